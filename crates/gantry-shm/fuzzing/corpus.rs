@@ -1,4 +1,4 @@
-//! The replay of `fuzz/corpus`, so that its findings stay fixed, and of some new random inputs.
+//! The replay of `fuzz/corpus`, which shows that its findings stay fixed, and the play of some new random inputs.
 
 use super::{Stage, scribble};
 use std::{
@@ -9,12 +9,12 @@ use std::{
     },
 };
 
-/// How many random inputs of a kind are tried.
+/// The number of random inputs that are tried for each kind.
 const RANDOM: usize = 1000;
-/// ... and the number for the slow kinds, which write large files, or join and leave.
+/// The number of random inputs for the slow kinds, which write large files, or join and leave.
 const RANDOM_SLOW: usize = 100;
 
-/// Prints the input if a panic unwinds over it.
+/// A guard that prints the input if a panic unwinds over it.
 struct Blame(String);
 
 impl Drop for Blame {

@@ -66,7 +66,7 @@ impl Input<'_> {
         (0..bytes).fold(0, |number, byte| number | u64::from(self.byte()) << (8 * byte))
     }
 
-    /// A number of 64 bits: one that often breaks programs, one near `old`, or any.
+    /// A number of 64 bits: a number that often breaks programs, a number near `old`, or any number.
     fn value(&mut self, old: u64) -> u64 {
         match self.below(5) {
             0 => EDGES[self.below(EDGES.len())],
@@ -78,10 +78,10 @@ impl Input<'_> {
     }
 }
 
-/// A file into which the test writes as the input says.
+/// A file into which the test writes as the input prescribes.
 pub(super) struct Damaged {
     file: Arc<File>,
-    /// Finds the offsets of meaningful words in the file's bytes.
+    /// The function that finds the offsets of meaningful words in the file's bytes.
     word_offsets: fn(&[u8]) -> Vec<usize>,
 }
 
@@ -106,31 +106,31 @@ impl Damaged {
         self.file.metadata().unwrap().len() as usize
     }
 
-    /// The file's first bytes; a file can be much longer than the memory of the machine.
+    /// The file's first bytes; the whole file can be much longer than the memory of the machine.
     pub(super) fn bytes(&self) -> Vec<u8> {
         let mut bytes = vec![0; self.length_bytes().min(1 << 20)];
         self.file.read_exact_at(&mut bytes, 0).unwrap();
         bytes
     }
 
-    /// Writes up to 15 words, and now and then changes the length.
+    /// Writes up to 15 words, and now and then changes the length of the file.
     pub(super) fn damage(&self, input: &mut Input<'_>) {
         let choice = input.byte();
         (0..choice % 16).for_each(|_| self.poke(input));
         if choice / 16 % 4 == 1 {
             let old = self.length_bytes();
             let length = if choice & 128 == 0 { input.below(old + 1) as u64 } else { input.value(old as u64) };
-            // The kernel refuses a length that a file cannot have.
+            // An error is ignored: the kernel refuses a length that a file cannot have.
             let _ = self.file.set_len(length);
         }
     }
 
-    /// Writes one, two, four or eight bytes at a chosen offset.
+    /// Writes one, two, four or eight bytes at an offset that the input chooses.
     pub(super) fn poke(&self, input: &mut Input<'_>) {
         let (offset, old) = self.word(input);
         let width = 1 << input.below(4);
         let value = input.value(old).to_le_bytes();
-        // The new length is not beyond the end: the length of a living file belongs to its owner.
+        // The damage does not lengthen the file: the length of a living file belongs to its owner.
         let width = width.min(self.length_bytes().saturating_sub(offset));
         self.file.write_all_at(&value[..width], offset as u64).unwrap();
     }
@@ -149,7 +149,7 @@ impl Damaged {
         Flipper { stop, thread: Some(thread) }
     }
 
-    /// An offset, mostly of a meaningful word, and its value.
+    /// Chooses an offset, mostly of a meaningful word; returns it with the value at this offset.
     fn word(&self, input: &mut Input<'_>) -> (usize, u64) {
         let bytes = self.bytes();
         let offsets = (self.word_offsets)(&bytes);
@@ -162,7 +162,7 @@ impl Damaged {
     }
 }
 
-/// A thread that writes until it is dropped.
+/// A thread that writes until this value is dropped.
 pub(super) struct Flipper {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
@@ -177,7 +177,7 @@ impl Drop for Flipper {
     }
 }
 
-/// The eight bytes at `offset`, 0 beyond the end.
+/// The eight bytes at `offset` as a word; bytes beyond the end are 0.
 pub(super) fn word(bytes: &[u8], offset: usize) -> u64 {
     let rest = bytes.get(offset..).unwrap_or_default();
     rest.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))

@@ -1,10 +1,10 @@
-//! The fuzz targets of the engine: every kind of bytes that it attaches, chosen by the fuzzer. `fuzz/` runs them, and
-//! `cargo test` runs them for a moment.
+//! The fuzz targets of the engine: every kind of file that it maps, with bytes that the fuzzer chooses. `fuzz/` runs
+//! them, and `cargo test` runs them for a moment.
 //!
-//! There is one function for each kind of bytes. The function makes files with the real code, damages words that matter
-//! (`word_offsets`) as the input says (`input`), and then uses the files as the engine does. Any result but success and
-//! the errors `Corrupt` and `Incompatible` is a panic. Reads outside a file hit pages without a file (SIGBUS); the
-//! fuzzer notices unbounded work and memory.
+//! There is one function for each kind of file. The function makes files with the real code, damages meaningful
+//! words (`word_offsets`) as the input prescribes (`input`), and then uses the files as the engine does. Any result
+//! but success and the errors `Corrupt` and `Incompatible` is a panic. Reads outside a file hit pages without a file
+//! (SIGBUS); the fuzzer notices unbounded work and memory.
 
 #![expect(clippy::unwrap_used, reason = "a fuzz target reports by panicking")]
 
@@ -67,7 +67,7 @@ const TOPIC: &str = "/fuzzed";
 /// The id of a process that exists only as a file.
 const STRANGER: [u8; 16] = [0x5a; 16];
 
-/// Files as the real code makes them, and a domain to put damaged ones into.
+/// The stage of the fuzz targets: files that the real code made, and a domain for damaged files.
 pub struct Stage {
     root: tempfile::TempDir,
     domain: Arc<Domain>,
@@ -76,11 +76,11 @@ pub struct Stage {
     publisher: Vec<u8>,
     /// The publisher's description.
     description: EndpointDescription,
-    /// A subscription to another topic, whose counter counts the losses of takes.
+    /// A subscription to another topic, whose block counts the losses of takes.
     reader: EndpointBlock,
 }
 
-/// A directory under `GANTRY_SHM_DIR` (or `/dev/shm`) that is removed when it is dropped.
+/// A directory under `GANTRY_SHM_DIR` (or `/dev/shm`) that is removed when the result is dropped.
 fn new_root() -> tempfile::TempDir {
     let under = std::env::var_os(DIRECTORY_VARIABLE).map_or("/dev/shm".into(), PathBuf::from);
     tempfile::Builder::new().prefix("gantry-fuzz-").tempdir_in(under).unwrap()
@@ -91,7 +91,7 @@ fn bytes_type(payload_bytes: usize) -> TypeDescription {
     TypeDescription { name, hash: [7; 32], definition, payload_bytes }
 }
 
-/// Asserts that an error is one of those for damaged bytes.
+/// Asserts that an error is one of the errors for damaged bytes.
 fn assert_refused(error: &Error) {
     assert!(matches!(error, Error::Corrupt { .. } | Error::Incompatible { .. }), "{error:?}");
 }
@@ -144,7 +144,7 @@ impl Stage {
         self.domain.directory.path().join(name)
     }
 
-    /// A description: raw bytes, or a real one with damage.
+    /// Fuzzes a description: raw bytes, or a real description with damage.
     pub fn description(&self, bytes: &[u8]) {
         let mut input = Input(bytes);
         let raw = match input.byte() {
@@ -174,13 +174,14 @@ impl Stage {
                 let _flipper = (input.byte() & 1 == 1).then(|| file.flip(&mut input));
                 use_board(&board, &directory, &mut input);
             }
-            // No process uses the file, so it is removed.
+            // No process uses the damaged file, so it is removed.
             None => assert!(Board::open_or_create(&directory, REGISTRY_PATIENCE).unwrap().is_none()),
         }
         directory.unlink(BOARD_NAME).unwrap();
     }
 
-    /// The file of a process that lives or died. It is read as by publishers and subscriptions, and then reaped.
+    /// Fuzzes the file of a process that is alive or dead: reads it as publishers and subscriptions do, then
+    /// reaps the process.
     pub fn process(&self, bytes: &[u8]) {
         let mut input = Input(bytes);
         let choice = input.byte();
@@ -230,7 +231,7 @@ impl Stage {
         }
     }
 
-    /// A publisher's file, from which a subscription takes.
+    /// Fuzzes a publisher's file, from which a subscription takes.
     pub fn publisher(&self, bytes: &[u8]) {
         let mut input = Input(bytes);
         let choice = input.byte();
@@ -284,7 +285,7 @@ impl Stage {
     }
 }
 
-/// Uses a board as joining, sleeping, publishing and reaping processes do.
+/// Fuzzes a board: uses it as joining, sleeping, publishing and reaping processes do.
 fn use_board(board: &Board, directory: &Directory, input: &mut Input<'_>) {
     let hash = [line_hash(TOPIC), 0, u64::MAX, 4095][input.below(4)];
     let waiter = board.take_waiter(7);
@@ -303,7 +304,7 @@ fn use_board(board: &Board, directory: &Directory, input: &mut Input<'_>) {
     registry.free_waiters_of(7);
 }
 
-/// Another path to `root` for each number, so that one process has several participants.
+/// Returns another path to `root` for each number, so that one process has several participants.
 fn alias_of(root: &Path, number: usize) -> PathBuf {
     let back = Path::new("..").join(root.file_name().unwrap());
     (0..number).fold(root.to_owned(), |path, _| path.join(&back))

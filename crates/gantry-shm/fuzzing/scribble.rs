@@ -1,9 +1,9 @@
 //! A living domain with a process whose files are damaged while it runs.
 //!
-//! There are three participants: one publishes and one subscribes, both intact; the third does both, and its files and
-//! the board are damaged between (and during) all operations. The intact participants may lose samples of the third,
-//! never samples of each other: held samples do not change, and no participant panics, hangs, or exceeds its memory
-//! limit.
+//! There are three participants: an intact one publishes, an intact one subscribes, and the third does both; the
+//! third's files and the board are damaged between (and during) all operations. The intact participants may lose
+//! samples of the third, but never samples of each other: held samples do not change, and no participant panics,
+//! hangs, or exceeds its memory limit.
 
 use super::{
     alias_of, bytes_type,
@@ -28,10 +28,10 @@ use std::{path::Path, sync::Arc, time::Duration};
 const LIMIT_BYTES: usize = 32 << 10;
 /// The longest message.
 const PAYLOAD_BYTES: usize = 2000;
-/// Most subscriptions, and most samples held, of one participant.
+/// The largest number of subscriptions, and of held samples, of one participant.
 const MANY: usize = 12;
 
-/// A publisher, and the subscriptions of its participant.
+/// An actor: a publisher, and the subscriptions of its participant.
 struct Actor {
     publisher: Publisher,
     readers: Vec<Subscription>,
@@ -124,7 +124,7 @@ fn is_whole(sample: &Sample) -> bool {
     bytes.iter().all(|&byte| byte == bytes.len() as u8)
 }
 
-/// Runs a domain as the input says.
+/// Runs a domain as the input prescribes.
 pub fn scribble(bytes: &[u8]) {
     let mut input = Input(bytes);
     let root = new_root();

@@ -41,7 +41,7 @@ pub(super) fn process(bytes: &[u8]) -> Vec<usize> {
         if !(LINE_BYTES..=bytes.len()).contains(&size_bytes) {
             break;
         }
-        // Header and the first records, or header and description.
+        // These words are the block's header and the first records, or the block's header and the description.
         offsets.extend(words(block, 24));
         offsets.extend(words(block + LINE_BYTES, (4 * LINE_BYTES).min(size_bytes - LINE_BYTES)));
         block += size_bytes;
@@ -53,7 +53,7 @@ pub(super) fn process(bytes: &[u8]) -> Vec<usize> {
 /// Words of a publisher's file.
 pub(super) fn publisher(bytes: &[u8]) -> Vec<usize> {
     let mut offsets: Vec<usize> = words(0, size_of::<PublisherHeader>()).collect();
-    // The words by which a reader takes, with more weight.
+    // The words by which a reader takes get more weight.
     offsets.extend([offset_of!(PublisherHeader, ring), offset_of!(PublisherHeader, head)].repeat(8));
     let ring = Descriptor::from_word(word(bytes, offset_of!(PublisherHeader, ring)));
     let entry_bytes = word(bytes, offset_of!(PublisherHeader, domain_id)) as usize >> 32;
@@ -61,7 +61,7 @@ pub(super) fn publisher(bytes: &[u8]) -> Vec<usize> {
         let offset = ring.offset + entry * entry_bytes;
         let entry = word(bytes, offset);
         if entry != 0 {
-            // The first word, which says whether and how the rest is read, with more weight.
+            // The first word, which determines whether and how the rest is read, gets more weight.
             offsets.extend([offset].repeat(4));
             offsets.extend(words(offset, entry_bytes.min(64)));
             let slot = (entry >> 32) as usize * LINE_BYTES;

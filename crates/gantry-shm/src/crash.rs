@@ -1,8 +1,8 @@
 //! Points at which a test kills this process, to prove that other processes continue whatever step is left half done.
 //!
-//! They exist with the feature `crash-points` only; otherwise [`point`] does nothing. There is a point after each step
-//! that other processes can see (a store into shared memory, a system call on a shared file). The suite `tests/crash`
-//! kills a child at every pass of every point, and fails if a point is never passed.
+//! The points exist with the feature `crash-points` only; otherwise [`point`] does nothing. There is a point after
+//! each step that other processes can see (a store into shared memory, a system call on a shared file). The suite
+//! `tests/crash` kills a child at every pass of every point, and fails if a point is never passed.
 
 /// A step after which the process can be killed.
 macro_rules! points {
@@ -32,7 +32,7 @@ points! {
     DirectoryRemoved,
 
     // The board.
-    /// The header of a new board is written.
+    /// The header of a new board's file is written.
     BoardWritten,
     /// The registry lock was taken.
     RegistryLocked,
@@ -40,13 +40,13 @@ points! {
     RegistryUnlocks,
     /// The count of processes was raised.
     ProcessesChanged,
-    /// A line is claimed for a topic.
+    /// A topic line of the board is claimed for a topic.
     TopicClaimed,
-    /// A claimed line has its name, or is free again.
+    /// A claimed topic line has its name, or is free again.
     TopicSettled,
-    /// A line is about to be freed.
+    /// A topic line is about to be freed.
     TopicEnding,
-    /// A line was freed, or is held again.
+    /// A topic line was freed, or is held again.
     TopicEnded,
     /// A topic's generation was raised.
     GenerationRaised,
@@ -56,13 +56,14 @@ points! {
     ReadySet,
     /// A sleeping waiter was claimed and is not rung yet.
     SleeperClaimed,
-    /// A collector's line says that it sleeps.
+    /// A collector's board line was marked: the collector sleeps.
     CollectorAsleep,
-    /// A collector's line says that one of its threads sleeps, and the thread that collected has not looked again.
+    /// A collector's board line was marked: one of its threads sleeps, and the thread that collected has not
+    /// looked again.
     CollectorHandedOver,
     /// A waiter line was taken.
     WaiterTaken,
-    /// The waiter lines that are to be freed are in no topic's sets any more.
+    /// The waiter lines that will be freed were removed from the sets of all topics.
     WaitersWithdrawn,
     /// A waiter line was freed, perhaps one of several.
     WaiterFreed,
@@ -78,7 +79,7 @@ points! {
     ProcessWritten,
     /// A block's header is written and not yet part of the file's contents.
     BlockWritten,
-    /// A block is part of the contents.
+    /// A block is part of the file's contents.
     BlockAdded,
     /// An endpoint's description is being written.
     EndpointOpened,
@@ -88,7 +89,7 @@ points! {
     RecordFilled,
     /// A reader record has its key.
     RecordTaken,
-    /// A reader record says that its subscription is gone.
+    /// A reader record was marked: its subscription is gone.
     RecordLeft,
     /// A reader record is free.
     RecordFreed,
@@ -100,17 +101,17 @@ points! {
     SlotLoaned,
     /// A slot's header is written.
     SlotWritten,
-    /// The last sample of an entry is marked dead, because the entry is written next.
+    /// The last sample of an entry is marked dead, because the entry is about to be overwritten.
     EntryOverwritten,
-    /// An entry is written, but for its word.
+    /// An entry of the ring is written, except its state word.
     EntryWritten,
     /// An entry is alive.
     EntryAlive,
     /// An entry was marked dead.
     EntryDead,
-    /// The hint of the oldest sequence was stored.
+    /// The hint of the oldest living sequence was stored.
     TailStored,
-    /// Entry and dead marks are written, and fenced off from the following loads.
+    /// Entry and dead marks are written, and the SeqCst fence before the following loads has passed.
     PublishFenced,
     /// The head was stored.
     HeadStored,
@@ -122,19 +123,19 @@ points! {
     RingFilled,
     /// The header names the larger ring.
     RingNamed,
-    /// An entry of the old ring sends readers to the new one.
+    /// An entry of the old ring was marked as MOVED, so its readers change to the new ring.
     EntryMoved,
     /// The depth was granted, the generation not yet.
     DepthGranted,
-    /// The generation that the publisher honours was stored.
+    /// The newest reader generation that the publisher has read was stored.
     GenerationSeen,
-    /// The word by which a publisher says that it is blocked was stored.
+    /// The word that marks the publisher as blocked was stored.
     BlockedSet,
-    /// The header says that the publisher left.
+    /// The publisher's header was marked: the publisher left.
     PublisherLeft,
 
     // A subscription.
-    /// A reader record's cursor says where the subscription begins.
+    /// A reader record's cursor was set to the first sequence of the subscription.
     StartChosen,
     /// A sequence is pinned.
     Pinned,
@@ -178,7 +179,7 @@ mod armed {
         }
     }
 
-    /// Kills this process at the `pass`th pass (from 1, counted since its start) of the point `POINTS[index]`.
+    /// Kills this process at the `pass`th pass (from 1, counted since its start) of the crash point `POINTS[index]`.
     pub fn arm(index: usize, pass: u64) {
         FATAL_PASS.store(pass, SeqCst);
         FATAL_POINT.store(index, SeqCst);

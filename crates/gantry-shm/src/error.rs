@@ -1,4 +1,4 @@
-//! The errors of the engine: sentences with the values in them and what to do next.
+//! The errors of the engine: sentences with the values in them and advice.
 //!
 //! Every fallible call of this crate returns [`Error`]; `gantry` passes it on unchanged. The engine never logs.
 
@@ -12,7 +12,7 @@ use std::{io, path::PathBuf};
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A system call failed. The sentence has the kernel's words, and advice if a limit was reached.
+    /// A system call failed. The sentence has the text of the kernel's error, and advice if a limit was reached.
     #[error("cannot {action}: {source}{}", advice(source))]
     System {
         /// The action that failed, as "open /dev/shm/gantry-0".
@@ -50,7 +50,7 @@ pub enum Error {
         action: String,
     },
 
-    /// The root of the shared memory is no memory.
+    /// The root of the shared memory lies on a disk, not in memory.
     #[error(
         "{} is on {file_system} and not on a tmpfs, so publishers would wait for the disk, and a full one could end them; \
          set GANTRY_SHM_DIR to a tmpfs (mount -t tmpfs tmpfs DIRECTORY), or GANTRY_SHM_ALLOW_DISK=1 to use it all the same",
@@ -68,7 +68,7 @@ pub enum Error {
     NotMapped {
         /// The file.
         file: String,
-        /// The bytes that were to be mapped.
+        /// The number of bytes that the process tried to map.
         bytes: usize,
         /// The kernel's error.
         source: io::Error,
@@ -128,7 +128,7 @@ pub enum Error {
         what: String,
     },
 
-    /// The handle was made before `fork`; only the parent may use it.
+    /// The handle was made before `fork`; only the parent process may use it.
     #[error("this handle belongs to the parent process: after fork, create a new node or call exec")]
     Forked,
 
@@ -143,7 +143,7 @@ pub enum Error {
         why: String,
     },
 
-    /// Bytes that no correct Gantry program writes.
+    /// Shared memory with bytes that no correct Gantry program writes.
     #[error(
         "corrupt shared memory in {what} at {location}: expected {expected}, found {found}; restart the process that wrote it"
     )]
@@ -170,7 +170,7 @@ pub enum Error {
         needed_bytes: usize,
         /// The bytes that are in use.
         used_bytes: usize,
-        /// The bytes that may be in use.
+        /// The largest number of bytes that may be in use.
         limit_bytes: usize,
         /// The holders of the samples, each with its bytes.
         holders: String,
@@ -190,11 +190,11 @@ pub enum Error {
         topic: String,
         /// The time that the publisher waited.
         waited_ms: u64,
-        /// The number of samples in its history.
+        /// The number of samples in the publisher's history.
         kept: usize,
         /// Their bytes.
         kept_bytes: usize,
-        /// The sequence of the oldest of them.
+        /// The sequence of the oldest sample in the history.
         oldest: u64,
         /// The processes whose subscriptions have not taken the sample.
         slow_readers: String,
@@ -212,7 +212,7 @@ pub enum Error {
         limit: usize,
     },
 
-    /// The memory in which a reader pins samples cannot be mapped, so that no sample that it may hold is reclaimed.
+    /// The memory in which a reader pins samples cannot be mapped, so no sample that the reader may hold is reclaimed.
     #[error("cannot map the reader records of topic {topic}, so no slot is reclaimed: {why}")]
     UnmappedReader {
         /// The publisher's topic.
@@ -231,14 +231,14 @@ pub enum Error {
         why: String,
     },
 
-    /// An endpoint at the other end of the topic has another type.
+    /// An endpoint of the opposite role on the topic has another type.
     #[error("{mismatch}")]
     TypeMismatch {
-        /// Both types, their first difference, and advice.
+        /// The sentence about the mismatch: both types, their first difference, and advice.
         mismatch: String,
     },
 
-    /// An endpoint at the other end of the topic has QoS that do not match.
+    /// An endpoint of the opposite role on the topic has QoS that do not match.
     #[error("{mismatch}")]
     IncompatibleQos {
         /// The policy, both values, and advice.
@@ -259,11 +259,11 @@ pub enum Error {
     /// A loan was passed to a publisher that did not make it.
     #[error("this loan belongs to another publisher (of topic {topic}); publish it there, or loan from this one")]
     ForeignLoan {
-        /// The topic of the publisher to which it was passed.
+        /// The topic of the publisher to which the loan was passed.
         topic: String,
     },
 
-    /// A subscription of one domain was passed to a wait set of another.
+    /// A subscription of one domain was passed to a wait set of another domain.
     #[error(
         "this wait set belongs to another domain than the subscription to {topic}; use one wait set for each domain"
     )]
@@ -273,7 +273,7 @@ pub enum Error {
     },
 }
 
-/// The sentence, as `Display`: `main` prints an error that it returns by `Debug`.
+/// Prints the same sentence as `Display`, because `main` prints a returned error by `Debug`.
 impl std::fmt::Debug for Error {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{self}")
@@ -297,7 +297,8 @@ fn advice(error: &io::Error) -> &'static str {
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
-    /// Wraps an error of the kernel with the action that failed; errors of permissions and inodes get their advice.
+    /// Wraps an error of the kernel with the action that failed; errors of permissions and of missing inodes get
+    /// their own advice.
     pub(crate) fn system(action: impl Into<String>, source: impl Into<io::Error>) -> Error {
         let (action, source) = (action.into(), source.into());
         match source.kind() {

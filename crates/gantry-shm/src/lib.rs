@@ -21,7 +21,7 @@
 //!   then are its pins ignored.
 //! - **I6 fork.** A handle does nothing in a child of the process that made it (`fork`).
 //!
-//! The pairs (1)–(11) of `protocol/mod.rs` say which atomics are partners.
+//! The pairs (1)–(11) of `protocol/mod.rs` list the partners of each atomic.
 
 // Unit tests with the feature `loom` are the models, and only the protocol is compiled then: loom cannot model files
 // and system calls. Everything else is compiled as without the feature.

@@ -1,10 +1,10 @@
 //! Several nodes in one process, under one executor of your choice. Run it with
 //! `cargo run --release -p gantry --example composition`.
 //!
-//! A camera publishes images, a light meter publishes the brightness of each image, and a third node prints it. The
-//! nodes would be the same in processes of their own: only topics join them, and no image is copied in either case.
-//! Each node has its own callback group, whose callbacks run one at a time, in parallel with the callbacks of the other
-//! nodes.
+//! A camera publishes images, a light meter publishes the brightness of each image, and a third node prints the
+//! brightness. The same nodes would work in processes of their own: only topics connect them, and no image is copied
+//! in either case. Each node has its own callback group, whose callbacks run one at a time, in parallel with the
+//! callbacks of the other nodes.
 
 #![expect(clippy::print_stdout, reason = "this is a program")]
 
@@ -131,7 +131,7 @@ fn print_values(values: &mut Subscription<Float64>) -> gantry::Result<()> {
     Ok(())
 }
 
-/// Prints an error: a callback cannot return it.
+/// Prints an error, because a callback cannot return errors.
 fn report(result: gantry::Result<()>) {
     if let Err(error) = result {
         eprintln!("composition: {error}");

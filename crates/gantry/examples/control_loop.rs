@@ -2,9 +2,10 @@
 //! the sleep until the next cycle. Run it with `cargo run --release -p gantry --example control_loop`.
 //!
 //! A simulated joint (`/joint_state`, 256 bytes) and its controller (`/joint_command`) have a thread each. All work
-//! that can fail or take time is done before the loop: endpoints, matching, memory that is kept. Both publish
-//! asynchronously, so that another thread wakes the sleeping reader. The joint runs on an absolute schedule, so that
-//! delays do not add up. On a robot, add `chrt --fifo 80`, a CPU of its own, and locked memory (`mlockall`).
+//! that can fail or take time is done before the loop: endpoints, matching, and memory, which the publishers keep.
+//! Both threads publish asynchronously, so that another thread wakes the sleeping reader. The joint runs on an
+//! absolute schedule, so that delays do not add up. On a robot, add `chrt --fifo 80`, a CPU of its own, and locked
+//! memory (`mlockall`).
 
 #![expect(clippy::print_stdout, reason = "this is a program")]
 
@@ -125,7 +126,7 @@ struct Joint {
     /// The time from each measurement to its command. The capacity suffices for the whole run: a push must not
     /// allocate.
     latencies_ns: Vec<u64>,
-    /// The number of cycles that began after the due time of the next one.
+    /// The number of cycles that began after the due time of the next cycle.
     overruns: u64,
 }
 
@@ -142,7 +143,7 @@ impl Joint {
             sleep_until(due_ns);
             self.overruns += u64::from(now_ns() > due_ns + period_ns);
             self.measure(cycle, period.as_secs_f64())?;
-            // The controller has half a period; without a new command, the last one holds.
+            // The controller has half a period; without a new command, the last command stays in force.
             while now_ns() < due_ns + period_ns / 2 && !self.obey(cycle)? {
                 std::hint::spin_loop();
             }
@@ -162,7 +163,7 @@ impl Joint {
         Ok(())
     }
 
-    /// Takes commands. Returns whether one was for that cycle.
+    /// Takes commands. Returns whether one of them was for this cycle.
     fn obey(&mut self, cycle: u64) -> Result<bool, Failure> {
         let mut answered = false;
         while let Some(command) = self.commands.take()? {

@@ -2,7 +2,7 @@
 //! `cargo run --release -p gantry --example ground_filter`, beside the example `lidar`.
 //!
 //! The node takes the point clouds on `/points` and publishes the points above the ground on `/points_above_ground`.
-//! The length of a cloud must be known when it is loaned, so a first pass counts the points and a second one writes
+//! The length of a cloud must be known when it is loaned, so a first pass counts the points and a second pass writes
 //! them, with no copy in between. The input may have any fields, as long as z is among them.
 
 #![expect(clippy::print_stdout, reason = "this is a program")]
@@ -93,7 +93,7 @@ fn filter(
     Ok(points)
 }
 
-/// The offsets of the points in a cloud, and of z in a point.
+/// The layout of a cloud: the offsets of its points, and of z in a point.
 struct PointLayout {
     point_bytes: usize,
     row_bytes: usize,
@@ -102,7 +102,7 @@ struct PointLayout {
 }
 
 impl PointLayout {
-    /// The layout that the cloud states, if its data are long enough.
+    /// Reads the layout that the cloud states; an error if the cloud's data are too short.
     fn from_cloud(cloud: &Sample<PointCloud2>) -> Result<PointLayout, String> {
         let z = cloud.fields().find(|field| field.name() == "z").ok_or("a cloud has no field z")?;
         if z.datatype() != PointField::FLOAT32 || cloud.is_bigendian() {
@@ -128,11 +128,11 @@ impl PointLayout {
         Ok(layout)
     }
 
-    /// The bytes of each point, in place.
+    /// Iterates over the bytes of each point, in place.
     fn points<'a>(&self, cloud: &'a Sample<PointCloud2>) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         let (point_bytes, row_bytes) = (self.point_bytes, self.row_bytes);
         let row_points_bytes = self.width * point_bytes;
-        // `max`: the rows of an empty cloud may have no bytes.
+        // The call of `max` is for an empty cloud, whose rows may have no bytes.
         let rows = cloud.data().chunks_exact(row_bytes.max(1)).take(cloud.height() as usize);
         rows.flat_map(move |row| row[..row_points_bytes].chunks_exact(point_bytes))
     }

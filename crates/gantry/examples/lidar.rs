@@ -97,7 +97,7 @@ fn publish(publisher: &mut Publisher<PointCloud2>, number: u32) -> Result<(), Bo
     cloud.set_point_step(size_of::<Point>() as u32);
     cloud.set_row_step((COLUMNS * size_of::<Point>()) as u32);
     cloud.set_is_dense(true);
-    // The elements of a list differ in length, so they are visited one after the other.
+    // The elements of a list differ in length, so they can only be visited one after the other.
     let mut fields = cloud.fields_mut();
     for (_, offset) in FIELDS {
         let Some(mut field) = fields.next() else { break };
@@ -105,7 +105,7 @@ fn publish(publisher: &mut Publisher<PointCloud2>, number: u32) -> Result<(), Bo
         field.set_datatype(PointField::FLOAT32);
         field.set_count(1);
     }
-    // A sequence of bytes begins at a multiple of four, as an `f32` must.
+    // The cast succeeds because a sequence of bytes begins at a multiple of four, as an `f32` must.
     let points = <[Point]>::mut_from_bytes(cloud.data_mut()).map_err(|why| format!("the points do not fit: {why}"))?;
     scan(points, number);
     publisher.publish(cloud)?;

@@ -1,7 +1,7 @@
 //! A subscription with a callback that reads a text in place, and an executor that ends after a number of messages. Run
 //! it with `cargo run --release -p gantry --example listener`, beside the example `talker`.
 //!
-//! As ROS 2's `demo_nodes_cpp listener`, it prints the messages on `/chatter`.
+//! As ROS 2's `demo_nodes_cpp listener`, the program prints the messages on `/chatter`.
 
 #![expect(clippy::print_stdout, reason = "this is a program")]
 

@@ -2,9 +2,9 @@
 //! Run it with `cargo run --release -p gantry --example overload`.
 //!
 //! Each executor runs for a minute in a process of its own, all at the same time; the program exits with 1 and a
-//! sentence if one of them breaks these rules. Each of four topics has 2000 messages of 4 KiB per second; one topic is
-//! RELIABLE and KEEP_ALL, so that its publisher waits. Each callback sleeps for 2 ms. The output counts the messages
-//! that a full queue dropped, those that the history overwrote, and the ticks of a timer.
+//! sentence if one of them breaks these rules. Each of four topics has 2000 messages of 4 KiB per second; one topic
+//! is RELIABLE and KEEP_ALL, so that its publisher waits. Each callback sleeps for 2 ms. The output has the number
+//! of messages that a full queue dropped, the number that the history overwrote, and the number of a timer's ticks.
 
 #![expect(clippy::print_stdout, reason = "this is a program")]
 
@@ -34,7 +34,7 @@ const BURST: u32 = 10;
 /// The time from one burst to the next.
 const BURST_PERIOD: Duration = Duration::from_millis(5);
 const TIMER_PERIOD: Duration = Duration::from_millis(10);
-/// The capacity of the executors' queues, and of the history that makes its publisher wait.
+/// The capacity of the executors' queues, and of the history at which the KEEP_ALL publisher waits.
 const QUEUE: usize = 100;
 /// The growth of memory that is allowed after the warm-up.
 const MAX_GROWTH_KIB: u64 = 4096;
@@ -102,7 +102,7 @@ fn run_each(seconds: u64) -> Result<(), Failure> {
 #[derive(Default)]
 struct Counts {
     published: AtomicU64,
-    /// Messages that could not be published, because the subscription had not taken enough.
+    /// The number of messages that could not be published, because the subscription had not taken enough.
     refused: AtomicU64,
     delivered: AtomicU64,
     /// For each topic.
@@ -172,7 +172,8 @@ fn flood(mut publisher: Publisher<Load>, counts: &Counts) -> Result<(), Failure>
     Ok(())
 }
 
-/// Ends the run after its duration, publishers first; returns the memory after the warm-up and at the end.
+/// Ends the run after its duration, the publishers first; returns the process's memory after the warm-up
+/// and at the end.
 fn watch(
     duration: Duration,
     floods: Vec<JoinHandle<Result<(), Failure>>>,

@@ -1,7 +1,7 @@
 //! A timer with a callback, a text that is written in shared memory, and an executor. Run it with
 //! `cargo run --release -p gantry --example talker`, beside the example `listener`.
 //!
-//! As ROS 2's `demo_nodes_cpp talker`, it publishes a greeting on `/chatter` at a fixed period.
+//! As ROS 2's `demo_nodes_cpp talker`, the program publishes a greeting on `/chatter` at a fixed period.
 
 #![expect(clippy::print_stdout, reason = "this is a program")]
 

@@ -1,9 +1,9 @@
 //! Images that are taken in place and written as PNG. Run it with `cargo run --release -p gantry --example viewer`,
 //! beside the example `camera`.
 //!
-//! It writes the first image on `/image` to `image.png`; with `--every 2` it continues and writes one image every two
-//! seconds. A sample derefs to the image's view, which has a getter for each field, and `data()` is the publisher's
-//! memory. The sizes that an image states are checked before they are used.
+//! The program writes the first image on `/image` to `image.png`; with `--every 2` it continues and writes one image
+//! every two seconds. A sample derefs to the image's view, which has a getter for each field, and `data()` is the
+//! publisher's memory. The sizes that an image states are checked before they are used.
 
 #![expect(clippy::print_stdout, reason = "this is a program")]
 

@@ -1,4 +1,4 @@
-//! Errors: sentences with the values in them and what to do next.
+//! Errors: sentences with the values in them and advice.
 
 use crate::printable;
 
@@ -9,7 +9,7 @@ pub const MAX_DOMAIN_ID: u32 = 232;
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// An error of the engine: memory, permissions, other processes.
+    /// An error of the engine: it concerns memory, permissions or other processes.
     #[error(transparent)]
     Engine(#[from] gantry_shm::Error),
 
@@ -33,7 +33,7 @@ pub enum Error {
         why: String,
     },
 
-    /// A domain that ROS 2 does not know.
+    /// A domain id that ROS 2 does not allow.
     #[error("{origin} is \"{value}\"; a domain is a whole number from 0 to {max}", max = MAX_DOMAIN_ID)]
     InvalidDomain {
         /// The origin of the value.
@@ -42,7 +42,7 @@ pub enum Error {
         value: String,
     },
 
-    /// A second [`init`](crate::init) without a shutdown between the two.
+    /// A second call of [`init`](crate::init) without a shutdown between the two calls.
     #[error("the program is initialised already; call gantry::init once, at the beginning of main")]
     AlreadyInitialized,
 
@@ -53,7 +53,7 @@ pub enum Error {
         why: String,
     },
 
-    /// Values of parameters that cannot be read.
+    /// Values of parameters that cannot be parsed.
     #[error("the parameters of {origin} cannot be used: {why}")]
     InvalidParameters {
         /// The file, or the argument.
@@ -83,12 +83,12 @@ pub enum Error {
         name: String,
     },
 
-    /// A declaration or a change of a parameter that is not allowed, or a value of another type than was asked for.
+    /// A declaration or a change of a parameter that is not allowed, or a value whose type is not the requested one.
     #[error("parameter \"{name}\" is refused: {why}")]
     InvalidParameter {
         /// Its name.
         name: String,
-        /// The rule that is broken, or the reason that a callback gave.
+        /// The rule that was broken, or the reason that a callback gave.
         why: String,
     },
 
@@ -96,7 +96,7 @@ pub enum Error {
     #[error("the timer's period is 0, so the timer would always be due; give it at least 1 ns")]
     ZeroPeriod,
 
-    /// A rate that no loop can have.
+    /// A rate that is not finite, not above 0, or too high for a loop.
     #[error("the rate is {rate_hz} Hz; it is above 0 and at most 1e9")]
     InvalidRate {
         /// The rate.
@@ -131,7 +131,7 @@ pub enum Error {
         node: String,
     },
 
-    /// A thread of a callback group that cannot have the properties of the group.
+    /// The thread of a callback group cannot have the group's scheduling policy or CPUs.
     #[error("the thread of a callback group of node {node} cannot have {property}: {why}")]
     GroupThread {
         /// The node's full name.
@@ -164,16 +164,16 @@ pub enum Error {
         executors: u32,
     },
 
-    /// A sample that is no message of the expected type.
+    /// A sample whose bytes are not a message of the expected type.
     #[error("a sample of {publisher} on {topic} is no {type_name}: {error}; it was skipped")]
     Malformed {
         /// The subscription's topic.
         topic: String,
-        /// The node and the process of its publisher.
+        /// The node and the process of the sample's publisher.
         publisher: String,
         /// The type that was expected.
         type_name: &'static str,
-        /// The defect, with the field and the offset.
+        /// The defect of the message, with the field and the offset.
         error: gantry_cdr::Error,
     },
 
@@ -184,8 +184,8 @@ pub enum Error {
         service: String,
         /// Its type.
         type_name: String,
-        /// The reason why the existing servers do not match, or else a service with a similar name; empty if there are
-        /// none.
+        /// The reason why the existing servers do not match, or else the name of a similar service; empty if
+        /// there is neither.
         why: String,
     },
 
@@ -252,7 +252,7 @@ pub enum Error {
         progress: String,
     },
 
-    /// Bytes that cannot be a message of the topic's type: each message of the type has the same length.
+    /// A message with a wrong length: each message of the topic's type has the same length.
     #[error(
         "{length_bytes} bytes for {topic} are no {type_name}: each has exactly {fixed_bytes} bytes; publish messages of the \
          topic's type"
@@ -275,7 +275,7 @@ pub enum Error {
     /// A call or a future that a shutdown ended.
     #[error("{what} was given up: the program shuts down")]
     ShutDown {
-        /// The request with its service, or the wait.
+        /// The request with its service, or the wait that was ended.
         what: String,
     },
 
@@ -299,7 +299,7 @@ fn why_or_advice(why: &str) -> String {
     }
 }
 
-/// The sentence, as `Display`: `main` prints an error that it returns by `Debug`.
+/// Prints the same sentence as `Display`, because `main` prints a returned error by `Debug`.
 impl std::fmt::Debug for Error {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{self}")

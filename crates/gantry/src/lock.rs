@@ -1,4 +1,4 @@
-//! The lock of a mutex whose poison is ignored: a panic of a callback leaves no state half changed.
+//! The lock of a mutex whose poison is ignored: a panic of a callback leaves no state inconsistent.
 
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
@@ -7,7 +7,7 @@ pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The same; `None` while another holder has it.
+/// As [`lock`], without waiting: `None` while another holder has the mutex.
 pub(crate) fn try_lock<T: ?Sized>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
     match mutex.try_lock() {
         Ok(guard) => Some(guard),

@@ -21,12 +21,12 @@ use tracing::{Level, dispatcher, subscriber::NoSubscriber};
 const VARIABLE: &str = "GANTRY_LOG";
 /// The number of sentences after which the printed ones are forgotten, and may be printed again.
 const MAX_REMEMBERED: usize = 1024;
-/// The logger of events that belong to no node.
+/// The name of the logger for events that belong to no node.
 const LIBRARY: &str = "gantry";
 
 static IS_ROSOUT_OFF: AtomicBool = AtomicBool::new(false);
 
-/// The least severity of the events that are printed to standard error.
+/// A log level: the lowest severity of the events that are printed to standard error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LogLevel {
     /// No event is printed.
@@ -45,14 +45,16 @@ pub enum LogLevel {
 #[derive(Debug)]
 struct Levels {
     default: LogLevel,
-    /// Nothing is printed, whatever the levels are.
+    /// Whether nothing is printed, at any level.
     is_silent: bool,
-    /// The levels by the name of the logger: `ns.node`. Loggers below it in the hierarchy of dots have its level, too.
+    /// The levels by the name of the logger: `ns.node`. A level also applies to the loggers below this name in the
+    /// hierarchy of dots.
     loggers: BTreeMap<String, LogLevel>,
 }
 
-/// Sets the level of all nodes that have none of their own ([`set_logger_level`]), as `--log-level LEVEL` does in ROS
-/// 2. It replaces `GANTRY_LOG`. A program with a `tracing` subscriber sets levels there: these are not used.
+/// Sets the level of all nodes without a level of their own ([`set_logger_level`]), as `--log-level LEVEL` does
+/// in ROS 2. It replaces `GANTRY_LOG`. A program with a `tracing` subscriber sets the levels there, and this
+/// level is not used.
 pub fn set_log_level(level: LogLevel) {
     with_levels(|levels| levels.default = level);
 }
@@ -63,8 +65,8 @@ pub fn set_logger_level(logger: &str, level: LogLevel) {
     with_levels(|levels| levels.loggers.insert(logger.to_owned(), level));
 }
 
-/// Removes the level of a logger, or (`None`) sets all loggers to the level of `GANTRY_LOG`, as the level `unset` does
-/// in ROS 2.
+/// Removes the level of a logger, or, with `None`, sets all loggers to the level of `GANTRY_LOG`, as the level
+/// `unset` does in ROS 2.
 pub(crate) fn unset_log_level(logger: Option<&str>) {
     with_levels(|levels| match logger {
         Some(logger) => drop(levels.loggers.remove(logger)),
@@ -72,7 +74,7 @@ pub(crate) fn unset_log_level(logger: Option<&str>) {
     });
 }
 
-/// Sets whether anything is printed to standard error, as `--disable-stdout-logs` does in ROS 2.
+/// Sets whether events are printed to standard error, as `--disable-stdout-logs` does in ROS 2.
 pub(crate) fn set_stdout(on: bool) {
     with_levels(|levels| levels.is_silent = !on);
 }
@@ -109,26 +111,26 @@ pub(crate) fn info(node: &str, message: impl Display) {
     }
 }
 
-/// Logs an event for engineers. `node` is the node's full name, or empty.
+/// Logs an event that helps to find faults. `node` is the node's full name, or empty.
 pub(crate) fn debug(node: &str, message: impl Display) {
     if to_stderr(LogLevel::Debug, node, &message) {
         tracing::debug!(target: LIBRARY, node, "{message}");
     }
 }
 
-/// Whether a warning of that node would be logged.
+/// Whether a warning of this node would be logged.
 pub(crate) fn is_warn_enabled(node: &str) -> bool {
     if has_subscriber() { tracing::enabled!(target: LIBRARY, Level::WARN) } else { level_of(node) >= LogLevel::Warn }
 }
 
-/// Whether the log has a line for the `count`th event of one kind: the 1st, 10th, 100th … have one, so that a cause
-/// that lasts fills no log.
+/// Whether the log has a line for the `count`th event of one kind: the 1st, 10th, 100th event and so on have a line,
+/// so that a lasting cause does not fill the log.
 #[must_use]
 pub fn is_logged(count: u64) -> bool {
     count.checked_ilog10().is_some_and(|power| 10_u64.pow(power) == count)
 }
 
-/// The end of a line of the log about the event with this count ([`is_logged`]): nothing for the first event.
+/// The end of a log line about the event with this count ([`is_logged`]); it is empty for the first event.
 #[derive(Clone, Copy, Debug)]
 pub struct Nth(pub u64);
 
@@ -138,7 +140,7 @@ impl Display for Nth {
     }
 }
 
-/// Prints the event, if this thread has no `tracing` subscriber; `true` if it has one.
+/// Prints the event, if this thread has no `tracing` subscriber; `true` if the thread has a subscriber.
 fn to_stderr(level: LogLevel, node: &str, message: &dyn Display) -> bool {
     if has_subscriber() {
         return true;
@@ -156,7 +158,7 @@ fn has_subscriber() -> bool {
     dispatcher::get_default(|dispatch| !dispatch.is::<NoSubscriber>())
 }
 
-/// Whether the sentence was not printed yet.
+/// Whether this sentence was not printed before.
 fn is_new(message: &str) -> bool {
     static PRINTED: Mutex<Option<HashSet<String>>> = Mutex::new(None);
     let mut printed = PRINTED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -182,7 +184,7 @@ fn print(level: LogLevel, node: &str, message: &str) {
     let _ = stderr().lock().write_all(line.as_bytes()); // a failure of the log cannot be reported anywhere
 }
 
-/// The logger of a node, as in ROS 2: `/ns/node` has `ns.node`.
+/// The name of a node's logger, as in ROS 2: the node `/ns/node` has the logger `ns.node`.
 pub(crate) fn logger_of(node: &str) -> String {
     match node.trim_start_matches('/') {
         "" => LIBRARY.to_owned(),

@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
-/// The text without control characters, except those that are `kept`: each is escaped as in Rust (`\u{1b}`, `\n`). A
-/// terminal obeys them, so a name that comes from another program or from a file could move its cursor or forge a line.
+/// The text without control characters, except the characters in `kept`: each control character is escaped as in
+/// Rust (`\u{1b}`, `\n`). A terminal obeys control characters, so a name that comes from another program or from a
+/// file could move the cursor or forge a line.
 ///
 /// ```
 /// assert_eq!(gantry::printable("/a\u{1b}[2J\nb", &[]), "/a\\u{1b}[2J\\nb");

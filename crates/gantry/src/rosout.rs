@@ -1,4 +1,4 @@
-//! `/rosout`: the log of a program for other programs, as ROS 2 has it. Control path.
+//! `/rosout`: the log of a program for other programs, as ROS 2 has it. This module is on the control path.
 
 use crate::{
     error::Result,
@@ -22,11 +22,11 @@ use tracing::{
 use tracing_subscriber::layer::{Context, Layer};
 
 thread_local! {
-    /// The thread publishes an event; events of the publisher itself are not published.
+    /// Whether this thread publishes an event: events of the publisher itself are not published.
     static IS_PUBLISHING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// A layer of `tracing` that publishes events on `/rosout`, where `gantry topic echo /rosout` finds them. Needs the
+/// A layer of `tracing` that publishes events on `/rosout`; `gantry topic echo /rosout` prints them. Needs the
 /// feature `rosout`, which is on by default.
 ///
 /// The logger is the event's field `node`, which the library's own events have, or else the layer's node. TRACE events
@@ -50,7 +50,7 @@ pub struct RosoutLayer {
 }
 
 impl RosoutLayer {
-    /// A layer that publishes as this node.
+    /// Makes a layer that publishes as this node.
     ///
     /// # Errors
     /// As [`Node::create_publisher`](crate::Node::create_publisher).
@@ -85,12 +85,12 @@ impl<S: Subscriber> Layer<S> for RosoutLayer {
             function: metadata.module_path().unwrap_or_default().to_owned(),
             line: metadata.line().unwrap_or_default(),
         };
-        // A log cannot log that it failed.
+        // An error is ignored, because the log cannot log its own failure.
         let _ = lock(&self.publisher).publish_copy(&log);
     }
 }
 
-/// Ends the publishing when this value is dropped: a field's `Debug` may panic.
+/// A guard that clears `IS_PUBLISHING` when it is dropped, because a field's `Debug` may panic.
 struct Publishing;
 
 impl Drop for Publishing {
@@ -103,7 +103,7 @@ impl Drop for Publishing {
 #[derive(Default)]
 struct Text {
     message: String,
-    /// The fields of the event, each as ` name=value`.
+    /// The fields of the event as text, each as ` name=value`.
     fields: String,
     node: Option<String>,
 }

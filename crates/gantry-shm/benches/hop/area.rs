@@ -1,7 +1,7 @@
 //! Plain words of memory that two processes share: the basis of the contestants without a library.
 //!
 //! Invariants:
-//! - The mapping is never removed and the file behind it never shrinks, so words live until the process ends.
+//! - The mapping is never removed and the file behind it never shrinks, so the words stay valid until the process ends.
 //! - All access is atomic; a word is used with one width only. Each user keeps this invariant by calling only `words`
 //!   or only `halves`.
 
@@ -13,7 +13,7 @@ use std::{
     sync::atomic::{AtomicU32, AtomicU64},
 };
 
-/// The distance of two lines that no prefetcher fetches together, in words: CPUs fetch lines in pairs.
+/// The distance in words between two cache lines that no prefetcher fetches together: CPUs fetch lines in pairs.
 pub const APART: usize = 128 / WORD_BYTES;
 
 /// Maps the file at `path` as 64-bit words; creates it with zeros if it does not exist.
@@ -24,7 +24,7 @@ pub fn words(path: &Path, count: usize) -> Result<&'static [AtomicU64]> {
     Ok(unsafe { std::slice::from_raw_parts(base.cast(), count) })
 }
 
-/// As `words`, with the 32-bit words of futexes.
+/// As [`words`], with 32-bit words, as futexes need them.
 pub fn halves(path: &Path, count: usize) -> Result<&'static [AtomicU32]> {
     let base = map(path, count * size_of::<AtomicU32>())?;
     // SAFETY: as in `words`.

@@ -1,18 +1,18 @@
 //! Contestants: two sides that measure something together, most of them by ping-pong.
 //!
-//! `schedule` is the side that measures, `play` the side that answers. The loops are generic, so that each way of
-//! sending is compiled into a loop of its own; only the call for a turn is dynamic. Invariants:
-//! - The first round trips of a turn bring code and lines into the caches and are not counted.
+//! `schedule` is the side that measures, `play` the side that answers. The loops are generic, so that the compiler
+//! makes a loop for each way of sending; only the call of a turn is dynamic. Invariants:
+//! - The first round trips of a turn bring code and cache lines into the caches and are not counted.
 //! - No side waits for ever: silence of the other side for `PATIENCE` is an error.
 
 use crate::{Result, ticks};
 use std::time::{Duration, Instant};
 
-/// Round trips at the beginning of a turn that are not counted.
+/// The number of round trips at the beginning of a turn that are not counted.
 pub const WARM_UP: usize = 100;
 /// The time limit for an answer of the other side.
 pub const PATIENCE: Duration = Duration::from_secs(10);
-/// Polls between two readings of the clock.
+/// The number of polls between two readings of the clock.
 const POLLS_PER_CLOCK: usize = 1 << 20;
 
 /// The side that a process has.
@@ -26,11 +26,11 @@ pub enum Side {
 
 /// One side of a measurement.
 pub trait Contestant {
-    /// Waits until both sides see each other. Both sides call this at the same time.
+    /// Waits until both sides see each other. Both sides call this method at the same time.
     fn meet(&mut self) -> Result<()>;
     /// Measures `count` samples, in ticks.
     fn measure(&mut self, count: usize, samples: &mut Vec<u64>) -> Result<()>;
-    /// Answers the other side while that measures `count` samples.
+    /// Answers the other side while it measures `count` samples.
     fn answer(&mut self, count: usize) -> Result<()>;
 }
 
@@ -46,7 +46,7 @@ pub trait Pair {
     fn take(&mut self) -> Result<u64>;
 }
 
-/// A ping-pong. Samples are round trips, back to back, with one reading of the clock each.
+/// A ping-pong contestant. Its samples are round trips, back to back, with one reading of the clock for each.
 pub struct PingPong<P>(pub P);
 
 impl<P: Pair> Contestant for PingPong<P> {
@@ -102,7 +102,7 @@ pub fn poll<T>(mut next: impl FnMut() -> Result<Option<T>>) -> Result<T> {
     }
 }
 
-/// The error for a side that does not answer.
+/// The error of a side whose other side does not answer.
 #[cold]
 pub fn silence() -> crate::Error {
     format!("the other process did not answer for {} s; it may have ended or be stopped", PATIENCE.as_secs()).into()

@@ -1,10 +1,9 @@
 //! The floor of messages in the ring's entries: a seqlock of the message's size, and no protocol.
 //!
-//! An entry is a sequence and, side by side with it, the payload. The publisher marks the entry as being written,
-//! writes it, and stores the sequence. The reader polls the sequence, copies the payload into memory of its own and
+//! An entry is a sequence and, directly behind it, the payload. The publisher marks the entry as being written, writes
+//! the payload, and stores the sequence. The reader polls the sequence, copies the payload into memory of its own and
 //! reads the sequence again: a copy that the publisher overwrote meanwhile is an error. There is no clock, no side can
-//! sleep, join or leave, and the publisher does not check its reader's position. Both sides fetch lines before they are
-//! needed.
+//! sleep, join or leave, and the publisher does not check its reader's position. Both sides prefetch cache lines.
 
 use crate::{
     Result, area,
@@ -25,7 +24,7 @@ const WRITING: u64 = 1 << 63;
 /// The size of the largest message, in words.
 const MAX_WORDS: usize = 128;
 
-/// One side: its own ring to publish in, the other side's to take from.
+/// One side of the contestant: it has a ring in which it publishes, and takes from the other side's ring.
 pub struct EntryFloor {
     outgoing: Ring,
     incoming: Ring,
@@ -35,7 +34,7 @@ pub struct EntryFloor {
 
 struct Ring {
     entries: &'static [AtomicU64],
-    /// The distance of two entries, in words.
+    /// The distance between two entries in words.
     stride: usize,
     payload: Payload,
     /// The sequence of the last message.
@@ -43,7 +42,7 @@ struct Ring {
 }
 
 impl EntryFloor {
-    /// Meets the other side in the file at `path`.
+    /// Makes one side, which meets the other side in the file at `path`.
     pub fn new(path: &Path, side: Side, payload: Payload) -> Result<EntryFloor> {
         if payload.words() > MAX_WORDS {
             return Err(format!("a message in an entry has at most {MAX_WORDS} words, not {}", payload.words()).into());
@@ -57,7 +56,7 @@ impl EntryFloor {
 }
 
 impl Ring {
-    /// The words of an entry: sequence and payload.
+    /// The words of an entry: its sequence and its payload.
     #[inline(always)]
     fn entry(&self, sequence: u64) -> &'static [AtomicU64] {
         &self.entries[sequence as usize % ENTRIES * self.stride..][..1 + self.payload.words()]

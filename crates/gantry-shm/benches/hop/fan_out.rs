@@ -1,10 +1,10 @@
 //! Publishing to many *active* readers: the cost of a publish while 1, 8 or 64 subscriptions take every sample.
 //!
-//! The subscriptions live in the other process, on the other CPU, and take in turns. The publisher publishes bursts
-//! that fit in the history and waits (not timed) until every reader has taken every sample. So no sample may be lost,
-//! which is checked. A statistical sample is the time of `PUBLISHES` publishes, with their loans, payloads and
-//! reclaims. `PUBLISHES` is the largest number of slots that the engine reclaims at once, so that every statistical
-//! sample has its share of reclaims.
+//! The subscriptions live in the other process, on the other CPU, and take one after the other. The publisher
+//! publishes bursts that fit in the history and waits (not timed) until every reader has taken every sample. So no
+//! sample may be lost, and the benchmark checks this. A statistical sample is the time of `PUBLISHES` publishes,
+//! with their loans, payloads and reclaims. `PUBLISHES` is the largest number of slots that the engine reclaims at
+//! once, so that every statistical sample has its share of reclaims.
 
 use crate::{
     Result, area,
@@ -49,7 +49,7 @@ pub enum FanOut {
 }
 
 impl FanOut {
-    /// Creates one publisher or `readers` subscriptions on the topic `name`.
+    /// Creates one side: the publisher, or `readers` subscriptions, on the topic `name`.
     pub fn new(root: &Root, name: &str, side: Side, payload: Payload, readers: usize) -> Result<FanOut> {
         let taken = &area::words(&root.file(name), APART)?[0];
         let topic = format!("/{name}");

@@ -1,11 +1,11 @@
-//! The floor of messages in slots: an entry names the slot, and there is no protocol.
+//! The floor of messages in slots: an entry names a slot, and there is no protocol.
 //!
-//! Gantry is compared with this floor, and for small messages with `entry_floor`. The floor is a ring of entries, each
-//! on a line of its own; an entry is a sequence and a slot. The publisher writes the payload in place and stores the
-//! entry; the reader polls the entry, then reads the payload: two misses, of which the second depends on the first.
-//! Slots are not protected against overwriting, and no side can sleep, join or leave. The floor is not slow: lines are
-//! fetched for writing before they are needed and handed over when they are written, and each of these hints was
-//! measured to help; `ratio floor/one-line` shows the result.
+//! Gantry is compared with this floor, and for small messages with `entry_floor`. The floor is a ring of entries,
+//! each on a cache line of its own; an entry is a sequence and a slot. The publisher writes the payload in place and
+//! stores the entry; the reader polls the entry, then reads the payload: two misses, of which the second depends on
+//! the first. Slots are not protected against overwriting, and no side can sleep, join or leave. The floor is made
+//! fast: cache lines are fetched for writing before they are needed and demoted after they are written, and
+//! measurements showed that each of these hints helps; `ratio floor/one-line` shows the result.
 
 use crate::{
     Result, area,
@@ -24,7 +24,7 @@ const ENTRIES: usize = 8;
 /// The low bits of an entry are the sequence; the slot is above them.
 const SEQUENCE_BITS: u32 = 48;
 
-/// One side: its own ring to publish in, the other side's to take from.
+/// One side of the contestant: it has a ring in which it publishes, and takes from the other side's ring.
 pub struct Floor {
     outgoing: Ring,
     incoming: Ring,
@@ -33,7 +33,7 @@ pub struct Floor {
 struct Ring {
     entries: &'static [AtomicU64],
     slots: &'static [AtomicU64],
-    /// The distance of two slots, in words.
+    /// The distance between two slots in words.
     stride: usize,
     payload: Payload,
     /// The sequence of the last message.
@@ -41,9 +41,10 @@ struct Ring {
 }
 
 impl Floor {
-    /// Meets the other side in the file at `path`.
+    /// Makes one side, which meets the other side in the file at `path`.
     pub fn new(path: &Path, side: Side, payload: Payload) -> Result<Floor> {
-        // A slot is a line longer than its payload, so that slots do not all fall into the same set of the cache.
+        // The distance is a cache line more than the payload needs, so that slots do not all fall into the same set
+        // of the cache.
         let stride = payload.words().next_multiple_of(APART) + APART;
         let ring_words = ENTRIES * APART + ENTRIES * stride;
         let (ping, pong) = area::words(path, 2 * ring_words)?.split_at(ring_words);
@@ -101,12 +102,12 @@ impl Pair for Floor {
     }
 }
 
-/// Begins to fetch a line for writing.
+/// Begins to fetch a cache line for writing.
 #[inline(always)]
 pub fn fetch_for_writing(word: &AtomicU64) {
     // Without the target feature `prfchw`, `_mm_prefetch` becomes a fetch for reading.
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: a hint; it changes no register, flag or memory, and CPUs that do not know it ignore it.
+    // SAFETY: a hint; it changes no register, flag or memory, and CPUs without it ignore it.
     unsafe {
         core::arch::asm!("prefetchw [{}]", in(reg) word, options(nostack, preserves_flags, readonly));
     }

@@ -1,6 +1,6 @@
 //! Two futex words and nothing else: the lowest cost of blocking.
 //!
-//! Blocking hops are compared with it. A side stores a word, wakes the other side and sleeps at once.
+//! Blocking hops are compared with this contestant. A side stores a word, wakes the other side and sleeps at once.
 
 use crate::{
     Result, area,
@@ -21,7 +21,7 @@ pub struct Futexes {
 }
 
 impl Futexes {
-    /// Meets the other side in the file at `path`.
+    /// Makes one side, which meets the other side in the file at `path`.
     pub fn new(path: &Path, side: Side) -> Result<Futexes> {
         let halves = area::halves(path, 4 * APART)?;
         let (ping, pong) = (&halves[0], &halves[2 * APART]);
@@ -48,7 +48,7 @@ impl Pair for Futexes {
                 return Ok(seen.into());
             }
             match futex::wait(self.incoming, futex::Flags::empty(), seen, Some(&timeout)) {
-                // The wait ended by a wake-up, a change before the sleep, or a signal: load again.
+                // The wait ended by a wake-up, a change before the sleep, or a signal: the loop loads the word again.
                 Ok(()) | Err(Errno::AGAIN | Errno::INTR) => {}
                 Err(Errno::TIMEDOUT) => return Err(silence()),
                 Err(why) => return Err(format!("cannot wait on a futex: {why}").into()),

@@ -1,7 +1,8 @@
 //! Gantry, used in place: the only file of this benchmark that uses Gantry's API.
 //!
-//! `Sender` and `Receiver` take part in `fan_out`, a `Gantry` pair in ping-pongs. A contestant that blocks sleeps in
-//! `Subscription::wait`; it spins before the sleep only if it was built while this process could use two CPUs.
+//! `Sender` and `Receiver` are used by `fan_out`, the pair `Gantry` by ping-pongs. A contestant that blocks sleeps
+//! in `Subscription::wait`; the wait spins before the sleep only if the contestant was built while this process
+//! could use two CPUs.
 
 use crate::{
     Result,
@@ -13,7 +14,7 @@ use gantry_shm::{Participant, Publisher, PublisherOptions, Qos, SourceTime, Subs
 use std::{sync::Arc, time::Instant};
 use zerocopy::FromBytes;
 
-/// The domain under the benchmark's own root.
+/// The number of the domain under the benchmark's own root.
 const DOMAIN: u32 = 0;
 const NODE: &str = "hop";
 

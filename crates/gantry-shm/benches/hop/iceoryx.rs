@@ -1,9 +1,9 @@
 //! iceoryx2, used in place: the only file of this benchmark that uses iceoryx2's API.
 //!
-//! Polling contestants use a publish-subscribe service. Blocking ones have an event service beside it, as in iceoryx2's
-//! own examples: send, notify, and on the other side wait on the listener, then receive. iceoryx2 keeps its files under
-//! this benchmark's root and names its shared memory after it, so that no file stays and services of other programs are
-//! not met. It logs nothing.
+//! Polling contestants use a publish-subscribe service. Blocking contestants have an event service, too, as in
+//! iceoryx2's own examples: one side sends and notifies, the other side waits on the listener, then receives.
+//! iceoryx2 keeps its files under this benchmark's root, and the names of its shared memory have the root's prefix,
+//! so that no file stays and services of other programs are not found. iceoryx2 logs nothing.
 
 use crate::{
     Result,
@@ -25,7 +25,7 @@ type Bell = event::PortFactory<ipc::Service>;
 pub struct Iceoryx {
     publisher: Publisher<ipc::Service, [u64], ()>,
     subscriber: Subscriber<ipc::Service, [u64], ()>,
-    /// The event service that wakes the other side, and by which it wakes this side; `None` if the contestant polls.
+    /// The event services by which the two sides wake each other; `None` if the contestant polls.
     bells: Option<(Notifier<ipc::Service>, Listener<ipc::Service>)>,
     outgoing: Topic,
     incoming: Topic,

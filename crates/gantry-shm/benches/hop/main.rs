@@ -1,12 +1,12 @@
-//! `cargo bench -p gantry-shm --features iceoryx2 --bench hop`: the cost of a hop, beside its lowest possible cost and
-//! the cost of other ways.
+//! `cargo bench -p gantry-shm --features iceoryx2 --bench hop`: the cost of a hop, beside its lowest possible cost
+//! and the cost of other libraries.
 //!
 //! A *hop* is half a round trip between two processes: this program, and the same program started again as the other
 //! side. Invariants:
 //! - Everything is measured in one run, in turns of milliseconds (`schedule`): a machine, above all a virtual one, may
 //!   move a cache line in 50 ns now and in 100 ns a minute later, so figures of two runs cannot be compared.
 //! - All contestants write and read the same words of their payload through one function (`payload`).
-//! - A process that has no turn sleeps in the kernel (`peer`), and no file stays (`root`).
+//! - A process whose turn it is not sleeps in the kernel (`peer`), and no file stays (`root`).
 
 mod area;
 mod contestant;

@@ -1,9 +1,9 @@
 //! One cache line that two processes write in turns: the time that this machine needs to move a line.
 //!
-//! The floor itself is compared with this time. One side writes odd numbers, the other side even numbers. With a pause
-//! between two loads the two sides fall into step, and the line moves once a hop. Without a pause, the side that loads
-//! takes the line from the side that is about to write, and the line moves twice, as the floor's entries do. Both
-//! variants are shown; the floor is compared with the variant with a pause.
+//! The floor itself is compared with this time. One side writes odd numbers, the other side even numbers. With a
+//! pause between two loads, the two sides become synchronised, and the line moves once for each hop. Without a
+//! pause, the side that loads takes the line from the side that is about to write, and the line moves twice, as the
+//! floor's entries do. Both variants are shown; the floor is compared with the variant with a pause.
 
 use crate::{
     Result, area,
@@ -25,7 +25,8 @@ pub struct OneLine {
 }
 
 impl OneLine {
-    /// Meets the other side in the file at `path`. `loads` is the number of loads between two pauses.
+    /// Makes one side, which meets the other side in the file at `path`. `loads` is the number of loads
+    /// between two pauses.
     pub fn new(path: &Path, side: Side, loads: usize) -> Result<OneLine> {
         Ok(OneLine { word: &area::words(path, 1)?[0], side, loads, last: 0 })
     }

@@ -1,7 +1,7 @@
 //! The other process of the benchmark: it builds its side of every variant and answers in turns.
 //!
-//! It reads the lines `build`, `meet`, `turn INDEX COUNT` and `end` from its standard input (`peer`). When it ends, for
-//! any reason, it removes the files of both processes.
+//! This process reads the lines `build`, `meet`, `turn INDEX COUNT` and `end` from its standard input (`peer`). When
+//! this process ends, for any reason, it removes the files of both processes.
 
 use crate::{
     Result,

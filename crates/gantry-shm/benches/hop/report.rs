@@ -1,7 +1,7 @@
 //! The printed report: the machine, a table, the comparisons.
 //!
-//! Programs read the lines that begin with "ratio ": exactly `ratio NAME VALUE`, one for each comparison that could be
-//! made. No other line begins with that word.
+//! Programs read the lines that begin with "ratio ": exactly `ratio NAME VALUE`, one for each comparison that could
+//! be made. No other line begins with this word.
 
 use crate::{
     Options, Result,
@@ -16,7 +16,7 @@ use std::io::Write;
 
 /// The key of a row: contestant, payload size in bytes, use of the payload, number of cores, way of waiting.
 type RowKey = (Kind, usize, Touch, usize, Wait);
-/// A comparison: its name, and the two rows.
+/// A comparison: its name, and the keys of the two rows.
 type Comparison = (&'static str, RowKey, RowKey);
 
 fn comparisons() -> [Comparison; 12] {

@@ -1,7 +1,7 @@
 //! The directory of all shared files of a run, and its removal.
 //!
-//! The benchmark's own process creates it, and removes it when it ends, also after an error. If that process was
-//! killed, the other process removes the directory when its input ends.
+//! The benchmark's first process creates the directory, and removes it at its end, also after an error. If the first
+//! process was killed, the other process removes the directory when its input ends.
 
 use crate::Result;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// The directory of memory-backed files on Linux.
 const SHARED_MEMORY: &str = "/dev/shm";
 
-/// The directory of this run; removed when dropped.
+/// The directory of this run; the directory is removed when this value is dropped.
 pub struct Root(PathBuf);
 
 impl Root {
@@ -32,12 +32,12 @@ impl Root {
         &self.0
     }
 
-    /// The path of a file in the directory.
+    /// The path of the file with this name in the directory.
     pub fn file(&self, name: &str) -> PathBuf {
         self.0.join(name)
     }
 
-    /// The prefix of names of shared memory that cannot live in a directory.
+    /// The prefix for the names of shared memory that cannot lie in the directory.
     pub fn prefix(&self) -> String {
         format!("{}-", self.0.file_name().unwrap_or_default().to_string_lossy())
     }
@@ -45,7 +45,7 @@ impl Root {
 
 impl Drop for Root {
     fn drop(&mut self) {
-        // Both processes may remove the files, in any order, so they may be gone.
+        // Both processes may remove the directory, in any order, so it may be gone.
         let _ = std::fs::remove_dir_all(&self.0);
         let prefix = self.prefix();
         for file in std::fs::read_dir(SHARED_MEMORY).into_iter().flatten().flatten() {

@@ -1,4 +1,4 @@
-//! The schedule: all variants in turns of milliseconds, in cycles until the time is over.
+//! The schedule: all variants run in turns of milliseconds, in cycles, until the time is over.
 //!
 //! A *cycle* is one turn of each variant. Figures that are compared come from the same cycle, so that a change of the
 //! machine's speed changes both.
@@ -94,7 +94,7 @@ impl Schedule {
 fn progress(line: &str) {
     let mut output = std::io::stderr().lock();
     if output.is_terminal() {
-        // The figures do not depend on the output.
+        // An error of the output is ignored, because the figures do not depend on it.
         let _ = write!(output, "{line}").and_then(|()| output.flush());
     }
 }

@@ -1,4 +1,4 @@
-//! The rows of the table: one `Variant` for each.
+//! The rows of the table: each row is a `Variant`.
 //!
 //! Both processes walk the same list and name a variant by its index in it. Variants that are compared have
 //! neighbouring turns.
@@ -21,7 +21,7 @@ use crate::{
 /// The contestant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// One cache line that carries the message, with this number of loads between two pauses.
+    /// A single cache line carries the message; the reader makes this number of loads between two pauses.
     OneLine(usize),
     /// A ring without the protocol's checks whose entries carry the message.
     EntryFloor,
@@ -33,7 +33,7 @@ pub enum Kind {
     Gantry,
     /// iceoryx2's ping-pong.
     Iceoryx,
-    /// Gantry's publish with this number of active readers.
+    /// Gantry's publish, with this number of active readers.
     Publish(usize),
 }
 
@@ -112,7 +112,7 @@ fn all() -> Vec<Variant> {
     ]
 }
 
-/// The variants that can be measured on these CPUs.
+/// Returns the variants that can be measured on these CPUs.
 pub fn usable(cpus: &Cpus) -> Vec<Variant> {
     all().into_iter().filter(|variant| variant.cores <= cpus.all().len()).collect()
 }
@@ -149,9 +149,9 @@ impl Variant {
         }
     }
 
-    /// Builds one side. `index` tells this variant from the others.
+    /// Builds one side. `index` distinguishes this variant from the others.
     pub fn build(&self, root: &Root, index: usize, cpus: &Cpus, side: Side) -> Result<Box<dyn Contestant>> {
-        // A library may decide now, by the CPUs that this process may use, whether it busy-waits.
+        // A library may decide when it is set up whether to busy-wait, by the number of CPUs that this process may use.
         if self.wait == Wait::Block {
             Cpus::pin(&[self.cpu(cpus, side)])?;
         } else {

@@ -1,9 +1,9 @@
 //! `cargo bench -p gantry-shm --bench idle`: the cost of sleeping readers, which should be nearly zero.
 //!
-//! 100 readers sleep in [`Subscription::wait`]: first all in one process, then each in a process of its own; each case
-//! is measured without other activity and beside a publisher at 100 Hz on another topic. Readers and publisher are this
-//! program, started again. Their CPU time is the kernel's account, which costs them nothing (`usage`). `--seconds N`
-//! sets the measuring time of a row.
+//! 100 readers sleep in [`Subscription::wait`]: first all in one process, then each in a process of its own; each
+//! case is measured without other activity and beside a publisher at 100 Hz on another topic. Readers and publisher
+//! are this program, started again. Their CPU time is read from the kernel's account, which costs these processes
+//! nothing (`usage`). `--seconds N` sets the measuring time of a row.
 
 use bench_support::{Benchmark, Options, Process, Result, usage::Usage};
 use gantry_shm::{Participant, Publisher, PublisherOptions, Qos, SourceTime, Subscription, TypeDescription};
@@ -16,7 +16,7 @@ use std::{
 };
 
 const READERS: usize = 100;
-/// The joins and the sleepers' short first slices are over by then.
+/// The time after which the joins and the sleepers' short first slices are over.
 const SETTLE: Duration = Duration::from_secs(8);
 const PUBLISH_PERIOD: Duration = Duration::from_millis(10);
 const PAYLOAD_BYTES: usize = 64;
@@ -71,7 +71,7 @@ fn measure(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// The usage of each group of processes while this process waits for `time`.
+/// Measures the CPU usage of each group of processes while this process waits for `time`.
 fn rates<const N: usize>(time: Duration, groups: [&[Process]; N]) -> Result<[Usage; N]> {
     let usages = || -> Result<Vec<Usage>> {
         let of_group =
@@ -100,7 +100,7 @@ fn start(role: &str, root: &Path, arguments: &[&str]) -> Result<Process> {
     }
 }
 
-/// Role: `count` threads sleep, each on a subscription of its own.
+/// Role: starts `count` threads, each of which sleeps on a subscription of its own.
 fn sleep(root: &Path, count: usize) -> Result<()> {
     let participant = Participant::join_under(root, 0)?;
     for _ in 0..count {

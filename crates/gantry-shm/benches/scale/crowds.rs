@@ -1,22 +1,23 @@
-//! Crowds that join at once: the cost for each of them to join, to keep its endpoints without traffic, and to leave.
+//! Crowds of processes that join at the same time: the cost for each process to join, to keep its endpoints without
+//! traffic, and to leave.
 
 use super::{Result, endpoints::used_bytes, player::Player, processes::check_empty, root};
 use bench_support::usage::Usage;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::time::{Duration, Instant};
 
-/// The joins and the first probes for deaths are over by then.
+/// The time after which the joins and the first probes for deaths are over.
 const SETTLE: Duration = Duration::from_secs(2);
-/// Some periods of the probes for deaths.
+/// The time in which idle processes are measured: some periods of the probes for deaths.
 const KEEP: Duration = Duration::from_secs(4);
 
-/// The number of processes that have the same endpoints; the topics are taken in turn.
+/// A crowd: a number of processes with the same numbers of endpoints. The endpoints take the topics in turn.
 pub struct Crowd {
     pub name: &'static str,
     pub processes: usize,
     /// The number of processes that publish.
     pub publishing: usize,
-    /// Publishers of a process that publishes, and subscriptions of each process.
+    /// The number of publishers of each publishing process, and of subscriptions of each process.
     pub endpoints: usize,
     pub topics: usize,
 }
@@ -64,7 +65,7 @@ fn measure_crowd(crowd: &Crowd) -> Result<()> {
     Ok(setrlimit(Resource::Nofile, before)?)
 }
 
-/// Makes all processes take their next step; returns the time until the last one has.
+/// Makes all processes take their next step; returns the time until the last process has taken it.
 fn all_go_on(players: &mut [Player]) -> Result<f64> {
     let start = Instant::now();
     players.iter_mut().try_for_each(Player::go)?;

@@ -1,4 +1,4 @@
-//! Many publishers in one process, each on a topic of its own, with few descriptors.
+//! Many publishers in one process, each on a topic of its own: their costs, and their few descriptors.
 
 use super::{Result, median, print_ratio, publish_ns, publisher, root, subscription};
 use gantry_shm::Participant;

@@ -1,9 +1,9 @@
-//! `cargo bench -p gantry-shm --bench scale`: the cost of an endpoint, a process and a reader among many of them.
+//! `cargo bench -p gantry-shm --bench scale`: the cost of one endpoint, process or reader among many.
 //!
 //! Four tables: publishers in one process (`endpoints`), processes in one domain and readers on one topic
-//! (`processes`), crowds that join and leave at once (`crowds`). Each row of the first three doubles the number. The
-//! `ratio` lines below a table divide the cost of one more in the last row by its cost in the first: 1 means that the
-//! cost does not grow. With `--quick` all numbers are a tenth.
+//! (`processes`), crowds that join and leave at once (`crowds`). In the first three tables, each row doubles the
+//! number. The `ratio` lines below a table divide the cost of one more endpoint, process or reader in the last row
+//! by this cost in the first row: 1 means that the cost does not grow. With `--quick`, all numbers are a tenth.
 
 #![expect(clippy::print_stdout, reason = "a table for people")]
 
@@ -22,7 +22,7 @@ use std::{
 };
 
 const PAYLOAD_BYTES: usize = 64;
-/// A time limit that only a hang reaches.
+/// A time limit that is reached only if a process hangs.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 const SCALE: Benchmark = Benchmark {
@@ -77,7 +77,7 @@ fn message_type() -> TypeDescription {
     }
 }
 
-/// The cost of one loan and its publish: the median of many, in ns.
+/// The cost of one loan and its publish: the median of many measurements, in ns.
 fn publish_ns(publisher: &mut Publisher) -> Result<f64> {
     const BATCH: u32 = 64;
     let mut batches_ns = Vec::new();
@@ -97,7 +97,7 @@ fn median(values: &mut [f64]) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-/// Prints the last row's value divided by the first's.
+/// Prints the last row's value divided by the first row's value.
 fn print_ratio(name: &str, first: (usize, f64), last: (usize, f64)) {
     println!("ratio {name}-{}/{} {:.2}", last.0, first.0, last.1 / first.1);
 }

@@ -1,4 +1,4 @@
-//! The other processes: this program again, each in a role.
+//! The other processes: each of them is this program in a role.
 
 use super::{PATIENCE, Result, publisher, subscription};
 use bench_support::Process;
@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The topics of each process: 200 processes have 1000.
+/// The number of topics of each process, so that 200 processes have 1000 topics.
 const TOPICS_EACH: usize = 5;
 
 /// A process in a role.
@@ -30,12 +30,12 @@ impl Player {
         self.0.id()
     }
 
-    /// Lets the process take its next step: join, first.
+    /// Lets the process take its next step; the first step is to join.
     pub fn go(&mut self) -> Result<()> {
         self.0.say("go")
     }
 
-    /// Waits until the process has taken that step; returns the time since its first step.
+    /// Waits until the process has taken its step; returns the time since its first step.
     pub fn ready_ms(&mut self) -> Result<f64> {
         let line = self.0.line()?;
         line.parse().map_err(|_| format!("a child wrote {line:?} instead of a time").into())
@@ -59,7 +59,7 @@ pub fn play(words: &[String]) -> Result<()> {
     let participant = Participant::join_under(root, 0)?;
     let took = || say(&format!("{}", start.elapsed().as_secs_f64() * 1e3));
     match (&**role, &*numbers) {
-        // One of many processes in a domain: it publishes on some topics, and subscribes to its neighbour's.
+        // One of many processes in a domain: it publishes on some topics, and subscribes to its neighbour's topics.
         ("neighbour", [number]) => {
             let first = number * TOPICS_EACH;
             let mut endpoints = Vec::new();
@@ -71,7 +71,8 @@ pub fn play(words: &[String]) -> Result<()> {
             took()?;
             wait_for_input();
         }
-        // One of many readers of a topic. It does not sleep: otherwise the publish would measure the cost of waking it.
+        // One of many readers of a topic. The reader does not sleep: otherwise the time of a publish would include
+        // the cost of waking it.
         ("reader", _) => {
             let mut subscription = subscription(&participant, "/popular")?;
             subscription.publisher_count()?;

@@ -4,7 +4,7 @@ use super::{PATIENCE, Result, median, player::Player, print_ratio, publish_ns, p
 use gantry_shm::Participant;
 use std::{path::Path, time::Instant};
 
-/// The number of newcomers that are measured.
+/// The number of newly joining processes that are measured.
 const NEWCOMERS: usize = 20;
 
 pub fn measure_processes(counts: &[usize]) -> Result<()> {

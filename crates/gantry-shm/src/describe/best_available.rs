@@ -4,9 +4,9 @@ use crate::describe::qos::{Durability, Liveliness, Qos, Reliability};
 use std::time::Duration;
 
 impl Qos {
-    /// This QoS with the best reliability, durability, liveliness, deadline and lease that all of these publishers
-    /// offer, so a subscription that requests it matches each of them. Without publishers it is the best QoS that
-    /// exists. History, depth and lifespan do not change.
+    /// Returns this QoS with the best reliability, durability, liveliness, deadline and lease that all of these
+    /// publishers offer, so a subscription that requests it matches each of them. Without publishers it is the best
+    /// QoS that exists. History, depth and lifespan do not change.
     ///
     /// ```
     /// use gantry_shm::Qos;
@@ -18,7 +18,7 @@ impl Qos {
     pub fn best_offered_by(self, publishers: impl IntoIterator<Item = Qos, IntoIter: Clone>) -> Self {
         let publishers = publishers.into_iter();
         let all = |offers: fn(Qos) -> bool| publishers.clone().all(offers);
-        // The longest; none if a publisher has none.
+        // The longest of the publishers' limits; `None` (no limit) if one of the publishers has none.
         let loosest = |limit: fn(Qos) -> Option<Duration>| {
             let limits: Option<Vec<_>> = publishers.clone().map(limit).collect();
             limits.and_then(|limits| limits.into_iter().max())
@@ -39,9 +39,9 @@ impl Qos {
         }
     }
 
-    /// This QoS with the reliability, durability, liveliness, deadline and lease that a publisher must offer to match
-    /// each of these subscriptions: RELIABLE and TRANSIENT_LOCAL, which suit all subscriptions, and for the other
-    /// policies the value of the strictest subscription. History, depth and lifespan do not change.
+    /// Returns this QoS with the reliability, durability, liveliness, deadline and lease that a publisher must offer
+    /// to match each of these subscriptions: RELIABLE and TRANSIENT_LOCAL, which suit all subscriptions, and for the
+    /// other policies the value of the strictest subscription. History, depth and lifespan do not change.
     pub fn best_requested_by(self, subscriptions: impl IntoIterator<Item = Qos, IntoIter: Clone>) -> Self {
         let subscriptions = subscriptions.into_iter();
         let strictest = |limit: fn(Qos) -> Option<Duration>| subscriptions.clone().filter_map(limit).min();

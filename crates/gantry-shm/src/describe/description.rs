@@ -1,8 +1,8 @@
 //! The description of an endpoint or a node: node, topic, type, definition, quality of service, ids.
 //!
 //! The owner writes it once into its process file and, for a publisher, into the publisher's file, too, so that each
-//! file describes itself; other processes read it to match endpoints. Control path. Bytes from outside are checked
-//! before use.
+//! file describes itself; other processes read it to match endpoints. This module is on the control path. Bytes from
+//! outside are checked before use.
 
 use crate::{
     describe::{
@@ -15,7 +15,8 @@ use crate::{
 use std::{fmt, time::Duration};
 use zerocopy::{FromBytes, IntoBytes};
 
-/// The key of a description without a publisher: of a subscription, of a node, or of a publisher that is announced.
+/// The key in a description that has no publisher's file: the description of a subscription, of a node, or of an
+/// announced publisher.
 pub(crate) const NO_PUBLISHER: u64 = 0;
 /// The key of a subscription that is announced: it is on another host, and matches no publisher here.
 pub(crate) const ANNOUNCED_SUBSCRIPTION: u64 = u64::MAX;
@@ -34,15 +35,15 @@ impl Gid {
         self.0[..12] == id[..12]
     }
 
-    /// Whether both endpoints belong to one process and one domain, as `ignore_local_publications` needs to know.
-    /// Neither locks nor allocates.
+    /// Whether both endpoints belong to one process and one domain, as a subscription with
+    /// `ignore_local_publications` must check. Neither locks nor allocates.
     #[must_use]
     pub fn is_of_same_process(&self, other: &Gid) -> bool {
         self.0[..12] == other.0[..12]
     }
 }
 
-/// Hexadecimal digits with dots between the bytes, as ROS 2's tools print a gid.
+/// Prints hexadecimal digits with dots between the bytes, as ROS 2's tools print a gid.
 impl fmt::Display for Gid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.map(|byte| format!("{byte:02x}")).join("."))
@@ -55,23 +56,24 @@ impl fmt::Debug for Gid {
     }
 }
 
-/// The end of a topic, or a node.
+/// The role of an entry in the graph: an end of a topic (publisher or subscription), or a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
     /// The publishing end.
     Publisher = ROLE_PUBLISHER as isize,
     /// The subscribing end.
     Subscription = ROLE_SUBSCRIPTION as isize,
-    /// A node, with or without endpoints; its description has neither topic nor type, but [`NodeDetails`].
+    /// The role of a node, with or without endpoints; the node's description has neither topic nor type,
+    /// but [`NodeDetails`].
     Node = ROLE_NODE as isize,
 }
 
-/// The properties of a node besides its name.
+/// The details of a node besides its name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NodeDetails {
     /// The implementation of ROS 2's `rmw` that made the node, such as `rmw_gantry`; empty if no `rmw` made it.
     pub rmw_implementation: String,
-    /// The node's enclave (ROS 2's security), such as `/` or `/front/camera`; empty: `/`.
+    /// The node's enclave (ROS 2's security), such as `/` or `/front/camera`; an empty text means `/`.
     pub enclave: String,
 }
 
@@ -144,7 +146,7 @@ impl EndpointDescription {
         Err(Error::out_of_range("the length of an endpoint's description", format!("{text_bytes} bytes"), range))
     }
 
-    /// Reads the bytes of [`Self::to_bytes`]; `what` names the file, for an error.
+    /// Reads the bytes of [`Self::to_bytes`]; `what` names the file, for the sentence of an error.
     pub(crate) fn from_bytes(bytes: &[u8], what: &str) -> Result<EndpointDescription> {
         let bad = |field: &str, expected: &str, found: String| Error::corrupt(what, field, expected, found);
         let Ok((header, mut rest)) = DescriptionHeader::read_from_prefix(bytes) else {
@@ -198,7 +200,7 @@ impl EndpointDescription {
     }
 
     /// The reason why a publisher with this description and a subscription to its topic cannot be matched; `None` if
-    /// they can.
+    /// they can be matched.
     #[must_use]
     pub fn mismatch(&self, subscription: &EndpointDescription) -> Option<String> {
         self.type_mismatch(subscription).or_else(|| {
@@ -208,7 +210,7 @@ impl EndpointDescription {
         })
     }
 
-    /// The reason for a mismatch of the types alone.
+    /// The reason for a mismatch, if the types do not match.
     pub(crate) fn type_mismatch(&self, subscription: &EndpointDescription) -> Option<String> {
         let (offered, requested) = (&self.message_type, &subscription.message_type);
         if offered.matches(requested) {
@@ -227,7 +229,7 @@ impl EndpointDescription {
                     "{subject}: node {publisher} publishes {offered} and node {subscriber} expects {requested}; {difference}"
                 )
             }
-            // One sentence for both of a service's topics.
+            // The mismatches of both topics of a service give the same sentence.
             Subject::Requests(_) => {
                 let (server, client) = (of_service(subscription), of_service(self));
                 format!(
@@ -290,7 +292,7 @@ fn qos_of(header: &DescriptionHeader) -> Qos {
 pub struct RequestId {
     /// The client's publisher of requests.
     pub client_gid: Gid,
-    /// The sequence of the request at this publisher.
+    /// The sequence number of the request at the client's request publisher.
     pub sequence: u64,
 }
 

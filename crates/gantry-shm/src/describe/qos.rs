@@ -12,10 +12,10 @@ pub const MAX_DEPTH: u32 = 1_000_000;
 /// The samples that an endpoint keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum History {
-    /// Keeps the newest `depth` samples: a publisher its own samples, a subscription the newest samples of all its
-    /// publishers together.
+    /// Keeps the newest `depth` samples: a publisher keeps its own samples, a subscription keeps the newest samples
+    /// of all its publishers together.
     KeepLast,
-    /// Every sample, up to the publisher's cap.
+    /// Keeps every sample, up to the publisher's memory limit.
     KeepAll,
 }
 
@@ -31,7 +31,7 @@ pub enum Reliability {
 /// Whether a late subscription gets earlier samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Durability {
-    /// Only samples that are published after the match.
+    /// A late subscription gets only samples that are published after the match.
     Volatile,
     /// Late subscriptions also get the publisher's history, for as long as the publisher lives.
     TransientLocal,
@@ -61,13 +61,13 @@ pub struct Qos {
     pub reliability: Reliability,
     /// Whether late subscriptions get the history.
     pub durability: Durability,
-    /// Longest time between two samples: a publisher offers it, a subscription requests it.
+    /// The longest time between two samples: a publisher offers it, a subscription requests it.
     pub deadline: Option<Duration>,
-    /// Time after publishing within which a sample is delivered. Set by the publisher; ignored in a subscription.
+    /// The time after publishing within which a sample is delivered. Set by the publisher; ignored in a subscription.
     pub lifespan: Option<Duration>,
-    /// The side that asserts the publisher's liveliness.
+    /// The policy that chooses the side which asserts the publisher's liveliness.
     pub liveliness: Liveliness,
-    /// Longest time between two assertions of a publisher that asserts its own liveliness.
+    /// The longest time between two assertions of a publisher that asserts its own liveliness.
     pub liveliness_lease_duration: Option<Duration>,
     /// Uses the topic name as it is given: it is neither expanded nor remapped, and ROS 2's rules for names do not
     /// apply.
@@ -97,7 +97,7 @@ impl Qos {
         Qos { history: History::KeepLast, depth, ..self }
     }
 
-    /// Keeps every sample, up to the publisher's cap.
+    /// Keeps every sample, up to the publisher's memory limit.
     pub fn keep_all(self) -> Self {
         Qos { history: History::KeepAll, ..self }
     }
@@ -122,12 +122,12 @@ impl Qos {
         Qos { durability: Durability::Volatile, ..self }
     }
 
-    /// Offers or requests a sample within this time after the one before.
+    /// Offers or requests a sample within this time after the previous sample.
     pub fn deadline(self, deadline: Duration) -> Self {
         Qos { deadline: Some(deadline), ..self }
     }
 
-    /// Lets samples expire that time after they were published.
+    /// Lets samples expire this time after they were published.
     pub fn lifespan(self, lifespan: Duration) -> Self {
         Qos { lifespan: Some(lifespan), ..self }
     }
@@ -166,7 +166,7 @@ impl Qos {
     }
 }
 
-/// A duration as it stands in descriptions: `None`, and durations that do not fit, are no limit.
+/// A duration in ns, as descriptions contain it: `None`, and durations that do not fit into 64 bits, mean no limit.
 pub(crate) fn limit_ns(duration: Option<Duration>) -> u64 {
     duration.map_or(u64::MAX, |duration| u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))
 }

@@ -5,7 +5,8 @@ use std::{fmt, time::Duration};
 
 /// A policy in which a publisher and a subscription are incompatible, with the offered and the requested value.
 ///
-/// In DDS's request-offered sense: the publisher must offer at least the quality that the subscription requests.
+/// The policies follow DDS's request-offered rule: the publisher must offer at least the quality that the
+/// subscription requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum QosPolicy {
@@ -23,7 +24,7 @@ pub enum QosPolicy {
         /// By the subscription.
         requested: Durability,
     },
-    /// Longest time between two samples; `None` is no limit.
+    /// The longest time between two samples; `None` is no limit.
     Deadline {
         /// By the publisher.
         offered: Option<Duration>,
@@ -37,7 +38,7 @@ pub enum QosPolicy {
         /// By the subscription.
         requested: Liveliness,
     },
-    /// Longest time between two assertions of liveliness; `None` is no limit.
+    /// The longest time between two assertions of liveliness; `None` is no limit.
     LivelinessLeaseDuration {
         /// By the publisher.
         offered: Option<Duration>,
@@ -69,7 +70,7 @@ impl Qos {
     }
 }
 
-/// The policy's name and both values, as "deadline (offered 200ms, requested 100ms)".
+/// Prints the policy's name and both values, as "deadline (offered 200ms, requested 100ms)".
 impl fmt::Display for QosPolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let limit = |limit: &Option<Duration>| limit.map_or("no limit".to_owned(), |limit| format!("{limit:?}"));

@@ -6,22 +6,22 @@ use std::time::Duration;
 
 impl Qos {
     /// Streams of measurements of which the newest count (`rmw_qos_profile_sensor_data`): best effort, volatile, the
-    /// last 5.
+    /// last 5 samples.
     pub fn sensor_data() -> Self {
         Qos::default().best_effort().keep_last(5)
     }
 
-    /// Services (`rmw_qos_profile_services_default`): reliable, volatile, the last 10.
+    /// Services (`rmw_qos_profile_services_default`): reliable, volatile, the last 10 samples.
     pub fn services_default() -> Self {
         Qos::default()
     }
 
-    /// Services of parameters (`rmw_qos_profile_parameters`): reliable, volatile, the last 1000.
+    /// Services of parameters (`rmw_qos_profile_parameters`): reliable, volatile, the last 1000 samples.
     pub fn parameters() -> Self {
         Qos::default().keep_last(1000)
     }
 
-    /// Changes of parameters (`rmw_qos_profile_parameter_events`): reliable, volatile, the last 1000.
+    /// Changes of parameters (`rmw_qos_profile_parameter_events`): reliable, volatile, the last 1000 samples.
     pub fn parameter_events() -> Self {
         Qos::default().keep_last(1000)
     }
@@ -31,19 +31,19 @@ impl Qos {
         Qos::default()
     }
 
-    /// Simulated time (`rclcpp::ClockQoS`): best effort, volatile, the last 1.
+    /// Simulated time (`rclcpp::ClockQoS`): best effort, volatile, the last sample.
     pub fn clock() -> Self {
         Qos::default().best_effort().keep_last(1)
     }
 
-    /// Logs (`rcl_qos_profile_rosout_default`): reliable, transient local, the last 1000, for 10 s.
+    /// Logs (`rcl_qos_profile_rosout_default`): reliable, transient local, the last 1000 samples, a lifespan of 10 s.
     pub fn rosout() -> Self {
         Qos::default().transient_local().keep_last(1000).lifespan(Duration::from_secs(10))
     }
 }
 
 impl From<u32> for Qos {
-    /// The default profile with that depth, as in `rclcpp`'s `create_publisher(topic, 10)`.
+    /// The default profile with this depth, as in `rclcpp`'s `create_publisher(topic, 10)`.
     fn from(depth: u32) -> Self {
         Qos::default().keep_last(depth)
     }
@@ -54,7 +54,8 @@ mod tests {
     use super::*;
     use crate::describe::qos::{Durability, History, Liveliness, Reliability};
 
-    /// Values that were read from the headers, and from rclpy 7.1's `qos_profile_*` where it has them.
+    /// The expected values were read from the ROS 2 headers, and from rclpy 7.1's `qos_profile_*` where rclpy
+    /// has the profile.
     #[test]
     fn profiles_have_rmw_s_values() {
         use {Durability::*, Reliability::*};

@@ -5,7 +5,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-/// The most characters of a line that are quoted.
+/// The largest number of characters of a line that an error quotes.
 const MAX_QUOTED: usize = 120;
 /// The number of `=` between the types of a definition.
 const SEPARATOR_LENGTH: usize = 80;
@@ -15,13 +15,14 @@ const SEPARATOR_LENGTH: usize = 80;
 pub struct TypeDescription {
     /// ROS 2 name, as `sensor_msgs/msg/Image`.
     pub name: String,
-    /// RIHS01 hash, all zero = not known.
+    /// The RIHS01 hash of the type; all zeros mean that the hash is not known.
     pub hash: [u8; 32],
     /// The full definition: the message's own `.msg` text, then for each type that it needs a line of 80 `=`, a line
     /// `MSG: package/Name` and its text, as in bags. Normalise the texts (comments, spacing), because they may be
     /// compared. An `Arc`, because a definition is long and all endpoints of a type have it.
     pub definition: Arc<str>,
-    /// Largest payload in bytes; exactly the payload's size for fixed-size messages, `usize::MAX` if there is no bound.
+    /// The largest payload in bytes; exactly the payload's size for fixed-size messages, `usize::MAX` if
+    /// there is no bound.
     pub payload_bytes: usize,
 }
 
@@ -65,7 +66,7 @@ impl TypeDescription {
     /// The first difference between this type's definition and another; empty if there is none.
     #[must_use]
     pub fn first_difference(&self, other: &TypeDescription) -> String {
-        // The message's own text comes first on both sides, with any name.
+        // In both definitions the message's own text comes first; its type name does not matter.
         let lines = [self.lines(&self.name), other.lines(&self.name)];
         let by_place = lines.each_ref().map(|lines| lines.iter().copied().collect::<BTreeMap<_, _>>());
         let is_different = |(place, _): &&(_, &str)| by_place[0].get(place) != by_place[1].get(place);
@@ -75,7 +76,8 @@ impl TypeDescription {
         format!("their definitions differ first in line {} of {name}: {own} and {others}", place.1)
     }
 
-    /// The lines of the definition, each with the name of its type and its line number in it; `name` is the message's.
+    /// The lines of the definition, each with the name of its type and its line number in the type's text; `name` is
+    /// the name of the message's own type.
     fn lines<'a>(&'a self, mut name: &'a str) -> Vec<((&'a str, usize), &'a str)> {
         let (mut found, mut number) = (Vec::new(), 0);
         let mut lines = self.definition.lines().peekable();
@@ -99,7 +101,7 @@ pub fn rihs01(hash: &[u8; 32]) -> Option<String> {
     (*hash != [0; 32]).then(|| format!("RIHS01_{}", digits.collect::<String>()))
 }
 
-/// A text from another process, made safe to print.
+/// Shortens a text from another process and makes it safe to print.
 fn quoted(text: impl AsRef<str>) -> String {
     let text = text.as_ref();
     let end = text.char_indices().nth(MAX_QUOTED).map_or(text.len(), |(end, _)| end);

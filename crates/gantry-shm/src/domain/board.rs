@@ -1,7 +1,7 @@
 //! The board of a domain: a line for each topic, with its sleepers, and a line for each waiter, with its bell.
 //!
-//! The first process of a domain makes the board and the last removes it, both under the registry lock (`registry`).
-//! Invariants:
+//! The first process of a domain makes the board and the last process removes it, both under the registry lock
+//! (`registry`). Invariants:
 //! - B1: the board is the only memory with many writers, and it contains no addresses or offsets. Damage can only cost
 //!   a wake-up, delay the discovery of an endpoint or keep publishers from reclaiming slots.
 //! - B2: the registry lock of a domain is the lock of the board that has the board's file name. The lock of a board
@@ -50,12 +50,13 @@ pub(crate) struct Board {
     pub(crate) names: InRegion<[AtomicU64; NAMED_LINES]>,
     pub(crate) topics: InRegion<[TopicLine; TOPIC_LINES]>,
     pub(crate) waiters: InRegion<[WaiterLine; WAITER_LINES]>,
-    /// The OFD lock belongs to our one description, so threads of this process exclude each other here.
+    /// The mutex by which threads of this process exclude each other: the OFD lock belongs to the process's only
+    /// file description of the board.
     pub(crate) registry: Mutex<()>,
     /// Count of the searches for names.
     #[cfg(test)]
     pub(crate) searches: std::sync::atomic::AtomicUsize,
-    /// The number of passes over all topic lines by which waiters were withdrawn.
+    /// The number of passes over all topic lines that were made to withdraw waiters from them.
     #[cfg(test)]
     pub(crate) withdrawals: std::sync::atomic::AtomicUsize,
 }
@@ -68,17 +69,17 @@ pub(crate) struct TopicIndex(usize);
 pub(crate) const GRAPH: TopicIndex = TopicIndex(NAMED_LINES);
 
 impl TopicIndex {
-    /// The line that topics near this hash share when their bucket is full.
+    /// The shared line of the bucket for this hash: topics share it when their bucket is full.
     pub(crate) fn shared(hash: u64) -> TopicIndex {
         TopicIndex(bucket_of(hash) * BUCKET_LINES + BUCKET_LINES - 1)
     }
 
-    /// The number of the line on the board.
+    /// The number of this topic's line on the board.
     pub(crate) fn number(self) -> u64 {
         self.0 as u64
     }
 
-    /// The bit that is set when the topic has news.
+    /// The bit in a waiter's line that is set when this topic has news.
     #[inline]
     pub(crate) fn ready_bit(self) -> ReadyBit {
         ReadyBit(self.0 % READY_BITS)
@@ -99,12 +100,12 @@ impl Board {
         }
     }
 
-    /// Makes a board, unless there are living processes whose board was removed: they would not see processes that use
-    /// the new board.
+    /// Makes a board, unless there are living processes whose board was removed: these processes would not see
+    /// processes that use the new board.
     fn create_if_unused(directory: &Directory) -> Result<Option<Board>> {
         let mut refusal = check_one_board(directory, None);
-        // Other processes make a board and join, or leave and remove it, between any two checks; a board that was
-        // removed while processes live does not come back.
+        // The check is repeated, because other processes may make a board and join, or leave and remove it, between
+        // any two checks; a board that was removed while processes live does not come back.
         for _ in 0..BOARD_RETRIES {
             if refusal.is_ok() {
                 return Board::create(directory);
@@ -125,7 +126,7 @@ impl Board {
         if !wait_for_lock(&file, directory, patience)? {
             return Err(unusable);
         }
-        // The board stays if another process removed this one meanwhile, or made a usable one.
+        // Nothing is removed if another process has removed this board meanwhile, or has made a usable one.
         if file.stat(BOARD_NAME)?.st_nlink > 0 && Board::open(directory, true).is_err() {
             if directory.files()?.iter().any(|name| name.ends_with(PROCESS_SUFFIX) && may_live(directory, name)) {
                 return Err(unusable);
@@ -151,7 +152,7 @@ impl Board {
         crash::point(Point::BoardWritten);
         match region.publish_name(directory, BOARD_NAME) {
             Ok(()) => Board::attach(region).map(Some),
-            // Another process was quicker, or removed the directory: the caller begins again.
+            // Another process has made a board or removed the directory meanwhile: the caller begins again.
             Err(Errno::EXIST | Errno::NOENT) => Ok(None),
             Err(e) => Err(Error::system(format!("name the board of {directory}"), e)),
         }
@@ -187,7 +188,7 @@ impl Board {
         })
     }
 
-    /// The random number by which the files of its processes name this board.
+    /// The random number of this board, which the files of its processes contain.
     pub(crate) fn id(&self) -> u64 {
         self.header.id
     }
@@ -236,12 +237,12 @@ impl Board {
         self.buckets().for_each(|bucket| bucket.sweep());
     }
 
-    /// How many topic lines are in use.
+    /// The number of topic lines that are in use.
     pub(crate) fn topic_lines(&self) -> usize {
         self.buckets().map(|bucket| bucket.count()).sum()
     }
 
-    /// The lines that were used since the board was made; the others' pages are not touched.
+    /// The topic lines that were used since the board was made; the pages of all other lines stay untouched.
     pub(crate) fn used_lines(&self) -> impl Iterator<Item = &TopicLine> {
         let is_used = |index: usize| self.names.get(index).is_none_or(|word| word.load(Relaxed) != 0);
         self.topics.iter().enumerate().filter(move |(index, _)| is_used(*index)).map(|(_, line)| line)
@@ -251,7 +252,7 @@ impl Board {
         (0..NAMED_LINES / BUCKET_LINES).map(|number| self.bucket(number).0)
     }
 
-    /// A bucket, and the number of its first line.
+    /// A bucket of topic lines, and the number of its first line.
     fn bucket(&self, number: usize) -> (Bucket<'_>, usize) {
         #[cfg(test)]
         self.searches.fetch_add(1, Relaxed);
@@ -289,8 +290,8 @@ impl Board {
         self.own_lines(topic).wake_watchers(Side::Publishers, full_fence(Site::NewsFence));
     }
 
-    /// Wakes all threads that sleep on the topic. The news were stored before the fence (3). One system call for each
-    /// sleeper.
+    /// Wakes all threads that sleep on the topic. The news were stored before the fence (3). Makes one system call
+    /// for each sleeper.
     #[inline]
     pub(crate) fn wake(&self, topic: TopicIndex, fenced: Fenced) {
         self.own_lines(topic).wake(fenced);
@@ -313,13 +314,14 @@ impl Board {
         unsafe { self.lines(topic) }
     }
 
-    /// The pid of the process that holds the registry lock now, if the process has written it; never this process.
+    /// The pid of the process that holds the registry lock now, if that process has written its pid; never the pid
+    /// of this process.
     pub(crate) fn holder(&self) -> Option<u32> {
         let is_locked = self.region.file().is_ok_and(|file| lock::is_locked(file, 0).unwrap_or(false));
         is_locked.then(|| self.header.holder_pid.load(Relaxed))
     }
 
-    /// The waiter lines of the process with this half of an id; with 0, the free ones.
+    /// The waiter lines of the process whose id has this half; for 0, the free waiter lines.
     pub(crate) fn waiters_of(&self, owner: u64) -> Vec<WaiterIndex> {
         let lines = self.waiters[..WAITER_LINES - 1].iter().enumerate();
         lines.filter(|(_, line)| line.owner.load(Relaxed) == owner).map(|(index, _)| WaiterIndex(index)).collect()
@@ -339,13 +341,14 @@ impl Board {
         Error::system(format!("lock a byte of {}", self.region.name()), errno)
     }
 
-    /// Whether the other process with this half of an id lives and has waiter lines: a process that leaves frees them.
+    /// Whether the other process whose id has this half is alive and has waiter lines. A process that leaves frees
+    /// its waiter lines.
     pub(crate) fn has_living(&self, owner: u64) -> bool {
         let is_locked = |file: &SharedFile| lock::is_locked(file, byte_of(owner)).unwrap_or(true);
         !self.waiters_of(owner).is_empty() && self.region.file().map_or(true, is_locked)
     }
 
-    /// The owners of all waiter lines. Acquire: their files had names before.
+    /// The owners of all waiter lines. Acquire: the files of these processes got their names before.
     pub(crate) fn waiter_owners(&self) -> Vec<u64> {
         let mut owners: Vec<u64> = self.waiters.iter().map(|line| acquire(&line.owner)).collect();
         owners.sort_unstable();
@@ -354,7 +357,7 @@ impl Board {
         owners
     }
 
-    /// The owners of the waiter lines that sleep on this topic; 0 is the shared line.
+    /// The owners of the waiter lines whose threads sleep on this topic; 0 is the shared line.
     pub(crate) fn sleepers(&self, line_hash: u64) -> Vec<u64> {
         let mut owners = Vec::new();
         if let Some(topic) = self.find(line_hash) {
@@ -391,7 +394,7 @@ fn bucket_of(hash: u64) -> usize {
     hash as usize % (NAMED_LINES / BUCKET_LINES)
 }
 
-/// The byte of the board that the process with this half of an id locks; 0 is the registry's.
+/// The byte of the board that the process whose id has this half locks; 0 is the byte of the registry.
 fn byte_of(owner: u64) -> i64 {
     1 + (owner >> 2) as i64
 }

@@ -52,12 +52,12 @@ pub(crate) fn lock_soon<T>(discovered: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
 #[derive(Default)]
 struct ControlState {
     stop: AtomicBool,
-    /// Whether the thread probes every [`LIVENESS_POLL_PERIOD`]: then it need not be woken for one task more.
+    /// Whether the thread probes every [`LIVENESS_POLL_PERIOD`]: then it need not be woken for a further task.
     is_polling: AtomicBool,
     tasks: Mutex<Tasks>,
 }
 
-/// The thread's handle; dropping it ends the thread.
+/// The handle of a control thread; dropping the handle ends the thread.
 pub(crate) struct Control {
     domain: Arc<Domain>,
     shared: Arc<ControlState>,
@@ -110,9 +110,11 @@ impl Control {
         self.domain.board.bell(self.domain.control_waiter).ring();
     }
 
-    /// Wakes the thread because a task began to poll liveness. A system call, unless a task did so shortly before.
+    /// Wakes the thread because a task began to poll liveness. Makes a system call, unless a task woke the thread
+    /// shortly before.
     pub(crate) fn wake_to_poll_liveness(&self) {
-        // SeqCst, as the task's store before this: either the thread sees that store, or we see the thread's.
+        // SeqCst, as the task's store before this: either the thread sees the task's store, or this thread sees the
+        // control thread's store.
         if !self.shared.is_polling.load(SeqCst) {
             self.wake();
         }

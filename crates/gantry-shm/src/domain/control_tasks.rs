@@ -15,7 +15,7 @@ use std::{
 
 /// The work of one endpoint on the control thread.
 pub(crate) trait ControlTask: Send + Sync {
-    /// Updates the endpoint's view of the other endpoints. May block.
+    /// Updates the endpoint's view of the matching endpoints. May block.
     fn update(&self, domain: &Arc<Domain>);
     /// Makes connections to new publishers. The caller raises the generation of the topic's readers, once for all tasks
     /// together, and then joins the connections. `None` if there are no new publishers.
@@ -41,23 +41,23 @@ pub(crate) trait ControlTask: Send + Sync {
     fn awaits_news(&self) -> bool {
         false
     }
-    /// Notifies this descriptor or waker if there are samples to take. Returns whether there were samples.
+    /// Notifies the waiting descriptor or waker if there are samples to take. Returns whether there were samples.
     fn notify_news(&self) -> bool {
         false
     }
 }
 
-/// The tasks, as long as their owners keep them.
+/// The tasks of a control thread, each for as long as its owner keeps it.
 #[derive(Default)]
 pub(crate) struct Tasks(HashMap<(TopicIndex, Side), Followers>);
 
-/// The tasks that follow one side of a topic.
+/// The tasks of this process that follow one side of a topic.
 #[derive(Default)]
 struct Followers {
     tasks: Vec<Weak<dyn ControlTask>>,
-    /// The generation of that side, as of the last round of the control thread.
+    /// The generation of the followed side of the topic, as read in the last round of the control thread.
     seen_generation: Option<u64>,
-    /// The growths of the publishers' files, as of the last round.
+    /// The number of growths of the topic's publisher files, as read in the last round of the control thread.
     seen_growths: Option<u64>,
 }
 
@@ -75,7 +75,7 @@ impl Tasks {
         self.0.entry((topic, side)).or_default().tasks.push(task);
     }
 
-    /// The tasks that follow that side of the topic.
+    /// The tasks that follow this side of the topic.
     pub(crate) fn following(&self, topic: TopicIndex, side: Side) -> Vec<Arc<dyn ControlTask>> {
         self.0
             .get(&(topic, side))
@@ -96,7 +96,7 @@ impl Tasks {
         grown.collect()
     }
 
-    /// All tasks, for a round of the control thread. Forgets those whose owners do not keep them.
+    /// All tasks, for a round of the control thread. Forgets the tasks that their owners no longer keep.
     pub(crate) fn living(&mut self, board: &Board) -> Vec<Task> {
         let mut living = Vec::new();
         self.0.retain(|&(topic, side), followers| {

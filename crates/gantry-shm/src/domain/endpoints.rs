@@ -1,4 +1,5 @@
-//! The endpoints of one role on a topic, read once for all endpoints of this process that need them. Control path.
+//! The endpoints of one role on a topic, read once for all endpoints of this process that need them. This module is
+//! on the control path.
 
 use crate::{
     describe::description::{EndpointDescription, Gid, Role},
@@ -28,14 +29,14 @@ pub(crate) enum Selection<'a> {
     All,
     /// The endpoints of a topic.
     Topic(&'a str),
-    /// The endpoints of a topic that have that role.
+    /// The endpoints of a topic that have this role.
     Role(&'a str, Role),
     /// The nodes with this full name.
     Node(&'a str),
 }
 
 impl Selection<'_> {
-    /// The keys of their blocks; `None`: all.
+    /// The keys under which the selected endpoints' blocks are listed; `None` selects all blocks.
     pub(crate) fn keys(&self) -> Option<Vec<EndpointKey>> {
         let roles = |topic: &str, roles: &[Role]| roles.iter().map(|role| (name_hash(topic), *role as u64)).collect();
         match self {
@@ -46,7 +47,7 @@ impl Selection<'_> {
         }
     }
 
-    /// Whether the endpoint is one of those searched.
+    /// Whether the endpoint belongs to this selection.
     pub(crate) fn has(&self, endpoint: &EndpointDescription) -> bool {
         match self {
             Selection::All => true,
@@ -57,18 +58,19 @@ impl Selection<'_> {
     }
 }
 
-/// A process that cannot be read, with the reason, a sentence.
+/// A process that cannot be read, and the reason as a sentence.
 pub(crate) type UnreadableProcess = (Arc<Peer>, String);
 
 /// The endpoints of one role on a topic.
 #[derive(Default)]
 pub(crate) struct Endpoints {
-    /// The version of the list: as long as it stays the same, endpoints were only added, at the end of the list.
+    /// The version of the list of endpoints: as long as it stays the same, endpoints were only added, at the
+    /// end of the list.
     pub(crate) epoch: u64,
     pub(crate) list: Vec<PeerEndpoint>,
     /// The processes that cannot be read and may have further endpoints of this role.
     pub(crate) unreadable: Vec<UnreadableProcess>,
-    /// The generations before the endpoints were read.
+    /// The values of the generations before the endpoints were read.
     generations: Generations,
 }
 
@@ -76,13 +78,13 @@ pub(crate) struct Endpoints {
 /// generation of the processes. `None` for a topic that no process holds: its endpoints are just joining or leaving.
 type Generations = Option<(TopicIndex, u64, u64)>;
 
-/// The endpoints of the topics that have many.
+/// The lists of endpoints of those topics that have many endpoints.
 #[derive(Default)]
 pub(crate) struct KnownEndpoints(Mutex<EndpointsByTopic>);
 
 #[derive(Default)]
 struct EndpointsByTopic {
-    /// The endpoints by the hash of the topic's name and by role.
+    /// The lists of endpoints, by the hash of the topic's name and by role.
     topics: HashMap<(u64, Role), Arc<Endpoints>>,
     epochs: u64,
 }
@@ -100,7 +102,7 @@ impl Domain {
         let hash = name_hash(topic);
         let mut known = self.known_endpoints.lock();
         let generations = self.generations(topic, role);
-        // Another topic may have the same hash.
+        // Another topic may have the same hash, so the name is compared, too.
         let is_of = |known: &&Arc<Endpoints>| known.list.first().is_some_and(|(_, first)| first.topic == topic);
         if let Some(same) = known.topics.get(&(hash, role)).filter(is_of)
             && generations.is_some()
@@ -153,7 +155,8 @@ impl Domain {
 }
 
 impl Endpoints {
-    /// Keeps the order and the epoch of `before` if all its endpoints are still there; otherwise begins a new epoch.
+    /// Keeps the order and the epoch of `before` if all endpoints of `before` are still there; otherwise
+    /// begins a new epoch.
     fn follow(&mut self, before: Option<&Endpoints>, epoch: u64) {
         self.epoch = epoch;
         let Some(before) = before else { return };
@@ -167,17 +170,17 @@ impl Endpoints {
         self.list.extend(new);
     }
 
-    /// Whether the endpoint may be there although it is not in the list.
+    /// Whether the endpoint may exist although it is not in the list.
     pub(crate) fn may_have(&self, gid: Gid) -> bool {
         self.unreadable.iter().any(|(peer, _)| gid.is_of_process(&peer.id))
     }
 
-    /// The reasons why processes are not read, sentences.
+    /// The reasons why processes could not be read, as sentences.
     pub(crate) fn problems(&self) -> impl Iterator<Item = String> {
         self.unreadable.iter().map(|(_, why)| why.clone())
     }
 
-    /// The endpoints from the one at `index` on.
+    /// The endpoints of the list from position `index` on.
     pub(crate) fn from(&self, index: usize) -> &[PeerEndpoint] {
         self.list.get(index..).unwrap_or_default()
     }
@@ -213,7 +216,7 @@ mod tests {
         added.push(add());
         let more = [&first[..], &[added[MIN_KEPT].0]].concat();
         assert_eq!(look(), (epoch, more));
-        // Another endpoint takes the block of an endpoint that left: the number of endpoints does not change.
+        // Another endpoint takes the block of an endpoint that left, so the number of endpoints does not change.
         let (_, block) = added.remove(0);
         domain.process.remove_endpoint(block).unwrap();
         domain.process.free_endpoint(block);
@@ -223,7 +226,7 @@ mod tests {
         assert_eq!(left, added.iter().map(|(gid, _)| *gid).collect::<Vec<_>>());
     }
 
-    /// Known endpoints keep processes mapped that may be gone.
+    /// A known list of endpoints keeps the endpoints' processes mapped, and these processes may be gone.
     #[test]
     fn endpoints_are_forgotten_when_a_process_comes_or_goes() {
         let root = tempfile::tempdir_in("/dev/shm").unwrap();

@@ -9,7 +9,7 @@ use crate::{
 };
 use std::sync::atomic::Ordering::Relaxed;
 
-/// The ordinal of the connections that one subscription made together.
+/// The ordinal number of a batch of connections that one subscription made together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct JoinBatch(pub(crate) u64);
 
@@ -18,7 +18,7 @@ pub(crate) struct JoinBatch(pub(crate) u64);
 #[derive(Clone, Copy)]
 pub(crate) struct JoinGeneration {
     pub(crate) number: u64,
-    /// Whether the file of this process had its name after that (`protocol::listing`).
+    /// Whether the file of this process still had its name after the generation was raised (`protocol::listing`).
     has_name: bool,
 }
 
@@ -35,14 +35,15 @@ impl Domain {
         JoinGeneration { number, has_name }
     }
 
-    /// An error if publishers could not see this process: its file had no name any more.
+    /// Returns an error if the file of this process had lost its name, so that publishers could not see the process.
     pub(crate) fn check_visible(&self, generation: JoinGeneration, topic: &str) -> Result<()> {
         if generation.has_name { Ok(()) } else { Err(self.has_no_name(topic)) }
     }
 
-    /// An error if a join failed because the name was gone: the name does not come back.
+    /// Returns an error if an earlier join failed because the process file had lost its name: the name does
+    /// not come back.
     pub(crate) fn check_named(&self, topic: &str) -> Result<()> {
-        // Relaxed: the flag only saves connections that could not be joined.
+        // Relaxed: the flag only avoids attempts to make connections that could not be joined.
         if self.lost_name.load(Relaxed) { Err(self.has_no_name(topic)) } else { Ok(()) }
     }
 

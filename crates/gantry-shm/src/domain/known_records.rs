@@ -1,5 +1,5 @@
-//! The reader records for one publisher that one reader of these records has seen, so that its next look finds only the
-//! new ones. Control path.
+//! The reader records for one publisher that a caller has already seen, so that the caller's next look finds only
+//! the new records. This module is on the control path.
 
 use crate::{
     domain::peer::{Peer, PeerRecord, SeenRecords},
@@ -7,17 +7,19 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// The records for one publisher that were seen.
+/// The reader records for one publisher that were already seen.
 pub(crate) struct KnownRecords {
     /// The publisher's key.
     key: u64,
-    /// The processes that have some, in the order of the peers; `None`: the next look finds all records.
+    /// The processes with records that were seen, in the order of the peers; with `None`, the next look
+    /// finds all records.
     seen: Option<Vec<(Arc<Peer>, SeenRecords)>>,
 }
 
 /// The records that a look found.
 pub(crate) struct FoundRecords {
-    /// Whether these are all records, because some of those that were seen are gone; otherwise they are the new ones.
+    /// Whether the result has all records, because some records that were seen before are gone; otherwise it has
+    /// only the new records.
     pub(crate) is_all: bool,
     pub(crate) records: Vec<PeerRecord>,
 }
@@ -38,8 +40,8 @@ impl KnownRecords {
         self.seen.iter().flatten().map(|(peer, _)| peer)
     }
 
-    /// Finds the records of these processes that were not seen yet; finds all records if some are gone, and after an
-    /// error. `peers` are in the order of their files' names.
+    /// Finds the records of these processes that were not seen yet; finds all records if some seen records are gone,
+    /// and after an error. `peers` are in the order of their files' names.
     pub(crate) fn look<'a>(&mut self, peers: impl Iterator<Item = &'a Arc<Peer>> + Clone) -> Result<FoundRecords> {
         if let Some(seen) = self.seen.take()
             && let Some(records) = self.look_on(seen, peers.clone())?
@@ -50,7 +52,7 @@ impl KnownRecords {
         Ok(FoundRecords { is_all: true, records })
     }
 
-    /// The records beyond those that were seen; `None` if some of these are gone.
+    /// The records that were not seen yet; `None` if some of the seen records are gone.
     fn look_on<'a>(
         &mut self,
         seen: Vec<(Arc<Peer>, SeenRecords)>,

@@ -10,9 +10,9 @@ use crate::{
     },
 };
 
-/// Refuses to join beside living processes that use another board: their board was removed while in use (by `rm`, or a
-/// tool that cleans shared memory), so announcements of neither side would reach the other. `None` means that there is
-/// no board: then any living process is a reason to refuse.
+/// Refuses to join beside living processes that use another board: their board was removed while in use (by `rm`, or
+/// a tool that cleans shared memory), so announcements on one board would not reach the processes of the other. With
+/// `None` as `id` there is no board: then any living process is a reason to refuse.
 pub(crate) fn check_one_board(directory: &Directory, id: Option<u64>) -> Result<()> {
     for name in directory.files()?.iter().filter(|name| name.ends_with(PROCESS_SUFFIX)) {
         match Peer::board_id_of(directory, name) {
@@ -21,7 +21,7 @@ pub(crate) fn check_one_board(directory: &Directory, id: Option<u64>) -> Result<
             _ => {}
         }
         let peer = match Peer::open(directory, name) {
-            // Files of dead processes, of any version, are no obstacle.
+            // Files of dead processes, of any version, do not prevent a join.
             Err(_) if !may_live(directory, name) => continue,
             peer => peer?,
         };

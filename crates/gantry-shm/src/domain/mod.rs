@@ -1,7 +1,7 @@
 //! One domain as this process sees it: its directory, its file, the board, and the other processes.
 //!
-//! The participant, samples, connections and the control thread keep the domain; dropping the last reference leaves it.
-//! Control path. Invariants:
+//! The participant, samples, connections and the control thread keep the domain; dropping the last reference leaves
+//! it. This module is on the control path. Invariants:
 //! - A1: processes join, leave and reap under the registry lock of a board that has its name (board.rs, B2).
 //! - A2: A listing has every process with a name that joined before the count of processes was read. A caller that must
 //!   know all processes gets an error if one of them cannot be mapped or listed.
@@ -56,7 +56,7 @@ use std::{
     time::Duration,
 };
 
-/// Time between two probes of a process, by which its death is noticed.
+/// The time between two probes of a process, by which its death is noticed.
 pub(crate) const PROBE_PERIOD: Duration = Duration::from_secs(1);
 /// The number of processes, at least, that probe a process in each period.
 const PROBING_PEERS: usize = 8;
@@ -77,7 +77,7 @@ pub(crate) struct Domain {
     peers: Mutex<Peers>,
     known_endpoints: KnownEndpoints,
     held_topics: HeldTopics,
-    /// Whether the file of this process was found without its name.
+    /// Whether the file of this process was found to have lost its name.
     lost_name: AtomicBool,
     /// The publishers that subscriptions of this process have mapped.
     publishers: PublisherMappings,
@@ -86,13 +86,13 @@ pub(crate) struct Domain {
 /// The processes of the domain, this one included.
 #[derive(Default)]
 struct Peers {
-    /// The count of processes that `list` is true for; `None` before the first listing.
+    /// The generation of the domain's processes for which `list` is complete; `None` before the first listing.
     seen_generation: Option<u64>,
     /// Sorted by their files' names.
     list: Arc<[Arc<Peer>]>,
     /// The living owners of waiter lines whose files were removed before this process listed them.
     unlisted_owners: Vec<u64>,
-    /// Whether there was a file of a dead process that is not in `list`.
+    /// Whether the last listing met a file of a dead process that is not in `list`.
     has_remains: bool,
     /// Dead processes whose deaths are not announced yet and whose files have no names, so that no listing of the
     /// directory shows them.
@@ -129,7 +129,7 @@ impl Domain {
         Err(error)
     }
 
-    /// `None`, or an error with the kind "not found": the domain was removed meanwhile.
+    /// Tries once to join. `None`, or an error with the kind "not found", means that the domain was removed meanwhile.
     fn try_join(user_directory: Directory, domain_id: u32) -> Result<Option<Domain>> {
         let domain = domain_id.to_string();
         reaper::reap_other_domains(&user_directory, &domain)?;
@@ -176,9 +176,9 @@ impl Domain {
         Ok(self.listed()?.list.clone())
     }
 
-    /// All processes of the domain, for a publisher that must see every reader. It is an error if a process is not
-    /// among them, unless the process is in `unlisted_before`: it lost the name of its file before the publisher was
-    /// created, and joins no publisher.
+    /// All processes of the domain, for a publisher that must see every reader. Returns an error if a process is
+    /// missing in the result, unless `unlisted_before` has it: such a process lost the name of its file before the
+    /// publisher was created, and joins no publisher.
     pub(crate) fn all_peers(&self, unlisted_before: &[u64]) -> Result<Arc<[Arc<Peer>]>> {
         let peers = self.listed()?;
         match may_have_joined(&peers.unlisted_owners, unlisted_before) {
@@ -196,7 +196,7 @@ impl Domain {
         Ok(self.listed()?.unlisted_owners.clone())
     }
 
-    /// The processes with their names, and the processes without one (`protocol::listing`).
+    /// Lists the processes whose files have names, and the processes without a name (`protocol::listing`).
     fn listed(&self) -> Result<MutexGuard<'_, Peers>> {
         let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
         let generation = self.board.processes_generation();
@@ -205,9 +205,9 @@ impl Domain {
             // its lines before its name is removed.
             let mut owners = self.board.waiter_owners();
             peers.has_remains = false;
-            // A process whose file was removed stays as long as it lives: its pins count.
+            // A process whose file was removed stays in the list for as long as it lives, because its pins count.
             let (mut list, dead): (Vec<_>, Vec<_>) = peers.list.iter().cloned().partition(|peer| peer.is_alive());
-            // A process that is being killed may lose the lock of its file before its byte of the board.
+            // A process that is being killed may lose the lock of its file before the lock of its byte of the board.
             let mut dead_owners: Vec<u64> = dead.iter().map(|peer| waiter_owner(&peer.id)).collect();
             let is_unannounced = |peer: &Arc<Peer>| !peer.has_name() && reaper::is_unannounced(peer, &self.board);
             peers.unannounced_deaths.extend(dead.into_iter().filter(is_unannounced));
@@ -238,12 +238,12 @@ impl Domain {
         Ok(peers)
     }
 
-    /// How many processes were there at the last look.
+    /// The number of processes at the last listing.
     pub(crate) fn known_peers(&self) -> usize {
         self.peers.lock().unwrap_or_else(PoisonError::into_inner).list.len()
     }
 
-    /// The description of a new endpoint of this process.
+    /// Makes the description of a new endpoint of this process.
     pub(crate) fn describe(
         &self,
         role: Role,
@@ -263,8 +263,8 @@ impl Domain {
         Ok(description)
     }
 
-    /// The selected endpoints and nodes of some processes, each with its process and the number of samples that it
-    /// copied. A process that cannot be read is left out, with a sentence in `unreadable`.
+    /// The selected endpoints and nodes of some processes, each with its process and the number of samples that the
+    /// endpoint copied. A process that cannot be read is left out, with a sentence in `unreadable`.
     pub(crate) fn entries(
         &self,
         selection: Selection<'_>,
@@ -284,12 +284,12 @@ impl Domain {
         Ok(entries)
     }
 
-    /// An error about an endpoint at the other end of `own`'s topic: another type, or else QoS that do not match;
-    /// `None` if there is no such endpoint.
+    /// Returns an error about an endpoint of the opposite role on `own`'s topic that has another type, or else QoS
+    /// that do not match; `None` if there is no such endpoint.
     pub(crate) fn mismatch(&self, own: &EndpointDescription) -> Option<Error> {
         let is_publisher = own.role == Role::Publisher;
         let other_role = if is_publisher { Role::Subscription } else { Role::Publisher };
-        // A process that cannot be read is no mismatch.
+        // A process that cannot be read does not count as a mismatch.
         let others = self.endpoints(&own.topic, other_role).unwrap_or_default();
         let ends = || others.list.iter().map(|(_, it)| if is_publisher { (own, &**it) } else { (&**it, own) });
         let of_types = ends().find_map(|(publisher, subscription)| publisher.type_mismatch(subscription));
@@ -314,7 +314,7 @@ impl Domain {
         let (alive, dead): (Vec<_>, Vec<_>) = peers.list.iter().cloned().partition(|peer| peer.is_alive());
         peers.list = alive.into();
         let unannounced_deaths = std::mem::take(&mut peers.unannounced_deaths);
-        // `reaper::reap` removes the dead whose files have names, if this board is the registry.
+        // `reaper::reap` removes dead processes whose files have names, if this board is the registry.
         let is_ours =
             |peer: &&Arc<Peer>| !(is_registry && peer.has_name()) && reaper::is_unannounced(peer, &self.board);
         for peer in dead.iter().chain(&unannounced_deaths).filter(is_ours) {
@@ -327,9 +327,9 @@ impl Domain {
         Ok(())
     }
 
-    /// Time until this process probes again. If there are many processes, each probes seldom, so that 100 sleeping
-    /// processes let a CPU rest, and at random times, so that they do not all probe at once: together they notice a
-    /// death within about a second.
+    /// The time until this process probes again. If there are many processes, each probes seldom, so that 100
+    /// sleeping processes let a CPU rest, and at random times, so that they do not all probe at once: together they
+    /// notice a death within about a second.
     pub(crate) fn until_probe(&self) -> Duration {
         let periods = (self.known_peers() / PROBING_PEERS).clamp(1, MAX_PROBE_PERIODS) as u32;
         if periods == 1 {
@@ -341,8 +341,8 @@ impl Domain {
 
     fn leave(&self) -> Result<()> {
         let file_name = self.process.file_name();
-        // If the lock cannot be had, everything stays as it is: the lock on this process's file ends with the process,
-        // and a reaper does the rest.
+        // If the registry lock cannot be taken, nothing is removed here: the lock on this process's file ends with
+        // the process, and a reaper does the rest.
         let registry = self.board.lock(&self.directory, REGISTRY_PATIENCE)?;
         registry.free_waiters_of(waiter_owner(self.process.id()));
         self.directory.unlink(&file_name)?;
@@ -373,8 +373,8 @@ mod tests {
     use super::*;
     use crate::Participant;
 
-    /// The process has lost the lock of its file, but not yet the lock of its byte of the board. It must not count as a
-    /// living process without a file.
+    /// The process has lost the lock of its file, but not yet the lock of its byte of the board. Such a process must
+    /// not count as a living process without a file.
     #[test]
     fn a_process_that_is_being_killed_is_no_unlisted_one() {
         let root = tempfile::tempdir_in("/dev/shm").unwrap();

@@ -1,16 +1,16 @@
-//! The pace of discoveries: each one is followed by a pause that is long enough for the same discovery in the other
-//! processes of the domain.
+//! The pace of discoveries: each discovery is followed by a pause that is long enough for the same discovery in the
+//! other processes of the domain.
 //!
-//! Each endpoint that joins or leaves wakes every process with an endpoint of its topic. In a crowd that joins at once,
-//! these rounds would take all CPUs from the processes that have yet to join, above all from the holder of the registry
-//! lock. With these pauses they take about one CPU, and a round finds many newcomers. Among few processes a round and
-//! its pause are short.
+//! Each endpoint that joins or leaves wakes every process with an endpoint of its topic. If many processes join at
+//! once, the rounds of their control threads would take all CPUs from the processes that have yet to join, above all
+//! from the holder of the registry lock. With the pauses, all rounds together take about one CPU, and a round finds
+//! many new endpoints. Among few processes a round and its pause are short.
 
 use crate::domain::Domain;
 use rustix::time::{ClockId, clock_gettime};
 use std::time::{Duration, Instant};
 
-/// The shortest pause: endpoints that join at once ring many times.
+/// The shortest pause after a round, because endpoints that join at the same time ring many times.
 pub(crate) const MIN_PAUSE: Duration = Duration::from_millis(1);
 /// The longest pause.
 const MAX_PAUSE: Duration = Duration::from_millis(50);
@@ -22,7 +22,7 @@ const MIN_SHARES: usize = 8;
 /// The rounds of one thread.
 pub(crate) struct Pace {
     pause_until: Instant,
-    /// The beginning of the present round, and the CPU time of the thread at the beginning.
+    /// The time at which the present round began, and the CPU time of the control thread at this moment.
     begin: (Instant, Duration),
 }
 
@@ -44,7 +44,7 @@ impl Pace {
         self.begin = (Instant::now(), thread_cpu_time());
     }
 
-    /// Ends the round: its CPU time, including the look at each task, determines the next pause.
+    /// Ends the round: its CPU time, including the updates of the tasks, determines the next pause.
     pub(crate) fn end(&mut self, domain: &Domain) {
         let (start, start_cpu) = self.begin;
         let shares = domain.known_peers().max(MIN_SHARES) as u32;

@@ -1,6 +1,7 @@
 //! This process's membership in one domain: its view of the domain, and its control thread.
 //!
-//! A process has one participant for each root and domain; nodes, publishers and subscriptions share it. Control path.
+//! A process has one participant for each root and domain; nodes, publishers and subscriptions share it. This module
+//! is on the control path.
 
 use crate::{
     domain::{Domain, board::TopicIndex, control::Control, sender::Sender},
@@ -33,8 +34,8 @@ static JOINED: Mutex<Option<Joined>> = Mutex::new(None);
 /// The domains that this process joined.
 static DOMAINS: Mutex<Vec<Weak<Domain>>> = Mutex::new(Vec::new());
 
-/// The domains that this process is in. The result has domains instead of participants, because dropping the last
-/// handle of a participant waits for its control thread.
+/// The domains that this process has joined. The result has domains instead of participants, because dropping the
+/// last handle of a participant waits for its control thread.
 pub(crate) fn joined_domains() -> Vec<Arc<Domain>> {
     let domains = DOMAINS.lock().unwrap_or_else(PoisonError::into_inner);
     // In the child of a fork, the domains of the parent cannot be accessed.
@@ -71,7 +72,7 @@ impl Participant {
         let joined = {
             let mut all = JOINED.lock().unwrap_or_else(PoisonError::into_inner);
             let all = all.get_or_insert_default();
-            // Another thread's reference to an entry shows that the thread joins that domain now.
+            // If another thread has a reference to an entry, this thread is joining the entry's domain now.
             let is_used = |weak: &mut Mutex<Weak<_>>| weak.get_mut().is_ok_and(|weak| weak.strong_count() > 0);
             all.retain(|_, joined| Arc::get_mut(joined).is_none_or(is_used));
             all.entry(key).or_default().clone()

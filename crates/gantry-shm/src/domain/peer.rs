@@ -1,9 +1,10 @@
-//! Another process's file (or this process's own, as others read it): whether its owner lives, its endpoints and its
-//! reader records.
+//! Another process's file (or this process's own, as others read it): it shows whether its owner lives, and contains
+//! the owner's endpoints and reader records.
 //!
-//! Publishers read the records for the pins that they must honour; subscriptions read the endpoints. Control path. Only
-//! the lock decides that a process is dead. It is probed through the descriptor that was kept since the file was first
-//! seen: this works after the file was removed, and in another pid namespace. A dead process stays dead.
+//! Publishers read the records for the pins that they must honour; subscriptions read the endpoints. This module is
+//! on the control path. Only the lock decides that a process is dead. The lock is probed through a descriptor that
+//! is kept from the first look at the file on: this works after the file was removed, and in another pid namespace.
+//! A dead process stays dead.
 
 use crate::{
     describe::description::{EndpointDescription, MAX_DESCRIPTION_BYTES},
@@ -23,15 +24,15 @@ use std::{
     },
 };
 
-/// The number of attempts to read an endpoint that is being rewritten, before it is skipped. Its owner raises the
-/// topic's generation after the change, so the endpoint is read again soon.
+/// The number of attempts to read an endpoint that is being rewritten, before it is skipped. The endpoint's owner
+/// raises the topic's generation after the change, so the endpoint is read again soon.
 const READ_ATTEMPTS: usize = 100;
 
-/// A record, with the process in whose file it lies, and which keeps it mapped.
+/// A reader record, and the process in whose file the record lies. The process keeps the record mapped.
 pub(crate) type PeerRecord = (InRegion<ReaderRecord>, Arc<Peer>);
 
-/// The number of a process's records for one publisher that were seen, and the epoch of the list. While the epoch is
-/// the same, records were only added, at the end of the list.
+/// The number of a process's reader records for one publisher that were seen, and the epoch of the list of these
+/// records. While the epoch is the same, records were only added, at the end of the list.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct SeenRecords {
     pub(crate) epoch: u64,
@@ -54,7 +55,7 @@ impl EndpointCounts {
     }
 }
 
-/// The hash of a topic's name, with a role of its endpoints; or the hash of a node's name, with 0.
+/// The key of endpoints: the hash of the topic's name and the role; or the hash of the node's name and 0.
 pub(crate) type EndpointKey = (u64, u64);
 
 /// A process of the domain.
@@ -66,7 +67,8 @@ pub(crate) struct Peer {
     pub(crate) pid: u32,
     /// Whether the process is in another pid namespace, so that its pid has no meaning here.
     is_elsewhere: bool,
-    /// The board that the process uses. If it is not this process's board, its announcements do not reach this process.
+    /// The board that the process uses. If this process uses another board, the announcements of the two processes
+    /// do not reach each other.
     pub(crate) board_id: u64,
     /// The program's name.
     pub(crate) name: String,
@@ -75,56 +77,56 @@ pub(crate) struct Peer {
     contents: Mutex<Contents>,
 }
 
-/// A copy of the contents of a process's file, with the count of changes at which it was made. A caller that has seen
-/// the generation of a topic gets contents that include this change: the file's owner counts a change before it raises
-/// the generation, and the count is read before the contents.
+/// A copy of the contents of a process's file, with the file's count of changes at the time of the copy. A caller
+/// that has seen the generation of a topic gets contents that include this change: the file's owner counts a change
+/// before it raises the generation, and the count is read before the contents.
 #[derive(Default)]
 struct Contents {
     changes: Option<u64>,
-    /// The end of the blocks that have been found; blocks are only added (P2).
+    /// The offset of the end of the blocks that have been found; blocks are only added (P2).
     end: usize,
-    /// The sizes of endpoints' blocks, and the keys under which `by_key` lists each, by their offsets.
+    /// The blocks of endpoints, by their offsets: the size of each block, and the keys under which `by_key` lists it.
     endpoints: BTreeMap<usize, (usize, [Option<EndpointKey>; 2])>,
-    /// The offsets of the blocks with endpoints.
+    /// The offsets of the endpoints' blocks, by the keys of the endpoints.
     by_key: HashMap<EndpointKey, BTreeSet<usize>>,
     /// The descriptions of the endpoints that were read, by the offsets of their blocks, each with the version of its
-    /// block. With many endpoints on a topic, each of them reads all others again and again.
+    /// block. They are kept because each endpoint of a topic reads all other endpoints of the topic again and again.
     descriptions: HashMap<usize, (u64, Arc<EndpointDescription>)>,
-    /// The definitions of their types, by the types' hashes: many endpoints share a definition.
+    /// The definitions of the endpoints' types, by the types' hashes: many endpoints share a definition.
     definitions: HashMap<[u8; 32], Arc<str>>,
-    /// The blocks of records, by their offsets.
+    /// The blocks of reader records, by the blocks' offsets.
     record_blocks: BTreeMap<usize, RecordBlock>,
-    /// The records that are in use, by the keys of their publishers.
+    /// The reader records that are in use, by the keys of their publishers.
     records: HashMap<u64, RecordsOfKey>,
-    /// The number of times that a record was no longer in use.
+    /// The number of times that a reader record was found to be no longer in use.
     departures: u64,
-    /// The number of blocks that were read because they changed.
+    /// The number of blocks that were read because they had changed (for tests).
     #[cfg(test)]
     looks: usize,
 }
 
-/// The records of one key, which lie in the peer's region.
+/// The reader records of one publisher key; the records lie in the peer's region.
 struct RecordsOfKey {
-    /// The number of departures at the last departure from this list, or when the list began. While the epoch is the
+    /// The value of `departures` when a record last left this list, or when the list began. While this epoch is the
     /// same, records are only added, at the end of the list.
     epoch: u64,
     list: Vec<InRegion<ReaderRecord>>,
 }
 
-/// A block of records, as of a certain version of the block.
+/// A block of reader records, as it was when it was last read.
 #[derive(Default)]
 struct RecordBlock {
     version: Option<u64>,
-    /// The keys of its records, 0 = free.
+    /// The publisher keys of the block's records; 0 marks a free record.
     keys: [u64; RECORDS_PER_BLOCK],
 }
 
 impl Peer {
-    /// Maps a process file. `NotFound` in the error if it was removed meanwhile.
+    /// Maps a process file. The error has the kind `NotFound` if the file was removed meanwhile.
     pub(crate) fn open(directory: &Directory, file_name: &str) -> Result<Peer> {
         let region = Region::open(directory, file_name, PROCESS_MAGIC, false)?;
         let header: &ProcessHeader = region.at(0)?;
-        // The text is copied first: it must not change while it is read.
+        // The name is copied first, because the other process could change it while it is read.
         let (name, name_bytes) = (std::hint::black_box(header.name), header.name_bytes as usize);
         // Control characters are replaced, because the name is printed on terminals.
         let name = String::from_utf8_lossy(&name[..name_bytes.min(name.len())]).replace(char::is_control, "?");
@@ -133,7 +135,7 @@ impl Peer {
         if process_file::file_name(&id) != file_name {
             return Err(Error::corrupt(file_name, "its header", "the id of its name", format!("{id:02x?}")));
         }
-        // With an impossible number there would seem to be no records, and so no pins.
+        // An impossible offset of the first block is refused: it would hide all records, and so all pins.
         if !(size_of::<ProcessHeader>()..PAGE_BYTES).contains(&first_block) || !first_block.is_multiple_of(LINE_BYTES) {
             return Err(Error::corrupt(file_name, "its header", "a first block in the first page", first_block));
         }
@@ -142,7 +144,7 @@ impl Peer {
         Ok(Peer { region, file_name, id, pid, is_elsewhere, board_id, name, first_block, dead, contents })
     }
 
-    /// The board that the owner of a process file uses, without mapping the file.
+    /// Reads the id of the board that the owner of a process file uses, without mapping the file.
     pub(crate) fn board_id_of(directory: &Directory, file_name: &str) -> Result<u64> {
         let file = SharedFile::open(directory, file_name, false)?;
         file.check_header(file_name, PROCESS_MAGIC)?;
@@ -210,7 +212,8 @@ impl Peer {
                     }
                 }
                 let description = Arc::new(description);
-                // If the block changed after its version was read, the version does not fit it, and it is read again.
+                // If the owner rewrote the block after `version` was loaded, `version` is older than the
+                // description, so the next call finds another version in the block and reads the block again.
                 descriptions.insert(offset, (version, description.clone()));
                 found.push((description, counts));
             } else {
@@ -220,8 +223,9 @@ impl Peer {
         Ok(found)
     }
 
-    /// The topics, as hashes of their lines, on which the process has endpoints, or had some and may not have raised
-    /// the generation after their removal. The reaper announces the death on these topics.
+    /// The topics on which the reaper announces the death of this process, as the hashes that their lines on the
+    /// board have: topics with endpoints of the process, and topics whose generation the process may not have raised
+    /// after it removed an endpoint.
     pub(crate) fn topics(&self) -> Result<BTreeSet<u64>> {
         let mut topics = BTreeSet::new();
         // All blocks are read again, because the process may have died between the change of an endpoint and the count
@@ -235,7 +239,7 @@ impl Peer {
         Ok(topics)
     }
 
-    /// The reader's side of `ProcessFile::write_endpoint`: the description, and the counters.
+    /// The reader's side of `ProcessFile::write_endpoint`: it reads the description and the counters.
     fn read_endpoint(&self, offset: usize, size_bytes: usize) -> Result<Option<(Vec<u8>, EndpointCounts)>> {
         let block: &BlockHeader = self.region.at(offset)?;
         let contents = offset + size_of::<BlockHeader>();
@@ -271,15 +275,15 @@ impl Peer {
         Ok(None)
     }
 
-    /// The process's records that belong to the publisher with this key.
+    /// The process's reader records for the publisher with this key.
     pub(crate) fn records_of(self: &Arc<Self>, key: u64) -> Result<Vec<PeerRecord>> {
         let mut records = Vec::new();
         self.records_after(key, SeenRecords::default(), &mut records)?;
         Ok(records)
     }
 
-    /// Adds the process's records for that publisher to `found`, except the records in `seen`. Returns the new state of
-    /// `seen`; `None` if some of the records that were seen are gone.
+    /// Adds the process's records for the publisher with this key to `found`, except the records in `seen`. Returns
+    /// the new state of `seen`; `None` if some of the records that were seen are gone.
     pub(crate) fn records_after(
         self: &Arc<Self>,
         key: u64,
@@ -297,7 +301,7 @@ impl Peer {
         Ok(Some(SeenRecords { epoch: *epoch, count: list.len() }))
     }
 
-    /// The contents of the file; reads the parts that changed since the last call.
+    /// Returns the contents of the file, after reading the parts that changed since the last call.
     fn contents(&self) -> Result<MutexGuard<'_, Contents>> {
         let mut contents = self.contents.lock().unwrap_or_else(PoisonError::into_inner);
         let header: &ProcessHeader = self.region.at(0)?;
@@ -376,7 +380,7 @@ impl Peer {
                 }
             }
             if key != 0 {
-                // SAFETY: it is handed out with the peer, which keeps the region.
+                // SAFETY: the reference is returned together with the peer, which keeps the region.
                 let record = unsafe { InRegion::new(record) };
                 let none = || RecordsOfKey { epoch: *departures, list: Vec::new() };
                 records.entry(key).or_insert_with(none).list.push(record);
@@ -421,29 +425,30 @@ impl Peer {
     }
 }
 
-/// The offsets of the blocks that changed after `seen` changes and until `changes`; `None` if some of them are no
-/// longer in the log.
+/// The offsets of the blocks that changed after `seen` changes and until `changes`; `None` if some of these changes
+/// are no longer in the log.
 fn changed_blocks(header: &ProcessHeader, seen: u64, changes: u64) -> Option<Vec<usize>> {
     let numbers = seen..changes;
     let entry = |change: u64| header.change_log[(change % LOGGED_CHANGES) as usize].load(Relaxed) as usize * LINE_BYTES;
     let offsets = (changes.checked_sub(seen)? < LOGGED_CHANGES).then(|| numbers.map(entry).collect());
-    // The entries come before the second load of the count: the next change may already have replaced an old one.
+    // The entries come before the second load of the count: the next change may already have replaced an old
+    // entry of the log.
     fence(Acquire);
     (header.changes.load(Relaxed).checked_sub(seen)? < LOGGED_CHANGES).then_some(offsets).flatten()
 }
 
-/// The records of the living processes for the publisher with this key. Processes that cannot be read are passed over.
+/// The records of the living processes for the publisher with this key. Processes that cannot be read are left out.
 pub(crate) fn readable_records(peers: &[Arc<Peer>], key: u64) -> Vec<PeerRecord> {
     records_of(peers.iter().filter(|peer| peer.is_alive()), key)
 }
 
-/// The records of these processes for the publisher with this key. Processes that cannot be read are passed over.
+/// The records of these processes for the publisher with this key. Processes that cannot be read are left out.
 pub(crate) fn records_of<'a>(peers: impl IntoIterator<Item = &'a Arc<Peer>>, key: u64) -> Vec<PeerRecord> {
     peers.into_iter().filter_map(|peer| peer.records_of(key).ok()).flatten().collect()
 }
 
 impl Peer {
-    /// The process's name in a sentence that this process prints.
+    /// The peer's name, for a sentence that this process prints.
     pub(crate) fn as_seen_here(&self) -> String {
         let is_own = self.pid == std::process::id() && !self.is_elsewhere;
         if is_own { format!("this process (pid {})", self.pid) } else { self.to_string() }
@@ -478,7 +483,7 @@ mod tests {
         found.iter().filter(|(endpoint, _)| selection.has(endpoint)).count()
     }
 
-    /// Reading all endpoints would make n starting nodes read n² descriptions and n² blocks.
+    /// If a look read all endpoints, n starting nodes would read n² descriptions and n² blocks.
     #[test]
     fn a_look_reads_only_the_endpoints_that_it_looks_for() {
         let root = tempfile::tempdir_in("/dev/shm").unwrap();
@@ -504,7 +509,7 @@ mod tests {
         assert_eq!(count(&peer, Selection::Topic("/events")), 200);
     }
 
-    /// A subscription joins 300 publishers, and the log has room for 128 changes.
+    /// A subscription joins 300 publishers, but the log has room for only 128 changes.
     #[cfg(not(feature = "loom"))]
     #[test]
     fn a_join_of_many_publishers_changes_few_blocks() {
@@ -528,7 +533,7 @@ mod tests {
         assert!(looks() - before <= 300 / RECORDS_PER_BLOCK + 2, "{} blocks were read", looks() - before);
     }
 
-    /// The log of changes has the last 128.
+    /// The log of changes has room for the last 128 changes.
     #[test]
     fn endpoints_are_found_whatever_changed_since_the_last_look() {
         let root = tempfile::tempdir_in("/dev/shm").unwrap();

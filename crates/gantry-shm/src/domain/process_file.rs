@@ -1,7 +1,8 @@
-//! This process's own file: proof that it lives, its endpoints, and the reader records in which it pins samples.
+//! This process's own file: the proof that the process lives, its endpoints, and the reader records in which it
+//! pins samples.
 //!
-//! Other processes read the file as a `peer`. Control path, except that the data path stores pins and cursors in the
-//! records. Invariants:
+//! Other processes read the file as a `peer`. This module is on the control path, except that the data path stores
+//! pins and cursors in the records. Invariants:
 //! - P1: the file is created unnamed, locked, initialised and only then named: a process that sees the name sees a
 //!   living owner or a dead one, never an unfinished file.
 //! - P2: blocks are only added; `used_bytes` covers a block after its header is complete.
@@ -27,7 +28,7 @@ use std::{
     },
 };
 
-/// Address space for a process file: about four million records.
+/// The address space that is reserved for a process file: enough for about four million records.
 const RESERVE_BYTES: usize = 256 << 20;
 
 /// The file of this process in one domain.
@@ -35,23 +36,25 @@ pub(crate) struct ProcessFile {
     region: Region,
     id: [u8; 16],
     free: Mutex<FreeParts>,
-    /// The blocks with records that were taken and are not counted yet, under the lock for logging and counting
-    /// changes. Many records of a block are counted as one change, because the log has room for few changes.
+    /// The blocks with records that were taken but are not yet counted as changes. The mutex is also held while
+    /// changes are logged and counted. Many records of a block are counted as one change, because the log has room
+    /// for few changes.
     taken: Mutex<Vec<usize>>,
 }
 
-/// The free parts of the file; in private memory, so that no other process can damage them.
+/// The free blocks and records of the process file. They are listed in private memory, so that no other process
+/// can damage them.
 struct FreeParts {
     records: Vec<OwnRecord>,
-    /// The free blocks by capacity: each description gets the smallest block that fits, so that descriptions which come
-    /// and go in turn use the same blocks.
+    /// The free blocks by capacity: each description gets the smallest block that fits, so that descriptions that
+    /// are added and removed in turn use the same blocks.
     endpoints: BTreeMap<usize, Vec<EndpointBlock>>,
     endpoints_made: u32,
-    /// The same number as in the file's header, in which other processes read it.
+    /// The end of the used bytes. Other processes read the same number in the file's header.
     used_bytes: usize,
 }
 
-/// A record of this process's file, with the header of its block; its holder keeps the file.
+/// A record of this process's file, with the header of its block; the holder of this value keeps the file.
 #[derive(Clone, Copy)]
 pub(crate) struct OwnRecord {
     pub(crate) record: InRegion<ReaderRecord>,
@@ -59,7 +62,7 @@ pub(crate) struct OwnRecord {
     block_offset: usize,
 }
 
-/// The block of an endpoint's description; its holder keeps the file.
+/// The block of an endpoint's description. The holder of this value keeps the file.
 #[derive(Clone, Copy)]
 pub(crate) struct EndpointBlock {
     offset: usize,
@@ -117,12 +120,12 @@ impl ProcessFile {
         Ok(ProcessFile { region, id, free: Mutex::new(free), taken: Mutex::default() })
     }
 
-    /// Whether processes that start now see this process: its file still has its name in `directory`.
+    /// Whether processes that start now see this process, because its file still has its name in `directory`.
     pub(crate) fn has_name(&self, directory: &Directory) -> bool {
         self.region.has_name_in(directory)
     }
 
-    /// The 128 random bits of its name.
+    /// The id of this process: the 128 random bits in its file's name.
     pub(crate) fn id(&self) -> &[u8; 16] {
         &self.id
     }
@@ -131,7 +134,7 @@ impl ProcessFile {
         file_name(&self.id)
     }
 
-    /// Name of the file of this process's publisher with this number.
+    /// The name of the file of this process's publisher with this number.
     pub(crate) fn publisher_file_name(&self, number: u32) -> String {
         publisher_file_name(&self.id, number)
     }
@@ -140,9 +143,8 @@ impl ProcessFile {
         self.region.at(0)
     }
 
-    /// Counts a change; called after each change of an endpoint or of a record's key, and before the generation of its
-    /// topic is raised. A process that sees this generation sees this count, and so knows that its copy of the contents
-    /// is old.
+    /// Counts a change of an endpoint or of a record's key. Called after each change and before the generation of its
+    /// topic is raised: a process that sees this generation sees this count, too, and so reads the contents again.
     fn count_change(&self, block_offset: usize) {
         self.log_change(&self.taken(), block_offset);
     }
@@ -171,7 +173,7 @@ impl ProcessFile {
         }
     }
 
-    /// A number and an id for a new endpoint.
+    /// Returns a number and an id for a new endpoint of this process.
     pub(crate) fn new_endpoint_id(&self) -> (u32, [u8; 16]) {
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
         free.endpoints_made += 1;
@@ -215,7 +217,8 @@ impl ProcessFile {
         free.endpoints.entry(block.capacity_bytes).or_default().push(block);
     }
 
-    /// A sequence lock: readers (`Peer::endpoints`) copy the words and use them if the version did not change.
+    /// Writes an endpoint's words under a sequence lock: readers (`Peer::endpoints`) copy the words and use them if
+    /// the version did not change.
     fn write_endpoint(
         &self,
         block: EndpointBlock,
@@ -335,12 +338,12 @@ fn hex(id: &[u8; 16]) -> String {
     format!("{:032x}", u128::from_be_bytes(*id))
 }
 
-/// The beginning of the names of the files of the process whose waiter lines have this mark.
+/// The beginning of the file names of the process whose waiter lines have this mark.
 pub(crate) fn name_beginning(waiter_owner: u64) -> String {
     format!("{:016x}", waiter_owner.swap_bytes())
 }
 
-/// The mark of the waiter lines of the process whose file has this name; 0 if this is no name of a file of Gantry.
+/// The mark on the waiter lines of the process whose file has this name; 0 if the name is not a Gantry file's name.
 pub(crate) fn waiter_owner_of(name: &str) -> u64 {
     name.get(..16).and_then(|half| u64::from_str_radix(half, 16).ok()).map_or(0, u64::swap_bytes)
 }
@@ -350,7 +353,7 @@ pub(crate) fn waiter_owner(id: &[u8; 16]) -> u64 {
     u64::from_le_bytes(std::array::from_fn(|byte| id[byte])).max(1)
 }
 
-/// Inode number of this process's pid namespace, 0 if it cannot be read.
+/// The inode number of this process's pid namespace, 0 if it cannot be read.
 pub(crate) fn pid_namespace() -> u64 {
     rustix::fs::stat("/proc/self/ns/pid").map_or(0, |stat| stat.st_ino)
 }
@@ -363,13 +366,13 @@ fn program_name() -> String {
     name[..end].to_owned()
 }
 
-/// The id in the name of a process file. Any program of the user may put a file with such a name here; then its id
-/// belongs to no process.
+/// The id in the name of a process file. Any program of the user may put a file with such a name into the directory;
+/// the id in that name belongs to no process.
 pub(crate) fn process_id(name: &str) -> &str {
     name.strip_suffix(PROCESS_SUFFIX).unwrap_or(name)
 }
 
-/// The id of the process in the name of its publisher's file.
+/// The id of a process, from the name of the file of one of its publishers.
 pub(crate) fn owner_id(name: &str) -> &str {
     name.split_once('.').map_or(name, |(id, _)| id)
 }
@@ -388,7 +391,8 @@ mod tests {
         assert_eq!(waiter_owner_of("a stranger's.process"), 0);
     }
 
-    /// The subscription would take the history of publishers that are older than itself, and samples a second time.
+    /// Otherwise the subscription would take the history of publishers that are older than the subscription, and
+    /// some samples a second time.
     #[cfg(not(all(test, feature = "loom")))]
     #[test]
     fn a_subscription_keeps_the_publishers_of_a_process_that_cannot_be_read_for_a_moment() {

@@ -1,5 +1,5 @@
 //! The mapping of a publisher's file, which the subscriptions of this process share: read-only, checked before use.
-//! Samples keep it, so that their memory stays mapped when the publisher is gone.
+//! Samples keep the mapping, so that their memory stays mapped when the publisher is gone.
 
 use crate::{
     error::{Error, Result},
@@ -14,7 +14,8 @@ use crate::{
 };
 use std::ptr::NonNull;
 
-/// The largest number of replaced rings that one look can meet: each ring is larger than the one before.
+/// The largest number of replaced rings that one look for the newest ring can meet: each ring is larger than the
+/// ring before it.
 pub(crate) const MAX_RING_CHANGES: usize = 64;
 
 /// A mapped publisher's file.
@@ -26,9 +27,10 @@ pub(crate) struct PublisherMapping {
     pub(crate) gid: [u8; 16],
     /// Size of a ring's entry.
     entry_bytes: usize,
-    /// The publisher's wall clock less its monotonic clock, to which the wall times of inline samples refer.
+    /// The publisher's wall clock minus its monotonic clock. The wall times of inline samples are relative
+    /// to this offset.
     pub(crate) wall_offset_ns: u64,
-    /// Hash of its topic's line, and the number of the line that it holds.
+    /// The hash of the publisher's topic, and the number of the board line that the publisher holds for it.
     pub(crate) line: (u64, u64),
     /// Rings and slots lie behind this.
     memory_offset: usize,
@@ -36,7 +38,7 @@ pub(crate) struct PublisherMapping {
 }
 
 impl PublisherMapping {
-    /// Maps the file of the publisher with this key. `NotFound` in the error if the publisher left meanwhile.
+    /// Maps the file of the publisher with this key. The error has the kind `NotFound` if the publisher left meanwhile.
     pub(crate) fn open(directory: &Directory, file_name: &str, key: u64) -> Result<PublisherMapping> {
         let mut region = Region::open(directory, file_name, PUBLISHER_MAGIC, false)?;
         region.close_file();
@@ -78,7 +80,7 @@ impl PublisherMapping {
         })
     }
 
-    /// The ring that the publisher uses now, and the newest sequence in it.
+    /// The ring that the publisher uses now, and the sequence of the newest sample in it.
     pub(crate) fn newest(&self) -> Result<(Ring, u64)> {
         for _ in 0..MAX_RING_CHANGES {
             let ring = self.ring()?;
@@ -91,14 +93,14 @@ impl PublisherMapping {
         Err(self.always_moved())
     }
 
-    /// A publisher that replaces its ring at each look.
+    /// Returns the error of a publisher that replaces its ring at each look.
     #[cold]
     pub(crate) fn always_moved(&self) -> Error {
         Error::corrupt(self.region.name(), "the ring", "a ring that is in use", "only replaced ones")
     }
 
-    /// Address of the payload of the slot at `offset`, unchecked: for prefetching only. Maps the file up to the slot if
-    /// the file is that long: a sample is taken only after its memory is mapped.
+    /// The address of the payload of the slot at `offset`, unchecked: for prefetching only. Maps the file up to the
+    /// slot if the file is that long: a sample is taken only after its memory is mapped.
     #[inline]
     pub(crate) fn hint(&self, offset: usize, length_bytes: usize) -> Result<*const u8> {
         let payload = offset + PAYLOAD_OFFSET;
@@ -106,14 +108,14 @@ impl PublisherMapping {
         Ok(self.region.base().wrapping_add(payload))
     }
 
-    /// Maps the file up to `end` if the file is that long: one system call for each time that it grew.
+    /// Maps the file up to `end` if the file is that long: one system call for each time that the file grew.
     #[inline]
     fn cover(&self, end: usize) -> Result<()> {
         if end > self.region.length_bytes() { self.region.refresh_length().map(drop) } else { Ok(()) }
     }
 
-    /// Address of the slot's header at `offset`, after checking that there can be a slot with `length_bytes` of
-    /// payload.
+    /// The address of the slot's header at `offset`, after checking that there can be a slot with
+    /// `length_bytes` of payload.
     #[inline]
     pub(crate) fn slot(&self, offset: usize, length_bytes: usize) -> Result<NonNull<SlotHeader>> {
         if offset < self.memory_offset || length_bytes > self.payload_bytes {

@@ -1,4 +1,5 @@
-//! The mappings of publishers' files, which the subscriptions of this process share. Control path.
+//! The mappings of publishers' files, which the subscriptions of this process share. This module is on the
+//! control path.
 
 use crate::{
     domain::{Domain, board::TopicIndex, process_file::publisher_file_name, publisher_mapping::PublisherMapping},
@@ -10,10 +11,10 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
 };
 
-/// The id of a publisher's process, and the publisher's number there.
+/// The id of a publisher's process, and the publisher's number in this process.
 type PublisherId = ([u8; 16], u32);
 
-/// The mappings by topic, as long as subscriptions or samples keep them.
+/// The mappings by topic, each for as long as a subscription or a sample keeps it.
 #[derive(Default)]
 pub(crate) struct PublisherMappings(Mutex<HashMap<TopicIndex, TopicMappings>>);
 
@@ -21,7 +22,7 @@ pub(crate) struct PublisherMappings(Mutex<HashMap<TopicIndex, TopicMappings>>);
 #[derive(Default)]
 struct TopicMappings {
     publishers: HashMap<PublisherId, Weak<PublisherMapping>>,
-    /// The line's count of growths when pages were last brought in.
+    /// The line's count of file growths when the pages of its publishers' files were last mapped.
     growths: Option<u64>,
 }
 
@@ -42,8 +43,8 @@ impl PublisherMappings {
 }
 
 impl Domain {
-    /// The mapping of the publisher with this id and key. `NotFound` in the error if the publisher left meanwhile. The
-    /// caller holds the publisher's topic.
+    /// The mapping of the publisher with this id and key. The error has the kind `NotFound` if the publisher left
+    /// meanwhile. The caller holds the publisher's topic.
     pub(crate) fn publisher_mapping(&self, topic: &str, id: PublisherId, key: u64) -> Result<Arc<PublisherMapping>> {
         let mapping = self.shared_mapping(self.topic(topic), id, key)?;
         self.check_line(&mapping)?;
@@ -55,7 +56,7 @@ impl Domain {
             return Ok(mapping);
         }
         let file_name = publisher_file_name(&id.0, id.1);
-        // Not under the lock: this maps a file.
+        // The lock is not held here, because mapping a file takes long.
         let opened = Arc::new(PublisherMapping::open(&self.directory, &file_name, key)?);
         let mut topics = self.publishers.lock();
         if !topics.contains_key(&topic) {
@@ -70,12 +71,12 @@ impl Domain {
         Ok(opened)
     }
 
-    /// Brings in the pages by which the files of the topic's publishers grew, once for all subscriptions: on the
-    /// thread that notices the growth first.
+    /// Enters into the page table the pages by which the files of the topic's publishers grew, once for all
+    /// subscriptions: on the thread that notices the growth first.
     pub(crate) fn prefault_grown(&self, topic: TopicIndex) {
         let mut topics = self.publishers.lock();
         let Some(known) = topics.get_mut(&topic) else { return };
-        // Before the lengths of the files: a file that grows later raises it again.
+        // The count is loaded before the lengths of the files: a file that grows later raises the count again.
         let growths = acquire(&self.board.line(topic).growths);
         if known.growths.replace(growths) == Some(growths) {
             return;
@@ -90,7 +91,8 @@ impl Domain {
 mod tests {
     use crate::{Participant, Publisher, PublisherOptions, Qos, Subscription, TypeDescription};
 
-    /// A process whose topics and publishers change all the time would otherwise keep an entry for each of them.
+    /// Without forgetting, a process whose topics and publishers change all the time would keep an entry for
+    /// each of them.
     #[test]
     fn mappings_are_shared_and_forgotten_with_their_topic() {
         let root = tempfile::tempdir_in("/dev/shm").unwrap();

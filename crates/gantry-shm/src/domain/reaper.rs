@@ -1,9 +1,9 @@
 //! The reaper: removal of the files and waiter lines of dead processes, and the announcement of their deaths.
 //!
-//! A process reaps when it joins, when it leaves and when its control thread finds another process dead. Control path;
-//! the registry lock is held. The reaper never writes into another process's region: it only frees waiter lines and
-//! removes names. Only a lock that is certainly free means that a process is dead: a reaper that cannot probe it (no
-//! descriptors, no memory) removes nothing.
+//! A process reaps when it joins, when it leaves and when its control thread finds another process dead. This module
+//! is on the control path; the registry lock is held. The reaper never writes into another process's region: it only
+//! frees waiter lines and removes names. Only a lock that is certainly free means that a process is dead: a reaper
+//! that cannot probe it (no descriptors, no memory) removes nothing.
 
 use crate::{
     domain::{
@@ -35,8 +35,8 @@ pub(crate) fn reap(registry: &Registry<'_>) -> Result<usize> {
             remove_dead(registry, name, &publishers)?;
         }
     }
-    // These publishers' files belong to processes whose own file is gone. A reaper removes the publishers' files first,
-    // so another program has removed the process file.
+    // These files belong to publishers whose process has no process file any more. A reaper removes publishers'
+    // files first, so another program has removed the process file.
     for name in publishers.iter().filter(|name| !alive.contains(&owner_id(name))) {
         directory.unlink(name)?;
     }
@@ -60,7 +60,7 @@ fn remove_dead(registry: &Registry<'_>, name: &str, publishers: &[&str]) -> Resu
     for publisher in publishers.iter().filter(|publisher| owner_id(publisher) == process_id(name)) {
         directory.unlink(publisher)?;
     }
-    // A process with another board was matched with no process of this board.
+    // A process with another board was not matched with processes of this board, so its death is not announced here.
     if let Some(peer) = peer.filter(|peer| peer.board_id == board.id()) {
         announce_death(&peer, registry);
     }
@@ -79,12 +79,12 @@ pub(crate) fn is_unannounced(peer: &Peer, board: &Board) -> bool {
 /// Announces the death of a process: raises the generations of both sides of its topics and of the graph, which wakes
 /// their watchers. Then frees its waiter lines.
 ///
-/// The waiter lines are freed last because they mark a death as unannounced (`is_unannounced`). If the reaping process
-/// dies before that, the next reaper repeats the announcement.
+/// The waiter lines are freed last because they mark a death as unannounced (`is_unannounced`). If the reaping
+/// process dies before it has freed them, the next reaper repeats the announcement.
 pub(crate) fn announce_death(peer: &Peer, registry: &Registry<'_>) {
     let board = registry.board;
-    // The generation of processes comes first: a process that is woken by the generation of a topic probes all others
-    // because of it.
+    // The generation of processes comes first: a process that is woken by the generation of a topic probes all other
+    // processes because of the raised generation of processes.
     board.processes_changed();
     // Both sides are announced, because for an endpoint that was being removed only the topic is known. If the list is
     // damaged, there is no announcement. If a topic has no line, no process holds the topic and could receive an
@@ -95,7 +95,7 @@ pub(crate) fn announce_death(peer: &Peer, registry: &Registry<'_>) {
         board.ring_sleepers(topic); // the process may have claimed these waiters and died before it rang them
     }
     board.graph_changed();
-    // Waiters that share the last line are rung for this reason, too.
+    // Waiters that share the last waiter line may belong to the dead process's peers, so they are rung, too.
     board.bell(SHARED_WAITER).ring();
     registry.free_waiters_of(waiter_owner(&peer.id));
 }
@@ -122,7 +122,8 @@ fn reap_domain(user_directory: &Directory, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// Reaps; if no process is left, removes the board and the domain's directory, which is `name` in the user's.
+/// Reaps; if no process is left, removes the board and the domain's directory, which has the name `name` in the
+/// user's directory.
 pub(crate) fn reap_or_remove(registry: &Registry<'_>, user_directory: &Directory, name: &str) -> Result<usize> {
     let left = reap(registry)?;
     if left == 0 {

@@ -1,8 +1,8 @@
 //! The registry lock of a domain: a process holds it while it joins, leaves and reaps. A living process takes and frees
 //! its waiter lines without the lock; the lines of a dead process are freed under it.
 //!
-//! The lock is an OFD lock on the board itself, so that it ends with its holder. A process that joins or removes under
-//! it checks that the board still has its name (B2).
+//! The lock is an OFD lock on the board itself, so that it ends with its holder. A process that joins or removes
+//! under the lock checks that the board still has its name (B2).
 
 use crate::{
     crash::{self, Point},
@@ -23,7 +23,7 @@ use std::{
 /// The time for which a process waits for the registry lock before it returns an error that names the holder.
 pub(crate) const REGISTRY_PATIENCE: Duration = Duration::from_secs(5);
 
-/// The registry lock, held: no other process joins, leaves or reaps meanwhile.
+/// A guard of the registry lock: while it exists, no other process joins, leaves or reaps.
 pub(crate) struct Registry<'a> {
     pub(crate) board: &'a Board,
     /// The domain's.
@@ -61,11 +61,11 @@ impl Board {
         registry
     }
 
-    /// A waiter's line for the process with this half of an id; the shared line if all are taken.
+    /// Takes a waiter line for the process whose id has this half; returns the shared line if all lines are taken.
     pub(crate) fn take_waiter(&self, owner: u64) -> WaiterIndex {
         let take = |line: &WaiterLine| {
-            // Acquire: the last owner has withdrawn the line from all sets; partner: `free`. Release: the file of this
-            // process has its name; partner: `Board::waiter_owners`.
+            // Acquire: the line's last owner has withdrawn it from all sets; partner: `free`. Release: the file of
+            // this process has its name; partner: `Board::waiter_owners`.
             line.owner.load(Relaxed) == 0 && line.owner.compare_exchange(0, owner, AcqRel, Relaxed).is_ok()
         };
         let Some(free) = self.waiters[..WAITER_LINES - 1].iter().position(take) else { return SHARED_WAITER };
@@ -78,7 +78,8 @@ impl Board {
     /// shared line stays, and so does a line with another owner: this process was taken for dead, and lost the line.
     pub(crate) fn free_waiter(&self, waiter: WaiterIndex, owner: u64) {
         if waiter != SHARED_WAITER && owner != 0 {
-            // Release: after the bits are withdrawn. Partner: `take_waiter`.
+            // Release: the owner is cleared after the waiter's bits are withdrawn from all sets.
+            // Partner: `take_waiter`.
             let _ = self.waiters[waiter.0].owner.compare_exchange(owner, 0, Release, Relaxed);
             crash::point(Point::WaiterFreed);
         }

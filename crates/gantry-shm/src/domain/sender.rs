@@ -1,11 +1,11 @@
-//! The sender thread of a participant: it wakes the readers of asynchronous publishers, whose publish then makes no
-//! system call.
+//! The sender thread of a participant: it wakes the readers of asynchronous publishers, so that their publish makes
+//! no system call.
 //!
-//! The first asynchronous publisher starts the thread. It polls: each publisher stores the sequence of its newest
-//! sample in an [`Outbox`]; the thread checks all outboxes, continues to check for a bounded time if this has helped
-//! lately, then sleeps for the shortest period of its publishers. No bell is rung for a sample, so a sleeping reader is
-//! woken a period later at most (plus the scheduler's delay). Without asynchronous publishers, the thread sleeps for
-//! good. Invariant T1 as in `control`: the thread keeps the domain, never the participant.
+//! The first asynchronous publisher starts the thread. The thread polls: each publisher stores the sequence of its
+//! newest sample in an [`Outbox`]; the thread checks all outboxes, continues to check for a bounded time if this has
+//! helped lately, then sleeps for the shortest period of its publishers. No bell is rung for a sample, so a sleeping
+//! reader is woken a period later at most (plus the scheduler's delay). Without asynchronous publishers, the thread
+//! sleeps for good. Invariant T1 as in `control`: the thread keeps the domain, never the participant.
 
 use crate::{
     domain::{Domain, board::TopicIndex},
@@ -23,18 +23,18 @@ use std::{
     time::Duration,
 };
 
-/// The allowed periods. A shorter period could not be kept, because a sleep takes at least 1 µs; a longer one saves
-/// nothing.
+/// The allowed periods. A shorter period could not be kept, because a sleep takes at least 1 µs; a longer period
+/// would save nothing.
 pub(crate) const PERIODS: std::ops::RangeInclusive<Duration> = Duration::from_micros(1)..=Duration::from_secs(1);
 /// The thread's stack is small, because the thread makes no deep calls.
 const STACK_BYTES: usize = 256 << 10;
 
-/// A publisher, as the sender sees it; it is gone when its outbox is dropped.
+/// An asynchronous publisher, as the sender thread sees it. The publisher is gone when its outbox is dropped.
 struct AsyncPublisher {
     outbox: Arc<Outbox>,
     topic: TopicIndex,
     period: Duration,
-    /// The newest sequence for which readers were woken.
+    /// The sequence of the newest sample for which readers were woken.
     seen: u64,
 }
 
@@ -44,7 +44,7 @@ struct SenderState {
     publishers: Mutex<Vec<AsyncPublisher>>,
 }
 
-/// The thread's handle; dropping it ends the thread.
+/// The handle of a sender thread; dropping the handle ends the thread.
 pub(crate) struct Sender {
     domain: Arc<Domain>,
     shared: Arc<SenderState>,
@@ -95,7 +95,7 @@ impl Drop for Sender {
 }
 
 fn run(domain: &Domain, shared: &SenderState) {
-    // Otherwise the kernel would add 50 µs to each sleep. If the call fails, the sender is late by this time.
+    // Without this call, the kernel would add 50 µs to each sleep. If the call fails, the sender is late by this time.
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
     let mut spin = Spin::new();
     while !shared.stop.load(Acquire) {
@@ -110,8 +110,8 @@ fn run(domain: &Domain, shared: &SenderState) {
     }
 }
 
-/// Wakes the sleepers of all topics with new samples. Returns whether there were new samples, and the time to sleep if
-/// no more come; the time is `None` if there is no publisher.
+/// Wakes the sleepers of all topics with new samples. Returns whether there were new samples, and the time to sleep
+/// if no more samples come; the time is `None` if there is no publisher.
 fn wake_readers(domain: &Domain, shared: &SenderState) -> (bool, Option<Duration>) {
     let (mut found, mut period) = (false, None::<Duration>);
     shared.publishers.lock().unwrap_or_else(PoisonError::into_inner).retain_mut(|publisher| {

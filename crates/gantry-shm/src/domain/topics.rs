@@ -1,8 +1,8 @@
 //! The topics whose lines on the board this process holds.
 //!
 //! An endpoint and a watcher hold the line of their topic. All endpoints and watchers of one process share one hold,
-//! which is the bit of the control thread among the line's watchers (`protocol::names`, N1). The line is freed when the
-//! last process ends its hold. Control path.
+//! which is the bit of the control thread among the line's watchers (`protocol::names`, N1). The line is freed when
+//! the last process ends its hold. This module is on the control path.
 
 use crate::{
     domain::{
@@ -29,7 +29,7 @@ pub(crate) struct HeldTopics(Mutex<Held>);
 struct Held {
     /// The line of each held topic and the number of its holders in this process, by the topic's hash.
     topics: HashMap<u64, (TopicIndex, usize)>,
-    /// How many of `topics` have each line.
+    /// The number of topics in `topics` that hold each line.
     lines: HashMap<TopicIndex, usize>,
 }
 
@@ -67,8 +67,8 @@ impl Domain {
         HeldTopic { domain, hash, index }
     }
 
-    /// Fails unless this process and the publisher hold the same line for the topic: with different lines the publisher
-    /// would not notice a new reader, and would reclaim slots that the reader reads (board.rs, B3).
+    /// Fails unless this process and the publisher hold the same line for the topic. With different lines the
+    /// publisher would not notice a new reader, and would reclaim slots that the reader reads (board.rs, B3).
     pub(crate) fn check_line(&self, publisher: &PublisherMapping) -> Result<()> {
         let (hash, its_line) = publisher.line;
         let own_line = self.held_topics.lock().topics.get(&hash).map(|(index, _)| index.number());
@@ -120,7 +120,7 @@ impl Drop for HeldTopic {
         });
         if of_line == 0 {
             lines.remove(&self.index);
-            // Under the lock: the next hold of this process sets the same bit.
+            // The line is released under the lock, because the next hold by this process sets the same bit.
             self.domain.board.release(self.index, self.domain.control_waiter);
         }
     }
@@ -141,7 +141,7 @@ mod tests {
         sync::{Barrier, atomic::AtomicU64},
     };
 
-    /// Two participants of this process that treat each other as two processes.
+    /// Makes two participants in this process that treat each other as two processes.
     fn two(root: &Path) -> [Arc<Participant>; 2] {
         let other_path = Path::new("/dev/shm/../shm").join(root.file_name().unwrap());
         [root, &other_path].map(|root| Participant::join_under(root, 0).unwrap())
@@ -189,7 +189,7 @@ mod tests {
         assert_eq!(one.domain.board.topic_lines(), 0);
     }
 
-    /// The bit of this watcher would keep the line from being freed for ever.
+    /// If the watcher's bit stayed set, it would keep the line from being freed for ever.
     #[test]
     fn a_watcher_without_its_generation_holds_no_line() {
         struct Idle;
@@ -208,14 +208,15 @@ mod tests {
         assert_eq!(board.topic_lines(), 0);
     }
 
-    /// Topics share the last line of a bucket then, and both sides of a topic must find the same line.
+    /// If there are more topics than lines, topics share the last line of a bucket, and both sides of a topic must
+    /// find the same line.
     #[test]
     fn more_topics_than_lines_meet() {
         let root = tempfile::tempdir_in("/dev/shm").unwrap();
         let [one, other] = two(root.path());
         let topics: Vec<String> = (0..NAMED_LINES + 1000).map(|topic| format!("/topic_{topic}")).collect();
         let held: Vec<_> = topics.iter().map(|topic| one.domain.hold_topic(topic, Side::Readers)).collect();
-        // Lines that become free meanwhile are not used by topics that share.
+        // Topics that share a line do not move to lines that become free meanwhile.
         let (leave, stay): (Vec<_>, Vec<_>) = held.into_iter().enumerate().partition(|(topic, _)| topic % 3 == 0);
         drop(leave);
         for (topic, held) in &stay {
@@ -253,7 +254,7 @@ mod tests {
         assert_eq!(participants[0].domain.board.topic_lines(), 0);
     }
 
-    /// The publisher would not notice the reader, and reclaim slots that the reader reads.
+    /// If it joined, the publisher would not notice the reader, and would reclaim slots that the reader reads.
     #[test]
     fn no_reader_joins_a_publisher_that_holds_another_line() {
         let root = tempfile::tempdir_in("/dev/shm").unwrap();
@@ -286,7 +287,7 @@ mod tests {
         assert_eq!((held.len(), searches()), (9, before));
     }
 
-    /// rclpy makes a wait set for each wait.
+    /// The cost matters because rclpy makes a wait set for each wait.
     #[test]
     fn wait_sets_and_waiters_go_without_a_look_at_all_topics() {
         let root = tempfile::tempdir_in("/dev/shm").unwrap();

@@ -1,5 +1,5 @@
-//! Watchers: a user's work on the control thread, done when endpoints come and go, and at times that the work chooses.
-//! Control path.
+//! Watchers: a user's work on the control thread, done when endpoints come and go, and at times that the work
+//! chooses. This module is on the control path.
 
 use crate::{
     describe::description::Role,
@@ -9,14 +9,14 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// Work on the control thread. It must not keep a [`Participant`]: the end of a participant waits for its control
-/// thread.
+/// Work on the control thread. A watcher must not keep a [`Participant`]: the end of a participant waits for its
+/// control thread.
 pub trait Watcher: Send + Sync + 'static {
     /// Looks for changes; may block.
     fn update(&self);
     /// The time at which an update is due although no endpoint came or went, CLOCK_MONOTONIC.
     fn due_ns(&self) -> Option<u64>;
-    /// Whether endpoints of this process that come or go need not wait for the watcher's update on their own thread.
+    /// Whether endpoints of this process that come or go need not run the watcher's update on their own thread.
     fn can_wait(&self) -> bool {
         false
     }
@@ -36,8 +36,8 @@ impl<W: Watcher> ControlTask for W {
     }
 }
 
-/// The generation of one side of a topic, which each join or leave on this side raises. It keeps the domain, not the
-/// participant.
+/// The generation of one side of a topic, which each join or leave on this side raises. A `Generation` keeps the
+/// domain, not the participant.
 pub struct Generation {
     domain: Arc<Domain>,
     topic: HeldTopic,
@@ -45,7 +45,7 @@ pub struct Generation {
 }
 
 impl Generation {
-    /// The generation now. An endpoint that joins after it was read raises it again.
+    /// The present value of the generation. An endpoint that joins after this call raises the generation again.
     ///
     /// # Errors
     /// The process forked.
@@ -58,9 +58,10 @@ impl Generation {
 impl Participant {
     /// Makes a watcher. The control thread updates it, now and later, for as long as the caller keeps the `Arc`:
     /// whenever endpoints of this role come to the topic or leave it, when the watcher is due, and at other times.
-    /// Joins and leaves are noticed while the watcher keeps its [`Generation`] or this process has an endpoint of the
-    /// topic. With [`Role::Node`] and the topic "", it watches the graph. The thread asks for the due time after each
-    /// of its rounds; a due time that is set between two rounds counts from the next round, after a second or more.
+    /// Joins and leaves are noticed while the watcher keeps its [`Generation`] or this process has an endpoint of
+    /// the topic. With [`Role::Node`] and the topic "", the watcher watches the graph. The thread asks for the due
+    /// time after each of its rounds; a due time that is set between two rounds counts from the next round, after a
+    /// second or more.
     ///
     /// # Errors
     /// The process forked.

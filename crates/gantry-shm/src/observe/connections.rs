@@ -1,7 +1,7 @@
 //! The connections of a topic: each pair of a publisher and a subscription, and the reason if they are not connected.
 //!
 //! Other processes are judged by their files: a subscription that joined a publisher has a reader record for it.
-//! Control path.
+//! This module is on the control path.
 
 use crate::{
     describe::description::{NO_PUBLISHER, Role},
@@ -37,11 +37,11 @@ pub enum ConnectionState {
     /// The subscription reads the memory that the publisher writes. Only small messages are copied: they travel inline,
     /// in the entries of the ring.
     ZeroCopy,
-    /// The subscription is on another host; the process that is named here carries the messages.
+    /// The subscription is on another host; the bridge process with this name carries the messages.
     Carried(String),
-    /// Their types differ; the sentence says in what.
+    /// The endpoints' types differ; the sentence describes the difference.
     IncompatibleType(String),
-    /// Their QoS is incompatible; the sentence says in what.
+    /// The endpoints' QoS is incompatible; the sentence names the policy.
     IncompatibleQos(String),
     /// The endpoints are compatible, but the subscription has not mapped the publisher's memory; the sentence gives the
     /// reason, as far as it is known.
@@ -84,7 +84,7 @@ impl Participant {
         Ok(pairs)
     }
 
-    /// `is_joined`: the subscription has a record for the publisher.
+    /// The state of a pair of endpoints. `is_joined`: the subscription has a record for the publisher.
     fn connection_state(
         &self,
         (home, publisher): (&Peer, &GraphEntry),

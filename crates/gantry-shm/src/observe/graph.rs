@@ -1,8 +1,8 @@
 //! The graph of a domain: its nodes and endpoints, and the notification of its changes.
 //!
-//! There is no copy of the graph that could be out of date: each query reads the process files. A node or an endpoint
-//! that is added or removed raises a generation ([`GRAPH_TOPIC`]), and the reaper raises it for dead processes. Control
-//! path.
+//! There is no copy of the graph that could be out of date: each query reads the process files. A node or an
+//! endpoint that is added or removed raises a generation ([`GRAPH_TOPIC`]), and the reaper raises it for dead
+//! processes. This module is on the control path.
 
 use crate::{
     describe::{
@@ -63,7 +63,8 @@ impl Participant {
     /// As [`Participant::graph`].
     pub fn count_endpoints(&self, topic: &str, role: Role) -> Result<usize> {
         self.domain.epoch.check()?;
-        // Not the endpoints that the domain keeps: announced publishers raise no generation of their topic.
+        // The lists of endpoints that the domain keeps are not used here, because announced publishers raise no
+        // generation of their topic.
         Ok(self.domain.entries(Selection::Role(topic, role), &mut Vec::new(), Peer::is_alive)?.len())
     }
 
@@ -130,7 +131,7 @@ impl GraphRecord {
     /// Adds a node with this full name to the graph. Several nodes of one name are several entries.
     ///
     /// # Errors
-    /// Names of more than 1 MiB; no room; the process forked.
+    /// A name of more than 1 MiB; no room; the process forked.
     pub fn node(participant: Arc<Participant>, node: &str, details: NodeDetails) -> Result<GraphRecord> {
         let (name, definition) = (details.rmw_implementation, details.enclave.into());
         // The details are stored in the field of the type, which a node does not have. Readers that do not expect them
@@ -140,8 +141,8 @@ impl GraphRecord {
         GraphRecord::new(participant, &description)
     }
 
-    /// Announces a publisher in the graph, so that other processes know its topic and type. No subscription joins it,
-    /// so the topic's own generation does not change.
+    /// Announces a publisher in the graph, so that other processes can find its topic and type. No subscription
+    /// joins it, so the topic's own generation does not change.
     ///
     /// # Errors
     /// A depth of 0 or beyond [`MAX_DEPTH`](crate::MAX_DEPTH); as [`GraphRecord::node`].

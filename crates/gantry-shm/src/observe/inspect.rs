@@ -1,7 +1,7 @@
 //! The inspection of a domain from outside: processes, endpoints, holders of samples, and problems.
 //!
-//! The inspection writes nothing, takes no lock, makes no file and needs no membership; changes during the inspection
-//! may be seen in part. Control path.
+//! The inspection writes nothing, takes no lock, makes no file and needs no membership; changes during the
+//! inspection may be seen in part. This module is on the control path.
 
 use crate::{
     describe::description::{EndpointDescription, NO_PUBLISHER, Role},
@@ -38,7 +38,7 @@ pub fn domains() -> Result<Vec<u32>> {
     domains_under(&shared_memory_directory())
 }
 
-/// The domains of this user under `root`.
+/// The domains of this user under `root` that have processes or files of dead processes.
 ///
 /// # Errors
 /// The user's directory cannot be trusted or read.
@@ -53,7 +53,7 @@ pub fn domains_under(root: &Path) -> Result<Vec<u32>> {
 /// exist.
 ///
 /// # Errors
-/// Its directory cannot be trusted or read. An error of a single file is a problem in the report.
+/// The domain's directory cannot be trusted or read. An error of a single file is a problem in the report.
 pub fn inspect(domain_id: u32) -> Result<Option<DomainReport>> {
     inspect_under(&shared_memory_directory(), domain_id)
 }
@@ -67,8 +67,8 @@ pub fn inspect_under(root: &Path, domain_id: u32) -> Result<Option<DomainReport>
 }
 
 impl Participant {
-    /// Inspects this participant's domain. Unlike [`inspect`], it also reports known processes whose files were
-    /// removed.
+    /// Inspects this participant's domain. Unlike [`inspect`], this method also reports known processes whose files
+    /// were removed.
     ///
     /// # Errors
     /// The directory cannot be read; a process cannot be mapped; the process forked.
@@ -85,19 +85,19 @@ impl Participant {
 pub struct Inspector {
     root: PathBuf,
     domain_id: u32,
-    /// By the names of their files, which are never used again.
+    /// The mapped processes, by the names of their files, which are never used again.
     peers: BTreeMap<String, Arc<Peer>>,
     publishers: MappedPublishers,
 }
 
 impl Inspector {
-    /// An inspector of a domain under the root that `GANTRY_SHM_DIR` names (`/dev/shm` if unset).
+    /// Makes an inspector of a domain under the root that `GANTRY_SHM_DIR` names (`/dev/shm` if unset).
     #[must_use]
     pub fn new(domain_id: u32) -> Inspector {
         Inspector::under(&shared_memory_directory(), domain_id)
     }
 
-    /// An inspector of a domain under `root`.
+    /// Makes an inspector of a domain under `root`.
     #[must_use]
     pub fn under(root: &Path, domain_id: u32) -> Inspector {
         let (peers, publishers) = (BTreeMap::new(), MappedPublishers::default());
@@ -112,7 +112,8 @@ impl Inspector {
         let user_directory = present(Directory::existing_of_user(&self.root))?;
         let existing = |user: Directory| present(user.existing(&self.domain_id.to_string()));
         let Some(directory) = user_directory.map(existing).transpose()?.flatten() else {
-            // The last process has removed the domain, whose memory goes back once no process maps it.
+            // The last process has removed the domain. The mappings are dropped, because its memory is freed once no
+            // process maps it.
             *self = Inspector::under(&self.root, self.domain_id);
             return Ok(None);
         };
@@ -149,7 +150,7 @@ impl<'a> Inspection<'a> {
         publishers: &'a mut MappedPublishers,
         problems: Vec<String>,
     ) -> Inspection<'a> {
-        // Once for all publishers: each probe is a system call.
+        // The processes are probed once for all publishers, because each probe is a system call.
         let alive = peers.iter().filter(|peer| peer.is_alive()).cloned().collect();
         Inspection { directory, board, peers, alive, publishers, leftovers: Vec::new(), problems }
     }
@@ -280,7 +281,7 @@ impl<'a> Inspection<'a> {
         }
     }
 
-    /// The topics of all endpoints, and their sleepers.
+    /// The topics of all endpoints, each with the processes that sleep on it.
     fn topics(&self, processes: &[ProcessReport]) -> BTreeMap<String, Vec<String>> {
         let publishers =
             processes.iter().flat_map(|process| &process.publishers).map(|publisher| &publisher.description);
@@ -302,7 +303,7 @@ impl<'a> Inspection<'a> {
     }
 }
 
-/// The subscriptions among the records of a publisher.
+/// Reports the subscriptions that have reader records for a publisher.
 fn readers(records: &[PeerRecord]) -> Vec<ReaderReport> {
     let report = |(record, peer): &PeerRecord| {
         let state = record.state.load(Relaxed);
@@ -316,7 +317,7 @@ fn readers(records: &[PeerRecord]) -> Vec<ReaderReport> {
     records.iter().filter_map(report).collect()
 }
 
-/// The value, or `None` if the file does not exist.
+/// The value of the result, or `None` if the file does not exist.
 fn present<T>(found: Result<T>) -> Result<Option<T>> {
     match found {
         Err(error) if error.is_not_found() => Ok(None),

@@ -1,14 +1,15 @@
-//! The files of publishers that inspections mapped, and what they say about recent samples. Control path.
+//! The files of publishers that inspections mapped, and the sizes of recent samples in them. This module is on the
+//! control path.
 
 use crate::{
     domain::publisher_mapping::PublisherMapping, error::Result, os::directory::Directory, protocol::ring::Ring,
 };
 use std::collections::{HashMap, hash_map::Entry};
 
-/// The number of samples whose lengths are looked at.
+/// The number of the newest samples whose lengths are read.
 const RECENT_SAMPLES: u64 = 16;
 
-/// The files by the publishers' keys, each with the last inspection that needed it.
+/// The mapped files by the publishers' keys, each with the number of the last inspection that needed it.
 #[derive(Default)]
 pub(crate) struct MappedPublishers {
     inspections: u64,
@@ -16,7 +17,7 @@ pub(crate) struct MappedPublishers {
 }
 
 impl MappedPublishers {
-    /// The file of the publisher with this key.
+    /// Returns the mapped file of the publisher with this key.
     pub(crate) fn get(&mut self, directory: &Directory, file_name: &str, key: u64) -> Result<&PublisherMapping> {
         let now = self.inspections;
         let (mapping, used) = match self.by_key.entry(key) {
@@ -35,7 +36,7 @@ impl MappedPublishers {
     }
 }
 
-/// The mean length of the newest samples.
+/// The mean length of the newest samples in a ring, in bytes.
 pub(crate) fn recent_sample_bytes(ring: &Ring, newest_sequence: u64) -> u64 {
     let recent = (newest_sequence.saturating_sub(RECENT_SAMPLES) + 1)..=newest_sequence;
     let lengths: Vec<u64> =

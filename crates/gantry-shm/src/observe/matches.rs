@@ -1,7 +1,7 @@
 //! The endpoints that match a publisher or a subscription, and their activity.
 //!
 //! The views read the files of processes and the result of the discovery, so that the endpoint's own thread does
-//! nothing for them. Each view keeps the domain, not the participant. Control path.
+//! nothing for them. Each view keeps the domain, not the participant. This module is on the control path.
 
 use crate::{
     describe::description::{EndpointDescription, Gid, Role},
@@ -23,35 +23,37 @@ use std::{collections::BTreeSet, sync::Arc};
 /// value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Activity {
-    /// The time of its newest sample, if it promises a deadline or asserts its own liveliness.
+    /// The time of the publisher's newest sample, if the publisher offers a deadline or asserts its own liveliness.
     pub published_ns: u64,
-    /// The time at which it last asserted its liveliness, by a sample or without one.
+    /// The time at which the publisher last asserted its liveliness, by a sample or without one.
     pub alive_ns: u64,
 }
 
-/// A view of the subscriptions to the topic of one publisher; it keeps the publisher's memory.
+/// A view of the subscriptions to the topic of one publisher; the view keeps the publisher's memory mapped.
 pub struct SubscriptionMatches {
     domain: Arc<Domain>,
     file: Arc<PublisherFile>,
     description: Arc<EndpointDescription>,
-    /// The epoch of the list of the topic's subscriptions, and the number of its subscriptions that the last look read.
-    /// With `None`, the next look reads all.
+    /// The epoch of the list of the topic's subscriptions, and the number of subscriptions in the list that the last
+    /// look read. With `None`, the next look reads all.
     looked_at: Option<(u64, usize)>,
     known: KnownRecords,
     /// The subscriptions that are matched.
     matched: BTreeSet<Gid>,
-    /// The other subscriptions that are compatible, and the records that belong to none of the matched.
+    /// The compatible subscriptions that are not matched, and the reader records that belong to no
+    /// matched subscription.
     others: Vec<PeerEndpoint>,
     records: Vec<PeerRecord>,
 }
 
-/// The subscriptions to a publisher's topic, at one look.
+/// The result of a look at the subscriptions to a publisher's topic.
 pub struct MatchedSubscriptions {
     /// The number of subscriptions that are matched.
     pub matched: usize,
     /// The number of subscriptions that are matched and were not at the last look.
     pub newly_matched: usize,
-    /// Whether `endpoints` are all subscriptions to the topic, because some left; otherwise they are the new ones.
+    /// Whether `endpoints` are all subscriptions to the topic, because some left; otherwise they are only the
+    /// new subscriptions.
     pub is_all: bool,
     /// Subscriptions to the topic.
     pub endpoints: Vec<Arc<EndpointDescription>>,
@@ -63,37 +65,37 @@ pub struct PublisherMatches {
     discovery: Arc<PublisherDiscovery>,
 }
 
-/// The publishers that a user of [`PublisherMatches`] has seen; by default, none.
+/// The publishers that a user of [`PublisherMatches`] has seen; the default value has seen none.
 #[derive(Clone, Copy, Default)]
 pub struct SeenPublishers {
     /// The version of the discovery.
     version: Option<u64>,
-    /// The departures of publishers, and the number of those that were joined.
+    /// The number of departures of publishers, and the number of joined publishers, at the last look.
     departures: u64,
     joined: usize,
-    /// The epoch of the topic's publishers, and their number.
+    /// The epoch of the list of the topic's publishers, and the number of publishers in the list.
     epoch: u64,
     endpoints: usize,
 }
 
 /// The publishers at one time.
 pub struct MatchedPublishers {
-    /// With these seen, a look finds those that come later.
+    /// The publishers seen so far: if they are passed to the next look, it finds the publishers that come later.
     pub seen: SeenPublishers,
-    /// Whether `matched` and `endpoints` have all publishers, because none was seen before or some left; otherwise they
-    /// have the new publishers only.
+    /// Whether `matched` and `endpoints` have all publishers, because no publisher was seen before, or some
+    /// publishers left; otherwise they have the new publishers only.
     pub is_all: bool,
-    /// The publishers that are matched; empty when the subscription is gone.
+    /// The publishers that are matched; the list is empty when the subscription is gone.
     pub matched: Vec<MatchedPublisher>,
     /// The publishers of the topic.
     pub endpoints: Vec<Arc<EndpointDescription>>,
 }
 
-/// A matched publisher; keeps its memory mapped.
+/// A matched publisher. This handle keeps the publisher's memory mapped.
 pub struct MatchedPublisher(Arc<PublisherMapping>, Arc<EndpointDescription>);
 
 impl Publisher {
-    /// A view of the subscriptions that the publisher is matched with, for any thread.
+    /// A view of the subscriptions that the publisher is matched with. Any thread may use the view.
     #[must_use]
     pub fn matches(&self) -> SubscriptionMatches {
         SubscriptionMatches {
@@ -120,7 +122,7 @@ impl SubscriptionMatches {
         Ok((header.state.load(Relaxed) != PUBLISHER_LEFT).then(|| Activity::read(header)))
     }
 
-    /// Looks at the present subscriptions. If none has left since the last look, only the new ones are read.
+    /// Reads the present subscriptions. If none has left since the last look, only the new ones are read.
     ///
     /// # Errors
     /// The endpoints of another process cannot be read; the process forked.
@@ -130,8 +132,8 @@ impl SubscriptionMatches {
         if before.is_none() {
             self.known.forget();
         }
-        // Records are read before endpoints: a subscription has its endpoint before its record, and for at least as
-        // long.
+        // Records are read before endpoints: the endpoint of a subscription exists before its record, and for at
+        // least as long.
         let found = self.known.look(self.domain.peers()?.iter().filter(|peer| peer.is_alive()))?;
         let there = self.domain.endpoints(&self.description.topic, Role::Subscription)?;
         let first_new = before.filter(|(epoch, _)| *epoch == there.epoch && !found.is_all).map(|(_, count)| count);
@@ -149,7 +151,7 @@ impl SubscriptionMatches {
             }
             None => {
                 (self.records, self.others) = (found.records, compatible.collect());
-                // Those that are matched keep their records.
+                // Subscriptions that are matched already come first, so that they keep their records.
                 self.others.sort_by_key(|(_, subscription)| !self.matched.contains(&subscription.gid));
                 std::mem::take(&mut self.matched)
             }
@@ -166,7 +168,7 @@ impl SubscriptionMatches {
 }
 
 impl Subscription {
-    /// A view of the publishers that the subscription is matched with, for any thread.
+    /// A view of the publishers that the subscription is matched with. Any thread may use the view.
     #[must_use]
     pub fn matches(&self) -> PublisherMatches {
         PublisherMatches { domain: self.domain.clone(), discovery: self.discovery.clone() }
@@ -174,7 +176,7 @@ impl Subscription {
 }
 
 impl PublisherMatches {
-    /// The publishers that are matched now; `None` if they are still the publishers in `seen`.
+    /// Returns the publishers that are matched now; `None` if they are still the publishers in `seen`.
     ///
     /// # Errors
     /// The directory cannot be read; a process cannot be mapped; the process forked.
@@ -186,7 +188,7 @@ impl PublisherMatches {
         }
         let (version, (departures, joined)) = (Some(discovered.version), discovered.joins());
         let now = SeenPublishers { version, departures, joined, ..seen };
-        // As long as none departs, publishers are only added, at the end.
+        // As long as no publisher departs, publishers are only added, at the end of the list.
         let is_on = seen.version.is_some() && seen.departures == now.departures;
         let matched = discovered.present_from(if is_on { seen.joined } else { 0 });
         let matched =
@@ -263,7 +265,7 @@ mod tests {
         let mut matches = publisher.matches();
         assert_eq!(matches.look().unwrap().endpoints.len(), 1);
         assert_eq!(matches.matched, gids(&[&stays]));
-        // A new subscription that has not joined completely.
+        // The state of a new subscription that has not joined completely.
         let domain = &participant.domain;
         let joining = domain.describe(Role::Subscription, "/tester", "/topic", bytes_type(), Qos::default()).unwrap();
         domain.process.add_endpoint(&domain.directory, &joining).unwrap();
@@ -278,7 +280,7 @@ mod tests {
         assert_eq!(matches.matched, gids(&[&stays, &third]));
     }
 
-    /// Eight endpoints are kept as a list whose end grows.
+    /// With eight endpoints, a process keeps the list of a topic's endpoints, and new endpoints are appended.
     #[test]
     fn looks_find_what_came_until_something_leaves() {
         let root = tempfile::tempdir_in("/dev/shm").unwrap();

@@ -11,21 +11,22 @@ pub struct DomainReport {
     pub directory: PathBuf,
     /// The memory of the domain's files.
     pub used_bytes: u64,
-    /// The pid of the process that holds the registry lock now, if the process has written it.
+    /// The pid of the process that holds the registry lock now, if the process has written its pid.
     pub registry_holder: Option<u32>,
     /// The number of lines of the domain's board that are in use for topics, of 4096: one for each topic that has
     /// endpoints or is watched, and one for the replies of each service.
     pub topic_lines: usize,
     /// The domain's processes, in the order of their files' names, including dead ones that were not removed yet.
     pub processes: Vec<ProcessReport>,
-    /// The topics of the domain's endpoints, each with the processes that sleep until there is a sample. A process is
-    /// named as in errors.
+    /// The topics of the domain's endpoints, each with the processes that sleep until there is a sample of the
+    /// topic. A process is named as in errors.
     pub topics: BTreeMap<String, Vec<String>>,
-    /// Files of processes that ended without removing them, as after a kill or a signal: a sentence for each process.
-    /// Other processes of the domain remove the files within about a second; if there are none, the next process that
-    /// joins any domain does.
+    /// Files of processes that ended without removing them, as after a kill or a signal; one sentence describes each
+    /// process. Other processes of the domain remove the files within about a second; if there are none, the next
+    /// process that joins any domain does.
     pub leftovers: Vec<String>,
-    /// Problems, a sentence each. A process that leaves during the inspection may appear as a problem: look twice.
+    /// The problems that the inspection found, a sentence for each problem. A process that leaves during the
+    /// inspection may appear as a problem: look twice.
     pub problems: Vec<String>,
 }
 
@@ -33,14 +34,14 @@ pub struct DomainReport {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ProcessReport {
-    /// Program and pid, as errors name them.
+    /// The process's program and pid, as errors name them.
     pub process: String,
     /// The process's pid in its own pid namespace.
     pub pid: u32,
     /// Whether the process holds its lock.
     pub is_alive: bool,
-    /// The number of its waiter lines on the board: one for its control thread, and one for each subscription, wait set
-    /// and publisher that ever slept.
+    /// The number of the process's waiter lines on the board: one for its control thread, and one for each
+    /// subscription, wait set and publisher that ever slept.
     pub waiters: usize,
     /// Full names of its nodes.
     pub nodes: Vec<String>,
@@ -67,7 +68,7 @@ pub struct SubscriptionReport {
 pub struct PublisherReport {
     /// Its description.
     pub description: EndpointDescription,
-    /// The state in the publisher's file; `None` if the file cannot be read, which is a problem.
+    /// The publisher's state, as its file shows it; `None` if the file cannot be read, which is a problem.
     pub state: Option<PublisherState>,
     /// Its matched subscriptions.
     pub readers: Vec<ReaderReport>,
@@ -75,15 +76,15 @@ pub struct PublisherReport {
     pub holders: Vec<Holder>,
 }
 
-/// The state of a publisher in its file.
+/// The state of a publisher, as its file shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PublisherState {
     /// The memory that the file takes.
     pub used_bytes: u64,
-    /// The sequence of its newest sample, 0 = none yet.
+    /// The sequence of the publisher's newest sample; 0 if there is none yet.
     pub newest_sequence: u64,
-    /// The mean length of its newest samples, of 16 at most; 0 if none is there.
+    /// The mean length of the publisher's newest samples (16 at most); 0 if there are no samples.
     pub recent_sample_bytes: u64,
     /// The number of samples that the publisher keeps for readers that have not taken them.
     pub granted_depth: u64,
@@ -94,13 +95,13 @@ pub struct PublisherState {
     pub unseen_changes: u64,
 }
 
-/// A subscription as its publisher sees it.
+/// A report of a subscription, from its reader record for the publisher.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReaderReport {
     /// The subscription's process, as errors name it.
     pub process: String,
-    /// The next sequence that the reader will take, 0 = the whole history.
+    /// The next sequence that the reader will take, 0 if the reader wants the whole history.
     pub next_sequence: u64,
     /// The number of samples that are to be kept for the reader.
     pub depth: u32,

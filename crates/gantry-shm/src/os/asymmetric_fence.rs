@@ -1,13 +1,13 @@
 //! A pair of SeqCst fences of which one is free, for a data path that meets a rare step of the control path.
 //!
-//! Invariant: let one thread of this process store A, pass [`light`] and load B, and another one store B, pass
-//! [`heavy`] and load A. Then at least one of them loads the value that the other one stored.
+//! Invariant: let one thread of this process store A, pass [`light`] and load B, and another thread store B, pass
+//! [`heavy`] and load A. Then at least one of the two threads loads the value that the other thread stored.
 //! - Without membarrier(2), both are SeqCst fences.
-//! - With it, `heavy` makes every running thread of the process pass a full barrier between its call and its return (a
-//!   thread that does not run passed one when it was switched out: membarrier(2), `kernel/sched/membarrier.c`). If the
-//!   light thread passes the barrier before its load of B, it loads the value that was stored before the call; if
-//!   after, its store of A, which is earlier in its program, is visible when the call returns. So `light` only keeps
-//!   the compiler from changing the order of store and load.
+//! - With membarrier(2), `heavy` makes every running thread of the process pass a full barrier between its call and
+//!   its return (a thread that does not run passed one when it was switched out: membarrier(2),
+//!   `kernel/sched/membarrier.c`). If the light thread passes the barrier before its load of B, it loads the value
+//!   that was stored before the call; if after, its store of A, which is earlier in its program, is visible when the
+//!   call returns. So `light` only keeps the compiler from changing the order of store and load.
 //! - Mixed: a light thread leaves out its fence only after a registration, so the kernel has the call and `heavy` makes
 //!   it.
 //! - A program may forbid the call afterwards (seccomp). Then `heavy` returns `false`, and `light` is a full fence from
@@ -19,9 +19,9 @@ use std::sync::atomic::{AtomicBool, Ordering::*, compiler_fence, fence};
 
 /// The state of the membarrier system call. These flags order no other memory, so most of their accesses are Relaxed.
 struct Barrier {
-    /// The kernel makes `heavy` a barrier on the other threads.
+    /// The kernel has registered this process, so that [`heavy`] is a barrier on the process's other threads.
     is_registered: AtomicBool,
-    /// The kernel registered this process, and refused a barrier later.
+    /// The kernel registered this process, but later refused a barrier.
     was_refused: AtomicBool,
 }
 
@@ -73,8 +73,8 @@ pub(crate) fn light() {
     if BARRIER.is_registered.load(Relaxed) { compiler_fence(SeqCst) } else { fence(SeqCst) }
 }
 
-/// The fence of the control path: system calls. `false`: the kernel now refuses a call that it granted before, so a
-/// thread in [`light`] may have missed this fence.
+/// The fence of the control path: a system call. Returns `false` if the kernel now refuses a call that it granted
+/// before: then a thread in [`light`] may have missed this fence.
 #[must_use]
 pub(crate) fn heavy() -> bool {
     BARRIER.heavy()
@@ -86,7 +86,7 @@ pub(crate) mod tests {
     use std::{cell::Cell, sync::atomic::AtomicUsize};
 
     thread_local! {
-        /// The kernel's answer to every command of this thread, in place of the real one.
+        /// A test's answer to every membarrier command of this thread, in place of the kernel's answer.
         pub(crate) static KERNEL: Cell<Option<bool>> = const { Cell::new(None) };
     }
 

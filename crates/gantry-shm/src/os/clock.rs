@@ -2,7 +2,7 @@
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// CLOCK_MONOTONIC. Neither allocates nor makes system calls (vDSO).
+/// Reads CLOCK_MONOTONIC in ns. Neither allocates nor makes system calls (vDSO).
 #[inline]
 pub(crate) fn monotonic_ns() -> u64 {
     read(ClockId::Monotonic)

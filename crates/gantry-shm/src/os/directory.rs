@@ -2,7 +2,7 @@
 //!
 //! Control path. Invariants:
 //! - D1: a [`Directory`] is a real directory (no symbolic link) of this user that no other user may enter; the root,
-//!   which belongs to another user, does not leave this file.
+//!   which belongs to another user, is used only inside of this source file.
 //! - D2: names of files are never used again (128 random bits), so a name can only mean one file.
 
 use crate::{
@@ -27,7 +27,7 @@ use std::{
 const DEFAULT_ROOT: &str = "/dev/shm";
 /// The environment variable that sets the root of the shared memory.
 pub const DIRECTORY_VARIABLE: &str = "GANTRY_SHM_DIR";
-/// The environment variable that permits a root on a disk, if it is `1`.
+/// The environment variable that permits a root on a disk if its value is `1`.
 const DISK_VARIABLE: &str = "GANTRY_SHM_ALLOW_DISK";
 /// The type of a tmpfs (statfs(2)).
 const TMPFS_MAGIC: u32 = 0x0102_1994;
@@ -39,21 +39,21 @@ const FILE_SYSTEMS: [(u32, &str); 5] = [
     (0x794c_7630, "an overlay"),
     (0x8584_58f6, "a ramfs, which cannot make unnamed files (O_TMPFILE)"),
 ];
-/// Name of the board's file in every domain directory.
+/// The name of the board's file in every domain directory.
 pub(crate) const BOARD_NAME: &str = "board";
 /// Ending of a process file's name.
 pub(crate) const PROCESS_SUFFIX: &str = ".process";
 /// Ending of a publisher's file's name.
 pub(crate) const PUBLISHER_SUFFIX: &str = ".pub";
 
-/// The folder of all domains' folders: the one that `GANTRY_SHM_DIR` names, `/dev/shm` if it is unset.
+/// The folder of all domains' folders: the folder that `GANTRY_SHM_DIR` names, or `/dev/shm` if the variable is unset.
 #[must_use]
 pub fn shared_memory_directory() -> PathBuf {
     variable(DIRECTORY_VARIABLE).filter(|value| !value.is_empty()).map_or(DEFAULT_ROOT.into(), PathBuf::from)
 }
 
-/// A variable of the environment, as secure_getenv(3): none in a program with more rights than its caller
-/// (set-user-ID).
+/// Reads an environment variable as secure_getenv(3) does: `None` in a program with more rights than its
+/// caller (set-user-ID).
 fn variable(name: &str) -> Option<OsString> {
     // SAFETY: it has no preconditions.
     let is_secure = unsafe { libc::getauxval(libc::AT_SECURE) } != 0;
@@ -67,7 +67,7 @@ pub(crate) struct Directory {
 }
 
 impl Directory {
-    /// The user's directory under `root`, made if it does not exist.
+    /// Opens the user's directory under `root`; makes it if it does not exist.
     pub(crate) fn make_for_user(root: &Path) -> Result<Directory> {
         let root = open_root(root)?;
         check_tmpfs(&root)?;
@@ -75,12 +75,12 @@ impl Directory {
         root.make(&name_of_user())
     }
 
-    /// The user's directory under `root`, if it exists.
+    /// Opens the user's directory under `root`, if it exists.
     pub(crate) fn existing_of_user(root: &Path) -> Result<Directory> {
         open_root(root)?.existing(&name_of_user())
     }
 
-    /// A directory in this directory, made if it does not exist.
+    /// Opens a directory in this directory; makes it if it does not exist.
     pub(crate) fn make(&self, name: &str) -> Result<Directory> {
         let action = || format!("create the directory {self}/{name}");
         // The last process that leaves may remove the directory between the two calls.
@@ -98,7 +98,7 @@ impl Directory {
         Err(Error::system(format!("{}: another process removes it each time", action()), Errno::NOENT))
     }
 
-    /// A directory in this directory; `NotFound` in the error if it does not exist.
+    /// Opens a directory in this directory; the error has the kind `NotFound` if the directory does not exist.
     pub(crate) fn existing(&self, name: &str) -> Result<Directory> {
         let path = self.path.join(name);
         let failed = |e| Error::system(format!("open the directory {}", path.display()), e);
@@ -119,7 +119,7 @@ impl Directory {
         Ok(Directory { file, path })
     }
 
-    /// Gives an unnamed file a name in this directory. `EXIST` if the name is taken.
+    /// Gives an unnamed file a name in this directory. The error is `EXIST` if the name is taken.
     pub(crate) fn link_file(&self, file: impl AsFd, name: &str) -> std::result::Result<(), Errno> {
         // `AT_EMPTY_PATH` needs a privilege; a path through /proc does not.
         let unnamed = format!("/proc/self/fd/{}", file.as_fd().as_raw_fd());
@@ -141,12 +141,12 @@ impl Directory {
 
     /// Removes an empty directory in this one; best effort.
     pub(crate) fn remove_if_empty(&self, name: &str) {
-        // If a process filled the directory meanwhile, it stays.
+        // The call fails if another process filled the directory meanwhile; then the directory stays.
         let _ = unlinkat(&self.file, name, AtFlags::REMOVEDIR);
         crash::point(Point::DirectoryRemoved);
     }
 
-    /// Names of the regular files here; other kinds of files are not Gantry's.
+    /// The names of the regular files in this directory; Gantry has no files of other kinds.
     pub(crate) fn files(&self) -> Result<Vec<String>> {
         self.names(FileType::RegularFile)
     }
@@ -161,9 +161,10 @@ impl Directory {
         let mut names = Vec::new();
         for entry in Dir::read_from(&self.file).map_err(read_error)? {
             let entry = entry.map_err(read_error)?;
-            // Names that are not UTF-8 are not ours.
+            // Names that are not UTF-8 are not names of Gantry.
             let Ok(name) = entry.file_name().to_str() else { continue };
-            // Not every file system has the type in the listing (a tmpfs has); otherwise the open checks it.
+            // Not every file system returns the type of a file in the listing (a tmpfs does); if it is missing, the
+            // open checks it.
             let is_meant = [kind, FileType::Unknown].contains(&entry.file_type());
             if is_meant && name != "." && name != ".." {
                 names.push(name.to_owned());
@@ -177,7 +178,7 @@ impl Directory {
         statat(&self.file, name, AtFlags::SYMLINK_NOFOLLOW).is_ok_and(|stat| stat.st_ino == inode)
     }
 
-    /// The memory of a file in this directory; 0 if the file does not exist.
+    /// The bytes of memory that a file of this directory uses; 0 if the file does not exist.
     pub(crate) fn used_bytes(&self, name: &str) -> u64 {
         statat(&self.file, name, AtFlags::SYMLINK_NOFOLLOW).map_or(0, |stat| stat.st_blocks as u64 * 512)
     }
@@ -188,7 +189,7 @@ impl Directory {
     }
 }
 
-/// Gives a directory that was just made its mode, whatever the umask is.
+/// Gives a directory that was just made its mode, independently of the umask.
 fn permit_owner(parent: &Directory, name: &str) -> std::result::Result<(), Errno> {
     // A directory that its owner may not read can be opened only in this way, and its mode is then changed by a path
     // through /proc.
@@ -219,7 +220,7 @@ fn check_tmpfs(root: &Directory) -> Result<()> {
     Err(Error::NotTmpfs { root: root.path.clone(), file_system })
 }
 
-/// In a root that others may write, the sticky bit keeps them from renaming this user's directory.
+/// In a root that others may write, the sticky bit keeps other users from renaming this user's directory.
 fn check_sticky(root: &Directory) -> Result<()> {
     let mode = fstat(root).map_err(|e| Error::system(format!("read the mode of {root}"), e))?.st_mode & 0o7777;
     if mode & 0o1002 != 0o0002 {

@@ -1,6 +1,7 @@
 //! A descriptor that is readable while a subscription has something to take, for programs that wait in epoll or poll.
 //!
-//! The control thread makes it readable; the subscription clears it when there is nothing more to take.
+//! The control thread makes the descriptor readable; the subscription makes it unreadable again when there is
+//! nothing more to take.
 
 use crate::error::{Error, Result};
 use rustix::event::{EventfdFlags, eventfd};
@@ -12,11 +13,12 @@ use std::{
     },
 };
 
-/// The descriptor, and whether it is readable.
+/// An event descriptor, with a flag whether it is readable.
 #[derive(Clone)]
 pub(crate) struct EventFd {
     descriptor: Arc<OwnedFd>,
-    /// W: the control thread sets the flag after the descriptor, and the subscription clears it after that.
+    /// W: the control thread sets the flag after it makes the descriptor readable, and the subscription clears the
+    /// flag after it has made the descriptor unreadable.
     is_set: Arc<AtomicBool>,
 }
 
@@ -39,7 +41,7 @@ impl EventFd {
         self.is_set.load(Acquire)
     }
 
-    /// For the control thread, while the flag is not set: makes the descriptor readable. One system call.
+    /// For the control thread, while the flag is not set: makes the descriptor readable. Makes one system call.
     pub(crate) fn set(&self) {
         // The counter cannot overflow: it is 0 or 1.
         let _ = rustix::io::write(&*self.descriptor, &1u64.to_ne_bytes());
@@ -47,11 +49,11 @@ impl EventFd {
     }
 
     /// Makes the descriptor unreadable, for the subscription. Returns whether it was readable; if so, the caller wakes
-    /// the control thread, which may make it readable again. One system call if the descriptor was readable.
+    /// the control thread, which may make it readable again. Makes one system call if the descriptor was readable.
     pub(crate) fn clear(&self) -> bool {
         let was_set = self.is_set();
         if was_set {
-            // The read comes first: while `is_set` holds, the control thread does not set the descriptor.
+            // The read comes first: while the flag `is_set` is true, the control thread does not set the descriptor.
             let _ = rustix::io::read(&*self.descriptor, &mut [0u8; 8]);
             self.is_set.store(false, Release);
         }

@@ -1,7 +1,7 @@
 //! A file in a domain's directory: created, opened, checked, allocated.
 //!
 //! A `region` maps the file and may then close it: descriptors are few (`ulimit -n`), so only files that carry locks
-//! stay open (the board, process files). Control path. Invariants:
+//! stay open (the board, process files). This module is on the control path. Invariants:
 //! - R4: an opened file is a regular file of this user that starts with a [`FileHeader`] of our version.
 //! - F3 (`fork`): no child begins with a writable descriptor that is not registered for its handler.
 
@@ -33,13 +33,13 @@ pub(crate) struct SharedFile {
 }
 
 impl SharedFile {
-    /// Makes an empty file without a name, writable here.
+    /// Makes an empty file without a name, writable for this process.
     pub(crate) fn create(directory: &Directory) -> Result<SharedFile> {
         SharedFile::register(true, || {
             let (flags, mode) = (OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC, Mode::RUSR | Mode::WUSR);
             let error = |e| Error::system(format!("create an unnamed file (O_TMPFILE: a tmpfs can) in {directory}"), e);
             let file = openat(directory, ".", flags, mode).map_err(error)?;
-            // The umask may have taken the mode away.
+            // The umask may have removed bits of the mode.
             fchmod(&file, mode).map_err(error)?;
             Ok(file)
         })
@@ -48,7 +48,7 @@ impl SharedFile {
     /// Opens a file of `directory`. A file is writable only for its owner; the board is writable for all.
     pub(crate) fn open(directory: &Directory, name: &str, writable: bool) -> Result<SharedFile> {
         let access = if writable { OFlags::RDWR } else { OFlags::RDONLY };
-        // NONBLOCK: a FIFO of that name must not block us.
+        // NONBLOCK: a FIFO with this name must not block this process.
         let flags = access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         SharedFile::register(writable, || {
             openat(directory, name, flags, Mode::empty())
@@ -107,7 +107,7 @@ impl SharedFile {
         Err(Error::Incompatible { file: name.to_owned(), why })
     }
 
-    /// Allocates the pages of `range`, all or none; `what` is their purpose, for an error.
+    /// Allocates the pages of `range`, all or none; `what` is the purpose of the pages, for an error.
     pub(crate) fn allocate(&self, directory: &Directory, what: &str, range: Range<usize>) -> Result<()> {
         let failed = |why: &str, errno| {
             Error::system(format!("allocate {} bytes in {directory} for {what}{why}", range.len()), errno)

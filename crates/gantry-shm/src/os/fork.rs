@@ -13,8 +13,8 @@
 //!   takes their place: the handler puts inaccessible memory there. A stray write through a handle of the parent is a
 //!   SIGSEGV.
 //!
-//! Not covered: if threads of a process are joining at a fork, a `join` in the child may wait for ever (as `malloc`
-//! may, without an allocator that handles fork).
+//! One case is not covered: if threads of a process are joining at a fork, a `join` in the child may wait for ever
+//! (as `malloc` may, without an allocator that handles fork).
 
 use crate::{
     error::{Error, Result},
@@ -34,7 +34,7 @@ use std::{
     },
 };
 
-/// The parts of this process that a child must not keep.
+/// The descriptors and mappings of this process that a forked child must not keep.
 pub(crate) struct Kept {
     pub(crate) descriptors: Vec<RawFd>,
     /// Address and length of each mapping.
@@ -42,7 +42,7 @@ pub(crate) struct Kept {
 }
 
 impl Kept {
-    /// The mapping at `base` is new, or longer than it was.
+    /// Registers the mapping at `base`, which is new or has become longer.
     pub(crate) fn add_mapping(&mut self, base: *mut c_void, bytes: usize) {
         self.remove_mapping(base);
         self.mappings.push((base.addr(), bytes));
@@ -66,27 +66,28 @@ unsafe impl Sync for HeldOverFork {}
 
 static HELD_OVER_FORK: HeldOverFork = HeldOverFork(UnsafeCell::new(None));
 
-/// The time between two forks; a handle keeps the epoch in which it was made.
+/// The epoch of a process: the time between two forks. A handle keeps the epoch in which it was made.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Epoch {
     /// The word that holds the number of the current epoch (F1).
     current: &'static AtomicU64,
-    /// A number that is never used again.
+    /// The number of the epoch, which is never used again.
     pub(crate) number: u64,
 }
 
 impl Epoch {
-    /// The current epoch; begins one after a fork or the start of the process. Control path.
+    /// The current epoch; begins a new epoch after a fork or the start of the process. The function is on the
+    /// control path.
     pub(crate) fn current() -> Result<Epoch> {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let current = epoch_page()?;
         let fresh = NEXT.fetch_add(1, Relaxed);
-        // Relaxed: the word publishes nothing but itself.
+        // Relaxed: no other data depends on this word.
         let number = current.compare_exchange(0, fresh, Relaxed, Relaxed).err().unwrap_or(fresh);
         Ok(Epoch { current, number })
     }
 
-    /// Whether this process is the one that the handle was made in.
+    /// Whether this process is the process in which the handle was made.
     #[inline]
     pub(crate) fn is_current(self) -> bool {
         self.current.load(Relaxed) == self.number
@@ -153,8 +154,8 @@ extern "C" fn after_in_child() {
     for (address, bytes) in kept.mappings.drain(..) {
         let (place, protection) = (std::ptr::without_provenance_mut(address), ProtFlags::empty());
         let flags = MapFlags::PRIVATE | MapFlags::NORESERVE | MapFlags::FIXED_NOREPLACE;
-        // After a failure, the child's next mapping may take the hole, and a stray write may hit it. SAFETY: a system
-        // call, which replaces no mapping (FIXED_NOREPLACE).
+        // After a failure, the child's next mapping may take the place of the missing mapping, and a stray write may
+        // hit it. SAFETY: a system call, which replaces no mapping (FIXED_NOREPLACE).
         let _ = unsafe { mmap_anonymous(place, bytes, protection, flags) };
     }
 }

@@ -1,8 +1,8 @@
 //! Open-file-description locks on single bytes of a file: proof that a process lives, and the registry's mutual
 //! exclusion.
 //!
-//! Such a lock ends when the last copy of the description is closed, also after `kill -9`. It is seen across pid
-//! namespaces, and is not lost when the owner opens and closes the file once more (POSIX locks are).
+//! Such a lock ends when the last copy of the description is closed, also after `kill -9`. The lock is seen across
+//! pid namespaces, and is not lost when the owner opens and closes the file once more (as a POSIX lock is).
 
 use rustix::io::Errno;
 use std::os::fd::{AsFd, AsRawFd};
@@ -21,8 +21,9 @@ pub(crate) fn unlock(file: impl AsFd) -> Result<(), Errno> {
     request(file, 0, libc::F_OFD_SETLK, libc::F_UNLCK).map(drop)
 }
 
-/// Whether another description holds the write lock of a byte. The probe asks for a read lock, so that read locks of
-/// other programs (the only kind that a read-only descriptor may take) do not count. About half a microsecond.
+/// Whether another description holds the write lock of a byte. The probe asks for a read lock, so that read locks
+/// of other programs (the only kind that a read-only descriptor may take) do not count. The probe takes about half
+/// a microsecond.
 pub(crate) fn is_locked(file: impl AsFd, byte: i64) -> Result<bool, Errno> {
     Ok(request(file, byte, libc::F_OFD_GETLK, libc::F_RDLCK)? != libc::F_UNLCK)
 }

@@ -1,4 +1,4 @@
-//! A mapping of a file from its first byte on, unmapped when it is dropped.
+//! A mapping of a file from its first byte on, which is unmapped when it is dropped.
 //!
 //! Control path. Invariants:
 //! - G1: `base` is a shared mapping of `bytes` bytes of this process, until drop; as a rule it is longer than the file
@@ -23,8 +23,8 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering::Relaxed},
 };
 
-/// The address for the next mapping that is shorter than its reserve. The kernel would place each mapping right below
-/// another one and leave no room to lengthen it.
+/// The address for the next mapping that is shorter than its reserve. If the kernel chose the address, it would
+/// place each mapping right below another one and leave no room to lengthen it.
 static NEXT_PLACE: AtomicUsize = AtomicUsize::new(1 << 36);
 
 /// A mapped file.
@@ -82,14 +82,14 @@ impl Drop for Mapping {
         }
         fork::without_fork(|kept| {
             kept.remove_mapping(self.base);
-            // A failure leaves the mapping to the end of the process, which does no harm.
-            // SAFETY: exactly our mapping (G1), in the process that made it; no borrow of it outlives `self`.
+            // A failure leaves the mapping to the end of the process, which does no harm. SAFETY: the range is
+            // exactly our mapping (G1), in the process that made it; no borrow of it outlives `self`.
             let _ = unsafe { munmap(self.base, self.bytes) };
         });
     }
 }
 
-/// Calls `map` with sizes, the largest first, until one is allowed; returns address and size.
+/// Calls `map` with sizes, the largest first, until the kernel allows one; returns address and size.
 fn map_some_size(
     name: &str,
     (length_bytes, reserve_bytes): (usize, usize),
@@ -106,7 +106,7 @@ fn map_some_size(
             Ok(base)
         })
     };
-    // Twice the length, so that a file that grows in steps is not mapped at each step.
+    // The second size is twice the length, so that a file that grows in steps is not mapped at each step.
     let sizes = [reserve_bytes, reserve_bytes.min(2 * length_bytes)];
     let mut sizes = sizes.into_iter().filter(|&bytes| is_affordable(bytes));
     loop {

@@ -1,15 +1,16 @@
 //! A probe whether memory can be read, without touching it.
 //!
-//! It checks a file's length that another process states: reading a mapping beyond its file's end is a SIGBUS, and the
-//! file may be closed already.
+//! The probe checks a file's length that another process has written: reading a mapping beyond its file's end is a
+//! SIGBUS, and the file may be closed already.
 
 use std::ptr::NonNull;
 
-/// Whether the eight bytes at `address` can be read. One system call; `true` if the kernel gives no answer.
+/// Probes whether the eight bytes at `address` can be read. Makes one system call; returns `true` if the kernel
+/// gives no answer.
 pub(crate) fn is_readable(address: NonNull<u8>) -> bool {
-    // An unknown `how`. The kernel copies the signal set before it refuses this value, and changes nothing: EFAULT if
-    // the set cannot be read, EINVAL if it can (kernel/signal.c, `rt_sigprocmask`; Abseil's `AddressIsReadable` does
-    // the same).
+    // An invalid value of the argument `how`. The kernel copies the signal set before it refuses this value, and
+    // changes nothing: EFAULT if the set cannot be read, EINVAL if it can (kernel/signal.c, `rt_sigprocmask`;
+    // Abseil's `AddressIsReadable` does the same).
     const NO_SUCH_HOW: libc::c_int = !0;
     let (set, no_old_set, set_bytes) = (address.as_ptr(), std::ptr::null_mut::<u8>(), 8_usize);
     // SAFETY: the kernel reads at most eight bytes at `set`, at any address, and refuses the call without any effect.

@@ -2,7 +2,8 @@
 //! or locked memory for that room, the file is mapped at its present length. When the file has grown, the mapping is
 //! made longer; if there is no room behind the mapping, the file is mapped again.
 //!
-//! Control path, but for [`Region::at`] and [`Region::pointer`], which are arithmetic. Invariants:
+//! This module is on the control path, except [`Region::at`] and [`Region::pointer`], which only compute
+//! addresses. Invariants:
 //! - R1: `base` is a mapping of `mapped_bytes` bytes, at least `length_bytes`. A mapping stays until drop, even after
 //!   `base` changed: pointers into the region stay valid. The file never shrinks (Gantry never truncates, and other
 //!   programs of this user are trusted not to: docs/internals/failure-model.md).
@@ -34,17 +35,18 @@ use std::{
     },
 };
 
-/// The largest region: entries of a ring name slots by 31 bits of 64-byte units.
+/// The largest region: the entries of a ring locate slots by 31 bits, in units of 64 bytes.
 const MAX_RESERVE_BYTES: usize = 64 << 31;
 
 /// A mapped file.
 pub(crate) struct Region {
-    /// The address of the newest mapping. Written by [`Region::cover`], before it stores `mapped_bytes`.
+    /// The address of the newest mapping. It is written by [`Region::cover`], before it stores `mapped_bytes`.
     base: AtomicPtr<u8>,
-    /// Length of the newest mapping. Release, partner: the Acquire load in [`Region::cover`].
+    /// The length of the newest mapping. It is stored with Release; partner: the Acquire load in [`Region::cover`].
     mapped_bytes: AtomicUsize,
-    /// Known length of the file, all of it mapped. W: `grow` of the owner, `refresh_length` of a reader. Stored with
-    /// Release after the bytes exist and `base` covers them. Partner: the Acquire load in [`Region::length_bytes`].
+    /// The known length of the file, which is mapped up to this length. W: `grow` of the owner, `refresh_length`
+    /// of a reader. Stored with Release after the bytes exist and `base` covers them. Partner: the Acquire load
+    /// in [`Region::length_bytes`].
     length_bytes: AtomicUsize,
     reserve_bytes: usize,
     /// The mappings, the newest last. There are several only if there was no room for the reserve, and no room behind a
@@ -52,11 +54,11 @@ pub(crate) struct Region {
     mappings: Mutex<Vec<Mapping>>,
     /// `None` once the file was closed.
     file: Option<SharedFile>,
-    /// The inode of the file, to notice that another file has its name.
+    /// The inode of the file, by which a caller notices that another file has the name now.
     inode: u64,
     name: String,
     writable: bool,
-    /// Reader: end of the pages that were brought in.
+    /// For a reader: the end of the pages that were entered into this process's page table.
     prefaulted_bytes: AtomicUsize,
 }
 
@@ -86,7 +88,7 @@ impl Region {
         Ok(region)
     }
 
-    /// Maps a file of `directory`, of the kind `magic`; writable only for the board.
+    /// Maps a file of `directory`, of the kind `magic`; the mapping is writable only for the board.
     pub(crate) fn open(directory: &Directory, name: &str, magic: u64, writable: bool) -> Result<Region> {
         let file = SharedFile::open(directory, name, writable)?;
         let stat = file.stat(name)?;
@@ -145,12 +147,13 @@ impl Region {
         directory.has(&self.name, self.inode)
     }
 
-    /// Closes the file, which has its name; growing opens it for a moment. Descriptors are few.
+    /// Closes the file, which has its name already, because descriptors are few. When the region grows, the file is
+    /// opened for a moment.
     pub(crate) fn close_file(&mut self) {
         self.file = None;
     }
 
-    /// The descriptor for locks and probes; an error if it was closed.
+    /// The descriptor for locks and probes; returns an error if the file was closed.
     pub(crate) fn file(&self) -> Result<&SharedFile> {
         self.file.as_ref().ok_or_else(|| Error::system(format!("use {}", self.name), Errno::BADF))
     }
@@ -172,19 +175,19 @@ impl Region {
         run(&file)
     }
 
-    /// How many bytes are known to be there.
+    /// The known length of the file in bytes.
     #[inline]
     pub(crate) fn length_bytes(&self) -> usize {
         self.length_bytes.load(Acquire)
     }
 
-    /// How many bytes there can ever be.
+    /// The greatest length in bytes that the file can ever have.
     pub(crate) fn reserve_bytes(&self) -> usize {
         self.reserve_bytes
     }
 
-    /// Owner: makes the file at least `length_bytes` long, with pages behind every byte. `what` is the purpose of the
-    /// pages, for an error.
+    /// For the owner: makes the file at least `length_bytes` long, with pages behind every byte. `what` is the
+    /// purpose of the pages, for an error.
     pub(crate) fn grow(&self, directory: &Directory, what: &str, length_bytes: usize) -> Result<()> {
         let old = self.length_bytes();
         if length_bytes > old {
@@ -193,13 +196,15 @@ impl Region {
             self.cover(length_bytes)?;
             self.length_bytes.store(length_bytes, Release);
             self.populate(old, length_bytes); // before readers see the new length and populate it
-            // Release: a reader that sees an offset into the new pages and then this, sees a length that covers it.
+            // Release: a reader that sees an offset into the new pages and then loads this length sees a length that
+            // covers the offset.
             self.at::<FileHeader>(0)?.length_bytes.store(length_bytes as u64, Release);
         }
         Ok(())
     }
 
-    /// Reader: loads the file's length again. One system call if it has grown, more if it outgrew its mapping.
+    /// For a reader: loads the file's length again. Makes one system call if the file has grown, more if the file
+    /// has outgrown its mapping.
     pub(crate) fn refresh_length(&self) -> Result<usize> {
         let known = self.length_bytes();
         let claimed = acquire(&self.at::<FileHeader>(0)?.length_bytes) as usize;
@@ -237,7 +242,7 @@ impl Region {
     /// the data path does not fault. Best effort: a page that is not entered here is mapped by its first read. Holes,
     /// which a damaged file may have, stay holes: the file may be longer than the memory of the machine.
     pub(crate) fn prefault_new(&self, directory: &Directory) {
-        // A take returns the error of the length.
+        // An error of the length is ignored here; a take returns it.
         let end = self.refresh_length().unwrap_or(0);
         let mut start = self.prefaulted_bytes.fetch_max(end, Relaxed);
         if start >= end {
@@ -245,7 +250,7 @@ impl Region {
         }
         // An error means that the file has no name any more: its publisher is gone.
         let _ = self.with_file(directory, "pages to read", |file| {
-            // Pages that were allocated and never written count as a hole, too: hence `populate` by the owner.
+            // Pages that were allocated but never written count as a hole, too. Therefore the owner calls `populate`.
             while let Some(data) = file.next_data(start).filter(|data| data.start < end) {
                 self.populate(data.start, data.end.min(end));
                 start = data.end;
@@ -264,7 +269,7 @@ impl Region {
     /// kernels before 5.14, each page is touched instead.
     fn populate(&self, start: usize, end: usize) {
         if start < end && self.advise(start, end, pages::page_bytes()) == Err(Errno::INVAL) {
-            // A kernel without this advice: the range is one of whole pages.
+            // The kernel does not support this advice: every page of the range is touched instead.
             self.touch(start, end, pages::page_bytes());
         }
     }
@@ -291,7 +296,7 @@ impl Region {
         }
     }
 
-    /// The `T` at `offset`, or `Corrupt` if the region ends before it.
+    /// Returns the `T` at `offset`, or the error `Corrupt` if the region ends before the end of the `T`.
     #[inline]
     pub(crate) fn at<T: Shared>(&self, offset: usize) -> Result<&T> {
         let pointer = self.pointer(offset, size_of::<T>(), align_of::<T>())?;
@@ -300,8 +305,8 @@ impl Region {
         Ok(unsafe { pointer.cast::<T>().as_ref() })
     }
 
-    /// The ring at `descriptor`, with entries of `entry_bytes`, or `Corrupt` if the region ends before it. The holder
-    /// of the ring keeps the region.
+    /// The ring at `descriptor`, with entries of `entry_bytes`, or `Corrupt` if the region ends before the ring. The
+    /// holder of the ring keeps the region.
     pub(crate) fn ring(&self, descriptor: Descriptor, entry_bytes: usize) -> Result<Ring> {
         let entries = 1usize.checked_shl(descriptor.log2_capacity).unwrap_or(usize::MAX);
         let words = self.slice::<AtomicU64>(descriptor.offset, entries.saturating_mul(entry_bytes / 8))?;
@@ -309,20 +314,20 @@ impl Region {
         Ok(Ring::new(unsafe { InRegion::new(words) }, entry_bytes))
     }
 
-    /// `count` of `T` at `offset`, or `Corrupt` if the region ends before them.
+    /// Returns `count` values of `T` at `offset`, or the error `Corrupt` if the region ends before their end.
     pub(crate) fn slice<T: Shared>(&self, offset: usize, count: usize) -> Result<&[T]> {
         let first = self.pointer(offset, size_of::<T>().saturating_mul(count), align_of::<T>())?.cast();
-        // SAFETY: as in `at`, for each of them.
+        // SAFETY: as in `at`, for each element.
         Ok(unsafe { NonNull::slice_from_raw_parts(first, count).as_ref() })
     }
 
-    /// Address of the first byte of the newest mapping.
+    /// The address of the first byte of the newest mapping.
     #[inline]
     pub(crate) fn base(&self) -> *const u8 {
         self.base.load(Relaxed)
     }
 
-    /// Address of `length_bytes` bytes at `offset`, inside the known length, aligned to `align`.
+    /// The address of `length_bytes` bytes at `offset`, inside the known length, aligned to `align`.
     #[inline]
     pub(crate) fn pointer(&self, offset: usize, length_bytes: usize, align: usize) -> Result<NonNull<u8>> {
         let end = offset.checked_add(length_bytes);
@@ -368,12 +373,12 @@ mod tests {
         owner.grow(&directory, "a test", 64 * PAGE_BYTES).unwrap();
         owner.at::<AtomicU64>(63 * PAGE_BYTES).unwrap().store(42, Relaxed);
         assert_eq!(reader.refresh_length().unwrap(), 64 * PAGE_BYTES);
-        // Both ways of prefaulting: the kernel's, and the one for old kernels.
+        // Both ways of prefaulting are tested: the kernel's call, and the loop for old kernels.
         reader.prefault_new(&directory);
         reader.touch(0, 64 * PAGE_BYTES, pages::page_bytes());
         assert_eq!(reader.at::<AtomicU64>(63 * PAGE_BYTES).unwrap().load(Relaxed), 42);
         assert!(reader.at::<AtomicU64>(3).is_err(), "not aligned");
-        // Larger pages, as other kernels have them: the file grew in the middle of a page.
+        // Some kernels have larger pages: there the file grew in the middle of a page.
         let advised = |region: &Region, page_bytes| region.advise(5 * PAGE_BYTES, 18 * PAGE_BYTES, page_bytes);
         for page_bytes in [pages::page_bytes(), 16 << 10, 64 << 10] {
             assert_eq!(

@@ -21,8 +21,8 @@ impl SchedulingPolicy {
     /// Gives the calling thread this policy.
     ///
     /// # Errors
-    /// A priority out of range; the limit of real-time priorities (RLIMIT_RTPRIO) forbids it, and the program lacks
-    /// CAP_SYS_NICE.
+    /// The priority is out of range; the limit of real-time priorities (RLIMIT_RTPRIO) forbids it, and the program
+    /// lacks CAP_SYS_NICE.
     pub fn apply(self) -> io::Result<()> {
         let (policy, priority) = match self {
             SchedulingPolicy::Fifo(priority) => (libc::SCHED_FIFO, priority),
@@ -53,6 +53,6 @@ fn set_policy(policy: i32, priority: i32) -> i32 {
     parameters.sched_priority = priority;
     // SAFETY: it has no preconditions.
     let thread = unsafe { libc::pthread_self() };
-    // SAFETY: of this thread; the parameters are ours, and the call only reads them.
+    // SAFETY: `thread` is the calling thread; the parameters are ours, and the call only reads them.
     unsafe { libc::pthread_setschedparam(thread, policy, &raw const parameters) }
 }

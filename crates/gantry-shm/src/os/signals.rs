@@ -1,4 +1,5 @@
-//! Signal masks of a library's threads: the program's signal handlers do not run on threads that it did not start.
+//! Signal masks of a library's threads: the program's signal handlers do not run on threads that the program
+//! did not start.
 
 /// Runs `start` with all signals blocked on this thread. A thread that `start` starts inherits the mask, so that it
 /// never runs a signal handler of the program. For libraries that start threads; two system calls.
@@ -12,7 +13,7 @@ pub fn with_signals_blocked<T>(start: impl FnOnce() -> T) -> T {
     let mut all: libc::sigset_t = unsafe { std::mem::zeroed() };
     // SAFETY: as above.
     let mut before: libc::sigset_t = unsafe { std::mem::zeroed() };
-    // SAFETY: `all` is ours. It cannot fail on a valid pointer.
+    // SAFETY: `all` is ours. The call cannot fail on a valid pointer.
     unsafe { libc::sigfillset(&raw mut all) };
     // SAFETY: both sets are ours; the call changes this thread's mask only, which is restored below.
     let blocked = unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before) };

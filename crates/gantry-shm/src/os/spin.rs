@@ -8,9 +8,9 @@ use std::{
 
 /// Longest spin before a sleep.
 const MAX_SPIN: Duration = Duration::from_micros(20);
-/// Shortest spin, after spins that never succeeded.
+/// The shortest bound of a spin, after spins that never succeeded.
 const MIN_SPIN: Duration = Duration::from_nanos(250);
-/// Checks between two readings of the clock.
+/// The number of checks between two readings of the clock.
 const CHECKS_PER_CLOCK: usize = 8;
 
 /// The CPUs that the process may use under a quota (a container's, for instance). The quota is read once, from several
@@ -19,13 +19,13 @@ static QUOTA: OnceLock<usize> = OnceLock::new();
 
 /// The spin of one thread.
 pub(crate) struct Spin {
-    /// `None`: no spin, because it is switched off, or only one CPU is usable and spinning would keep the other side
-    /// from running.
+    /// The longest time of a spin; `None` if there is no spin, because spinning is switched off, or only one CPU is
+    /// usable and spinning would keep the awaited thread from running.
     bound: Option<Duration>,
 }
 
 impl Spin {
-    /// For the calling thread. One system call, and more in the first call of the process.
+    /// Makes a spin for the calling thread. Makes one system call, and more in the first call of the process.
     pub(crate) fn new() -> Spin {
         let allowed = || sched_getaffinity(None).map_or(1, |cpus| cpus.count() as usize);
         let quota = *QUOTA.get_or_init(|| match std::thread::available_parallelism() {
@@ -35,7 +35,7 @@ impl Spin {
         Spin { bound: (quota > 1 && allowed() > 1).then_some(MAX_SPIN) }
     }
 
-    /// Switches spinning on or off; it stays off where only one CPU is usable.
+    /// Switches spinning on or off; it stays off if only one CPU is usable.
     pub(crate) fn set(&mut self, on: bool) {
         *self = if on { Spin::new() } else { Spin { bound: None } };
     }

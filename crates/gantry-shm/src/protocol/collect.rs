@@ -1,4 +1,5 @@
-//! The bits by which a waiter that waits for many topics finds those with news, without looking at all topics (pair 8).
+//! The bits by which a waiter that waits for many topics finds the topics with news, without checking each
+//! topic (pair 8).
 //!
 //! Such a waiter stays announced among the sleepers of its topics. A thread with news sets the topic's bit in the
 //! waiter's line, and rings only if the waiter sleeps; so publishing to a busy waiter makes no system call. Bits are
@@ -13,7 +14,7 @@ use crate::{
 };
 use std::time::Duration;
 
-/// Number of bits, and so the number of topics that a collector distinguishes.
+/// The number of a collector's bits, and so the number of topics that a collector distinguishes.
 pub(crate) const READY_BITS: usize = 64 * READY_WORDS;
 
 /// A topic's bit, of [`READY_BITS`].
@@ -23,8 +24,8 @@ pub(crate) struct ReadyBit(pub(crate) usize);
 /// Topics that have news.
 pub(crate) type ReadyBits = [u64; READY_WORDS];
 
-/// Wakes a waiter for a topic whose news was stored before the fence (3): sets the topic's bit, and rings if the waiter
-/// sleeps.
+/// Wakes a waiter for a topic whose news was stored before the fence (pair 3): sets the topic's bit, and rings if
+/// the waiter sleeps.
 #[inline]
 pub(crate) fn wake(line: &WaiterLine, bit: ReadyBit, fenced: Fenced) {
     if line.state.load(Relaxed) == WAITER_PLAIN {
@@ -41,8 +42,8 @@ pub(crate) fn wake(line: &WaiterLine, bit: ReadyBit, fenced: Fenced) {
     ring_if_asleep(line, fenced);
 }
 
-/// Rings if a thread of the waiter sleeps and has not been rung yet (8). If several threads sleep, it wakes one, which
-/// collects for all.
+/// Rings if a thread of the waiter sleeps and has not been rung yet (8). If several threads sleep, it wakes one of
+/// them, which collects for all.
 #[inline]
 pub(crate) fn ring_if_asleep(line: &WaiterLine, _: Fenced) {
     if line.state.load(Relaxed) == WAITER_ASLEEP
@@ -72,14 +73,14 @@ pub(crate) fn collect(line: &WaiterLine) -> ReadyBits {
     ready
 }
 
-/// The waiter: whether there is something to collect.
+/// For the waiter: whether a topic's bit is set, so that there is something to collect.
 #[inline]
 pub(crate) fn has_ready(line: &WaiterLine) -> bool {
     line.ready.iter().any(|word| word.load(Relaxed) != 0)
 }
 
-/// For the waiter: sleeps until a ring, or until `limit` is over. It does not sleep if the bell rang since `rings` was
-/// read, there is something to collect, or `look` finds something.
+/// For the waiter: sleeps until a ring, or until `limit` is over. The waiter does not sleep if the bell rang since
+/// `rings` was read, there is something to collect, or `look` finds something.
 pub(crate) fn sleep(line: &WaiterLine, rings: u32, limit: Duration, look: impl FnOnce() -> bool) {
     line.state.store(WAITER_ASLEEP, Relaxed);
     crash::point(Point::CollectorAsleep);
@@ -90,8 +91,9 @@ pub(crate) fn sleep(line: &WaiterLine, rings: u32, limit: Duration, look: impl F
     }
 }
 
-/// Hands the collecting over: the calling thread has collected and goes on to other work while another thread sleeps on
-/// the waiter. From now on news ring that thread; it is rung at once if a bit is set already or `look` finds something.
+/// Hands the collecting over to a thread that sleeps on the waiter: the calling thread has collected and turns to
+/// other work. From now on, news ring the sleeping thread; it is rung at once if a bit is set already or `look`
+/// finds something.
 #[inline]
 pub(crate) fn hand_over(line: &WaiterLine, look: impl FnOnce() -> bool) {
     line.state.store(WAITER_ASLEEP, Relaxed);

@@ -1,9 +1,9 @@
 //! The word of a ring's entry: a sequence, a mark whether its sample is dead, and the location of the sample.
 //!
-//! One load gives all of it. The lower half is dead (1 bit) and the sequence (31 bits). For a sample in a slot, the
-//! upper half is the slot's offset / 64. For an *inline* sample, whose payload follows in the entry, the upper half is,
-//! from the top: 1, the payload's length (11 bits), a flag whether the header's renewed shift is part of the wall time
-//! (1 bit), and the rest of the wall time (19 bits, see [`InlineInfo::wall_shift_ns`]).
+//! One load gives the whole word. The lower half is the dead mark (1 bit) and the sequence (31 bits). For a sample
+//! in a slot, the upper half is the slot's offset / 64. For an *inline* sample, whose payload follows in the entry,
+//! the upper half is, from the top: 1, the payload's length (11 bits), a flag whether the header's renewed shift is
+//! part of the wall time (1 bit), and the rest of the wall time (19 bits, see [`InlineInfo::wall_shift_ns`]).
 
 use crate::protocol::layout::{LENGTH_SHIFT, LINE_BYTES, RENEWED_SHIFT, WALL_BITS, WALL_SHIFT};
 
@@ -24,9 +24,9 @@ pub(crate) enum Entry {
     Slot(usize),
     /// The sample is in the entry.
     Inline(InlineWord),
-    /// The sample has left the history, or its entry is used by a newer one.
+    /// The sample has left the history, or its entry is used by a newer sample.
     Gone,
-    /// The ring was replaced by a larger one.
+    /// The ring was replaced by a larger ring.
     Moved,
 }
 
@@ -40,10 +40,11 @@ pub(crate) struct InlineInfo {
     pub(crate) length_bytes: usize,
     /// CLOCK_MONOTONIC.
     pub(crate) time_ns: u64,
-    /// The difference CLOCK_REALTIME - CLOCK_MONOTONIC, minus this difference in the publisher's header: a few ns,
-    /// until the wall clock is set.
+    /// The difference CLOCK_REALTIME - CLOCK_MONOTONIC, minus this difference in the publisher's header: it is a few
+    /// ns, until the wall clock is set.
     pub(crate) wall_shift_ns: u64,
-    /// The part of the difference that is in the header, since the wall clock was set; 0: all of it is in the word.
+    /// The part of the difference that is in the publisher's header since the wall clock was set; 0 if the whole
+    /// difference is in the word.
     pub(crate) renewed_ns: u64,
 }
 
@@ -59,7 +60,7 @@ pub(crate) fn dead(sequence: u64) -> u64 {
     DEAD | sequence & SEQUENCE_MASK
 }
 
-/// The word of an entry whose sample leaves the history.
+/// The word of an entry after its sample has left the history: the same word with the dead mark.
 #[inline]
 pub(crate) fn killed(word: u64) -> u64 {
     word | DEAD
@@ -99,7 +100,7 @@ impl InlineWord {
         InlineWord(place | sequence & SEQUENCE_MASK)
     }
 
-    /// Whether the header has a part of its wall time.
+    /// Whether a part of the sample's wall time is in the publisher's header.
     #[inline]
     pub(crate) fn is_renewed(self) -> bool {
         self.0 & RENEWED != 0
@@ -111,7 +112,7 @@ impl InlineWord {
         (self.0 >> LENGTH_SHIFT & LENGTH_MASK) as usize
     }
 
-    /// [`InlineInfo::wall_shift_ns`], without the part in the header.
+    /// [`InlineInfo::wall_shift_ns`] without the part that is in the publisher's header.
     #[inline]
     pub(crate) fn wall_shift_ns(self) -> u64 {
         let unused = u64::BITS - WALL_BITS;

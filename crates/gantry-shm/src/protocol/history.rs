@@ -1,7 +1,8 @@
-//! A publisher's private books: which slot is free, retained in the history, or retired and perhaps still read.
+//! A publisher's private record of its slots: which slot is free, retained in the history, or retired and
+//! perhaps still read.
 //!
-//! The books are plain data without shared memory, so that tests need nothing else. A slot is at any time in exactly
-//! one state: free, on loan, retained, or retired. Inline samples have a sequence and no slot. Only
+//! The history is plain data without shared memory, so that tests need nothing else. A slot is at any time in
+//! exactly one state: free, on loan, retained, or retired. Inline samples have a sequence and no slot. Only
 //! [`History::add_slot`] allocates.
 
 use super::layout::LINE_BYTES;
@@ -10,9 +11,10 @@ use std::collections::VecDeque;
 /// Larger than every sequence.
 const PINNED: u64 = 1 << 63;
 
-/// Memory for one sample, header included: the upper half is its offset / 64 in the publisher's file, the lower half
-/// its bytes / 64. It is one word on purpose: a 16-byte load of two words that were stored separately would wait until
-/// both stores are complete, and so for every cache line that the publisher waits for.
+/// Memory for one sample, header included: the upper half of the word is the slot's offset / 64 in the publisher's
+/// file, the lower half the slot's bytes / 64. A slot is one word on purpose: a 16-byte load of two words that
+/// were stored separately would wait until both stores are complete, and so for every cache line that the
+/// publisher waits for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Slot(u64);
 
@@ -41,9 +43,9 @@ pub(crate) struct History {
     loaned: Vec<Slot>,
     /// The samples from `tail` to `head` that have a slot.
     retained: VecDeque<(u64, Slot)>,
-    /// Sequence of the oldest retained sample, or of the next sample if none is retained.
+    /// The sequence of the oldest retained sample, or of the next sample if none is retained.
     tail: u64,
-    /// Sequence of the newest sample, 0 = none yet.
+    /// The sequence of the newest sample, 0 = none yet.
     head: u64,
     retained_bytes: usize,
     /// The slots of samples that left the history and are marked dead; a reader may still have them pinned. They are in
@@ -55,7 +57,7 @@ pub(crate) struct History {
 }
 
 impl History {
-    /// Empty books; the first sample will be number 1.
+    /// Creates an empty history; the first sample will have the sequence 1.
     pub(crate) fn new() -> History {
         let (free, loaned, retained, retired) = (Vec::new(), Vec::new(), VecDeque::new(), Vec::new());
         History { free, loaned, retained, tail: 1, head: 0, retained_bytes: 0, retired, bytes: 0 }
@@ -77,17 +79,17 @@ impl History {
         self.free.len() + self.used()
     }
 
-    /// Number of slots that are not free.
+    /// The number of slots that are not free.
     pub(crate) fn used(&self) -> usize {
         self.loaned.len() + self.retained.len() + self.retired.len()
     }
 
-    /// Bytes of the slots that are not free.
+    /// The bytes of the slots that are not free.
     pub(crate) fn used_bytes(&self) -> usize {
         self.bytes - self.free_bytes()
     }
 
-    /// Bytes of the slots that are free.
+    /// The bytes of the slots that are free.
     pub(crate) fn free_bytes(&self) -> usize {
         self.free.iter().map(|slot| slot.bytes()).sum()
     }
@@ -98,7 +100,7 @@ impl History {
         self.tail
     }
 
-    /// Sequence of the newest sample, 0 = none yet.
+    /// The sequence of the newest sample, 0 = none yet.
     #[inline]
     pub(crate) fn head(&self) -> u64 {
         self.head
@@ -110,7 +112,7 @@ impl History {
         (self.head + 1 - self.tail) as usize
     }
 
-    /// Bytes of the slots in the history.
+    /// The bytes of the slots in the history.
     #[inline]
     pub(crate) fn retained_bytes(&self) -> usize {
         self.retained_bytes
@@ -121,14 +123,14 @@ impl History {
         self.loaned.len()
     }
 
-    /// The slot on loan at `offset`. Only these books have the size of a slot, so that a loan is two words, which
+    /// The slot on loan at `offset`. Only the history has the size of a slot, so that a loan is two words, which
     /// travel in registers.
     #[inline]
     pub(crate) fn on_loan(&self, offset: usize) -> Option<Slot> {
         self.loaned.iter().rfind(|slot| slot.offset() == offset).copied()
     }
 
-    /// The slot at `offset` is on loan no more; the caller puts it elsewhere.
+    /// Ends the loan of the slot at `offset`; the caller puts the slot elsewhere.
     #[inline]
     fn end_loan(&mut self, offset: usize) -> Option<Slot> {
         let index = self.loaned.iter().rposition(|slot| slot.offset() == offset)?;
@@ -156,7 +158,7 @@ impl History {
         self.free.iter().rposition(|slot| (bytes..=2 * bytes).contains(&slot.bytes()))
     }
 
-    /// The slot that [`History::take_free`] is likely to give next.
+    /// The slot that [`History::take_free`] is likely to return next.
     #[inline]
     pub(crate) fn next_free(&self) -> Option<Slot> {
         self.free.last().copied()
@@ -174,8 +176,8 @@ impl History {
         self.free.drain(..)
     }
 
-    /// A slot on loan becomes the newest sample; returns its sequence. The history holds less than the ring has
-    /// entries.
+    /// Makes a slot on loan the newest sample, and returns the sample's sequence. The history must hold fewer
+    /// samples than the ring has entries.
     #[inline]
     pub(crate) fn retain(&mut self, slot: Slot) -> u64 {
         self.end_loan(slot.offset());
@@ -184,15 +186,15 @@ impl History {
         self.retain_inline()
     }
 
-    /// The newest sample has no slot; returns its sequence.
+    /// Adds a newest sample that has no slot, and returns its sequence.
     #[inline]
     pub(crate) fn retain_inline(&mut self) -> u64 {
         self.head += 1;
         self.head
     }
 
-    /// The samples before `end` leave the history. Calls `mark_dead` with the sequences of the samples that have a
-    /// slot: their entries must be marked dead before the next fence.
+    /// Removes the samples before `end` from the history. Calls `mark_dead` with the sequences of the samples that
+    /// have a slot: their entries must be marked dead before the next fence.
     #[inline]
     pub(crate) fn retire_before(&mut self, end: u64, mut mark_dead: impl FnMut(u64)) {
         self.tail = end.min(self.head + 1).max(self.tail);
@@ -210,7 +212,7 @@ impl History {
         !self.retired.is_empty()
     }
 
-    /// A reader has pinned this sample: the next reclaim keeps its slot.
+    /// Notes that a reader has pinned this sample: the next reclaim keeps the sample's slot.
     #[inline]
     pub(crate) fn keep_pinned(&mut self, sequence: u64) {
         let found = self.retired.binary_search_by_key(&sequence, |&(sequence, _)| sequence & !PINNED);
@@ -232,7 +234,7 @@ impl History {
         });
     }
 
-    /// Bytes of the slot of a sample that is retained or retired; 0 if there is none.
+    /// The bytes of the slot of a sample that is retained or retired; 0 if the sample has no slot.
     pub(crate) fn bytes_of(&self, sequence: u64) -> usize {
         let mut slots = self.retained.iter().chain(&self.retired);
         slots.find(|slot| slot.0 == sequence).map_or(0, |slot| slot.1.bytes())
@@ -255,7 +257,7 @@ mod tests {
         (history, slots)
     }
 
-    /// Retires the samples before `end`, and returns those that had a slot.
+    /// Retires the samples before `end`, and returns the samples that had a slot.
     fn retire_before(history: &mut History, end: u64) -> Vec<u64> {
         let mut dead = Vec::new();
         history.retire_before(end, |sequence| dead.push(sequence));

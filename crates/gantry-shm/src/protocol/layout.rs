@@ -12,29 +12,30 @@ use crate::protocol::shared::Shared;
 use crate::protocol::sync::{AtomicU32, AtomicU64, Futex};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-/// Version of the format; counts changes that the layout hash cannot see (a changed meaning).
+/// The version of the format; counts changes that the layout hash cannot see (a changed meaning).
 pub(crate) const FORMAT_VERSION: u32 = 2;
 /// First eight bytes of a board.
 pub(crate) const BOARD_MAGIC: u64 = u64::from_le_bytes(*b"GNTRboar");
-/// First eight bytes of a process file.
+/// The first eight bytes of a process file.
 pub(crate) const PROCESS_MAGIC: u64 = u64::from_le_bytes(*b"GNTRproc");
-/// First eight bytes of a publisher's file.
+/// The first eight bytes of a publisher's file.
 pub(crate) const PUBLISHER_MAGIC: u64 = u64::from_le_bytes(*b"GNTRpubl");
 
 /// One cache line.
 pub(crate) const LINE_BYTES: usize = 64;
-/// The unit of the files' lengths: a page, or the part of one where the kernel's pages have 16 or 64 KiB (`os::pages`).
+/// The unit of the files' lengths: a page, or a part of a page where the kernel's pages have 16 or 64
+/// KiB (`os::pages`).
 pub(crate) const PAGE_BYTES: usize = 4096;
 /// The number of topic lines in a bucket; a topic's hash selects the bucket. The last line is shared by the topics for
 /// which no other line was free; this costs spurious wake-ups only.
 pub(crate) const BUCKET_LINES: usize = 64;
-/// Topic lines that topics find by their hashes.
+/// The number of topic lines that topics find by their hashes.
 pub(crate) const NAMED_LINES: usize = 64 * BUCKET_LINES;
-/// Topic lines on a board; the last is the graph's.
+/// The number of topic lines on a board; the last line belongs to the graph.
 pub(crate) const TOPIC_LINES: usize = NAMED_LINES + 1;
-/// Waiter lines on a board; the last is shared by all waiters that come when the others are taken.
+/// The number of waiter lines on a board; the last line is shared by all waiters that come when all others are taken.
 pub(crate) const WAITER_LINES: usize = if cfg!(all(test, feature = "loom")) { 3 } else { 512 };
-/// Words of a bit set with one bit for each waiter.
+/// The number of words of a bit set with one bit for each waiter.
 pub(crate) const WAITER_WORDS: usize = WAITER_LINES.div_ceil(64);
 /// Pins in a record.
 pub(crate) const PINS_PER_RECORD: usize = 5;
@@ -54,7 +55,7 @@ macro_rules! shared_structs {
             const _: () = {
                 assert!(size_of::<$name>() == $size);
                 $(assert!(std::mem::offset_of!($name, $field) == $offset);)*
-                // No padding (S1): the fields' sizes add up.
+                // The struct has no padding (S1), because the sizes of its fields add up to its size.
                 assert!(0 $(+ size_of::<$type>())* == $size);
             };
             #[cfg(not(all(test, feature = "loom")))]
@@ -63,7 +64,7 @@ macro_rules! shared_structs {
             // them), except in `SlotHeader`, which the pin protocol guards (lib.rs, I4).
             unsafe impl Shared for $name {}
         )*
-        /// Size of each struct, and offset, name and type of each field.
+        /// The size of each struct, and offset, name and type of each field.
         const LAYOUT: &str = concat!($(
             "\n", stringify!($name), ": ", $size, " bytes\n",
             $("  ", $offset, "  ", stringify!($field), ": ", stringify!($type), "\n",)*
@@ -72,7 +73,7 @@ macro_rules! shared_structs {
 }
 
 shared_structs! {
-    /// Start of every file, of any version.
+    /// The start of every file, of any version.
     #[cfg_attr(all(test, feature = "loom"), derive(Default))]
     #[cfg_attr(not(all(test, feature = "loom")), derive(FromBytes))]
     FileHeader: 40 bytes, align 8 {
@@ -83,27 +84,27 @@ shared_structs! {
         reserved: u32 = 12,
         /// [`LAYOUT_HASH`].
         layout_hash: u64 = 16,
-        /// How much address space readers map: the file never grows beyond it.
+        /// The address space that readers map for the file: the file never grows beyond it.
         reserve_bytes: u64 = 24,
-        /// Length of the file. W: its owner, when it has grown. R: every process, which asks the kernel before it
-        /// believes it.
+        /// The length of the file. W: the file's owner, when the file has grown. R: every process; it checks the
+        /// length with the kernel before it uses the length.
         length_bytes: AtomicU64 = 32,
     }
 
-    /// Start of a board, the only memory with many writers: wake hints and counters, never data.
+    /// The start of a board, the only memory with many writers: wake hints and counters, never data.
     BoardHeader: 128 bytes, align 64 {
         file: FileHeader = 0,
-        /// Pid of the process that holds the registry lock. W: the holder. R: a process that waits for the lock, for
-        /// its error sentence.
+        /// The pid of the process that holds the registry lock. W: the holder. R: a process that waits for the lock,
+        /// for its error sentence.
         holder_pid: AtomicU32 = 40,
-        /// Count of acquisitions of that lock. W: the holder. R: a process that waits for the lock, which distinguishes
-        /// holders by it.
+        /// The number of acquisitions of the registry lock. W: the holder. R: a process that waits for the lock,
+        /// which distinguishes holders by it.
         acquisitions: AtomicU32 = 44,
-        /// Count of joins, leaves and reaps of processes. W: a process that joins, leaves or reaps, after the directory
-        /// changed. R: every process.
+        /// The count of joins, leaves and reaps of processes. W: a process that joins, leaves or reaps, after the
+        /// directory changed. R: every process.
         processes_generation: AtomicU64 = 48,
-        /// A random number. Processes repeat it in their files, so that no process matches another one with a different
-        /// board.
+        /// The random id of the board. Processes repeat it in their files, so that processes with different boards
+        /// do not match.
         id: u64 = 56,
         reserved_line: [u64; 8] = 64,
     }
@@ -111,22 +112,22 @@ shared_structs! {
     /// A topic's wake-up state on the board.
     #[cfg_attr(all(test, feature = "loom"), derive(Default))]
     TopicLine: 256 bytes, align 64 {
-        /// Count of joins and leaves of readers; it goes on when the line gets another name. W: a reader that joins or
-        /// leaves. R: publishers. Partner: `seen_generation`.
+        /// The count of joins and leaves of readers; it is not reset when the line gets another name. W: a reader
+        /// that joins or leaves. R: publishers. Partner: `seen_generation`.
         readers_generation: AtomicU64 = 0,
-        /// Count of joins and leaves of publishers. W: a publisher that joins or leaves. R: subscriptions.
+        /// The count of joins and leaves of publishers. W: a publisher that joins or leaves. R: subscriptions.
         publishers_generation: AtomicU64 = 8,
-        /// Count of the growths of publishers' files. W: a publisher whose file has grown. R: the control threads of
-        /// subscriptions.
+        /// The count of the growths of publishers' files. W: a publisher whose file has grown. R: the control
+        /// threads of subscriptions.
         growths: AtomicU64 = 16,
         reserved: [u64; 5] = 24,
         /// A bit for each waiter that sleeps until there is a sample. W: each waiter its own bit; a reaper the bits of
         /// dead waiters; publishers the bit of the line that several waiters share. R: publishers and their senders.
         sleepers: [AtomicU64; 8] = 64,
-        /// A bit for each waiter that is woken when readers join or leave. This set and the next one together have the
-        /// processes that hold the line. W: as `sleepers`. R: a reader that joins or leaves.
+        /// A bit for each waiter that is woken when readers join or leave. This set and `publishers_watchers`
+        /// together contain the processes that hold the line. W: as `sleepers`. R: a reader that joins or leaves.
         readers_watchers: [AtomicU64; 8] = 128,
-        /// The waiters that are woken when publishers join or leave, as in `readers_watchers`.
+        /// The waiters that are woken when publishers join or leave, as a set like `readers_watchers`.
         publishers_watchers: [AtomicU64; 8] = 192,
     }
 
@@ -136,30 +137,31 @@ shared_structs! {
         /// Counts rings. W: every thread that rings: publishers, senders, gating readers, joins and leaves. R: the
         /// waiter, and the kernel's futex compare.
         bell: Futex = 0,
-        /// [`WAITER_PLAIN`], [`WAITER_AWAKE`] or [`WAITER_ASLEEP`]. W: the waiter; a thread with news, which turns
-        /// ASLEEP into AWAKE. R: both.
+        /// The state of the waiter: [`WAITER_PLAIN`], [`WAITER_AWAKE`] or [`WAITER_ASLEEP`]. W: the waiter; a thread
+        /// with news, which turns ASLEEP into AWAKE. R: both.
         state: AtomicU32 = 4,
-        /// First half of the id of the process that owns the line, 0 = free. W: holders of the registry lock. R:
-        /// holders of the registry lock, and processes that list the others.
+        /// The first half of the id of the process that owns the line, 0 = free. W: holders of the registry lock. R:
+        /// holders of the registry lock, and processes that list all processes.
         owner: AtomicU64 = 8,
-        /// Topics that have news, a bit for each line modulo 384. W: a thread with news sets, the waiter clears. R:
-        /// both. Used unless `state` is PLAIN.
+        /// Topics that have news, a bit for each topic line's number modulo 384. W: a thread with news sets, the
+        /// waiter clears. R: both. Used unless `state` is PLAIN.
         ready: [AtomicU64; 6] = 16,
     }
 
-    /// Start of a process file. W: the process. R: every process in the domain.
+    /// The start of a process file. W: the process. R: every process in the domain.
     ProcessHeader: 768 bytes, align 64 {
         file: FileHeader = 0,
-        /// The 128 random bits of the file's name.
+        /// The id of the process: the 128 random bits in the file's name.
         id: [u8; 16] = 40,
         /// In the process's own pid namespace.
         pid: u32 = 56,
         domain_id: u32 = 60,
-        /// Inode number of that namespace, 0 = not known: elsewhere `pid` means another process.
+        /// The inode number of the pid namespace of `pid`; 0 = not known. In another namespace, `pid` means
+        /// another process.
         pid_namespace: u64 = 64,
         /// The `id` of the board that the process uses.
         board_id: u64 = 72,
-        /// Where the first block starts: a random line of the first page, so that records of many processes spread
+        /// The offset of the first block: a random line of the first page, so that records of many processes spread
         /// over the sets of a cache.
         first_block: u64 = 80,
         name_bytes: u32 = 88,
@@ -167,47 +169,48 @@ shared_structs! {
         reserved: [u64; 4] = 96,
         /// The program's name, UTF-8, `name_bytes` long.
         name: [u8; 64] = 128,
-        /// End of the last complete block. Partner: the readers' walk over the blocks.
+        /// The offset of the end of the last complete block. Partner: the readers' walk over the blocks.
         used_bytes: AtomicU64 = 192,
-        /// Count of the changes of endpoints and of records' keys. Partner: `Peer::contents`.
+        /// The count of the changes of endpoints and of records' keys. Partner: `Peer::contents`.
         changes: AtomicU64 = 200,
         reserved_dynamic: [u64; 6] = 208,
-        /// The last changes: at the number of a change modulo 128, the offset / 64 of the block that it changed.
-        /// Written before `changes` counts it.
+        /// The log of the last changes: the entry at the number of a change modulo 128 is the offset / 64 of the
+        /// changed block. An entry is written before `changes` counts the change.
         change_log: [AtomicU32; 128] = 256,
     }
 
-    /// Start of a block in a process file; blocks follow each other without gaps.
+    /// The start of a block in a process file; blocks follow each other without gaps.
     BlockHeader: 64 bytes, align 64 {
-        /// Size with this header; set before `used_bytes` covers the block, constant after.
+        /// The size of the block with this header; set before `used_bytes` covers the block, constant after.
         size_bytes: u64 = 0,
         /// [`BLOCK_RECORDS`] or [`BLOCK_ENDPOINT`]; constant after.
         kind: u32 = 8,
         reserved_word: u32 = 12,
-        /// The version of an endpoint block is odd while its words change, +2 for each change; in a block of records it
-        /// rises by 1 after each change of a key. Partner: `Peer::endpoints` and `Peer::read_records`.
+        /// The version of an endpoint block is odd while the block's words change, and rises by 2 with each
+        /// change; in a block of records it rises by 1 after each change of a key. Partner: `Peer::endpoints`
+        /// and `Peer::read_records`.
         version: AtomicU64 = 16,
         reserved: [u64; 5] = 24,
     }
 
-    /// Start of an endpoint block's contents; the description follows.
+    /// The start of an endpoint block's contents; the description follows.
     EndpointHeader: 64 bytes, align 64 {
-        /// Length of the description, 0 = no endpoint here now.
+        /// The length of the description, 0 = the block has no endpoint now.
         description_bytes: AtomicU64 = 0,
-        /// Hash of the topic's name, by which other processes find the endpoints of a topic.
+        /// The hash of the topic's name, by which other processes find the endpoints of a topic.
         topic_hash: AtomicU64 = 8,
-        /// Samples that the endpoint copied into its own slots, or out of a publisher's slots. W: the endpoint. R:
-        /// queries of connections.
+        /// The number of samples that the endpoint copied into its own slots, or out of a publisher's slots. W: the
+        /// endpoint. R: queries of connections.
         copied_samples: AtomicU64 = 16,
-        /// Hash by which the topic's line on the board is found. W: the process. R: its reaper.
+        /// The hash by which the topic's line on the board is found. W: the process. R: its reaper.
         line_hash: AtomicU64 = 24,
         /// The role that the description has. W: the process. R: other processes, which look for endpoints of one role.
         role: AtomicU64 = 32,
         /// The hash of a node's full name, by which other processes find namesakes; 0 for a publisher or a
         /// subscription.
         node_hash: AtomicU64 = 40,
-        /// Samples that a subscription lost or skipped after its matches. W: the subscription, and its control thread.
-        /// R: queries of the graph, inspections.
+        /// The number of samples that a subscription lost or skipped after its matches. W: the subscription, and its
+        /// control thread. R: queries of the graph, inspections.
         lost_samples: AtomicU64 = 48,
         reserved: [u64; 1] = 56,
     }
@@ -217,20 +220,22 @@ shared_structs! {
     ReaderRecord: 64 bytes, align 64 {
         /// The publisher's key, 0 = record is free. W: subscription. R: publishers, after a change of the generation.
         key: AtomicU64 = 0,
-        /// Next sequence the subscription will take, 0 = everything is wanted. W: subscription. R: the publisher.
+        /// The sequence of the next sample that the subscription will take; 0 = it wants all samples. W:
+        /// subscription. R: the publisher.
         cursor: AtomicU64 = 8,
-        /// [`READER_ACTIVE`], [`READER_GATING`], [`READER_EXTENSION`] or [`READER_LEFT`]. W: subscription. R: the
-        /// publisher.
+        /// The state of the record: [`READER_ACTIVE`], [`READER_GATING`], [`READER_EXTENSION`] or [`READER_LEFT`].
+        /// W: subscription. R: the publisher.
         state: AtomicU32 = 16,
-        /// Samples that the subscription wants kept for it. W: subscription, before `key`. R: the publisher.
+        /// The number of samples that the subscription wants kept for it. W: subscription, before `key`. R:
+        /// the publisher.
         depth: AtomicU32 = 20,
-        /// Sequences of samples that must not be overwritten, 0 = none. W: subscription. R: the publisher. Partners:
-        /// the entry's dead bit (SeqCst fences on both sides) and, for the release, the publisher's acquire before it
-        /// reclaims.
+        /// The pins: sequences of samples that must not be overwritten; 0 = no pin. W: subscription. R: the
+        /// publisher. Partners: the entry's dead bit (SeqCst fences on both sides) and, for the release, the
+        /// publisher's acquire before it reclaims.
         pins: [AtomicU64; 5] = 24,
     }
 
-    /// Start of a publisher's file. W: the publisher. R: every process in the domain.
+    /// The start of a publisher's file. W: the publisher. R: every process in the domain.
     #[cfg_attr(all(test, feature = "loom"), derive(Default))]
     PublisherHeader: 320 bytes, align 64 {
         file: FileHeader = 0,
@@ -238,64 +243,66 @@ shared_structs! {
         key: u64 = 40,
         /// Endpoint id: 12 bytes of the process id, 4 of the endpoint's number.
         gid: [u8; 16] = 48,
-        /// Largest payload; `u64::MAX` = no bound but the file's.
+        /// The largest payload; `u64::MAX` = no bound except the size of the file.
         payload_bytes: u64 = 64,
-        /// Where rings and slots start, a multiple of 64.
+        /// The offset at which rings and slots start, a multiple of 64.
         memory_offset: u64 = 72,
-        /// Where the endpoint's description starts, and how long it is.
+        /// The offset of the endpoint's description.
         description_offset: u32 = 80,
         description_bytes: u32 = 84,
         domain_id: u32 = 88,
-        /// Size of a ring's entry, a multiple of 64.
+        /// The size of a ring's entry, a multiple of 64.
         entry_bytes: u32 = 92,
-        /// CLOCK_REALTIME less CLOCK_MONOTONIC when the publisher was made: the wall times of inline samples are stored
-        /// as differences from it.
+        /// CLOCK_REALTIME minus CLOCK_MONOTONIC when the publisher was made: the wall times of inline samples are
+        /// stored as differences from this offset.
         wall_offset_ns: u64 = 96,
         /// The value to add to `wall_offset_ns` for inline samples whose entries have the flag, because the wall clock
         /// was set. W: the publisher, when no entry refers to the previous value. R: subscriptions, between two looks
         /// at the entry.
         renewed_wall_shift_ns: AtomicU64 = 104,
         /// The hash by which the topic's line on the board is found, and then the line that the publisher holds.
-        /// Readers check that they hold the same line, because both sides meet at its generation.
+        /// Readers check that they hold the same line, because publisher and readers notice each other by the
+        /// generation of the line.
         line_hash: u64 = 112,
         topic_line: u64 = 120,
-        /// Ring: offset / 64 in the upper half, log2 of its capacity in the lower. Partner: the entries that say MOVED.
+        /// The descriptor of the ring: its offset / 64 in the upper half, log2 of its capacity in the lower half.
+        /// Partner: the entries that say MOVED.
         ring: AtomicU64 = 128,
-        /// The last generation of the topic whose records the publisher honours. Partner:
-        /// `TopicLine::readers_generation`.
+        /// The last generation of the topic's readers that the publisher has processed: it honours the pins of the
+        /// records that joined up to this generation. Partner: `TopicLine::readers_generation`.
         seen_generation: AtomicU64 = 136,
-        /// Samples that are kept for readers that have not taken them yet.
+        /// The number of samples that are kept for readers that have not taken them yet.
         granted_depth: AtomicU64 = 144,
-        /// 1 + the waiter line to ring, while the publisher waits until a [`READER_GATING`] subscription takes; 0 while
-        /// it does not wait.
+        /// The number 1 + the waiter line to ring, while the publisher waits until a [`READER_GATING`] subscription
+        /// takes; 0 while it does not wait.
         blocked: AtomicU64 = 152,
         /// [`PUBLISHER_LIVE`] or [`PUBLISHER_LEFT`].
         state: AtomicU32 = 160,
         reserved_word: u32 = 164,
-        /// Time of the last publish, CLOCK_MONOTONIC; 0 = none yet. Stored before the sample's entry, and only if the
-        /// publisher offers a deadline or, with MANUAL_BY_TOPIC, a lease duration. R: event sources, which check
-        /// deadlines and leases.
+        /// The time of the last publish, CLOCK_MONOTONIC; 0 = none yet. Stored before the sample's entry, and only
+        /// if the publisher offers a deadline or, with MANUAL_BY_TOPIC, a lease duration. R: event sources, which
+        /// check deadlines and leases.
         published_ns: AtomicU64 = 168,
-        /// Time at which the publisher was made or last asserted its liveliness. Otherwise as `published_ns`.
+        /// The time at which the publisher was made or last asserted its liveliness. Otherwise as `published_ns`.
         asserted_ns: AtomicU64 = 176,
         reserved_dynamic: [u64; 1] = 184,
-        /// Sequence of the newest sample, 0 = none yet; stored every [`SAMPLES_PER_HEAD_STORE`] samples; the samples
-        /// after it are found in the ring.
+        /// The sequence of the newest sample, 0 = none yet; stored every [`SAMPLES_PER_HEAD_STORE`] samples; samples
+        /// newer than this value are found in the ring.
         head: AtomicU64 = 192,
         reserved_line: [u64; 7] = 200,
-        /// Sequence of the oldest sample that may be alive: a hint for readers that jump.
+        /// The sequence of the oldest sample that may be alive: a hint for readers that jump.
         tail: AtomicU64 = 256,
         reserved_end: [u64; 7] = 264,
     }
 
-    /// Start of a ring's entry. Inline payload follows, up to [`PublisherHeader::entry_bytes`]. W: the publisher. R:
-    /// subscriptions.
+    /// The start of a ring's entry. Inline payload follows, up to [`PublisherHeader::entry_bytes`]. W: the
+    /// publisher. R: subscriptions.
     #[cfg_attr(all(test, feature = "loom"), derive(Default))]
     RingEntry: 16 bytes, align 8 {
-        /// The state of the entry's sequence, and where its sample is (`protocol::entry`).
+        /// The state of the entry's sequence, and the location of its sample (`protocol::entry`).
         word: AtomicU64 = 0,
-        /// For a sample in a slot: its payload's length. For an inline sample: its time of publishing, CLOCK_MONOTONIC.
-        /// Written after the dead mark of the entry's previous sample and before `word`.
+        /// For a sample in a slot: its payload's length. For an inline sample: its time of publishing,
+        /// CLOCK_MONOTONIC. `detail` is written after the dead mark of the entry's previous sample and before `word`.
         detail: AtomicU64 = 8,
     }
 
@@ -305,12 +312,13 @@ shared_structs! {
     SlotHeader: 64 bytes, align 64 {
         /// For services: the client whose request this sample answers.
         request_gid: [u8; 16] = 0,
-        /// For services: the sequence of that request.
+        /// For services: the sequence of the request that this sample answers.
         request_sequence: u64 = 16,
-        /// The two fields above are valid if this equals `sequence`; otherwise they are left from an earlier sample.
-        /// While the slot is on loan, all ones mean valid.
+        /// `request_gid` and `request_sequence` are valid if this word equals `sequence`; otherwise they are left
+        /// from an earlier sample. While the slot is on loan, a word of all ones means that they are valid.
         request_valid_for: u64 = 24,
-        /// The full sequence, which a reader compares with its pin if the entry was used again.
+        /// The full sequence of the sample. A reader compares it with its pin, because the ring's entry may have
+        /// been used again.
         sequence: u64 = 32,
         /// Time of publishing, CLOCK_MONOTONIC.
         source_time_ns: u64 = 40,
@@ -320,17 +328,18 @@ shared_structs! {
         length_bytes: u64 = 56,
     }
 
-    /// Start of an endpoint's description, in an endpoint block and in the publisher's file; the node's name, the
-    /// topic, the type's name and its definition follow as UTF-8, without separators.
+    /// The start of an endpoint's description, in an endpoint block and in the publisher's file; the node's name,
+    /// the topic, the type's name and its definition follow as UTF-8, without separators.
     #[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout)]
     DescriptionHeader: 168 bytes, align 8 {
         /// [`ROLE_PUBLISHER`], [`ROLE_SUBSCRIPTION`] or [`ROLE_NODE`].
         role: u32 = 0,
         domain_id: u32 = 4,
         gid: [u8; 16] = 8,
-        /// The key of a publisher; 0 for a subscription, all ones for one of another host that a bridge announces.
+        /// The key of a publisher; 0 for a subscription; all ones for a subscription on another host that a
+        /// bridge announces.
         key: u64 = 24,
-        /// Number of the endpoint in its process: names a publisher's file.
+        /// The number of the endpoint in its process; a publisher's file has this number in its name.
         number: u32 = 32,
         node_bytes: u32 = 36,
         topic_bytes: u32 = 40,
@@ -345,7 +354,7 @@ shared_structs! {
         durability: u32 = 64,
         /// 0 AUTOMATIC, 1 MANUAL_BY_TOPIC.
         liveliness: u32 = 68,
-        /// `u64::MAX` = no limit, as in the next two.
+        /// The deadline; `u64::MAX` = no limit, also in `lifespan_ns` and the lease duration.
         deadline_ns: u64 = 72,
         lifespan_ns: u64 = 80,
         liveliness_lease_duration_ns: u64 = 88,
@@ -359,11 +368,11 @@ shared_structs! {
     }
 }
 
-/// Words of the bits for topics that have news.
+/// The number of words of a waiter's bits for topics that have news.
 pub(crate) const READY_WORDS: usize = 6;
-/// The waiter wants to be rung for all news.
+/// A waiter state: the waiter must be rung for all news.
 pub(crate) const WAITER_PLAIN: u32 = 0;
-/// The waiter collects bits, and is about to look at them.
+/// A waiter state: the waiter collects bits, and will look at them before it sleeps.
 pub(crate) const WAITER_AWAKE: u32 = 1;
 /// The waiter collects bits, and sleeps.
 pub(crate) const WAITER_ASLEEP: u32 = 2;
@@ -375,34 +384,35 @@ pub(crate) const BLOCK_ENDPOINT: u32 = 2;
 
 /// The record of a matched subscription.
 pub(crate) const READER_ACTIVE: u32 = 1;
-/// More pins for a subscription that holds many samples; its cursor and depth mean nothing.
+/// More pins for a subscription that holds many samples; the cursor and the depth of such a record mean nothing.
 pub(crate) const READER_EXTENSION: u32 = 2;
-/// The subscription is gone; pins that are left belong to samples that are still held.
+/// The subscription is gone; the remaining pins belong to samples that are still held.
 pub(crate) const READER_LEFT: u32 = 3;
-/// As [`READER_ACTIVE`], of a RELIABLE KEEP_ALL subscription: a RELIABLE KEEP_ALL publisher waits for its cursor.
+/// As [`READER_ACTIVE`], for a RELIABLE KEEP_ALL subscription: a RELIABLE KEEP_ALL publisher waits for the cursor
+/// of this record.
 pub(crate) const READER_GATING: u32 = 4;
 
-/// Samples for each store of the head, a power of two: between two stores, readers that keep up have the head's line in
-/// their cache. Models publish few samples.
+/// The number of samples for each store of the head, a power of two: between two stores, readers that keep up have
+/// the head's cache line in their cache. The loom models use a small number because they publish few samples.
 pub(crate) const SAMPLES_PER_HEAD_STORE: u64 = if cfg!(all(test, feature = "loom")) { 2 } else { 8 };
 /// The publisher publishes.
 pub(crate) const PUBLISHER_LIVE: u32 = 1;
-/// The publisher left in an orderly way; the samples in its ring can still be taken.
+/// The state of a publisher that left in an orderly way; the samples in its ring can still be taken.
 pub(crate) const PUBLISHER_LEFT: u32 = 2;
 
-/// Place of an inline sample's length in its entry's word.
+/// The position of the lowest bit of an inline sample's length in the entry's word.
 pub(crate) const LENGTH_SHIFT: u32 = 52;
-/// Place of the wall time, and its bits.
+/// The position of the wall time in the entry's word, and the number of its bits.
 pub(crate) const WALL_SHIFT: u32 = 32;
 pub(crate) const WALL_BITS: u32 = 19;
-/// Place of the bit that says that the wall time is a difference from the renewed offset.
+/// The position of the flag that is set if the wall time is a difference from the renewed offset.
 pub(crate) const RENEWED_SHIFT: u32 = 51;
-/// Where an inline payload begins in its entry.
+/// The offset of an inline payload in its entry.
 pub(crate) const INLINE_OFFSET: usize = size_of::<RingEntry>();
 /// The largest payload that an entry may hold.
 pub(crate) const MAX_INLINE_BYTES: usize = 1024;
 
-/// Bytes of an entry for inline payloads of up to `inline_bytes`: whole lines.
+/// The bytes of an entry for inline payloads of up to `inline_bytes`: whole lines.
 pub(crate) const fn entry_bytes(inline_bytes: usize) -> usize {
     (INLINE_OFFSET + inline_bytes).next_multiple_of(LINE_BYTES)
 }
@@ -411,13 +421,15 @@ pub(crate) const fn entry_bytes(inline_bytes: usize) -> usize {
 pub(crate) const ROLE_PUBLISHER: u32 = 1;
 /// The endpoint subscribes.
 pub(crate) const ROLE_SUBSCRIPTION: u32 = 2;
-/// A node, which may have no endpoints: its topic is [`GRAPH_TOPIC`], and it has no type.
+/// The role of a node, which may have no endpoints. The topic of a node's description is [`GRAPH_TOPIC`], and
+/// there is no type.
 pub(crate) const ROLE_NODE: u32 = 3;
 /// The topic whose generation counts the changes of the graph: every endpoint and node that comes or goes counts as a
 /// reader of this topic.
 pub(crate) const GRAPH_TOPIC: &str = "";
 
-/// Where the payload starts in a slot: on a line of its own, so that a small message is one line to fetch.
+/// The offset of the payload in a slot. The payload starts on a cache line of its own, so that a small message is a
+/// single line to fetch.
 pub(crate) const PAYLOAD_OFFSET: usize = size_of::<SlotHeader>();
 /// Alignment that every payload has.
 pub const PAYLOAD_ALIGN: usize = 64;
@@ -429,17 +441,17 @@ const _: () = {
 /// wire and in bags these four bytes precede the body.
 pub const ENCAPSULATION: [u8; 4] = [0, 1, 0, 0];
 
-// The board: header, then the names of topic lines, then these, then waiter lines.
+// The order of a board: header, names of topic lines, topic lines, waiter lines.
 /// The offset of the names of topic lines on a board: a word for each line that may have a name (`protocol::names`).
 pub(crate) const BOARD_NAMES_OFFSET: usize = PAGE_BYTES;
-/// Where the topic lines start on a board.
+/// The offset of the topic lines on a board.
 pub(crate) const BOARD_TOPICS_OFFSET: usize = BOARD_NAMES_OFFSET + NAMED_LINES * size_of::<u64>();
-/// Where the waiter lines start on a board.
+/// The offset of the waiter lines on a board.
 pub(crate) const BOARD_WAITERS_OFFSET: usize = BOARD_TOPICS_OFFSET + TOPIC_LINES * size_of::<TopicLine>();
 /// Size of a board.
 pub(crate) const BOARD_BYTES: usize = BOARD_WAITERS_OFFSET + WAITER_LINES * size_of::<WaiterLine>();
 
-/// A hash of every struct, field, type and offset; files of another hash are refused.
+/// A hash of every struct, field, type and offset; files with another hash are refused.
 pub(crate) const LAYOUT_HASH: u64 = {
     let (mut hash, mut index) = (fnv1a(FNV_OFFSET, LAYOUT.as_bytes()), 0);
     while index < CONSTANTS.len() {
@@ -449,7 +461,7 @@ pub(crate) const LAYOUT_HASH: u64 = {
     hash
 };
 
-/// Numbers that are part of the format besides the structs.
+/// The numbers that are part of the format in addition to the structs.
 const CONSTANTS: &[u64] = &[
     TOPIC_LINES as u64,
     BUCKET_LINES as u64,
@@ -477,7 +489,8 @@ const CONSTANTS: &[u64] = &[
 
 const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
 
-/// FNV-1a, 64 bits: small, stable and `const`; names and layouts are no adversaries.
+/// FNV-1a, 64 bits: small, stable and `const`; it need not resist attacks, because names and layouts are
+/// no adversaries.
 const fn fnv1a(mut hash: u64, bytes: &[u8]) -> u64 {
     let mut i = 0;
     while i < bytes.len() {
@@ -495,8 +508,8 @@ pub(crate) fn name_hash(name: &str) -> u64 {
     fnv1a(FNV_OFFSET, name.as_bytes()).max(1)
 }
 
-/// The hash by which a topic finds its line on the board; never 0. Topics whose names differ only behind a `#` share a
-/// line: they come and go with the clients of a service.
+/// The hash by which a topic finds its line on the board; never 0. Topics whose names differ only behind a `#` share
+/// a line: such topics come and go with the clients of a service.
 pub(crate) fn line_hash(topic: &str) -> u64 {
     name_hash(topic.split_once('#').map_or(topic, |(shared, _)| shared))
 }

@@ -1,4 +1,4 @@
-//! The processes that a publisher must see before it reclaims, while files may be removed under all of them.
+//! The processes that a publisher must see before it reclaims, while files of any process may be removed.
 //!
 //! A process is *listed* by its file's name. It is *unlisted* if it lives, as the owner of waiter lines on the board,
 //! and its file has no name. The pins of an unlisted process cannot be read, and the name does not come back. Three
@@ -19,17 +19,17 @@
 //! | after that look, before the publisher's listing | takes, and pins | finds it unlisted: reclaims nothing while the process lives |
 //! | after the listing | takes, and pins | has it in the list of peers, which it keeps by its open file: reads its pins |
 //!
-//! The look at the name must follow F: a name that is there after F was there when `unlisted_before` was read, so the
-//! publisher does not ignore that process. It follows G, too, for a process that owns no line of the board because all
-//! were taken, and that is therefore never found unlisted: such a process is harmed only by a loss between the look and
-//! the listing.
+//! The look at the name must follow F: a name that is there after F was there when `unlisted_before` was read, so
+//! the publisher does not ignore that process. The look must follow G, too, for a process that owns no line of the
+//! board because all were taken, and that is therefore never found unlisted: such a process is harmed only by a loss
+//! between the look and the listing.
 //!
 //! The owners are read before the listing (`Domain::listed`): a process has its name before its lines, and in an
 //! orderly end frees these before its name is removed, so a process that comes or leaves meanwhile does not count as
 //! unlisted.
 
-/// An unlisted process that may have joined the publisher. The publisher knows the processes that were unlisted before
-/// it could be found.
+/// Finds an unlisted process that may have joined the publisher. `unlisted_before` are the processes that were
+/// unlisted before the publisher could be found: these cannot have joined it.
 pub(crate) fn may_have_joined(unlisted: &[u64], unlisted_before: &[u64]) -> Option<u64> {
     unlisted.iter().find(|owner| !unlisted_before.contains(owner)).copied()
 }

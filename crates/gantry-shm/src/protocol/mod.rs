@@ -5,7 +5,7 @@
 //! - `writer`: publish, retire, reclaim; its books are in `history`, the records of its readers in `roster`.
 //! - `reader`: take, release. `place`: the private memory of a sample that was taken.
 //! - `listing`: the processes that a publisher must see before it reclaims, as a case table.
-//! - `names`: which line of the board a topic has.
+//! - `names`: the assignment of topics to lines of the board.
 //! - `sleep`: wait, wake. `collect`: wait for many topics. `send`: a thread that wakes readers for publishers.
 //!
 //! # Pairs

@@ -1,12 +1,12 @@
-//! The names of topic lines: the line of the board that a topic has, for as long as processes use it.
+//! The names of topic lines: the assignment of a line of the board to a topic, for as long as processes use the topic.
 //!
 //! A topic's hash chooses a bucket of lines. Each line has a word with its name and state. The last line of a bucket
-//! has no name: it is *open* while the bucket had no free line for a topic, and all topics without a line of their own
-//! share it. Invariants:
+//! has no name: it is *open* once the bucket has no free line for a topic, and then all topics without a line of
+//! their own share it. Invariants:
 //! - N1: a process that holds a topic's line has its control thread's bit among the line's watchers, since before it
 //!   found the line's word unchanged. A line with a bit is not freed.
-//! - N2: at most one line of a bucket has a name, and none while a process holds the open line for that name. So all
-//!   holders of a topic hold the same line, at whose generations and sets they meet.
+//! - N2: at most one line of a bucket has a name, and no line has the name while a process holds the open line for
+//!   it. So all holders of a topic hold the same line, and share its generations and sets.
 //! - N3: each change of a word counts, so a word that is found unchanged did not change (unless it changed four million
 //!   times between two instructions).
 //!
@@ -22,21 +22,21 @@ use crate::{
     },
 };
 
-/// The line has no name; the word of a bucket's last line: it is not open.
+/// The line has no name; for a bucket's last line: the line is not open.
 const FREE: u64 = 0;
 /// A thread wants to give the line this name, and has not checked yet whether another line has it.
 const CLAIMED: u64 = 1;
-/// The line has that name; of a bucket's last line: it is open.
+/// The line has the name in its word; for a bucket's last line: the line is open.
 const NAMED: u64 = 2;
 /// The line has the name, and a thread checks whether the line is still held, to free it.
 const ENDING: u64 = 3;
 const STATE_BITS: u64 = 3;
-/// The count of changes stands between state and name.
+/// The unit of the count of changes, whose bits lie between state and name.
 const CHANGE: u64 = 1 << 2;
 const CHANGE_BITS: u64 = (1 << NAME_SHIFT) - CHANGE;
 const NAME_SHIFT: u32 = 24;
 
-/// A topic's name on the board: 40 bits of its hash, not all of them 0. Topics of one name share a line.
+/// A topic's name on the board: 40 bits of its hash, not all of them 0. Topics with the same name share a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Name(u64);
 
@@ -61,7 +61,7 @@ fn next(word: u64, state: u64, name: Name) -> u64 {
     name.0 << NAME_SHIFT | word.wrapping_add(CHANGE) & CHANGE_BITS | state
 }
 
-/// Some lines, with the words of their names. The last one is shared.
+/// The lines of a bucket, with the words of their names. The last line is shared.
 #[derive(Clone, Copy)]
 pub(crate) struct Bucket<'a> {
     pub(crate) names: &'a [AtomicU64],
@@ -118,7 +118,7 @@ impl Bucket<'_> {
         for (index, own) in self.names.iter().enumerate() {
             let word = own.load(Relaxed);
             match state(word) {
-                // The claiming thread claims again if it lives.
+                // A claiming thread that is still alive claims again.
                 CLAIMED => self.change(index, word, FREE).map_or((), |_| ()),
                 FREE => {}
                 _ => self.end(index),
@@ -126,7 +126,7 @@ impl Bucket<'_> {
         }
     }
 
-    /// The number of its lines that have a name or are open.
+    /// The number of lines of this bucket that have a name or are open.
     pub(crate) fn count(&self) -> usize {
         self.names.iter().filter(|word| state(word.load(Relaxed)) != FREE).count()
     }
@@ -136,11 +136,12 @@ impl Bucket<'_> {
     }
 
     fn word(&self, index: usize) -> u64 {
-        // Relaxed, as all loads and changes of the words: they publish nothing but themselves, and fences order them.
+        // Relaxed, like all loads and changes of the names' words: no other data depends on these words alone, and
+        // fences order them.
         self.names[index].load(Relaxed)
     }
 
-    /// The next word, if the word of the line did not change.
+    /// Stores the next word of the line if the line still has the given word, and returns the new word.
     fn change(&self, index: usize, word: u64, state: u64) -> Option<u64> {
         let name = if state == FREE { Name(0) } else { name(word) };
         self.change_to(index, word, next(word, state, name))
@@ -150,7 +151,7 @@ impl Bucket<'_> {
         self.names[index].compare_exchange(word, next, Relaxed, Relaxed).is_ok().then_some(next)
     }
 
-    /// The line that has the name; if there is none, a line that is claimed for it.
+    /// The line that has the name; if no line has it, a line that is claimed for it. Also returns the line's word.
     fn look(&self, wanted: Name) -> Option<(usize, u64)> {
         let mut claimed = None;
         for index in 0..self.last() {
@@ -165,12 +166,12 @@ impl Bucket<'_> {
         claimed
     }
 
-    /// A line that had the name, or the open line, and its word at that time.
+    /// Returns a line that had the name, or the open line, and the word of this line at that time.
     fn find_or_claim(&self, wanted: Name, start: usize) -> (usize, u64) {
         let last = self.last();
         loop {
             let shared = self.word(last);
-            // `shared` before the look: a name that is claimed after it meets the open line in `settle`.
+            // `shared` is loaded before the other words: a name that is claimed later finds the open line in `settle`.
             full_fence(Site::OpenFence);
             match self.look(wanted) {
                 Some((index, claim)) if state(claim) == CLAIMED => self.settle(index, claim),
@@ -181,7 +182,7 @@ impl Bucket<'_> {
         }
     }
 
-    /// Claims a free line for the name; opens the shared one if there is none.
+    /// Claims a free line for the name; opens the shared line if no line is free.
     fn claim(&self, wanted: Name, start: usize, shared: u64) {
         let last = self.last();
         let free = (0..last).map(|probe| (start + probe) % last).map(|index| (index, self.word(index)));
@@ -210,7 +211,8 @@ impl Bucket<'_> {
         }
     }
 
-    /// Whether the line `other` keeps the line `index` from having the name; a claim that does not is withdrawn.
+    /// Whether the line `other` prevents the line `index` from having the name. A claim of `other` that does not
+    /// prevent it is withdrawn.
     fn beats(&self, other: usize, index: usize, wanted: Name) -> bool {
         loop {
             let word = self.word(other);
@@ -228,7 +230,7 @@ impl Bucket<'_> {
     }
 
     /// Whether the word of the line is the same as before the bit of the new holder was set. If another thread had
-    /// begun to free the line before that, this is undone.
+    /// begun to free the line before that, this function changes the line's word back to NAMED.
     fn is_still(&self, index: usize, word: u64) -> bool {
         match state(word) {
             ENDING => self.change(index, word, NAMED).is_some(),
@@ -243,7 +245,8 @@ impl Bucket<'_> {
             if !matches!(state(word), NAMED | ENDING) || self.is_watched(index) {
                 return;
             }
-            // Also if another thread is about to free it: that thread may have looked before the last holder left.
+            // This is also done if another thread is about to free the line: that thread may have looked before the
+            // last holder left.
             let Some(ending) = self.change(index, word, ENDING) else { continue };
             crash::point(Point::TopicEnding);
             full_fence(Site::EndFence); // either the holder sees this state, or its bit is seen

@@ -3,7 +3,7 @@
 
 use crate::protocol::sync::{AtomicU64, Site, acquire_order, release};
 
-/// The flag of a place: not 0 if a sample uses the place.
+/// The flag of a place: its value is not 0 if a sample uses the place.
 #[derive(Debug, Default)]
 #[repr(transparent)]
 pub(crate) struct InUse(AtomicU64);
@@ -16,19 +16,19 @@ impl InUse {
         InUse(AtomicU64::new(1))
     }
 
-    /// As [`InUse::begun`], in a place that exists already: loom's atomics are not overwritten.
+    /// As [`InUse::begun`], for a place that exists already, because loom's atomics cannot be overwritten.
     #[cfg(all(test, feature = "loom"))]
     pub(crate) fn begin(&self) {
         self.0.store(1, crate::protocol::sync::Ordering::Relaxed);
     }
 
-    /// Whether no sample uses the place: then none reads it any more (10).
+    /// Whether the place's use is over: no sample reads it any more (10).
     #[inline(always)]
     pub(crate) fn is_over(&self) -> bool {
         self.0.load(acquire_order(Site::PlaceLook)) == 0
     }
 
-    /// The sample's last use of the place (10).
+    /// Ends the sample's use of the place, after the last read (10).
     #[inline(always)]
     pub(crate) fn end(&self) {
         self.0.store(0, release(Site::PlaceEnd));

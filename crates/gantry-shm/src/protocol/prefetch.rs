@@ -1,5 +1,5 @@
-//! Hints that a cache line will be needed. They never fault, whatever the address; they do nothing on processors other
-//! than x86-64 and aarch64, and under loom and Miri.
+//! Prefetch hints: a cache line will be needed soon. The hints never fault, for any address; they do nothing on
+//! processors other than x86-64 and aarch64, and under loom and Miri.
 
 use crate::protocol::layout::LINE_BYTES;
 
@@ -32,13 +32,12 @@ hint! {
     for_writing: "x86_64" "prefetchw [{}]", "aarch64" "prfm pstl1keep, [{}]"
 }
 hint! {
-    /// Hints that another core needs the written line next: it moves from this core's cache to the shared one.
+    /// Hints that another core needs the written line next: the line moves from this core's cache to the shared cache.
     demote: "x86_64" "cldemote [{}]"
 }
 
-/// Gives `hint` the lines of a message that are needed first. For a small message these are all lines, because
-/// processors prefetch further lines by themselves only after some have come; for a larger one, the first and the last
-/// line.
+/// Gives `hint` the cache lines of a message that are needed first: all lines of a small message, because processors
+/// prefetch further lines by themselves only after some have come; the first and the last line of a larger message.
 #[inline(always)]
 pub(crate) fn message(first: *const u8, length_bytes: usize, hint: impl Fn(*const u8)) {
     beginning(first, length_bytes, &hint);
@@ -47,16 +46,16 @@ pub(crate) fn message(first: *const u8, length_bytes: usize, hint: impl Fn(*cons
     }
 }
 
-/// Gives `hint` all lines of a small message that is written next; of a larger one the first.
+/// Gives `hint` all cache lines of a small message that is written next; only the first line of a larger message.
 #[inline(always)]
 pub(crate) fn beginning(first: *const u8, length_bytes: usize, hint: impl Fn(*const u8)) {
     let end = if length_bytes <= SMALL_BYTES { length_bytes } else { 1 };
     (0..end).step_by(LINE_BYTES).for_each(|offset| hint(first.wrapping_add(offset)));
 }
 
-/// Gives `hint` the first and the last line of a message: headers and stamps are at the beginning, checks at the end,
-/// and the processor prefetches the lines between by itself. No line is hinted twice, because that costs 100 ns in a
-/// hop.
+/// Gives `hint` the first and the last cache line of a message: headers and stamps are at the beginning, checks at
+/// the end, and the processor prefetches the lines between by itself. No line is hinted twice, because that costs
+/// 100 ns in a hop.
 #[inline(always)]
 pub(crate) fn both_ends(first: *const u8, length_bytes: usize, hint: impl Fn(*const u8)) {
     hint(first);

@@ -1,5 +1,5 @@
-//! A subscription's side of the protocol for one publisher: look, then pin and check, or copy and check; release. It
-//! allocates nothing, takes no lock and makes no system call.
+//! A subscription's side of the protocol for one publisher: look, then pin and check, or copy and check; release. A
+//! reader allocates nothing, takes no lock and makes no system call.
 
 use super::{
     entry::{Entry, InlineInfo, InlineWord},
@@ -20,24 +20,24 @@ const MAX_TAKE_ATTEMPTS: usize = 8;
 /// The number of looks in a row that find nothing before the head is loaded, too (a power of two).
 const EMPTY_LOOKS_PER_HEAD_LOAD: u32 = 1024;
 
-/// The largest sequence: no publisher reaches it, and sums of two cannot overflow.
+/// The largest sequence: no publisher reaches it, and the sum of two sequences cannot overflow.
 pub(crate) const MAX_SEQUENCE: u64 = 1 << 62;
 
 /// Result of a take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Taken {
-    /// A sample in a slot; its sequence is `next - 1`, its pin is set.
+    /// A sample in a slot was taken; the sample's sequence is `next - 1`, its pin is set.
     Slot {
         /// Offset of its slot.
         offset: usize,
-        /// Length of the payload; `None` if only the slot's header has it.
+        /// The length of the payload; `None` if only the slot's header has the length.
         length_bytes: Option<u64>,
     },
-    /// An inline sample, which was copied; its sequence is `next - 1`, the pin is not set.
+    /// An inline sample was taken by copying it; the sample's sequence is `next - 1`, the pin is not set.
     Inline(InlineInfo),
     /// No sample is available now; the pin is not set.
     Nothing,
-    /// The ring was replaced: the caller gets the new ring and takes again. The pin is not set.
+    /// The ring was replaced: the caller maps the new ring and takes again. The pin is not set.
     Moved,
     /// The publisher's words contradict each other; the pin is not set.
     Nonsense {
@@ -59,17 +59,18 @@ impl Taken {
     }
 }
 
-/// The first sample of a subscription. It never is a sample that has left the history. Of these samples, the ones in
-/// slots are dead, but inline ones stay in the ring for a while, so a reader would begin with some and miss others.
+/// The first sample of a subscription. The first sample never is a sample that has left the history: of the samples
+/// that left it, those in slots are dead, but inline samples stay in the ring for a while, so a reader would begin
+/// with some and miss others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Start {
-    /// The sample with this sequence, or the oldest later sample that is there.
+    /// The sample with this sequence, or the oldest later sample in the history.
     At(u64),
-    /// The oldest of up to this number of samples that are there already.
+    /// The oldest of the newest samples in the history, of which this is the largest number.
     History(u64),
 }
 
-/// The state of one subscription for one publisher.
+/// The reader's state: the state of one subscription for one publisher.
 pub(crate) struct Reader {
     header: InRegion<PublisherHeader>,
     pub(crate) ring: Ring,
@@ -84,8 +85,9 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    /// Joins the publisher. Before the call, the record is visible to the publisher with the cursor 0 (all samples are
-    /// wanted), and then the generation was raised. The call moves the cursor to the place that `start` chooses.
+    /// Joins the publisher. Before this call, the caller made the record visible to the publisher with the cursor 0
+    /// (all samples are wanted), and then raised the generation. The call moves the cursor to the sequence that
+    /// `start` chooses.
     pub(crate) fn new(
         header: InRegion<PublisherHeader>,
         ring: Ring,
@@ -95,7 +97,7 @@ impl Reader {
     ) -> Reader {
         let inline_bytes = inline_bytes.try_into().unwrap_or(u32::MAX);
         let reader = Reader { header, ring, record, next: 1, depth, inline_bytes, empty_looks: 0 };
-        // The caller checked the head, but read it before this; a hostile publisher may have changed it.
+        // The caller checked the head, but earlier; a hostile publisher may have changed it meanwhile.
         let head = reader.newest().min(MAX_SEQUENCE);
         let wanted = match start {
             Start::At(sequence) => sequence,
@@ -113,19 +115,19 @@ impl Reader {
         &self.record
     }
 
-    /// The oldest sequence that may be alive, as the publisher hints; 1 if the hint is impossible (it lies beyond
-    /// `head`).
+    /// The oldest sequence that may be alive, as the publisher hints; 1 if the hint is impossible (beyond `head`).
     fn oldest(&self, head: u64) -> u64 {
         let tail = self.header.tail.load(Relaxed); // Relaxed: a hint, the entry is checked
         if (1..=head.saturating_add(1)).contains(&tail) { tail } else { 1 }
     }
 
-    /// The oldest sequence that the publisher has not retired, by its own words, in any ring.
+    /// The oldest sequence that the publisher has not retired, as its header states for all its rings.
     pub(crate) fn oldest_kept(&self) -> u64 {
         self.header.tail.load(Relaxed)
     }
 
-    /// Sequence of one of the newest samples: less than [`SAMPLES_PER_HEAD_STORE`] were published after it.
+    /// The sequence in the publisher's head word. Fewer than [`SAMPLES_PER_HEAD_STORE`] samples were
+    /// published after it.
     #[inline]
     fn head(&self) -> u64 {
         let head = self.header.head.load(Relaxed);
@@ -138,8 +140,8 @@ impl Reader {
         newest(&self.header, &self.ring).unwrap_or_else(|| self.head()) // replaced: the next look finds MOVED
     }
 
-    /// The sequence of the newest sample, at least `next - 1`. `known` is an earlier result. `None`: the ring was
-    /// replaced.
+    /// Returns the sequence of the newest sample, at least `next - 1`. `known` is an earlier result. Returns `None`
+    /// if the ring was replaced.
     #[inline]
     pub(crate) fn newest_since(&mut self, known: u64) -> Option<u64> {
         let known = known.max(self.next - 1);
@@ -148,7 +150,7 @@ impl Reader {
             None => Some(known),
             Some(Entry::NotYet) if known >= self.next => Some(known),
             Some(Entry::Moved) => None,
-            // A hostile publisher may claim any sequence; the next take notices.
+            // A hostile publisher may claim any sequence; the next take finds that the sample does not exist.
             Some(_) => Some(newest(&self.header, &self.ring)?.min(MAX_SEQUENCE).max(known + 1)),
         }
     }
@@ -170,17 +172,19 @@ impl Reader {
         }
     }
 
-    /// Whether the head is a whole ring ahead. The check is needed because entries order sequences only within 2^30,
-    /// and a reader may have been stopped for a long time.
+    /// Whether the publisher's head is at least a whole ring ahead of this reader. The check is needed because
+    /// entries order sequences only within 2^30, and a reader may have been stopped for a long time.
     fn is_far_behind(&self) -> bool {
         self.head() >= self.next.saturating_add(self.ring.capacity() as u64)
     }
 
-    /// A first look, without a pin: the entry of the next sample; `None` if there is nothing to take.
+    /// Looks at the next sample without a pin, before a take: returns the sample's entry; `None` if there is
+    /// nothing to take.
     #[inline(always)]
     pub(crate) fn look(&mut self) -> Option<Entry> {
         let entry = self.ring.look(self.next);
-        // The head is not loaded at each look: the publisher writes its line, which would be fetched again and again.
+        // The head is not loaded at each look: the publisher writes the head's cache line, which would be fetched
+        // again and again.
         if entry == Entry::NotYet {
             self.empty_looks = self.empty_looks.wrapping_add(1);
             if !self.empty_looks.is_multiple_of(EMPTY_LOOKS_PER_HEAD_LOAD) || !self.is_far_behind() {
@@ -240,14 +244,14 @@ impl Reader {
         found
     }
 
-    /// The next sample is the one with this sequence, which is not before `next`.
+    /// Makes the sample with this sequence, which is not before `next`, the next sample.
     pub(crate) fn skip_to(&mut self, sequence: u64) {
         self.next = sequence;
         self.record.cursor.store(sequence, Release); // as in `advance`
     }
 
-    /// Undoes the take of a sample in a slot whose memory cannot be mapped: the next take finds it again, or counts it
-    /// as lost.
+    /// Undoes the take of a sample in a slot whose memory cannot be mapped: the next take finds the sample again, or
+    /// counts it as lost.
     #[cold]
     pub(crate) fn untake(&mut self, pin: &AtomicU64) {
         self.next -= 1;
@@ -259,14 +263,15 @@ impl Reader {
     #[inline(always)]
     fn advance(&mut self) {
         self.next += 1;
-        // Release (6): the publisher may retire samples below the cursor; this one is pinned or copied.
+        // Release (6): the publisher may retire samples below the cursor; the sample that was just taken is
+        // pinned or copied.
         self.record.cursor.store(self.next, release(Site::CursorStore));
         crash::point(Point::CursorStored);
     }
 
-    /// Holds the next sample, and catches up with a publisher that retires under this reader. Whether the reader has
-    /// fallen behind is checked once: a sample that was new enough when the take began is accepted, because otherwise a
-    /// fast publisher could prevent every take.
+    /// Pins or copies the next sample, and catches up with a publisher that retires samples meanwhile. Whether the
+    /// reader has fallen behind is checked once: a sample that was new enough when the take began is accepted,
+    /// because otherwise a fast publisher could prevent every take.
     #[inline(always)]
     fn hold(
         &mut self,
@@ -318,40 +323,41 @@ impl Reader {
         self.head().saturating_sub(self.next) >= 1 << 30
     }
 
-    /// Pins the next sample, and looks at its entry: if it is alive, it stays alive (2).
+    /// Pins the next sample, and returns the state of its entry: a sample that is alive now stays alive (2).
     #[inline]
     fn pin(&self, pin: &AtomicU64) -> Entry {
-        // (4) continues the release of an earlier unpin: C++20 release sequences.
+        // Pair (4): this Release store continues the release of an earlier unpin (C++20 release sequences).
         pin.store(self.next, release(Site::PinStore));
         full_fence(Site::PinFence); // (2)
         crash::point(Point::Pinned);
         self.ring.look(self.next) // this look is the only check
     }
 
-    /// Whether more than `depth` samples are there from `next` on. While the reader keeps up, the head is in this
-    /// core's cache. Only small depths need a look at the ring.
+    /// Whether the publisher has published more than `depth` samples from `next` on. While the reader keeps up, the
+    /// head is in this core's cache. Only small depths need a look at the ring.
     #[inline]
     fn has_fallen_behind(&self) -> bool {
         let (limit, head) = (self.next + u64::from(self.depth), self.head());
         head >= limit || head + SAMPLES_PER_HEAD_STORE > limit && self.newest() >= limit
     }
 
-    /// Gating: 1 + the waiter line to ring if the publisher waits for a cursor, else 0.
+    /// For a gating reader: 1 + the waiter line to ring if the publisher waits for a cursor, else 0.
     pub(crate) fn blocked_publisher(&self) -> u64 {
         full_fence(Site::CursorFence); // (6)
         self.header.blocked.load(Relaxed)
     }
 
-    /// The last generation of the topic that the publisher honours.
+    /// The last generation of the topic's readers whose pins the publisher honours.
     pub(crate) fn seen_generation(&self) -> u64 {
         acquire(&self.header.seen_generation)
     }
 }
 
-/// Sequence of the newest sample, by the head and the entries after it; `None` if the ring was replaced.
+/// The sequence of the newest sample, by the head and the entries after it; `None` if the ring was replaced.
 pub(crate) fn newest(header: &PublisherHeader, ring: &Ring) -> Option<u64> {
     let mut newest = acquire(&header.head);
-    // Bounded: a publisher may be faster than this loop, and the sample that was the newest at its start is new enough.
+    // The loop is bounded, because a publisher may be faster than this loop, and the sample that was the newest at
+    // its start is new enough.
     for _ in 1..SAMPLES_PER_HEAD_STORE {
         match ring.look(newest.saturating_add(1)) {
             Entry::NotYet => break,
@@ -362,30 +368,30 @@ pub(crate) fn newest(header: &PublisherHeader, ring: &Ring) -> Option<u64> {
     Some(newest)
 }
 
-/// Releases the pin: this reader's last reads come before the publisher's next writes (4).
+/// Releases the pin (Release): this reader's last reads come before the publisher's next writes (4).
 #[inline]
 pub(crate) fn unpin(pin: &AtomicU64) {
     pin.store(0, release(Site::Unpin));
     crash::point(Point::Unpinned);
 }
 
-/// Index of a free pin of the record. Only the record's own process stores to a pin: a take if the pin is 0, the drop
-/// of the sample if it is not. Acquire: the partner is [`unpin`] on another thread of this process. So the next pin
-/// also follows the last reads of that thread (4).
+/// The index of a free pin of the record. Only the record's own process stores to a pin: a take if the pin is 0, the
+/// drop of the sample if it is not. Acquire: the partner is [`unpin`] on another thread of this process. So the next
+/// pin also follows the last reads of that thread (4).
 #[inline]
 pub(crate) fn free_pin(record: &ReaderRecord) -> Option<usize> {
     record.pins.iter().position(|pin| pin.load(Acquire) == 0)
 }
 
-/// Whether no sample of the record is held. Acquire: as in [`free_pin`]; the caller may unmap the memory of those
-/// samples.
+/// Whether no sample of the record is held. Acquire: as in [`free_pin`]; the caller may unmap the memory of the
+/// record's samples.
 pub(crate) fn is_unpinned(record: &ReaderRecord) -> bool {
     record.pins.iter().all(|pin| pin.load(Acquire) == 0)
 }
 
 /// Whether the record or the places that a dropped sample kept may be an orphan; then the caller looks for other
-/// samples. Called after the sample released its pin, or the place of its copy. `light_fence` is the light fence of
-/// pair (9).
+/// samples. The function is called after the sample released its pin, or the place of its copy. `light_fence` is the
+/// light fence of pair (9).
 #[inline]
 pub(crate) fn may_be_orphan(is_orphan: &AtomicU64, light_fence: impl FnOnce()) -> bool {
     light_fence();

@@ -15,7 +15,7 @@ use crate::{
     },
 };
 
-/// Words of an entry before an inline payload: its word, and its detail.
+/// The number of words of an entry before an inline payload: the entry's word and its detail.
 const HEADER_WORDS: usize = INLINE_OFFSET / 8;
 /// Payload words in an entry's first line, and in each line after it. The words of a line are copied together by a few
 /// instructions without a branch; models have one word in each line.
@@ -39,23 +39,24 @@ impl Descriptor {
     }
 }
 
-/// A ring in a mapped region, which its holder keeps mapped.
+/// A ring in a mapped region, which the holder of this value keeps mapped.
 #[derive(Clone, Copy)]
 pub(crate) struct Ring {
     words: InRegion<[AtomicU64]>,
-    /// The struct is small, as the word below: each connection has a ring.
+    /// Mask and entry size have 32 bits to keep the struct small, because each connection has one.
     mask: u32,
     entry_words: u32,
 }
 
 impl Ring {
-    /// `words` are the memory of the entries: their number is a power of two, and each has `entry_bytes`.
+    /// `words` are the memory of the entries: the number of entries is a power of two, and each entry
+    /// has `entry_bytes`.
     pub(crate) fn new(words: InRegion<[AtomicU64]>, entry_bytes: usize) -> Ring {
         let entry_words = entry_bytes / 8;
         assert!(entry_words >= HEADER_WORDS + FIRST_WORDS && words.len() >= entry_words, "{entry_bytes} bytes");
         assert!(entry_words <= u32::MAX as usize, "{entry_bytes} bytes");
-        // The capacity is rounded down to a power of two, whatever the caller passed, because `entry` relies on this.
-        // It is at most 2^31, for the publisher and its readers alike.
+        // The capacity is rounded down to a power of two, for any argument, because `entry` relies on this. The
+        // capacity is at most 2^31, for the publisher and its readers alike.
         let log2_capacity = (words.len() / entry_words).ilog2().min(u32::BITS - 1);
         Ring { words, mask: (1 << log2_capacity) - 1, entry_words: entry_words as u32 }
     }
@@ -73,7 +74,7 @@ impl Ring {
         (unsafe { &*header.as_ptr().cast() }, payload)
     }
 
-    /// Address of a sequence's entry, for prefetching.
+    /// The address of a sequence's entry, for prefetching.
     #[inline]
     pub(crate) fn address(&self, sequence: u64) -> *const u8 {
         self.entry(sequence).0.as_ptr().cast()
@@ -84,7 +85,8 @@ impl Ring {
         self.mask as usize + 1
     }
 
-    /// Reader: the state of a sequence. Every store that precedes the store of the entry's word is seen after this (1).
+    /// Reader: the state of a sequence. After this call, the reader sees every store that precedes the store of the
+    /// entry's word (1).
     #[inline]
     pub(crate) fn look(&self, sequence: u64) -> Entry {
         let word = self.entry(sequence).0[0].load(Relaxed);
@@ -98,7 +100,8 @@ impl Ring {
     #[inline]
     pub(crate) fn length_bytes(&self, sequence: u64) -> Option<u64> {
         let length_bytes = self.entry(sequence).0[1].load(Relaxed);
-        // This is left out if that site is weakened: the fence would hide that `look` needs its own.
+        // A model that weakens `EntryLook` leaves this fence out, because it would hide that `look` needs
+        // its own fence.
         if !is_weakened(Site::EntryLook) {
             acquire_fence(Site::RecheckFence); // (7)
         }
@@ -106,9 +109,9 @@ impl Ring {
         is_unchanged.then_some(length_bytes)
     }
 
-    /// Reader: copies a living inline sample; `payload` gets the words of the sample, and the words behind them up to
-    /// the end of a line. `renewed_ns` is in the publisher's header. `None`: the publisher has overwritten the entry
-    /// meanwhile, or `payload` has no room.
+    /// Reader: copies a living inline sample; `payload` gets the words of the sample, and the words behind them up
+    /// to the end of a line. `renewed_ns` is in the publisher's header. Returns `None` if the publisher has
+    /// overwritten the entry meanwhile, or `payload` has no room.
     #[inline(always)]
     pub(crate) fn copy(
         &self,
@@ -128,8 +131,8 @@ impl Ring {
         self.inline_info(sequence, word, renewed_ns)
     }
 
-    /// Reader: the properties of a living inline sample, whose payload, if it is wanted, was loaded before. `None`: the
-    /// publisher has overwritten the entry meanwhile. `renewed_ns` is in the publisher's header.
+    /// Reader: the properties of a living inline sample, whose payload, if it is wanted, was loaded before. Returns
+    /// `None` if the publisher has overwritten the entry meanwhile. `renewed_ns` is in the publisher's header.
     #[inline(always)]
     pub(crate) fn inline_info(&self, sequence: u64, word: InlineWord, renewed_ns: &AtomicU64) -> Option<InlineInfo> {
         let [first, detail] = self.entry(sequence).0;
@@ -141,13 +144,14 @@ impl Ring {
         is_unchanged.then_some(InlineInfo { length_bytes, time_ns, wall_shift_ns, renewed_ns })
     }
 
-    /// Length of a sample in a slot that may have been retired, but recently enough that its entry was not used again.
+    /// The length of a sample in a slot that may have been retired, but recently enough that its entry was
+    /// not used again.
     pub(crate) fn length_bytes_of(&self, sequence: u64) -> Option<usize> {
         let ([word, length_bytes], _) = self.entry(sequence);
         entry::is_of_slot(word.load(Relaxed), sequence).then(|| length_bytes.load(Relaxed) as usize)
     }
 
-    /// Length of a sample that was published recently, for reports: it may be overwritten meanwhile.
+    /// The length of a sample that was published recently, for reports: the entry may be overwritten meanwhile.
     pub(crate) fn recent_length_bytes(&self, sequence: u64) -> Option<usize> {
         match self.look(sequence) {
             Entry::Inline(word) => Some(word.length_bytes()),
@@ -155,14 +159,14 @@ impl Ring {
         }
     }
 
-    /// Reader: likely length of a living sample in a slot, for prefetching only.
+    /// Reader: the likely length of a living sample in a slot, for prefetching only.
     #[inline]
     pub(crate) fn length_hint(&self, sequence: u64) -> usize {
         self.entry(sequence).0[1].load(Relaxed) as usize
     }
 
-    /// Publisher: marks the old sample in the entry of `sequence` as dead (7). The caller then stores the other words
-    /// of the entry, and at last `word` (Release).
+    /// Publisher: marks the old sample in the ring entry of `sequence` as dead (7). The caller then stores the other
+    /// words of the entry, and at last `word` (Release).
     #[inline(always)]
     fn overwrite(&self, sequence: u64, word: &AtomicU64) {
         if !is_weakened(Site::OverwriteMark) {
@@ -172,7 +176,7 @@ impl Ring {
         crash::point(Point::EntryOverwritten);
     }
 
-    /// Publisher: announces the sample in the slot at `offset`, which is written (1).
+    /// Publisher: announces the sample in the slot at `offset`, which was written before (1).
     #[inline]
     pub(crate) fn publish(&self, sequence: u64, offset: usize, length_bytes: u64) {
         let ([word, detail], _) = self.entry(sequence);
@@ -202,8 +206,8 @@ impl Ring {
         crash::point(Point::EntryAlive);
     }
 
-    /// Publisher: marks the entry of a sample with a slot that leaves the history dead (N1). Relaxed: the SeqCst fence
-    /// that follows orders it.
+    /// Publisher: marks the entry of a sample in a slot as dead, because the sample leaves the history (N1).
+    /// Relaxed: the SeqCst fence that follows orders it.
     #[inline]
     pub(crate) fn mark_dead(&self, sequence: u64) {
         if is_weakened(Site::DeadMark) {
@@ -214,12 +218,13 @@ impl Ring {
         crash::point(Point::EntryDead);
     }
 
-    /// Publisher: fills `new`, which no reader sees yet and whose entries are as large, with the state of every
-    /// sequence up to `head`.
+    /// Publisher: fills `new`, which no reader sees yet, with the state of every sequence up to `head`. The entries
+    /// of both rings have the same size.
     pub(crate) fn copy_to(&self, new: &Ring, tail: u64, head: u64) {
         let capacity = new.capacity() as u64;
         for index in 0..capacity {
-            // The sequences up to `head` that share the ring; an entry before the first sample is 0, older than all.
+            // The sequences up to `head` that share the ring; an entry for a sequence before the first sample has
+            // the sequence 0, which is older than all samples.
             let sequence = (head + 1 + index).wrapping_sub(capacity);
             let ((old_header, old), (new_header, new)) = (self.entry(sequence), new.entry(sequence));
             let words = old_header.iter().chain(old).zip(new_header.iter().chain(new));
@@ -232,8 +237,8 @@ impl Ring {
         }
     }
 
-    /// Publisher: marks every entry as moved, because a reader may look at any of them. The mark sends readers to the
-    /// descriptor of the new ring, which is stored already (5).
+    /// Publisher: marks every entry as moved, because a reader may look at any of them. Because of the mark, readers
+    /// load the descriptor of the new ring, which is stored already (5).
     pub(crate) fn mark_moved(&self) {
         if !is_weakened(Site::MovedMark) {
             self.words.chunks_exact(self.entry_words as usize).for_each(|entry| {
@@ -244,7 +249,7 @@ impl Ring {
     }
 }
 
-/// Lines of an inline payload after the entry's first one.
+/// The number of an inline payload's cache lines after the first line of the entry.
 #[inline(always)]
 fn more_lines(length_bytes: usize) -> usize {
     length_bytes.saturating_sub(8 * FIRST_WORDS).div_ceil(8 * LINE_WORDS)

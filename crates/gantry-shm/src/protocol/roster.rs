@@ -1,4 +1,4 @@
-//! The records of one publisher's readers, as they were when the topic had a certain generation.
+//! The records of one publisher's readers, as of a certain generation of the topic.
 //!
 //! Invariant C1: a roster holds every record that was made for this publisher before its `generation`. Nothing here
 //! allocates.
@@ -9,11 +9,11 @@ use crate::protocol::{
     sync::{Ordering::Relaxed, Site, acquire_fence},
 };
 
-/// The records, each with a `K` that keeps its memory mapped.
+/// The reader records, each with a `K` that keeps the record's memory mapped.
 pub(crate) struct Roster<K> {
-    /// The publisher's key, by which records name it.
+    /// The publisher's key, by which reader records name the publisher.
     key: u64,
-    /// The joins and leaves until here are known.
+    /// The generation of the topic's readers up to which this roster contains all joins and leaves.
     pub(crate) generation: u64,
     pub(crate) records: Vec<(InRegion<ReaderRecord>, K)>,
 }
@@ -24,8 +24,8 @@ impl<K> Roster<K> {
         Roster { key, generation, records }
     }
 
-    /// The records of subscriptions that still take. A record whose subscription left may belong to another publisher
-    /// by now.
+    /// The records of subscriptions that still take samples. A record whose subscription left may belong to another
+    /// publisher by now.
     pub(crate) fn active(&self) -> impl Iterator<Item = &(InRegion<ReaderRecord>, K)> {
         self.records.iter().filter(|(record, _)| {
             let takes = matches!(record.state.load(Relaxed), READER_ACTIVE | READER_GATING);
@@ -38,18 +38,18 @@ impl<K> Roster<K> {
         self.active().count()
     }
 
-    /// Samples that the deepest subscription wants kept.
+    /// The number of samples that the deepest subscription wants kept.
     pub(crate) fn deepest(&self) -> usize {
         self.active().map(|(record, _)| record.depth.load(Relaxed) as usize).max().unwrap_or(0)
     }
 
-    /// The oldest sequence that a subscription may still take, 0 = all, `None` = there is no subscription. Relaxed: it
-    /// decides which samples are kept; samples in use are protected by their pins.
+    /// The oldest sequence that a subscription may still take, 0 = all samples, `None` = there is no subscription.
+    /// Relaxed: the result only decides how long samples are kept; samples in use are protected by their pins.
     pub(crate) fn slowest_cursor(&self) -> Option<u64> {
         self.active().map(|(record, _)| record.cursor.load(Relaxed)).min()
     }
 
-    /// The oldest sequence that a gating subscription has not taken yet; `u64::MAX` if there is none.
+    /// The oldest sequence that a gating subscription has not taken yet; `u64::MAX` if there is no such sequence.
     pub(crate) fn gating_sequence(&self) -> u64 {
         let gating = self.active().filter(|(record, _)| record.state.load(Relaxed) == READER_GATING);
         let sequence = gating.map(|(record, _)| record.cursor.load(Relaxed)).min().unwrap_or(u64::MAX);

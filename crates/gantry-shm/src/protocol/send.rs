@@ -1,14 +1,14 @@
-//! The word by which a publisher notifies the thread that wakes its readers of samples (pair 3, with a thread in
-//! between). It is private memory of their process.
+//! The word by which an asynchronous publisher notifies the sender thread of samples, so that this thread wakes the
+//! readers (pair 3, with a thread in between). The word is private memory of the process.
 
 use crate::protocol::sync::{AtomicU64, Fenced, Ordering::Relaxed, Site, full_fence, release};
 
-/// The newest sequence of one publisher, 0 = none yet, for the sender. It is on a line of its own, since the sender's
-/// loads take the line from the publisher's core.
+/// The sequence of one publisher's newest sample, for the sender; 0 = none yet. The word is on a cache line of its
+/// own, since the sender's loads take the line from the publisher's core.
 #[repr(align(64))]
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
-    /// Sequence of the newest sample. W: the publisher. R: the sender.
+    /// The sequence of the newest sample. W: the publisher. R: the sender.
     newest: AtomicU64,
 }
 
@@ -21,8 +21,8 @@ impl Outbox {
         self.newest.store(sequence, release(Site::OutboxStore));
     }
 
-    /// Sender: executes a fence if there are samples after `seen`, and sets `seen` to the newest. The fence comes
-    /// between the entries and the caller's wake of the topic's sleepers (3).
+    /// Sender: executes a fence if there are samples after `seen`, and sets `seen` to the newest sequence. The fence
+    /// comes between the entries and the caller's wake of the topic's sleepers (3).
     #[inline]
     pub(crate) fn take_news(&self, seen: &mut u64) -> Option<Fenced> {
         let newest = self.newest.load(Relaxed);

@@ -12,7 +12,7 @@ use std::{ops::Deref, ptr::NonNull};
 #[cfg(not(all(target_pointer_width = "64", target_os = "linux")))]
 compile_error!("the engine needs 64-bit Linux: 8-byte atomic loads from read-only memory are promised nowhere else");
 
-/// A type that may be laid over the bytes of a region.
+/// A type whose values may be read in place in the bytes of a region.
 ///
 /// # Safety
 /// S1 holds, and every field that changes after the region is linked is an atomic.
@@ -32,7 +32,7 @@ unsafe impl Shared for Futex {}
 #[cfg(not(all(test, feature = "loom")))]
 unsafe impl<T: Shared, const N: usize> Shared for [T; N] {}
 
-/// A shared struct in memory that the holder of this keeps mapped.
+/// A reference to a shared struct in memory that the holder of the reference keeps mapped.
 pub(crate) struct InRegion<T: ?Sized>(NonNull<T>);
 
 // SAFETY: the value is used as a `&T`, and a `T` that is `Sync` may be used from any thread.
@@ -44,7 +44,7 @@ impl<T: ?Sized> InRegion<T> {
     /// Refers to `target` beyond its lifetime.
     ///
     /// # Safety
-    /// The memory stays mapped, and a `T`, for as long as the result or a copy of it is used.
+    /// The memory stays mapped and remains a `T` for as long as the result or a copy of it is used.
     #[inline]
     pub(crate) unsafe fn new(target: &T) -> InRegion<T> {
         InRegion(NonNull::from(target))

@@ -12,14 +12,14 @@ use crate::{
 };
 use std::time::Duration;
 
-/// Index of a waiter's line. The last line is shared by all waiters that come when the others are taken.
+/// The index of a waiter's line. The last line is shared by all waiters that come when all other lines are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WaiterIndex(pub(crate) usize);
 
 /// The last line, which is shared.
 pub(crate) const SHARED_WAITER: WaiterIndex = WaiterIndex(WAITER_LINES - 1);
 
-/// A set of waiters, one bit each.
+/// A set of waiters, with one bit for each waiter.
 pub(crate) type Waiters = [AtomicU64; 8];
 
 /// Adds a waiter to sets, and fences (3): the caller may look for news at once.
@@ -34,7 +34,7 @@ pub(crate) fn set(waiters: &Waiters, waiter: WaiterIndex) {
     crash::point(Point::SleeperEntered);
 }
 
-/// Takes a waiter out of sets; the shared waiter stays, since other threads may sleep there.
+/// Takes a waiter out of sets; the shared waiter stays in the sets, because other threads may sleep on its line.
 pub(crate) fn leave(waiters: &Waiters, waiter: WaiterIndex) {
     if waiter != SHARED_WAITER {
         withdraw(waiters, waiter);
@@ -60,17 +60,18 @@ pub(crate) fn each(waiters: &Waiters, mut found: impl FnMut(WaiterIndex)) {
     }
 }
 
-/// The side of a topic that joins or leaves: readers concern publishers, publishers concern readers.
+/// A side of a topic, whose members join and leave: publishers follow the readers' side, readers follow the
+/// publishers' side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Side {
-    /// Subscriptions, and the records in which they pin.
+    /// Subscriptions, and the reader records in which they pin samples.
     Readers,
     /// Publishers.
     Publishers,
 }
 
 impl TopicLine {
-    /// Count of the joins and leaves of one side.
+    /// The generation of one side: the count of its joins and leaves.
     #[inline]
     pub(crate) fn generation(&self, side: Side) -> &AtomicU64 {
         match side {
@@ -79,7 +80,7 @@ impl TopicLine {
         }
     }
 
-    /// The waiters that are woken when that side changes.
+    /// The waiters that are woken when this side changes.
     pub(crate) fn watchers(&self, side: Side) -> &Waiters {
         match side {
             Side::Readers => &self.readers_watchers,
@@ -93,18 +94,18 @@ impl TopicLine {
 pub(crate) struct TopicLines {
     pub(crate) topic: InRegion<TopicLine>,
     pub(crate) waiters: InRegion<[WaiterLine; WAITER_LINES]>,
-    /// The topic's in the lines of waiters that collect.
+    /// The topic's bit in the lines of waiters that collect.
     pub(crate) bit: ReadyBit,
 }
 
 impl TopicLines {
-    /// Wakes the waiters that sleep until there is a sample. The news were stored before the fence (3). One system call
-    /// for each sleeper; none without sleepers.
+    /// Wakes the waiters that sleep until there is a sample of the topic. The news were stored before the fence (3).
+    /// Makes one system call for each sleeper; none without sleepers.
     #[inline]
     pub(crate) fn wake(&self, fenced: Fenced) {
         each(&self.topic.sleepers, |waiter| {
-            // Waiters that share the last line do not withdraw the bit of this line. It is withdrawn here, before the
-            // ring: each of these waiters wakes, looks, and enters the sets again.
+            // Waiters that share the last line do not withdraw the bit of this line. The bit is withdrawn here,
+            // before the ring: each of these waiters wakes, looks, and enters the sets again.
             if waiter == SHARED_WAITER {
                 withdraw(&self.topic.sleepers, waiter);
             }
@@ -123,7 +124,7 @@ impl TopicLines {
     pub(crate) fn changed(&self, side: Side) -> u64 {
         let generation = self.topic.generation(side).fetch_add(1, Release).wrapping_add(1);
         crash::point(Point::GenerationRaised);
-        // (3) either the sleeper sees the generation, or this thread sees its bit.
+        // Pair (3): either the sleeper sees the generation, or this thread sees its bit.
         let fenced = full_fence(Site::NewsFence);
         self.wake_watchers(side, fenced);
         if side == Side::Publishers {
@@ -145,8 +146,8 @@ impl TopicLines {
     }
 }
 
-/// Sleeps on `bell`, announced in all of `sets`, until it rings or `limit` is over. It does not sleep if the bell rang
-/// since `rings` was read, or `look` finds something.
+/// Sleeps on `bell` until it rings or `limit` is over; meanwhile the waiter is announced in all `sets`. The thread
+/// does not sleep if the bell rang since `rings` was read, or `look` finds something.
 pub(crate) fn sleep<'a>(
     bell: &Futex,
     rings: u32,
@@ -163,7 +164,8 @@ pub(crate) fn sleep<'a>(
     }
 }
 
-/// Takes a waiter out of sets when this value is dropped, also if the look panics: its line may be freed after that.
+/// A guard that takes a waiter out of sets when it is dropped, also if the `look` function panics, because the
+/// waiter's line may be freed later.
 struct Entered<'a, S: Iterator<Item = &'a Waiters> + Clone> {
     sets: S,
     waiter: WaiterIndex,
@@ -171,7 +173,7 @@ struct Entered<'a, S: Iterator<Item = &'a Waiters> + Clone> {
 
 impl<'a, S: Iterator<Item = &'a Waiters> + Clone> Drop for Entered<'a, S> {
     fn drop(&mut self) {
-        // A model that failed has ended: its atomics are no more.
+        // When a model has failed, loom's execution has ended and its atomics cannot be used.
         if cfg!(all(test, feature = "loom")) && std::thread::panicking() {
             return;
         }

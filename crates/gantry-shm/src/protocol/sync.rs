@@ -1,9 +1,9 @@
 //! Atomics, fences and futexes: the standard ones, or loom's when the protocol is model-checked (unit tests with the
 //! feature `loom`).
 //!
-//! An ordering that a model can show to be needed goes through a [`Site`]: the model weakens it and must then fail. In
-//! a normal build the functions are the orderings whose names they have. Other orderings (of `head`, of generations, of
-//! the count of rings) are plain `Ordering`s in the code; no model covers them.
+//! An ordering that a model can show to be needed goes through a [`Site`]: the model weakens it and must then fail.
+//! In a normal build, each function is the ordering that has its name. Other orderings (of `head`, of generations,
+//! of the count of rings) are plain `Ordering`s in the code; no model covers them.
 
 #[cfg(all(test, feature = "loom"))]
 pub(crate) use loom::sync::atomic::{AtomicU32, AtomicU64, fence};
@@ -16,114 +16,116 @@ use std::time::Duration;
 /// (`protocol`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Site {
-    /// (1) the publisher's store of an entry.
+    /// Pair 1: the publisher's store of an entry.
     EntryStore,
-    /// (1) after the subscription's look at an entry, and after the load of the head that follows it in a take: one of
-    /// the two fences is enough for the payload, so a model weakens both at once.
+    /// Pair 1: the fence after the subscription's load of an entry, and after the load of the head that follows it
+    /// in a take: one of the two fences is enough for the payload, so a model weakens both at once.
     EntryLook,
-    /// (2), (3) and (8), in publish. Before it: entry and dead marks. After it: generation, pins, sleepers, ready bits.
+    /// Pairs 2, 3 and 8: the fence in publish. Stores before it: entry and dead marks. Loads after it: generation,
+    /// pins, sleepers, ready bits.
     PublishFence,
-    /// (2) the same without the sleepers: in an asynchronous publish, and where a publisher is short of slots.
+    /// Pair 2: the fence between dead marks and the loads of generation and pins, in an asynchronous publish and
+    /// when a publisher is short of slots.
     RetireFence,
-    /// (2) between a pin and the look at the entry.
+    /// Pair 2: the fence between a pin and the load of the entry.
     PinFence,
-    /// (2) not an ordering: the dead mark itself.
+    /// Pair 2, a step and not an ordering: the dead mark.
     DeadMark,
-    /// (2) not an ordering: the look at the generation after the dead marks.
+    /// Pair 2, a step and not an ordering: the load of the generation after the dead marks.
     GenerationLook,
-    /// (3) between a generation and the look at the sleepers.
+    /// Pair 3: the fence between the store of a generation and the load of the sleepers.
     NewsFence,
-    /// (3) an asynchronous publisher's store of a sequence in its outbox.
+    /// Pair 3: an asynchronous publisher's store of a sequence in its outbox.
     OutboxStore,
-    /// (3) between the sender's look at a publisher's outbox and its look at the sleepers.
+    /// Pair 3: the fence between the sender's load of a publisher's outbox and its load of the sleepers.
     SenderFence,
-    /// (3) between the sleepers bit and the last look.
+    /// Pair 3: the fence between setting the sleepers bit and the last look for news.
     SleepFence,
-    /// (3) not an ordering: the count of rings is read before the last look.
+    /// Pair 3, a step and not an ordering: the count of rings is read before the last look for news.
     RingsBeforeLook,
-    /// (3) not an ordering: a ring counts, so that the kernel refuses to sleep.
+    /// Pair 3, a step and not an ordering: a ring raises the bell's count, so that the kernel refuses to sleep.
     #[cfg(all(test, feature = "loom"))]
     RingCounts,
-    /// (8) between a topic's bit and the look at the waiter's state.
+    /// Pair 8: the fence between setting a topic's bit and the load of the waiter's state.
     ReadyFence,
-    /// (8) between the bits and the look at the topics.
+    /// Pair 8: the fence between taking the bits and the loads of the topics' words.
     CollectFence,
-    /// (8) between the store of ASLEEP and the look at the bits.
+    /// Pair 8: the fence between the store of ASLEEP and the load of the bits.
     AsleepFence,
-    /// (8) the same store, for another thread that sleeps.
+    /// Pair 8: the fence between the store of ASLEEP for another thread that sleeps and the load of the bits.
     HandOverFence,
-    /// (4) a pin that may follow another sample's pin.
+    /// Pair 4: the store of a pin that may follow another sample's pin.
     PinStore,
-    /// (4) a released pin.
+    /// Pair 4: the store that releases a pin.
     Unpin,
-    /// (4) after the publisher's look at the pins.
+    /// Pair 4: the fence after the publisher's load of the pins.
     PinsLook,
-    /// (5) the new ring before its descriptor.
+    /// Pair 5: the store of the descriptor, after the new ring is filled.
     DescriptorStore,
-    /// (5) the descriptor before MOVED in the old entries.
+    /// Pair 5: the store of MOVED in the old entries, after the descriptor is stored.
     MovedStore,
-    /// (5) not an ordering: MOVED itself, in the old entries.
+    /// Pair 5, a step and not an ordering: the mark MOVED in the old entries.
     MovedMark,
-    /// (7) not an ordering: the dead mark of an entry's last sample before its words are written.
+    /// Pair 7, a step and not an ordering: the dead mark of an entry's last sample before its words are written.
     OverwriteMark,
-    /// (7) between that mark and the words.
+    /// Pair 7: the fence between an entry's dead mark and the stores of its words.
     OverwriteFence,
-    /// (7) between a look at an entry's words and the second look at the entry.
+    /// Pair 7: the fence between the loads of an entry's words and the second load of the entry.
     RecheckFence,
-    /// (7) not an ordering: that second look.
+    /// Pair 7, a step and not an ordering: the second load of an entry after its words were loaded.
     Recheck,
-    /// (7) not an ordering: no entry refers to the header's shift of wall times when it is renewed.
+    /// Pair 7, a condition and not an ordering: no entry refers to the header's shift of wall times when it is renewed.
     RenewedUnused,
-    /// (6) a gating subscription's cursor.
+    /// Pair 6: the store of a gating subscription's cursor.
     CursorStore,
-    /// (6) not an ordering: the cursor advances after the sample is held.
+    /// Pair 6, a step and not an ordering: the cursor advances after the sample is held.
     CursorAfterHold,
-    /// (6) between that cursor and the look at `blocked`.
+    /// Pair 6: the fence between the store of a cursor and the load of `blocked`.
     CursorFence,
-    /// (6) between the store of `blocked` and the look at the cursors.
+    /// Pair 6: the fence between the store of `blocked` and the load of the cursors.
     BlockFence,
-    /// (6) after the publisher's look at the cursors.
+    /// Pair 6: the fence after the publisher's load of the cursors.
     GateLook,
-    /// (10) the end of a place's use.
+    /// Pair 10: the store that ends a place's use.
     PlaceEnd,
-    /// (10) the look at a place before it is written.
+    /// Pair 10: the load of a place's use flag before the place is written.
     PlaceLook,
-    /// (9) between a sample's release and its look at the flag.
+    /// Pair 9: the fence between a sample's release and its load of the orphan flag.
     #[cfg(all(test, feature = "loom"))]
     ReleaseFence,
-    /// (9) between the flag and the look at the pins.
+    /// Pair 9: the fence between setting the orphan flag and the load of the pins.
     #[cfg(all(test, feature = "loom"))]
     OrphanFence,
-    /// (11) between a holder's bit and the look at the line's word.
+    /// Pair 11: the fence between setting a holder's bit and the load of the line's word.
     HoldFence,
-    /// (11) between the end of a hold and the look at the other holders.
+    /// Pair 11: the fence between the end of a hold and the load of the other holders' bits.
     ReleaseLineFence,
-    /// (11) between the end of a line and the look at its holders.
+    /// Pair 11: the fence between marking a line as ending and the load of its holders' bits.
     EndFence,
-    /// (11) not an ordering: that look.
+    /// Pair 11, a step and not an ordering: the load of an ending line's holder bits.
     EndLook,
-    /// (11) between a claim of a line and the look at the other lines.
+    /// Pair 11: the fence between a claim of a line and the loads of the other lines' words.
     ClaimFence,
-    /// (11) not an ordering: the look at the shared line after a claim.
+    /// Pair 11, a step and not an ordering: the load of the shared line's word after a claim.
     OpenLook,
-    /// (11) between the look at the shared line and the looks at the others.
+    /// Pair 11: the fence between the load of the shared line's word and the loads of the other lines' words.
     OpenFence,
 }
 
 #[cfg(all(test, feature = "loom"))]
 thread_local! {
-    /// The site that the running model weakens. A thread-local, since loom runs all threads of a model on the thread
-    /// that checks it.
+    /// The site that the running model weakens. It is a thread-local, because loom runs all threads of a model on
+    /// the thread that checks it.
     pub(crate) static WEAKENED: std::cell::Cell<Option<Site>> = const { std::cell::Cell::new(None) };
 }
 
-/// Whether a model weakens this site; never in a normal build.
+/// Whether the running model weakens this site; always `false` in a normal build.
 #[cfg(all(test, feature = "loom"))]
 pub(crate) fn is_weakened(site: Site) -> bool {
     WEAKENED.get() == Some(site)
 }
 
-/// Whether a model weakens this site; never in a normal build.
+/// Whether a model weakens this site; always `false` in a normal build.
 #[cfg(not(all(test, feature = "loom")))]
 #[inline(always)]
 pub(crate) const fn is_weakened(_: Site) -> bool {
@@ -136,7 +138,7 @@ pub(crate) fn release(site: Site) -> Ordering {
     if is_weakened(site) { Ordering::Relaxed } else { Ordering::Release }
 }
 
-/// `Acquire`, for private memory ([`acquire`] is for memory that other processes write).
+/// The ordering `Acquire` for private memory ([`acquire`] is for memory that other processes write).
 #[inline(always)]
 pub(crate) fn acquire_order(site: Site) -> Ordering {
     if is_weakened(site) { Ordering::Relaxed } else { Ordering::Acquire }
@@ -180,19 +182,19 @@ pub(crate) fn acquire(word: &AtomicU64) -> u64 {
     value
 }
 
-/// A counter that threads of any process sleep on until it changes.
+/// A counter on which threads of any process sleep until it changes.
 #[cfg(not(all(test, feature = "loom")))]
 #[repr(transparent)]
 pub(crate) struct Futex(AtomicU32);
 
 #[cfg(not(all(test, feature = "loom")))]
 impl Futex {
-    /// The count of rings. Acquire: a store before a ring is seen after it.
+    /// The count of rings. Acquire: a store that precedes a ring is seen by a thread that loads the count of this ring.
     pub(crate) fn rings(&self) -> u32 {
         self.0.load(Ordering::Acquire)
     }
 
-    /// Counts, and wakes all threads that sleep here. One system call.
+    /// Raises the count, and wakes all threads that sleep on this futex. Makes one system call.
     pub(crate) fn ring(&self) {
         self.0.fetch_add(1, Ordering::Release);
         // An error would cost one slice of sleep (EFAULT is impossible, because the word is mapped). The kernel reads
@@ -200,25 +202,25 @@ impl Futex {
         let _ = rustix::thread::futex::wake(&self.0, rustix::thread::futex::Flags::empty(), i32::MAX as u32);
     }
 
-    /// Counts, and wakes one of the threads that sleep here, the one that sleeps longest. One system call.
+    /// Raises the count, and wakes the thread that has slept on this futex for the longest time. Makes one system call.
     pub(crate) fn ring_one(&self) {
         self.0.fetch_add(1, Ordering::Release);
         let _ = rustix::thread::futex::wake(&self.0, rustix::thread::futex::Flags::empty(), 1); // as in `ring`
     }
 
-    /// Sleeps until the next call of [`Futex::ring`], or a [`Futex::ring_one`] that chooses this thread. `rings` is the
-    /// count that the caller read before; if it has changed since, the call returns at once. It also returns after the
-    /// timeout `limit`, and when a POSIX signal interrupts it, so the caller checks its condition after every return.
-    /// Always one system call.
+    /// Sleeps until the next call of [`Futex::ring`], or a [`Futex::ring_one`] that chooses this thread. `rings` is
+    /// the count that the caller read before; if it has changed since, the call returns at once. The call also
+    /// returns after the timeout `limit`, and when a POSIX signal interrupts it, so the caller checks its condition
+    /// after every return. Always one system call.
     pub(crate) fn sleep(&self, rings: u32, limit: Duration) {
-        // `None`, and so no timeout, if the limit is longer than the kernel can count.
+        // The timeout is `None`, so there is no timeout, if the limit is longer than the kernel can count.
         let timeout = rustix::thread::futex::Timespec::try_from(limit).ok();
         let _ = rustix::thread::futex::wait(&self.0, rustix::thread::futex::Flags::empty(), rings, timeout.as_ref());
     }
 }
 
-/// The model of a futex: the kernel compares and sleeps under a lock that waking takes, too. Never times out, so that a
-/// lost wake-up is a deadlock, which loom reports.
+/// The model of a futex: the kernel compares and sleeps under a lock that a wake-up takes, too. The model never
+/// times out, so that a lost wake-up is a deadlock, which loom reports.
 #[cfg(all(test, feature = "loom"))]
 #[derive(Debug, Default)]
 pub(crate) struct Futex {

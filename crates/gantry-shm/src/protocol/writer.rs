@@ -1,8 +1,8 @@
 //! A publisher's side of the protocol: publish, retire, reclaim, change the ring.
 //!
-//! The pairs of `protocol` prescribe the order of its steps. Memory for slots and rings and the rosters of readers come
-//! from the publisher. Only the change of the ring allocates, no step takes a lock, and only the wake-up of sleeping
-//! readers makes system calls.
+//! The pairs of `protocol` prescribe the order of its steps. The publisher provides the memory for slots and rings,
+//! and the rosters of readers. Only the change of the ring allocates, no step takes a lock, and only the wake-up of
+//! sleeping readers makes system calls.
 
 use super::{
     history::{History, Slot},
@@ -23,10 +23,10 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// Samples that are retired in one batch, so that readers' pin lines are fetched rarely ...
+/// The number of samples that are retired in one batch, so that readers' pin lines are fetched rarely.
 pub(crate) const BATCH_SAMPLES: std::ops::RangeInclusive<usize> =
     if cfg!(all(test, feature = "loom")) { 0..=0 } else { 16..=256 };
-/// ... but no more bytes than this in one batch, if that is more than two samples.
+/// The largest number of bytes that are retired in one batch, if a batch has more than two samples.
 const MAX_BATCH_BYTES: usize = 1 << 20;
 
 /// The samples that a publisher keeps.
@@ -34,13 +34,13 @@ const MAX_BATCH_BYTES: usize = 1 << 20;
 pub(crate) struct Retention {
     /// Samples that are always kept.
     pub(crate) guaranteed: usize,
-    /// Samples that are kept while no reader is known, for late joiners.
+    /// The number of samples that are kept for late joiners while no reader is known.
     pub(crate) initial: usize,
-    /// Samples that are kept at most, if readers are deeper (or KEEP_ALL) ...
+    /// The largest number of samples that are kept if readers are deeper than the publisher, or KEEP_ALL.
     pub(crate) samples: usize,
-    /// ... and no more bytes than this.
+    /// The largest number of bytes that are kept for such readers.
     pub(crate) bytes: usize,
-    /// KEEP_ALL: as if a reader had the largest depth.
+    /// Whether the publisher is KEEP_ALL: it keeps samples as if a reader had the largest depth.
     pub(crate) is_keep_all: bool,
     /// The publisher waits for gating readers.
     pub(crate) is_gated: bool,
@@ -60,12 +60,13 @@ pub(crate) struct Writer<K> {
     pub(crate) history: History,
     pub(crate) roster: Roster<K>,
     pub(crate) retention: Retention,
-    /// Samples that are to be kept for the present readers.
+    /// The number of samples that are to be kept for the present readers.
     depth: usize,
     /// The number of samples, at most `depth`, for which the ring has room: a deep history begins with a small ring,
     /// which grows with the history.
     horizon: usize,
-    /// Samples beyond the horizon that are retired together; what the readers ask for, and what the ring has room for.
+    /// The number of samples beyond the horizon that are retired together: `wanted_batch` is the number that the
+    /// readers ask for, `batch` the number for which the ring has room.
     wanted_batch: usize,
     batch: usize,
     /// The number of retained samples at which a larger ring is needed.
@@ -75,12 +76,12 @@ pub(crate) struct Writer<K> {
     renewed: RenewedShift,
 }
 
-/// The wall clock's step since the publisher was made, for inline samples.
+/// The step of the wall clock since the publisher was made, as the wall times of inline samples need it.
 #[derive(Default)]
 struct RenewedShift {
-    /// The step as the publisher's header has it; 0: the wall clock was not set yet.
+    /// The step in the publisher's header; 0 if the wall clock was not set yet.
     shift_ns: u64,
-    /// The sequence of the last sample whose entry refers to the step.
+    /// The sequence of the last sample whose entry refers to this step.
     newest: u64,
 }
 
@@ -91,11 +92,12 @@ struct Retired;
 /// The proof that a newer roster is in place and that its readers are not notified yet.
 #[must_use = "`Writer::grant` tells the readers"]
 pub(crate) struct RosterChange {
-    /// Capacity of the larger ring that these readers need; `None` if the ring has room for them.
+    /// The capacity of the larger ring that the readers of the new roster need; `None` if the ring has room for them.
     pub(crate) needed_ring: Option<usize>,
 }
 
-/// The depth for which a publisher's first ring has room if it grows with the history: with a batch, 32 entries.
+/// The depth for which a publisher's first ring has room if the ring grows with the history: with a batch, such a
+/// ring has 32 entries.
 pub(crate) const FIRST_DEPTH: usize = 15;
 /// The factor by which the ring of a deep history grows when the history outgrows it.
 const RING_GROWTH: usize = 4;
@@ -108,7 +110,7 @@ pub(crate) fn ring_entries(horizon: usize, batch: usize, is_gated: bool) -> usiz
 }
 
 impl<K> Writer<K> {
-    /// Nothing is published yet; `roster` is empty, of no generation that a topic ever has.
+    /// Creates a writer that has published nothing yet. `roster` is empty, and has a generation that no topic ever has.
     pub(crate) fn new(
         header: InRegion<PublisherHeader>,
         lines: TopicLines,
@@ -146,7 +148,7 @@ impl<K> Writer<K> {
         self.announce(sequence, self.should_retire(slot.bytes()))
     }
 
-    /// The same for an inline sample, which fits in an entry ([`Ring::publish_inline`]).
+    /// As [`Writer::publish`], for an inline sample, which fits in an entry ([`Ring::publish_inline`]).
     #[inline(always)]
     pub(crate) fn publish_inline(&mut self, payload: &[u64], info: &InlineInfo) -> u64 {
         let sequence = self.history.retain_inline();
@@ -173,7 +175,7 @@ impl<K> Writer<K> {
         true
     }
 
-    /// The steps after the entry of `sequence` is stored.
+    /// Runs the steps that follow the store of the entry of `sequence`.
     #[inline(always)]
     fn announce(&mut self, sequence: u64, should_retire: bool) -> u64 {
         let retired = if should_retire { self.retire_down_to(self.horizon) } else { None };
@@ -185,8 +187,8 @@ impl<K> Writer<K> {
             }
             return sequence;
         }
-        // ONE fence for three: dead marks before pins (2); the entry before the sleepers (3) and before the ready bits
-        // of collectors (8).
+        // A single fence serves three pairs: dead marks are stored before pins are read (2); the entry is stored
+        // before the sleepers (3) and the ready bits of collectors (8) are read.
         let fenced = full_fence(Site::PublishFence);
         crash::point(Point::PublishFenced);
         self.store_head(sequence);
@@ -219,17 +221,17 @@ impl<K> Writer<K> {
     }
 
     /// Retires down to `kept` samples: after the next SeqCst fence, only readers that had pinned the retired samples
-    /// read their slots. `None`: no sample with a slot was retired.
+    /// read the samples' slots. Returns `None` if no sample with a slot was retired.
     fn retire_down_to(&mut self, kept: usize) -> Option<Retired> {
         if self.retention.is_gated {
-            // Within a roster the value never falls: `is_blocked` relied on an earlier look, and a full ring must lose
-            // a sample now.
+            // Within a roster the value never falls: `is_blocked` relied on an earlier value, and a full ring must
+            // lose a sample now.
             self.gating_sequence = self.gating_sequence.max(self.roster.gating_sequence());
         }
         let mut end = (self.history.head() + 1).saturating_sub(kept as u64);
         loop {
             let ring = &self.ring;
-            // N1: dead before the fence, the fence before the pins.
+            // N1: samples are marked dead before the fence, and pins are read after the fence.
             self.history.retire_before(end.min(self.gating_sequence), |sequence| ring.mark_dead(sequence));
             end = self.history.tail() + 1;
             if !self.exceeds_byte_cap(0) || end > self.gating_sequence {
@@ -265,7 +267,7 @@ impl<K> Writer<K> {
         }
     }
 
-    /// Whether readers came or went since the roster was made. A hint; [`Writer::reclaim`] looks again.
+    /// Whether readers came or went since the roster was made. The result is a hint; [`Writer::reclaim`] checks again.
     #[inline]
     pub(crate) fn may_be_outdated(&self) -> bool {
         self.lines.topic.readers_generation.load(Relaxed) != self.roster.generation
@@ -291,7 +293,7 @@ impl<K> Writer<K> {
         RosterChange { needed_ring: (entries > self.ring.capacity()).then_some(entries) }
     }
 
-    /// Whether the history is as long as the ring allows, and is to be longer.
+    /// Whether the history is as long as the ring allows, but must become longer.
     #[inline]
     pub(crate) fn needs_larger_ring(&self) -> bool {
         self.history.retained() >= self.grow_at
@@ -300,18 +302,19 @@ impl<K> Writer<K> {
     /// Capacity of the next larger ring.
     pub(crate) fn larger_ring(&self) -> usize {
         let horizon = self.depth.min(RING_GROWTH * self.horizon);
-        // The ring has room for a batch even while there are no readers, who want one.
+        // The ring has room for a batch even while there are no readers that want one.
         let batch = self.wanted_batch.max(*BATCH_SAMPLES.start());
         ring_entries(horizon, batch, self.retention.is_gated)
     }
 
-    /// Uses the room of a larger ring.
+    /// Extends the horizon to the room of a larger ring, after [`Writer::change_ring`].
     pub(crate) fn use_larger_ring(&mut self) {
         self.fit_to_ring();
         self.header.granted_depth.store(self.horizon as u64, Relaxed);
     }
 
-    /// Continues without a larger ring until the readers change; `false` if the publisher's own depth needs it.
+    /// Continues without a larger ring until the readers change; `false` if the publisher's own depth needs
+    /// the larger ring.
     pub(crate) fn keep_ring(&mut self) -> bool {
         let is_enough = self.horizon >= self.retention.guaranteed;
         if is_enough {
@@ -320,12 +323,13 @@ impl<K> Writer<K> {
         is_enough
     }
 
-    /// Tells the readers how many samples are kept for them, and from which generation on their pins are honoured.
+    /// Stores, for the readers, the number of samples that are kept for them, and the generation up to which their
+    /// pins are honoured.
     pub(crate) fn grant(&mut self, _: RosterChange) {
         self.fit_to_ring();
         self.header.granted_depth.store(self.horizon as u64, Relaxed);
         crash::point(Point::DepthGranted);
-        // Release: the pins of a reader that sees it are honoured from here on.
+        // Release: from now on, the pins of a reader that sees this generation are honoured.
         self.header.seen_generation.store(self.roster.generation, Release);
         crash::point(Point::GenerationSeen);
     }
@@ -334,7 +338,8 @@ impl<K> Writer<K> {
     fn fit_to_ring(&mut self) {
         let room = self.ring.capacity() - ring_entries(0, 0, self.retention.is_gated);
         self.horizon = self.depth.min(room.saturating_sub(*BATCH_SAMPLES.start()).max(1));
-        // Saturating: the rings of some models have no room for a batch; the rings of publishers have it.
+        // The subtraction saturates, because the rings of some models have no room for a batch; the rings of
+        // publishers have room.
         self.batch = self.wanted_batch.min(room.saturating_sub(self.horizon));
         self.grow_at = match self.retention.grows {
             true if self.horizon < self.depth => self.horizon,
@@ -343,12 +348,12 @@ impl<K> Writer<K> {
         };
     }
 
-    /// Whether the number of readers makes batches larger.
+    /// Whether there are many readers, so that batches are larger.
     pub(crate) fn has_many_readers(&self) -> bool {
         self.batch > *BATCH_SAMPLES.start()
     }
 
-    /// Slots that can be in use at once if all samples have one size.
+    /// The number of slots that can be in use at the same time if all samples have the same size.
     pub(crate) fn max_useful_slots(&self) -> usize {
         self.horizon + self.batch + 2
     }
@@ -396,9 +401,9 @@ impl<K> Writer<K> {
         full_fence(Site::BlockFence);
     }
 
-    /// Brings the next entry's line into this core's cache, only shortly before the store, because polling readers take
-    /// the line back. The lines of an inline payload are not fetched: a wait for five lines at once costs a stream a
-    /// third of its rate, and helps no hop.
+    /// Brings the cache line of the next entry into this core's cache. This is done only shortly before the store,
+    /// because polling readers take the line back. The lines of an inline payload are not fetched: a wait for five
+    /// lines at once costs a stream a third of its rate, and helps no hop.
     #[inline]
     pub(crate) fn prefetch_entry(&self) {
         prefetch::for_writing(self.ring.address(self.history.head() + 1));
@@ -417,7 +422,7 @@ mod tests {
     };
 
     fn leaked<T: Shared + 'static>(count: usize) -> &'static [T] {
-        // SAFETY: all zeros are a value of every shared type (S1).
+        // SAFETY: all-zero bytes are a valid value of every shared type (S1).
         Box::leak((0..count).map(|_| unsafe { std::mem::zeroed() }).collect())
     }
 

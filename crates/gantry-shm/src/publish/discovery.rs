@@ -30,7 +30,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-/// The records of a publisher's readers, each with the process in whose file it lies.
+/// The reader records for a publisher, each with the process in whose file it lies.
 pub(crate) type Readers = Roster<Arc<Peer>>;
 
 /// The discovery of one publisher's readers.
@@ -44,9 +44,9 @@ pub(crate) struct ReaderDiscovery {
 
 /// Result of the discovery.
 pub(crate) struct Discovered {
-    /// The newest roster, until the publisher exchanges it for its older one.
+    /// The newest roster. The publisher exchanges it for its older roster.
     pub(crate) readers: Readers,
-    /// `readers` is newer than the publisher's roster.
+    /// Whether `readers` is newer than the publisher's roster.
     pub(crate) is_new: bool,
     /// Generation of the newest roster.
     generation: u64,
@@ -57,7 +57,8 @@ pub(crate) struct Discovered {
 }
 
 impl ReaderDiscovery {
-    /// No reader is discovered yet. Called before the publisher can be found.
+    /// Creates a discovery that has found no reader yet. The discovery must be created before the publisher
+    /// can be found.
     pub(crate) fn new(domain: &Domain, topic: TopicIndex, key: u64) -> ReaderDiscovery {
         let (readers, known) = (Roster::new(key, 0, Vec::new()), KnownRecords::new(key));
         let discovered = Discovered { readers, is_new: false, generation: 0, known, mapping_error: None };
@@ -67,7 +68,7 @@ impl ReaderDiscovery {
         ReaderDiscovery { topic, key, unlisted_before, discovered: Mutex::new(discovered) }
     }
 
-    /// The result; waits for a discovery that is under way.
+    /// The result of the last discovery; waits for a discovery that is under way.
     pub(crate) fn discovered(&self) -> MutexGuard<'_, Discovered> {
         self.discovered.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -85,11 +86,11 @@ impl ControlTask for ReaderDiscovery {
         let generation = acquire(&domain.board.line(self.topic).readers_generation);
         if generation == discovered.generation {
             if !discovered.is_new {
-                // The publisher's older roster may keep processes mapped that are gone.
+                // The exchanged roster of the publisher is dropped, because it may keep processes mapped that are gone.
                 discovered.readers = Roster::new(self.key, 0, Vec::new());
             }
-            // A dead reader may have held samples although its subscriptions had left before; then its reaper does not
-            // raise this generation.
+            // A dead reader may have held samples although its subscriptions had left before; in this case its
+            // reaper does not raise the generation of this topic.
             if discovered.known.processes().any(|peer| peer.is_known_dead()) {
                 discovered.known.forget();
                 domain.board.topic_changed(self.topic, Side::Readers);
@@ -104,7 +105,8 @@ impl ControlTask for ReaderDiscovery {
                 if found.is_all {
                     discovered.readers.records.clear();
                 }
-                // C1: the roster had all records until its generation, and these were made since then.
+                // C1: the roster had all records until its generation, and `found` has the records that were
+                // made since then.
                 discovered.readers.records.extend(found.records);
                 discovered.readers.generation = generation;
                 (discovered.is_new, discovered.generation, discovered.mapping_error) = (true, generation, None);
@@ -114,9 +116,9 @@ impl ControlTask for ReaderDiscovery {
     }
 }
 
-/// The subscriptions that have a record for that publisher; their records are removed from `records`. A record does not
-/// name its subscription. If a process has fewer records than compatible subscriptions to which they could belong, its
-/// first subscriptions count as joined.
+/// The subscriptions that have a record for the publisher; their records are removed from `records`. A record does
+/// not name its subscription. If a process has fewer records than compatible subscriptions to which they could
+/// belong, its first subscriptions count as joined.
 pub(crate) fn joined<'a>(
     publisher: &EndpointDescription,
     records: &mut Vec<PeerRecord>,
@@ -133,14 +135,14 @@ pub(crate) fn joined<'a>(
     compatible.filter(|(peer, subscription)| has_record(peer, subscription)).map(|(_, joined)| joined.gid).collect()
 }
 
-/// Probes the processes of the readers and removes the dead; returns whether there were any.
+/// Probes the processes of the readers and removes the dead; returns whether a process was dead.
 pub(crate) fn drop_dead_readers(readers: &mut Readers) -> bool {
     let before = readers.records.len();
     readers.records.retain(|(_, peer)| peer.is_alive());
     readers.records.len() < before
 }
 
-/// The processes of gating readers that have not taken the sample with that sequence, for an error sentence.
+/// The processes of gating readers that have not taken the sample with this sequence, for an error sentence.
 pub(crate) fn slow_readers(readers: &Readers, sequence: u64) -> Vec<String> {
     let lags =
         |record: &ReaderRecord| record.state.load(Relaxed) == READER_GATING && record.cursor.load(Relaxed) <= sequence;
@@ -154,11 +156,12 @@ mod tests {
     use crate::{Participant, Publisher, PublisherOptions, Qos, Subscription, TypeDescription};
     use std::path::Path;
 
-    /// C1: the roster that a publisher takes has all records for it, whatever came and went since it took the last one.
+    /// C1: the roster that a publisher takes has all records for it, whichever records appeared or disappeared since
+    /// it took its last roster.
     #[test]
     fn a_roster_that_grew_has_all_records() {
         let root = tempfile::tempdir_in("/dev/shm").unwrap();
-        // Two participants of this process that treat each other as two processes.
+        // The two participants of this process treat each other as two processes.
         let other_path = Path::new("/dev/shm/../shm").join(root.path().file_name().unwrap());
         let homes = [root.path(), &other_path].map(|root| Participant::join_under(root, 0).unwrap());
         let (qos, options, of_type) = (Qos::default(), PublisherOptions::default(), TypeDescription::default);

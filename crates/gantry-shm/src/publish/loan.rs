@@ -11,7 +11,8 @@ use crate::{
 };
 use std::{mem::ManuallyDrop, ptr::NonNull, sync::Arc};
 
-/// Memory for one message. [`Publisher::publish`](crate::Publisher::publish) publishes it; a drop returns the slot.
+/// A loan: memory for one message. [`Publisher::publish`](crate::Publisher::publish) publishes it; a drop
+/// returns the slot.
 ///
 /// The memory has the slot's old contents (zeros at first), because clearing bytes that will be overwritten would be a
 /// waste.
@@ -22,16 +23,18 @@ use std::{mem::ManuallyDrop, ptr::NonNull, sync::Arc};
 /// a publisher that is gone unmaps its memory.
 pub struct Loan {
     file: Arc<PublisherFile>,
-    /// The upper half is the slot's offset / 64, the lower half the length of the payload. So a loan is two words and
-    /// travels in registers: memory that is stored in 8 bytes and loaded in 16 costs 4 ns each time.
+    /// The slot and the payload: the upper half is the slot's offset / 64, the lower half the length of the payload.
+    /// So a loan has two words and travels in registers: memory that is stored in 8 bytes and loaded in 16 costs 4
+    /// ns each time.
     place: u64,
 }
 
-/// Marks in the header of a slot on loan that the message answers the request that the header names.
+/// The mark in the header of a slot on loan whose message answers the request in the header.
 const RESPONSE: u64 = u64::MAX;
 
 impl Loan {
-    /// `slot` was taken out of the history of `file`'s publisher; header and `length_bytes` fit in it.
+    /// Makes a loan of `slot`, which was taken from the history of `file`'s publisher; header and `length_bytes`
+    /// fit in the slot.
     #[inline(always)]
     pub(crate) fn new(file: Arc<PublisherFile>, slot: Slot, length_bytes: usize) -> Result<Loan> {
         file.check(slot)?;
@@ -43,7 +46,7 @@ impl Loan {
         &self.file.topic
     }
 
-    /// A loan that was published inline, for another message.
+    /// Uses the loan of a message that was published inline for another message.
     #[inline(always)]
     pub(crate) fn again(mut self, length_bytes: usize) -> Loan {
         self.place = self.place >> 32 << 32 | length_bytes as u64; // at most 2^32 - 1 (`slot_bytes`)
@@ -52,7 +55,7 @@ impl Loan {
     }
 
     /// The address of the header. The slot belongs to this loan alone (`protocol::history`: a slot is in exactly one
-    /// state), and no reader looks at it before it is published (I4). In a forked child there is no such memory.
+    /// state), and no reader looks at it before it is published (I4). In a forked child this memory is not mapped.
     #[inline]
     fn header(&self) -> NonNull<SlotHeader> {
         self.file.header_at(self.offset())
@@ -60,7 +63,8 @@ impl Loan {
 
     #[inline]
     pub(crate) fn header_mut(&mut self) -> &mut SlotHeader {
-        // SAFETY: in bounds and aligned (`PublisherFile::check`), in a mapping that the file keeps; this loan's alone.
+        // SAFETY: in bounds and aligned (`PublisherFile::check`), in a mapping that the file keeps; the header
+        // belongs to this loan alone.
         unsafe { self.header().as_mut() }
     }
 
@@ -88,7 +92,7 @@ impl Loan {
         unsafe { std::slice::from_raw_parts_mut(self.payload().as_ptr(), self.length_bytes()) }
     }
 
-    /// The first bytes of the payload, and of the slot behind it, in words.
+    /// The first `room_bytes` of the slot from the beginning of the payload on, as words.
     ///
     /// # Safety
     /// The slot has `room_bytes` of room.
@@ -132,7 +136,7 @@ impl Loan {
         Arc::ptr_eq(&self.file, file)
     }
 
-    /// The slot is published, or free again: returns the reference to the file, for another loan.
+    /// Ends the loan, because its slot is published or free again; returns the reference to the file, for another loan.
     #[inline]
     pub(crate) fn into_file(self) -> Arc<PublisherFile> {
         let loan = ManuallyDrop::new(self);

@@ -18,13 +18,13 @@ use range_alloc::RangeAllocator;
 pub(crate) struct Memory(RangeAllocator<usize>);
 
 impl Memory {
-    /// No memory yet: the file ends at `offset`.
+    /// Creates the memory of a file that ends at `offset`: nothing can be allocated before the file grows.
     pub(crate) fn new(offset: usize) -> Memory {
         Memory(RangeAllocator::new(offset..offset))
     }
 
-    /// Allocates `bytes`, a multiple of 64, and populates their pages. If the file must grow for this, it grows by at
-    /// least `ahead_bytes`. `what` names the purpose in errors. `Ok(None)`: the file is at its limit.
+    /// Allocates `bytes`, a multiple of 64, and populates their pages. If the file must grow for this, it grows by
+    /// at least `ahead_bytes`. `what` names the purpose in errors. Returns `Ok(None)` if the file is at its limit.
     pub(crate) fn take(
         &mut self,
         region: &Region,
@@ -45,7 +45,7 @@ impl Memory {
         };
         let Some(least_end) = end_after(needed_bytes) else { return Ok(None) };
         let grow_to = |new_end| region.grow(directory, what, new_end);
-        // The file grows ahead only if there is room for that.
+        // The file grows by more than is needed only if there is room for this.
         let has_grown = end_after(needed_bytes.max(ahead_bytes)).is_some_and(|new_end| grow_to(new_end).is_ok());
         if !has_grown {
             grow_to(least_end)?;
@@ -64,7 +64,7 @@ impl Memory {
     }
 }
 
-/// Bytes of a slot for a payload of `length_bytes`, header included; an error if no sample can be so long.
+/// The bytes of a slot for a payload of `length_bytes`, header included; an error if no sample can be so long.
 #[inline]
 pub(crate) fn slot_bytes(length_bytes: usize) -> Result<usize> {
     if length_bytes > u32::MAX as usize {

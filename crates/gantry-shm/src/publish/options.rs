@@ -1,4 +1,4 @@
-//! The limits of a publisher besides its QoS: plain values that other processes never see.
+//! The limits of a publisher besides its QoS: plain values that are not visible to other processes.
 
 use crate::{
     describe::{
@@ -12,15 +12,15 @@ use crate::{
 };
 use std::time::Duration;
 
-/// Least memory limit that is chosen by default.
+/// The smallest memory limit that is chosen by default.
 const MIN_LIMIT_BYTES: usize = 1 << 30;
-/// Samples that readers can hold beyond the history with the default limit.
+/// The number of samples that readers can hold beyond the history with the default memory limit.
 const HELD_SAMPLES: usize = 64;
 
 /// The thread that wakes the readers that sleep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PublishMode {
-    /// The publishing thread wakes the readers, by one system call for each. Readers wake at once.
+    /// The publishing thread wakes the sleeping readers, by one system call for each. Readers wake at once.
     #[default]
     Sync,
     /// A *sender* thread wakes the readers, so publish makes no system call. All asynchronous publishers of the process
@@ -40,24 +40,25 @@ pub enum PublishMode {
 /// Limits of one publisher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PublisherOptions {
-    /// The thread that wakes the readers that sleep. [`PublishMode::Sync`].
+    /// The thread that wakes the readers that sleep. The default is [`PublishMode::Sync`].
     pub publish_mode: PublishMode,
-    /// Longest time that [`publish`](crate::Publisher::publish) waits for RELIABLE KEEP_ALL subscriptions, if the
-    /// publisher's QoS is RELIABLE KEEP_ALL, too (DDS's `max_blocking_time`). 100 ms.
+    /// The longest time that [`publish`](crate::Publisher::publish) waits for RELIABLE KEEP_ALL subscriptions, if
+    /// the publisher's QoS is RELIABLE KEEP_ALL, too (DDS's `max_blocking_time`). The default is 100 ms.
     pub max_blocking_time: Duration,
-    /// Most samples that are kept for subscriptions that are deeper than the publisher, and by KEEP_ALL. 1024;
-    /// [`MAX_DEPTH`] at most.
+    /// The largest number of samples that are kept for subscriptions that are deeper than the publisher, and by
+    /// KEEP_ALL. The default is 1024, the maximum [`MAX_DEPTH`].
     pub max_kept_samples: usize,
-    /// Most bytes that are kept for these subscriptions. 64 MiB.
+    /// The largest number of bytes that are kept for subscriptions that are deeper than the publisher, and by
+    /// KEEP_ALL. The default is 64 MiB.
     pub max_kept_bytes: usize,
-    /// Most shared memory of the publisher's samples, including samples that readers hold. `None`: 1 GiB, or the memory
-    /// of the history and 64 held samples of the largest size, if that is more. The memory is address space until it is
-    /// used; memory that was used stays until the publisher is dropped.
+    /// The largest amount of shared memory for the publisher's samples, including samples that readers hold. `None`
+    /// (the default) means 1 GiB, or the memory of the history and 64 held samples of the largest size, if that is
+    /// more. The memory is address space until it is used; memory that was used stays until the publisher is dropped.
     pub max_memory_bytes: Option<usize>,
-    /// Whether a message of a KEEP_LAST publisher replaces the oldest samples, instead of an error, when the memory of
-    /// `max_memory_bytes` is in use or the file system is full. The depth does not protect these samples; readers that
-    /// have not taken them count them as overwritten. `false`; the servers of services set it, so that no client stops
-    /// them, and so do the publishers of `rmw_gantry`.
+    /// Whether a message of a KEEP_LAST publisher replaces the oldest samples, instead of an error, when the memory
+    /// of `max_memory_bytes` is in use or the file system is full. The depth does not protect these samples; readers
+    /// that have not taken them count them as overwritten. The default is `false`. The servers of services set this
+    /// option, so that no client stops them, and so do the publishers of `rmw_gantry`.
     pub loses_oldest_at_limit: bool,
     /// The largest message, in bytes, that travels *inline*, in an entry of the publisher's ring: a subscription copies
     /// it out instead of pinning it, which is faster for small messages. The default is 256, the maximum 1024. Each
@@ -84,7 +85,7 @@ impl Default for PublisherOptions {
 }
 
 impl PublisherOptions {
-    /// The samples that a publisher of this QoS keeps.
+    /// The retention of a publisher with this QoS: the samples that it keeps.
     pub(crate) fn retention(&self, qos: &Qos) -> Retention {
         let is_keep_all = qos.history == History::KeepAll;
         let guaranteed = if is_keep_all { 1 } else { qos.depth as usize };
@@ -102,7 +103,7 @@ impl PublisherOptions {
         }
     }
 
-    /// The sender's period; `None` if none is needed.
+    /// The sender's period; `None` if the publisher needs no sender.
     pub(crate) fn sender_period(&self) -> Result<Option<Duration>> {
         let PublishMode::Async { period } = self.publish_mode else { return Ok(None) };
         if PERIODS.contains(&period) {
@@ -122,7 +123,7 @@ impl PublisherOptions {
         Ok(payload_bytes.min(most))
     }
 
-    /// Largest size of the file, with a ring of `ring_bytes` that keeps `samples` samples.
+    /// The largest size of the publisher's file, with a ring of `ring_bytes` that keeps `samples` samples.
     pub(crate) fn memory_limit_bytes(
         &self,
         samples: usize,

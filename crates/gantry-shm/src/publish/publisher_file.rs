@@ -1,5 +1,5 @@
-//! A publisher's own file: header and description, then the memory for rings and slots. Only its publisher writes it; a
-//! loan keeps it mapped after the publisher is gone.
+//! A publisher's own file: header and description, then the memory for rings and slots. Only the publisher writes
+//! the file; a loan keeps the file mapped after the publisher is gone.
 
 use crate::{
     crash::{self, Point},
@@ -65,7 +65,7 @@ impl PublisherFile {
         Ok(PublisherFile { region, epoch: domain.epoch, returned_slots: ReturnedSlots::new(), topic })
     }
 
-    /// Gives the file its name: from now on other processes can open it, and its descriptor is closed.
+    /// Gives the file its name: from now on other processes can open it, and this process closes the file's descriptor.
     pub(crate) fn publish_name(&mut self, domain: &Domain) -> Result<()> {
         let (directory, name) = (&domain.directory, self.region.name());
         let linked = self.region.publish_name(directory, name);
@@ -78,13 +78,13 @@ impl PublisherFile {
         self.region.at(0)
     }
 
-    /// An error unless the slot is inside the file.
+    /// Returns an error unless the slot is inside the file.
     #[inline]
     pub(crate) fn check(&self, slot: Slot) -> Result<()> {
         self.region.pointer(slot.offset(), slot.bytes(), align_of::<SlotHeader>()).map(drop)
     }
 
-    /// Address of the header of the slot at `offset`, which was checked; the payload follows at `PAYLOAD_OFFSET`.
+    /// The address of the header of the slot at `offset`, which was checked; the payload follows at `PAYLOAD_OFFSET`.
     #[inline]
     pub(crate) fn header_at(&self, offset: usize) -> NonNull<SlotHeader> {
         let header = self.region.base().wrapping_add(offset).cast_mut();

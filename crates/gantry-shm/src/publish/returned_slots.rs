@@ -1,8 +1,8 @@
 //! The slots of loans that were dropped unpublished, on any thread, on their way back to their publisher.
 //!
-//! Neither side waits for the other, allocates, or makes a system call, while at most [`CELLS`] slots are on their way;
-//! further slots go to a list behind a lock. In a queue with a ticket for each slot (crossbeam's), the publisher would
-//! wait for a thread that is preempted between ticket and slot.
+//! Neither the dropping thread nor the publisher waits for the other, allocates, or makes a system call, while at
+//! most [`CELLS`] slots are on their way; further slots go to a list behind a lock. In a queue with a ticket for
+//! each slot (crossbeam's), the publisher would wait for a thread that is preempted between ticket and slot.
 
 use std::sync::{
     Mutex, PoisonError,
@@ -15,8 +15,8 @@ const CELLS: usize = 128;
 /// The slots that were returned and not taken yet.
 pub(crate) struct ReturnedSlots {
     /// Each cell has the offset of a slot, or 0 for none (no slot begins at 0). W: the drop of a loan, by
-    /// compare-and-swap from 0; the publisher, which sets it back to 0. Both are Release with Acquire: the loan's last
-    /// write comes before the slot's next use.
+    /// compare-and-swap from 0; the publisher, which sets it back to 0. Both stores are Release, both loads Acquire:
+    /// the loan's last write comes before the slot's next use.
     cells: [AtomicUsize; CELLS],
     /// Slots that found no cell.
     others: Mutex<Vec<usize>>,

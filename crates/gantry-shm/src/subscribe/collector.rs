@@ -1,4 +1,5 @@
-//! A collector: it waits for many subscriptions and finds those with news, in time proportional to their number.
+//! A collector: it waits for many subscriptions and finds the subscriptions with news, in a time proportional to the
+//! number of subscriptions with news.
 //!
 //! The collector stays announced on the topics of its subscriptions, so the cost of going to sleep does not depend on
 //! their number (`protocol::collect`). If all waiter lines are taken it shares the last one: it announces itself for
@@ -32,16 +33,16 @@ pub struct Collector {
     line: Arc<OwnedLine>,
     sleeper: Sleeper,
     topics: BTreeMap<TopicIndex, Attached>,
-    /// Used on the shared waiter line, which has no bit for each topic: whether the collector waited since it last
-    /// reported all its topics.
+    /// Whether the collector has waited since it last reported all its topics. Used only on the shared waiter line,
+    /// which has no bit for each topic.
     has_waited: bool,
 }
 
-/// The numbers of subscriptions of a topic.
+/// The numbers of attached subscriptions of one topic.
 #[derive(Default)]
 struct Attached {
     count: usize,
-    /// The number of these subscriptions that are muted.
+    /// The number of the topic's attached subscriptions that are muted.
     muted: usize,
 }
 
@@ -53,7 +54,7 @@ pub struct Attachment {
 }
 
 impl Collector {
-    /// Number of topics that a collector distinguishes; further topics share bits.
+    /// The number of topics that a collector distinguishes; further topics share bits.
     pub const BITS: usize = collect::READY_BITS;
 
     /// A collector without subscriptions.
@@ -70,13 +71,14 @@ impl Collector {
         Ok(Collector { domain, line, sleeper: Sleeper::new(), topics: BTreeMap::new(), has_waited: true })
     }
 
-    /// The bell that wakes the collector, from any thread of this process.
+    /// The bell by which any thread of this process wakes the collector.
     #[must_use]
     pub fn bell(&self) -> Bell {
         Bell::new(&self.domain, self.line.index)
     }
 
-    /// Attaches a subscription. Samples that it has already are not reported: the caller checks the subscription once.
+    /// Attaches a subscription. Samples that the subscription has already are not reported: the caller checks the
+    /// subscription once.
     ///
     /// # Errors
     /// The subscription is of another domain; the process forked.
@@ -95,8 +97,8 @@ impl Collector {
         });
     }
 
-    /// Mutes a subscription: its news are not reported and wake no thread, unless another one of its topic is not
-    /// muted. Muting suits a caller that will look at the subscription anyway. No system call.
+    /// Mutes a subscription: its news are not reported and wake no thread, unless another subscription of its topic
+    /// is not muted. Muting suits a caller that will look at the subscription anyway. Makes no system call.
     pub fn mute(&mut self, attachment: &mut Attachment) {
         if !std::mem::replace(&mut attachment.is_muted, true) {
             self.change(attachment.topic, |attached| attached.muted += 1);
@@ -113,7 +115,8 @@ impl Collector {
         was_muted
     }
 
-    /// Changes the numbers of a topic, and enters the topic's sleepers or leaves them accordingly.
+    /// Changes the numbers of a topic's attached subscriptions; accordingly, the collector enters the topic's
+    /// sleepers or leaves them.
     fn change(&mut self, topic: TopicIndex, change: impl FnOnce(&mut Attached)) {
         let attached = self.topics.entry(topic).or_default();
         let was_among = attached.count > attached.muted;
@@ -140,8 +143,8 @@ impl Collector {
             return;
         }
         if self.line.index == SHARED_WAITER {
-            // All topics are reported only once after each wait: a caller that collects until nothing is reported must
-            // come to an end.
+            // All topics are reported only once after each wait, so that a caller that collects until nothing is
+            // reported comes to an end.
             if std::mem::take(&mut self.has_waited) {
                 self.topics.keys().for_each(|topic| found(topic.ready_bit().0));
             }
@@ -170,9 +173,9 @@ impl Collector {
         Ok(())
     }
 
-    /// Prepares the sleep of a thread that has collected and found nothing to do. Several threads may share a collector
-    /// under a lock: each thread prepares under the lock, releases it, and sleeps ([`Sleeper::sleep`]); a ring wakes
-    /// one of them, which collects for all. No system call.
+    /// Prepares the sleep of a thread that has collected and found nothing to do. Several threads may share a
+    /// collector under a lock: each thread prepares under the lock, releases it, and sleeps ([`Sleeper::sleep`]); a
+    /// ring wakes one of them, which collects for all. Makes no system call.
     ///
     /// # Errors
     /// The process forked.
@@ -187,8 +190,8 @@ impl Collector {
     }
 
     /// Leaves the next collecting to a thread that sleeps, or is about to sleep: the caller has collected, under the
-    /// lock that the threads share, and continues with other work. If there is something to collect already, or `look`
-    /// finds something, the sleeping thread is woken. No system call otherwise.
+    /// lock that the threads share, and continues with other work. If there is something to collect already, or
+    /// `look` finds something, the sleeping thread is woken. Makes no system call otherwise.
     pub fn hand_over(&self, look: impl FnOnce() -> bool) {
         if self.line.index == SHARED_WAITER || !self.domain.epoch.is_current() {
             return; // its sleeps are short
@@ -196,8 +199,8 @@ impl Collector {
         collect::hand_over(self.line.words(), look);
     }
 
-    /// Wakes one of the threads that sleep, or are about to sleep; called under the lock that they share. One system
-    /// call.
+    /// Wakes one of the threads that sleep, or are about to sleep; called under the lock that they share. Makes
+    /// one system call.
     pub fn wake_sleeper(&self) {
         if self.domain.epoch.is_current() {
             self.line.words().bell.ring_one();
@@ -206,7 +209,8 @@ impl Collector {
 }
 
 impl Drop for Collector {
-    /// Withdraws its line from its sets, so that the line can be freed without a search through all topics.
+    /// Withdraws the collector's waiter line from the sleepers of its topics, so that the line can be freed without
+    /// a search through all topics.
     fn drop(&mut self) {
         if self.domain.epoch.is_current() {
             let board = &self.domain.board;

@@ -40,8 +40,8 @@ pub(crate) fn drop_surplus(connections: &mut Vec<Connection>, losses: &mut Losse
     })
 }
 
-/// Drops the connections to publishers that are gone and have nothing left to take. Returns the number of samples that
-/// had become available from them.
+/// Drops the connections to publishers that are gone and have no samples left to take. Returns the number of samples
+/// that had become available from them.
 pub(crate) fn drop_drained(connections: &mut Vec<Connection>) -> u64 {
     drop_if(connections, |connection| connection.is_gone() && !connection.has_news())
 }

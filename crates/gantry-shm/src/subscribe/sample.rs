@@ -1,5 +1,5 @@
-//! A sample that a subscription took. It owns its pin, so its memory does not change until it is dropped. Samples may
-//! be kept, sent to other threads and dropped in any order.
+//! A sample that a subscription took. The sample owns its pin, so its memory does not change until the sample is
+//! dropped. Samples may be kept, sent to other threads and dropped in any order.
 
 use crate::{
     crash::{self, Point},
@@ -35,42 +35,42 @@ pub struct SampleInfo {
     pub publisher_gid: Gid,
     /// Length of its payload.
     pub length_bytes: usize,
-    /// The request that the sample answers ([`Loan::set_request`](crate::Loan::set_request)). On the topic of no
-    /// service, the publisher on another host whose sample a bridge brought, and its number there.
+    /// The request that the sample answers ([`Loan::set_request`](crate::Loan::set_request)). On a topic that does not
+    /// belong to a service: the publisher on another host whose sample a bridge brought, and the sample's number there.
     pub request: Option<RequestId>,
 }
 
 impl SampleInfo {
-    /// The publisher that published the sample first, and its number there: on another host if a bridge brought the
-    /// sample, else `publisher_gid` and `sequence`. It is for the samples of topics, not for responses.
+    /// The publisher that published the sample first, and the sample's number there: the publisher is on another
+    /// host if a bridge brought the sample; otherwise the result is `publisher_gid` and `sequence`. This is for
+    /// samples of topics, not for responses.
     #[must_use]
     pub fn origin(&self) -> (Gid, u64) {
         self.request.map_or((self.publisher_gid, self.sequence), |origin| (origin.client_gid, origin.sequence))
     }
 }
 
-/// A taken sample: in place, or a private copy of an inline one.
+/// A taken sample: in place, or a private copy of an inline sample.
 ///
 /// # Real-time
-/// Reading and dropping a sample are on the data path. Exceptions: if its subscription was dropped, or if it is in
-/// place and its publisher was dropped, the drop takes a lock; the last sample in place of a publisher that is gone
-/// unmaps its memory, and the last sample of a participant that is gone leaves the domain (system calls). A private
-/// copy keeps neither the publisher's memory nor the domain, only memory of its subscription.
+/// Reading and dropping a sample are on the data path. Exceptions: if the sample's subscription was dropped, or the
+/// sample is in place and its publisher was dropped, the drop takes a lock; the last sample in place of a publisher
+/// that is gone unmaps its memory, and the last sample of a participant that is gone leaves the domain (system
+/// calls). A private copy keeps neither the publisher's memory nor the domain, only memory of its subscription.
 pub struct Sample {
-    /// The location of the sample. The place belongs to this sample alone (L1). It is kept while the pin is set or, for
-    /// a copy, while the place is used (O1 of `owned_record`).
+    /// The location of the sample. The place belongs to this sample alone (L1). The place is kept while the pin is
+    /// set or, for a copy, while the place is used (O1 of `owned_record`).
     place: NonNull<Place>,
 }
 
-// SAFETY: place and payload are memory that does not change while the pin is set or the place is used, wherever the
-// sample goes.
+// SAFETY: place and payload are memory that does not change while the pin is set or the place is used, on any thread.
 unsafe impl Send for Sample {}
 // SAFETY: as above.
 unsafe impl Sync for Sample {}
 
 impl Sample {
-    /// Makes the sample of `place`. The place names a slot that its pin holds and whose entry was alive after the pin
-    /// was set, or the place's own copy; it also has the length, which ends inside the slot.
+    /// Makes the sample of `place`. The place names a slot that its pin holds and whose entry was alive after the
+    /// pin was set, or the place's own copy; it also has the length of the payload, which ends inside the slot.
     #[inline]
     pub(crate) fn new(place: NonNull<Place>) -> Sample {
         Sample { place }
@@ -103,13 +103,14 @@ impl Sample {
     #[inline]
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
-        // SAFETY: in bounds (`Sample::new`); not written while the pin is set (I4) or the place used (L1).
+        // SAFETY: the payload is in bounds (`Sample::new`) and is not written while the pin is set (I4) or the
+        // place used (L1).
         unsafe { std::slice::from_raw_parts(self.payload().as_ptr(), self.place().length_bytes) }
     }
 
-    /// Copies the payload to the beginning of `target`, as much as fits; returns the length of the copy. It does not
-    /// rely on the publisher: each byte is loaded once, even if another process writes meanwhile. Takes one load for
-    /// eight bytes.
+    /// Copies the payload to the beginning of `target`, as much as fits; returns the length of the copy. The copy
+    /// does not rely on the publisher: each byte is loaded once, even if another process writes meanwhile. Takes one
+    /// load for eight bytes.
     pub fn copy_to(&self, target: &mut [u8]) -> usize {
         let length_bytes = target.len().min(self.place().length_bytes);
         #[cfg(target_arch = "x86_64")]
@@ -128,14 +129,14 @@ impl Sample {
             return length_bytes;
         }
         let words = length_bytes.div_ceil(size_of::<u64>());
-        // SAFETY: the words are in bounds, because the last one lies in the page of a byte of the payload, and aligned
-        // (`PAYLOAD_ALIGN`). All accesses to them here are atomic.
+        // SAFETY: the words are in bounds, because the last word lies in the page of a byte of the payload, and
+        // aligned (`PAYLOAD_ALIGN`). All accesses to them here are atomic.
         let words = unsafe { std::slice::from_raw_parts(self.payload().cast::<AtomicU64>().as_ptr(), words) };
         let (lines, rest) = target[..length_bytes].as_chunks_mut::<LINE_BYTES>();
         let (of_lines, of_rest) = words.split_at(lines.len() * WORDS_PER_LINE);
         let (of_lines, _) = of_lines.as_chunks::<WORDS_PER_LINE>();
         for (target, line) in lines.iter_mut().zip(of_lines) {
-            // The words are loaded before they are stored: twice as fast as word by word.
+            // All words of a line are loaded before they are stored, which is twice as fast as word by word.
             let loaded: [_; WORDS_PER_LINE] = std::array::from_fn(|index| line[index].load(Relaxed).to_ne_bytes());
             target.copy_from_slice(loaded.as_flattened());
         }
@@ -152,8 +153,8 @@ impl Sample {
         self.copy_to(target);
     }
 
-    /// Whether the message travelled inline ([`max_inline_bytes`](crate::PublisherOptions::max_inline_bytes)), so that
-    /// this is a private copy of it.
+    /// Whether the message travelled inline ([`max_inline_bytes`](crate::PublisherOptions::max_inline_bytes)), so
+    /// that this sample is a private copy of it.
     #[inline]
     #[must_use]
     pub fn is_inline(&self) -> bool {
@@ -187,8 +188,8 @@ impl Drop for Sample {
         let &Place { pin, epoch, cell, .. } = self.place();
         if epoch.is_current() {
             crash::point(Point::SampleDrops);
-            // SAFETY: the place is not used after this: another sample may have the place (L1), or it is gone with its
-            // last owner (O3).
+            // SAFETY: the place is not used after this: another sample may have the place (L1), or the place is gone
+            // with its last owner (O3).
             unsafe { Place::end(self.place) };
             if let Some(pin) = pin {
                 unpin(&pin);

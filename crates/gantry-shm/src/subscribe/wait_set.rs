@@ -1,4 +1,4 @@
-//! A wait set: a wait for several subscriptions at once.
+//! A wait set: one thread waits for several subscriptions at the same time.
 
 use crate::{
     domain::participant::Participant,
@@ -8,8 +8,8 @@ use crate::{
 };
 use std::{sync::Arc, time::Duration};
 
-/// A wait for several subscriptions at once. It spins for a bounded time (not at all where only one CPU is usable),
-/// then sleeps by one futex call, for any number of topics.
+/// A wait for several subscriptions at the same time. The wait spins for a bounded time (not at all where only one
+/// CPU is usable), then sleeps by one futex call, for any number of topics.
 ///
 /// ```no_run
 /// # fn example(a: &mut gantry_shm::Subscription, b: &mut gantry_shm::Subscription,
@@ -40,8 +40,8 @@ impl WaitSet {
         self.wait_or(subscriptions, timeout, |_| false)
     }
 
-    /// Waits as above, and also ends when `look` returns `true`. `look` is called again when the [`WaitSet::bell`]
-    /// rings, or publishers came or went.
+    /// Waits as [`WaitSet::wait`], and also ends when `look` returns `true`. `look` is called again when the
+    /// [`WaitSet::bell`] rings, or publishers came or went.
     ///
     /// # Errors
     /// As [`WaitSet::wait`].
@@ -54,7 +54,7 @@ impl WaitSet {
         Subscription::wait_with(&mut self.waiter, subscriptions, timeout, look)
     }
 
-    /// The bell that wakes the wait set, from any thread of this process.
+    /// The bell by which any thread of this process wakes the wait set.
     ///
     /// # Errors
     /// The process forked.

@@ -11,7 +11,7 @@ use crate::{
 };
 use std::sync::{Arc, Weak};
 
-/// Wakes a collector or a wait set from any thread of this process.
+/// A bell, which wakes a collector or a wait set from any thread of this process.
 ///
 /// Ringing neither allocates nor locks, and makes at most one system call (futex), which leaves `errno` alone. A POSIX
 /// signal handler may ring ([`Bell::ring`] and [`Bell::ring_all`] are async-signal-safe) while the collector or the
@@ -19,7 +19,7 @@ use std::sync::{Arc, Weak};
 /// dropping a bell are not async-signal-safe.
 #[derive(Clone, Debug)]
 pub struct Bell {
-    /// Weak: a bell does not keep the domain.
+    /// The domain with the waiter. The reference is weak, because a bell does not keep the domain.
     domain: Weak<Domain>,
     index: WaiterIndex,
 }
@@ -29,7 +29,8 @@ impl Bell {
         Bell { domain: Arc::downgrade(domain), index }
     }
 
-    /// Wakes the waiting thread if it sleeps; of several threads, one. The news must have been stored before.
+    /// Wakes the waiting thread if it sleeps; if several threads sleep, wakes one of them. The news must have been
+    /// stored before.
     pub fn ring(&self) {
         self.with_line(|line| {
             let fenced = full_fence(Site::NewsFence); // (8) the news, then the load whether it sleeps

@@ -1,4 +1,4 @@
-//! The interruption of all waits of this process, for a program that shuts down.
+//! The interruption of all waits of this process, for a program that is being shut down.
 //!
 //! The flag is news in the sense of pair (8) of `protocol`: it is stored before the bells are rung, so that no wait
 //! sleeps through it.
@@ -15,13 +15,14 @@ use std::sync::{
 
 static IS_SET: AtomicBool = AtomicBool::new(false);
 /// The lock that is held while the bells are rung. A waker on a control thread may wait for the lock
-/// ([`is_interrupted`]), so the holder must not wait for a control thread: it keeps domains instead of participants.
+/// ([`is_interrupted`]), so the holder of the lock must not wait for a control thread: it keeps domains instead
+/// of participants.
 static RINGING: Mutex<()> = Mutex::new(());
 
-/// Interrupts all waits of this process in all domains, present and later ones; `false` ends the interruption. An
-/// interrupted wait returns as if its time limit were over. A [`Collector`](crate::Collector), and a
-/// [`WaitSet`](crate::WaitSet) with a `look`, are only woken and check [`is_interrupted`] themselves. A publisher that
-/// waits for room, 100 ms by default, is not interrupted.
+/// Interrupts all waits of this process in all domains, present and later ones; `on` = `false` ends the
+/// interruption. An interrupted wait returns as if its time limit were over. A [`Collector`](crate::Collector), and
+/// a [`WaitSet`](crate::WaitSet) with a `look`, are only woken and check [`is_interrupted`] themselves. A publisher
+/// that waits for room, 100 ms by default, is not interrupted.
 ///
 /// Allocates, locks and makes system calls: a signal handler must not call this function.
 pub fn interrupt_waits(on: bool) {
@@ -40,12 +41,13 @@ fn ring_all() {
     }
 }
 
-/// Whether the waits of this process are interrupted ([`interrupt_waits`]). One load if they are not.
+/// Whether the waits of this process are interrupted ([`interrupt_waits`]). Costs one load if they are not.
 #[must_use]
 pub fn is_interrupted() -> bool {
     let is_set = IS_SET.load(SeqCst);
     if is_set {
-        // The thread that rings keeps the domain. A caller that ends the program now would leave its files behind.
+        // The lock is awaited, because the thread that rings keeps the domain: a caller that ended the program now
+        // would leave the domain's files behind.
         drop(RINGING.lock().unwrap_or_else(PoisonError::into_inner));
     }
     is_set
@@ -59,7 +61,7 @@ mod tests {
     };
     use std::sync::Arc;
 
-    /// Without the rings, waits would end with the slices of their sleeps, after seconds.
+    /// Without the rings, waits would end only with the slices of their sleeps, after seconds.
     #[test]
     fn the_waiters_of_all_domains_are_rung() {
         let root = tempfile::tempdir_in("/dev/shm").unwrap();

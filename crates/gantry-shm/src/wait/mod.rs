@@ -1,4 +1,4 @@
-//! Threads that wait for news: a line on the board, a bell, a bounded spin.
+//! Threads that wait for news: each has a line on the board, a bell, and a bounded spin.
 
 pub(crate) mod bell;
 pub(crate) mod interrupt;

@@ -1,4 +1,4 @@
-//! The sleep of one of the threads that share a collector.
+//! The sleeps of threads that share a collector.
 //!
 //! All these threads sleep on the collector's bell, without the lock under which they collect. A ring wakes one of
 //! them.
@@ -12,10 +12,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Longest sleep on the shared line: no bell rings for news between its last look and the sleep.
+/// The longest sleep on the shared waiter line: no bell rings for news that comes between the last look and the sleep.
 const SHARED_SLICE: Duration = Duration::from_millis(10);
 
-/// The sleeps of one thread on a collector's bell. The time of the spin before a sleep adapts.
+/// The sleeps of one thread on a collector's bell. The length of the spin before a sleep adapts to its success.
 pub struct Sleeper {
     pause: Pause,
 }
@@ -24,7 +24,7 @@ pub struct Sleeper {
 #[must_use = "other threads may leave the collecting to the thread that is about to sleep"]
 pub struct PreparedSleep {
     pub(crate) line: Arc<OwnedLine>,
-    /// The count of rings when the sleep was prepared.
+    /// The bell's count of rings at the time when the sleep was prepared.
     pub(crate) rings: u32,
 }
 

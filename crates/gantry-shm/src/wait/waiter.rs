@@ -1,9 +1,9 @@
-//! The wait of a thread for news on any number of topics: a bounded spin, then a sleep on one futex, the thread's own
-//! bell.
+//! The wait of a thread for news on any number of topics: a bounded spin, then a sleep on one futex, which is the
+//! thread's own bell.
 //!
-//! Waiting makes system calls. No wake-up is lost (`protocol`, 3). If a publisher is killed between entry and ring, its
-//! readers are rung when its death is noticed (`control`). A sleep is cut into slices, which bound the delay if the
-//! board is damaged. The slices grow, so that a long sleep costs nothing.
+//! Waiting makes system calls. No wake-up is lost (`protocol`, 3). If a publisher is killed between the store of an
+//! entry and the ring, its readers are rung when its death is noticed (`control`). A sleep is cut into slices, which
+//! bound the delay if the board is damaged. The slices grow, so that a long sleep costs nothing.
 
 use crate::{
     domain::{Domain, process_file::waiter_owner},
@@ -18,7 +18,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Longest slice of a waiter that was rung in its last sleep.
+/// The longest slice of a waiter's sleep if the waiter was rung in its last sleep.
 const MIN_SLICE: Duration = Duration::from_secs(1);
 /// Longest slice of all.
 const MAX_SLICE: Duration = Duration::from_secs(16);
@@ -37,10 +37,10 @@ pub(crate) struct OwnedLine {
     pub(crate) index: WaiterIndex,
 }
 
-/// The spin and the slices of one thread's sleeps.
+/// The adaptive limits of one thread's sleeps: its spin and its slice.
 pub(crate) struct Pause {
     spin: Spin,
-    /// The longest sleep now; it doubles after a sleep without a ring.
+    /// The longest sleep at present; the value doubles after a sleep without a ring.
     slice: Duration,
 }
 
@@ -54,8 +54,8 @@ impl Waiter {
         self.pause.spin.set(on);
     }
 
-    /// Waits until `is_ready`, the deadline, or the end of a slice; the caller then checks which of these it was. A
-    /// `deadline` of `None` is no limit.
+    /// Waits until `is_ready`, the deadline, or the end of a slice; the caller then checks which of these ended the
+    /// wait. A `deadline` of `None` is no limit.
     pub(crate) fn sleep_once<'a>(
         &mut self,
         deadline: Option<Instant>,
@@ -75,14 +75,14 @@ impl Waiter {
         self.line.get_or_insert_with(|| OwnedLine::take(self.domain.clone())).index
     }
 
-    /// Frees the line until the next sleep.
+    /// Frees the waiter's line until the next sleep.
     pub(crate) fn release(&mut self) {
         self.line = None;
     }
 }
 
 impl OwnedLine {
-    /// Takes a free line, or the shared one.
+    /// Takes a free waiter line, or the shared line if none is free.
     pub(crate) fn take(domain: Arc<Domain>) -> OwnedLine {
         let index = domain.board.take_waiter(waiter_owner(domain.process.id()));
         OwnedLine { domain, index }
@@ -158,7 +158,8 @@ mod tests {
         let mut waiter = Waiter::new(Arc::new(Domain::join(root.path(), 0).unwrap()));
         for slept in 0..20 {
             assert!(slept == 0 || waiter.pause.slice > MIN_SLICE);
-            // The time is longer than the spin before it, also on a slow machine: after the deadline there is no sleep.
+            // The deadline is later than the end of the spin, also on a slow machine: after the deadline there
+            // would be no sleep.
             let soon = Some(Instant::now() + Duration::from_millis(10));
             waiter.sleep_once(soon, std::iter::empty(), || false);
         }

@@ -1,19 +1,19 @@
-//! The state of waiter lines on the board: their owners, and which lines are announced. The state is read from the
-//! file, with offsets from the printed layout.
+//! The state of waiter lines on the board: their owners, and whether the lines are announced. The state is read from
+//! the file, with offsets from the printed layout.
 
 use crate::support::{Root, offset_of};
 use std::{collections::BTreeSet, path::Path};
 
-/// Numbers of waiter lines, from the files of a domain.
+/// The numbers of waiter lines in different states, read from the files of a domain.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Waiters {
-    /// Lines of processes that have a file.
+    /// The lines that belong to processes with a process file.
     pub owned: BTreeSet<usize>,
     /// Lines of other processes.
     pub lost: BTreeSet<usize>,
-    /// Lines of threads that sleep until there is a sample, on any topic.
+    /// The lines of threads that sleep until there is a sample, on any topic.
     pub sleeping: BTreeSet<usize>,
-    /// Lines that are announced as sleepers, or as watchers of readers or publishers.
+    /// The lines that are announced as sleepers, or as watchers of readers or publishers.
     pub announced: BTreeSet<usize>,
 }
 
@@ -42,7 +42,7 @@ impl Waiters {
             line.split([' ', ',']).filter_map(|word| word.parse().ok()).collect()
         };
         let word_at = |offset: usize| u64::from_le_bytes(bytes[offset..][..8].try_into().unwrap());
-        // Topics at … x …, waiters at … x …
+        // The layout has a line "board: topics at … x …, waiters at … x …".…
         let numbers = numbers_of("board: topics at ");
         let [topics, topic_count, waiters, waiter_count] = numbers[..4] else { panic!("{numbers:?}") };
         let (topic_bytes, waiter_bytes) = (numbers_of("TopicLine: ")[0], numbers_of("WaiterLine: ")[0]);

@@ -1,4 +1,4 @@
-//! The deaths of children, one after the other, and the checks after each.
+//! The deaths of children, one after the other, and the checks after each death.
 
 use crate::{
     scenarios::{SCENARIOS, Scenario},
@@ -16,21 +16,21 @@ use std::{
     },
 };
 
-/// The number of tries to kill a child at a pass, since the order of threads differs each time.
+/// The number of tries to kill a child at a pass, because threads run in another order each time.
 const TRIES: usize = 4;
-/// The number of plays of a scenario that count its passes; the least count is used.
+/// The number of plays of a scenario in which its passes are counted; the smallest count is used.
 const COUNTS: usize = 3;
 
 static DEATHS: AtomicUsize = AtomicUsize::new(0);
 static SURVIVED: AtomicUsize = AtomicUsize::new(0);
 
-/// For each scenario, the number of its passes of each point.
+/// The number of times that each scenario passes each crash point.
 static PASSES: LazyLock<Vec<Vec<u64>>> = LazyLock::new(|| SCENARIOS.iter().map(count_passes).collect());
 
 /// The end of a child.
 pub struct End {
     pub status: ExitStatus,
-    /// The scenario's passes of each point, if it came to its end.
+    /// The number of times that the scenario passed each point, if it came to its end.
     passes: Option<Vec<u64>>,
 }
 
@@ -96,7 +96,8 @@ fn count_passes(scenario: &Scenario) -> Vec<u64> {
     least
 }
 
-/// All passes if they are few; otherwise the first two, and others up to the last.
+/// Chooses the passes at which children die: all passes if they are few; otherwise the first two, and further ones
+/// up to the last.
 fn chosen(passes: u64) -> Vec<u64> {
     match passes {
         0..=16 => (1..=passes).collect(),
@@ -132,7 +133,7 @@ fn dies(scenario: &Scenario, death: (usize, u64)) -> bool {
     })
 }
 
-/// Prints the place of the death, if a panic unwinds over it.
+/// A guard that prints the scenario and the crash point if a panic unwinds over it.
 struct Whereabouts {
     scenario: &'static str,
     point: &'static str,

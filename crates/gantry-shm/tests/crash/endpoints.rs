@@ -1,13 +1,14 @@
-//! A publisher that counts, and a subscription that notices each message that is missing, changed or out of order.
+//! A publisher of numbered messages, and a subscription that notices each message that is missing, changed or
+//! out of order.
 
 use crate::support::{check, fill};
 use gantry_shm::{Error, Gid, Publisher, Sample, SourceTime, Subscription};
 use std::collections::VecDeque;
 
-/// The bytes at each end of a long message that are filled and checked.
+/// The number of bytes at each end of a long message that are filled and checked.
 const END_BYTES: usize = 1024;
 
-/// Publishes messages whose numbers are their sequences.
+/// A publisher of messages whose numbers are their sequences.
 pub struct Talker {
     pub publisher: Publisher,
     pub sent: u64,
@@ -39,14 +40,14 @@ impl Talker {
     }
 }
 
-/// The number in a message; panics if the message is not as it was written.
+/// Returns the number in a message; panics if the message is not as it was written.
 fn read(bytes: &[u8]) -> u64 {
     let number = check(&bytes[..bytes.len().min(END_BYTES)]);
     assert_eq!(check(&bytes[bytes.len().saturating_sub(END_BYTES)..]), number, "the ends of a message differ");
     number
 }
 
-/// Takes every sample of every publisher, in order, and holds the last few.
+/// A subscription that takes every sample of every publisher, in order, and holds the last few samples.
 pub struct Listener {
     pub subscription: Subscription,
     /// The number of samples that the subscription took.
@@ -60,17 +61,17 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// A subscription from before the first message.
+    /// Makes a listener from a subscription that exists before the first message.
     pub fn new(subscription: Subscription, most_held: usize) -> Listener {
         Listener { subscription, taken: 0, held: VecDeque::new(), most_held, next: Vec::new(), is_late: false }
     }
 
-    /// A subscription that joins later, so that its first number may be any.
+    /// Makes a listener from a subscription that joins later, so that its first message may have any number.
     pub fn late(subscription: Subscription, most_held: usize) -> Listener {
         Listener { is_late: true, ..Listener::new(subscription, most_held) }
     }
 
-    /// Takes all samples that are there now.
+    /// Takes all samples that are available now.
     pub fn take_all(&mut self) {
         while let Some(sample) = self.subscription.take().unwrap() {
             let (number, info) = (read(sample.bytes()), sample.info());
@@ -89,7 +90,7 @@ impl Listener {
         }
     }
 
-    /// Releases up to `count` of the samples that it has held longest; none of them changed meanwhile.
+    /// Releases up to `count` samples, the longest held first; checks that none of them changed meanwhile.
     pub fn release(&mut self, count: usize) {
         for (number, sample) in self.held.drain(..count.min(self.held.len())) {
             assert_eq!(read(sample.bytes()), number, "a held sample changed");

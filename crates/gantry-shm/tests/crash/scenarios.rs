@@ -1,5 +1,5 @@
-//! The work of a process that will be killed. It drives the scenario: it asks the survivors, line by line, for the work
-//! that it needs from them.
+//! The work of a process that will be killed. This process drives the scenario: it asks the survivors, line by line,
+//! for the work that it needs from them.
 
 use crate::{
     endpoints::{Listener, Talker},
@@ -21,7 +21,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A scenario, and the other processes in it.
+/// A scenario: the work of the process that dies, and the other processes beside it.
 pub struct Scenario {
     pub name: &'static str,
     pub others: Others,
@@ -38,7 +38,7 @@ pub const SCENARIOS: &[Scenario] = &[
     Scenario { name: "waiting", others: Others::Sleeping, play: sleep_and_wake },
 ];
 
-/// The longest life of a child: a child that hangs dies of another signal than expected.
+/// The time limit for a child, in seconds: a child that hangs dies of SIGALRM, which is not the expected signal.
 const MAX_LIFE_S: u32 = 60;
 /// Long enough to fall asleep.
 const NAP: Duration = Duration::from_millis(2);
@@ -68,7 +68,7 @@ fn say(line: &str) {
     stdout.flush().unwrap();
 }
 
-/// The survivors' answer, which comes when the work is done.
+/// Asks the survivors for work; returns their answer, which comes when the work is done.
 fn ask(request: &str) -> String {
     say(request);
     let mut answer = String::new();
@@ -80,7 +80,7 @@ fn join(root: &Path) -> Arc<Participant> {
     Participant::join_under(root, 0).unwrap()
 }
 
-/// A publisher and a subscription that are matched with each other and with the survivors'.
+/// A publisher and a subscription that are matched with each other and with the survivors' endpoints.
 fn pair_among(others: Others, participant: &Arc<Participant>, options: PublisherOptions) -> (Talker, Listener) {
     let (bytes, qos) = (others.payload_bytes(), others.qos());
     let mut publisher = publisher_with(participant, bytes, qos, options);
@@ -124,7 +124,7 @@ fn alone_on_topic(participant: &Arc<Participant>, topic: &str) -> (Publisher, Su
     (publisher, Subscription::new(participant.clone(), "/listener", topic, bytes_type(64), qos).unwrap())
 }
 
-/// Dies with files, lines and announcements in two domains.
+/// Dies and leaves files, board lines and announcements in two domains.
 fn leave_remains(root: &Path) {
     let participants = [0, 7].map(|domain| Participant::join_under(root, domain).unwrap());
     let mut endpoints: Vec<_> = participants
@@ -135,7 +135,7 @@ fn leave_remains(root: &Path) {
     kill_process(getpid(), Signal::KILL).unwrap();
 }
 
-/// Loan, publish, retire, reclaim, take, hold, release.
+/// Passes the points of the data path: loan, publish, retire, reclaim, take, hold, release.
 fn publish_and_take(root: &Path) {
     let participant = join(root);
     let _node = GraphRecord::node(participant.clone(), "/node", NodeDetails::default()).unwrap();
@@ -166,14 +166,14 @@ fn grow(root: &Path) {
     let theirs: usize = ask("deeper").parse().unwrap();
     eventually("the deep reader is matched", || talker.publisher.subscription_count().unwrap() == theirs + 1);
     send(4, large, &mut talker);
-    // More samples than the ring of a deep history has room for at first.
+    // These are more samples than the first ring of a deep history has room for.
     send(8, 64, &mut talker);
     send(8, 64, &mut talker);
     ask("shallower");
     send(10, 64, &mut talker);
 }
 
-/// KEEP_ALL on both sides: it waits for the survivors, and they wait for it.
+/// With KEEP_ALL on both sides, this process waits for the survivors, and they wait for it.
 fn wait_for_each_other(root: &Path) {
     let participant = join(root);
     let options = PublisherOptions { max_blocking_time: NAP, ..Others::Gating.options() };
@@ -201,7 +201,7 @@ fn wait_for_each_other(root: &Path) {
     ask("stream 30"); // no reader takes these
 }
 
-/// Every way to sleep, and a sleeper to wake.
+/// Sleeps in every way, and wakes a sleeper.
 fn sleep_and_wake(root: &Path) {
     let participant = join(root);
     let (mut talker, mut listener) = pair_among(Others::Sleeping, &participant, PublisherOptions::default());
@@ -227,8 +227,8 @@ fn sleep_and_wake(root: &Path) {
     wake_a_collector(&participant, &mut talker, &mut listener);
 }
 
-/// A collector of this process that sleeps, one that is awake, and one that leaves the collecting to a thread that
-/// sleeps.
+/// Sleeps on a collector of this process, and wakes it: while one of its threads sleeps, and after it has left the
+/// collecting to the sleeping thread.
 fn wake_a_collector(participant: &Arc<Participant>, talker: &mut Talker, listener: &mut Listener) {
     let mut collector = Collector::new(participant).unwrap();
     let attachment = collector.attach(&listener.subscription).unwrap();

@@ -1,4 +1,4 @@
-//! The survivors: the processes beside the killed one, and the checks of their state.
+//! The survivors: the processes beside the killed process, and the checks of their state.
 
 use crate::{
     board::Waiters,
@@ -19,7 +19,7 @@ use std::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Others {
     Absent,
-    /// The remains of a process that died before.
+    /// The remains of a process that died before the scenario.
     Dead,
     Small,
     Large,
@@ -50,7 +50,7 @@ impl Others {
     }
 }
 
-/// A publisher and subscriptions in this process.
+/// The survivors: a publisher and subscriptions in this process, and other processes.
 pub struct Survivors<'a> {
     root: &'a Root,
     others: Others,
@@ -83,7 +83,7 @@ impl Graph {
     }
 }
 
-/// A thread that takes samples, and sleeps.
+/// A thread that takes samples, and sleeps whenever there is none.
 struct Sleeper {
     taken: Arc<AtomicU64>,
     ended: Arc<AtomicBool>,
@@ -213,7 +213,7 @@ impl Survivors<'_> {
             self.talker.publisher.subscription_count().unwrap();
             let names = self.root.files();
             let count = |ending| names.iter().filter(|name| name.extension().is_some_and(|e| e == ending)).count();
-            // The other three are the board and two directories.
+            // Five files are expected: one process file, one publisher's file, the board, and two directories.
             (names.len(), count("process"), count("pub")) == (5, 1, 1)
         });
         eventually("its memory is unmapped", || {
@@ -245,7 +245,7 @@ impl Survivors<'_> {
     }
 }
 
-/// No process is there: the next process finds everything in order, and leaves no file.
+/// Checks, when no process is left, that the next process finds everything in order, and leaves no file.
 pub fn check_next(root: &Root) {
     let participant = root.join();
     let mut publisher = publisher(&participant, 64, Qos::default());
@@ -263,7 +263,7 @@ fn check_empty(root: &Root) {
     assert_eq!(mapped(root), Vec::<String>::new(), "a mapping stayed");
 }
 
-/// The mappings of this process under that root.
+/// The mappings of this process under this root.
 fn mapped(root: &Root) -> Vec<String> {
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
     maps.lines().filter(|line| line.contains(root.path().to_str().unwrap())).map(str::to_owned).collect()

@@ -1,5 +1,5 @@
-//! The basis of services: samples name the request that they answer, and a client knows which publishers can still
-//! answer.
+//! The basis of services: samples name the request that they answer, and a client finds out which publishers can
+//! still answer.
 
 use crate::support::*;
 use gantry_shm::{Gid, Qos, RequestId, SourceTime, Subscription};
@@ -16,7 +16,7 @@ tests![
 fn a_sample_names_the_request_that_it_answers() {
     let root = Root::new();
     let participant = root.join();
-    // There are few slots, so each carries samples of both kinds.
+    // There are few slots, so that each slot carries samples of both kinds.
     let mut publisher = publisher(&participant, 64, Qos::default().keep_last(1));
     let mut subscription = subscription(&participant, 64, Qos::default());
     match_up(&mut publisher, &mut subscription);
@@ -113,7 +113,8 @@ fn polling_of_liveness_notices_a_killed_publisher_sooner() {
         subscription.poll_liveness(false);
         begin.elapsed()
     };
-    // The first round is without polling: the control thread polls for a while after the last request for it.
+    // The round without polling comes first, because the control thread continues to poll for a while after the last
+    // request to poll.
     let [seldom, closely] = [false, true].map(|closely| (0..3).map(|_| notice(closely)).sum::<Duration>());
     assert!(closely * 2 < seldom, "{closely:?} is not much less than {seldom:?}");
 }

@@ -1,4 +1,4 @@
-//! Asynchronous publishing: another thread wakes the sleepers, and misses none of them.
+//! Asynchronous publishing: another thread wakes the sleepers, and misses no sleeper.
 
 use crate::support::*;
 use gantry_shm::{Error, Participant, PublishMode, Publisher, PublisherOptions, Qos, Subscription};
@@ -29,7 +29,7 @@ fn subscription_to(participant: &Arc<Participant>, topic: &str) -> Subscription 
 /// Sleeps until a sample comes.
 fn next(subscription: &mut Subscription, deadline: Instant) -> u64 {
     loop {
-        // A lost wake-up costs a slice of a second.
+        // A lost wake-up would cost a slice of sleep, which takes a second.
         assert!(Instant::now() < deadline, "wake-ups are lost");
         if subscription.wait(PATIENCE).unwrap()
             && let Some(sample) = subscription.take().unwrap()
@@ -76,7 +76,7 @@ fn a_sleeper_is_woken_for_the_last_sample_of_a_publisher_that_leaves() {
             }
         });
         for number in 1..=ROUNDS {
-            // The period is so long that only the publisher that leaves wakes the reader.
+            // The period is so long that the reader is woken only by the publisher's leave.
             let mut publisher = asynchronous(&participant, "/short", Duration::from_secs(1)).unwrap();
             assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
             send(&mut publisher, BYTES, number);
@@ -89,7 +89,7 @@ fn a_sleeper_is_woken_for_the_last_sample_of_a_publisher_that_leaves() {
 fn publishers_that_come_and_go_share_a_sender() {
     let root = Root::new();
     let participant = root.join();
-    // The sender would sleep this long if the faster publisher did not wake it.
+    // The sender thread would sleep for this period if the faster publisher did not wake it.
     let _slow = asynchronous(&participant, "/slow", Duration::from_secs(1)).unwrap();
     let deadline = Instant::now() + PATIENCE;
     for round in 0..100 {

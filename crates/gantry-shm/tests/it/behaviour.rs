@@ -107,7 +107,7 @@ fn more_samples_can_be_held_than_a_reader_record_has_pins() {
         send(&mut publisher, bytes, number);
         held.push(subscription.take().unwrap().unwrap());
     }
-    // The loans are released in an odd order, from another thread.
+    // The samples are released in an unusual order, on another thread.
     let (odd, even): (Vec<_>, Vec<_>) = held.into_iter().partition(|sample| check(sample.bytes()) % 2 == 1);
     std::thread::spawn(move || drop(odd)).join().unwrap();
     for number in 201..=1000 {
@@ -164,7 +164,7 @@ fn a_late_joiner_gets_the_history_only_if_it_is_transient_local() {
     for number in 1..=20 {
         send(&mut publisher, BYTES, number);
     }
-    // The publisher does nothing from here on.
+    // From here on, the publisher does nothing.
     assert_eq!(drain(&mut subscription(&participant, BYTES, qos.transient_local())), [16, 17, 18, 19, 20]);
     assert_eq!(drain(&mut subscription(&participant, BYTES, qos.keep_last(2).transient_local())), [19, 20]);
     let mut late = subscription(&participant, BYTES, qos);
@@ -209,7 +209,7 @@ fn samples_of_several_publishers_come_oldest_first() {
         let mut number = 0;
         for (round, kept) in [(5, 15), (1, 3), (3, 9)] {
             for index in 0..3 * round {
-                // Each publisher has a turn, and every other round begins with the last one.
+                // Each publisher publishes once in each round, and every other round begins with the last publisher.
                 let turn = if round == 1 { 2 - index } else { index % 3 };
                 number += 1;
                 send(&mut publishers[turn], bytes, number);
@@ -358,7 +358,7 @@ fn a_slow_reader_of_a_fast_publisher_still_gets_samples() {
     });
 }
 
-/// A take gives up if the publisher retires each sample before it can be pinned. That must be the exception.
+/// A take gives up if the publisher retires each sample before the reader can pin it. This must be the exception.
 fn a_flood_prevents_few_takes() {
     let root = Root::new();
     let participant = root.join();
@@ -461,14 +461,14 @@ fn restarted_publishers_leave_nothing_behind() {
         let mut publisher = publisher(&participant, BYTES, Qos::default());
         match_up(&mut publisher, &mut subscription);
         send(&mut publisher, BYTES, restart);
-        // There is one take for each wait, as in a careful loop: the loop never sees "nothing more".
+        // There is only one take for each wait, so the loop never meets a take that returns nothing.
         assert!(subscription.wait(PATIENCE).unwrap());
         assert_eq!(check(subscription.take().unwrap().unwrap().bytes()), restart);
         if restart == 10 {
             after_ten = open();
         }
     }
-    // Other tests of this process open files meanwhile; a leak would show as 90 more.
+    // Other tests of this process open files meanwhile; a leak would show as 90 more descriptors.
     assert!(open() < after_ten + 60, "{after_ten} descriptors became {}", open());
 }
 
@@ -495,7 +495,7 @@ fn a_reused_reader_record_counts_for_its_new_owner_alone() {
     assert_eq!(publisher.subscription_count().unwrap(), 0);
 }
 
-/// Publish, take, hold and release at random, against a queue.
+/// Publishes, takes, holds and releases samples at random, and compares the engine with a queue.
 fn random_operations_agree_with_a_plain_model() {
     let mut random = Random::new();
     let mut random = |below| random.below(below);
@@ -549,7 +549,7 @@ fn a_copy_of_a_sample_has_its_bytes() {
         let sample = subscription.take().unwrap().unwrap();
         sample.copy_into(&mut copy);
         assert_eq!(copy, sample.bytes());
-        // As much as fits, and nothing behind it.
+        // The copy fills as much of the target as fits, and writes nothing behind it.
         for room_bytes in [length_bytes / 2, length_bytes + 9] {
             let mut room = vec![0xee; room_bytes];
             let copied_bytes = length_bytes.min(room_bytes);

@@ -13,7 +13,7 @@ use std::{
 };
 pub use test_support::say;
 
-/// Payload of the streams that children publish and check.
+/// The payload size of the streams that children publish and check.
 pub const STREAM_BYTES: usize = 64 << 10;
 
 pub fn stream_qos() -> Qos {
@@ -29,14 +29,14 @@ pub fn play(arguments: &[String]) {
         "stream" => stream(&participant),
         "check" => check_all(&participant),
         "hold" => hold_when_told(&participant),
-        // Has a publisher and a subscription, and does nothing.
+        // Role: has a publisher and a subscription, and does nothing.
         "idle" => {
             let _publisher = publisher(&participant, STREAM_BYTES, stream_qos());
             let _subscription = subscription(&participant, STREAM_BYTES, stream_qos());
             say("ready");
             std::io::stdin().lock().lines().for_each(drop);
         }
-        // Joins and leaves until its input ends.
+        // Role: joins and leaves until the role's input ends.
         "come-and-go" => {
             drop(participant);
             let ended = watch_stdin();
@@ -65,7 +65,7 @@ fn stream(participant: &Arc<Participant>) {
     }
 }
 
-/// Takes and checks samples, and holds the last few; says when it took ten.
+/// Takes and checks samples, and holds the last few; prints a line when it has taken ten.
 fn check_all(participant: &Arc<Participant>) {
     let mut subscription = subscription(participant, STREAM_BYTES, stream_qos());
     say("ready");
@@ -88,7 +88,7 @@ fn check_all(participant: &Arc<Participant>) {
     }
 }
 
-/// Takes one sample for each line of input, and holds it.
+/// Takes one sample for each line of input, and holds the sample.
 fn hold_when_told(participant: &Arc<Participant>) {
     let mut subscription = subscription(participant, STREAM_BYTES, stream_qos());
     say("ready");
@@ -103,7 +103,7 @@ fn hold_when_told(participant: &Arc<Participant>) {
 fn play_of_tests(role: &str, arguments: &[String], participant: Arc<Participant>) {
     let root = arguments[1].as_ref();
     match role {
-        // Forks, and lets the child try everything that it must not do.
+        // Role: forks, and lets the child try everything that a forked child must not do.
         "fork" => crate::fork::forked_child_gets_errors(root, participant),
         // Forks on a thread that is ending.
         "fork-at-end" => crate::fork::fork_at_end(&participant),
@@ -128,15 +128,15 @@ fn play_of_tests(role: &str, arguments: &[String], participant: Arc<Participant>
         "hold-all" => crate::limits::hold_more_than_there_is_room_for(root, &participant),
         // Publishes in a small file system with two free pages.
         "last-page" => crate::limits::use_the_last_page(root, &participant),
-        // Roles that publish and take with less address space than the files reserve (from now on, or from the start),
-        // or with little memory that may be locked.
+        // Roles that publish and take samples with less address space than the files reserve (limited from now on,
+        // or from the start), or with little memory that may be locked.
         "map-little" => crate::mapping::map_little(root, &participant),
         "map-nothing" => crate::mapping::map_nothing(&participant),
         "map-later" => crate::mapping::map_later(&participant),
         "lock-little" => crate::mapping::lock_little(root, participant),
         // Publishes and takes where a system call is a trap.
         "without-system-call" => crate::realtime::play_in_trap(&participant, &arguments[2]),
-        // Publishes and takes on two threads, under the counter of allocations or in the trap.
+        // Role: publishes and takes on two threads, under the counter of allocations or in the trap.
         "two-threads" => {
             crate::realtime::play_on_two_threads(&participant, &arguments[2], arguments[3].parse().unwrap());
         }
@@ -144,7 +144,7 @@ fn play_of_tests(role: &str, arguments: &[String], participant: Arc<Participant>
         "system-call" => crate::realtime::make_a_system_call(),
         // Holds samples of any size.
         "hold-any" => crate::memory::hold_so_many(&participant, arguments[2].parse().unwrap()),
-        // Takes samples from a publisher that waits for it.
+        // Role: takes samples from a publisher that waits for this reader.
         "hold-gating" => crate::keep_all::hold_when_told(&participant),
         other => play_waiting(other, arguments, participant),
     }
@@ -154,29 +154,29 @@ fn play_of_tests(role: &str, arguments: &[String], participant: Arc<Participant>
 fn play_waiting(role: &str, arguments: &[String], participant: Arc<Participant>) {
     let root = arguments[1].as_ref();
     match role {
-        // Publishes on any of many topics, as its input says.
+        // Role: publishes on any of many topics; a line of input names the topic.
         "fifty" => crate::waiting::talk_on_fifty_topics(&participant),
         // Publishes or subscribes to thousands of topics.
         "two-thousand" => crate::many::have_two_thousand_endpoints(&participant, &arguments[2]),
         // Subscribes, but may open no file.
         "without-descriptors" => crate::many::subscribe_without_descriptors(&participant),
-        // Publishes one sample for its first line of input, and dies.
+        // Role: publishes one sample at the first line of input, and dies.
         "last-words" => crate::descriptor::say_last_words(&participant),
-        // Joins and leaves, and counts the threads, descriptors and files that stay in this process.
+        // Role: joins and leaves, and counts the threads, descriptors and files that stay in this process.
         "many-participants" => crate::control::join_and_leave_often(root, participant),
         // Joins on a real-time thread.
         "join-pinned" => crate::control::join_pinned(root, participant),
-        // Holds a sample longer than its subscription.
+        // Role: holds a sample longer than the sample's subscription exists.
         "hold-after-all" => crate::control::hold_after_all(&participant),
-        // Forks again and again beside a busy control thread.
+        // Role: forks again and again beside a busy control thread.
         "forks" => crate::fork::fork_while_control_is_busy(root, &participant),
-        // Joins another domain again and again, which removes the files of dead processes.
+        // Role: joins another domain again and again; each join removes the files of dead processes.
         "reap" => crate::registry::reap_often(root, participant),
-        // Joins and leaves, and checks that its files are there.
+        // Role: joins and leaves, and checks that the process's files exist.
         "create" => crate::registry::create_often(root, participant),
-        // Holds 40 samples, and reports the publishers that it joined and the samples that changed.
+        // Role: holds 40 samples, and reports the publishers that it joined and the samples that changed.
         "hold-and-report" => crate::separation::hold_and_report(&participant),
-        // Publishes as many messages as there is memory for, at each line of standard input.
+        // Role: at each line of standard input, publishes as many messages as there is memory for.
         "publish-all" => crate::separation::publish_when_told(&participant),
         // Locks the registry.
         "hold-registry" => crate::registry::hold_registry(root, &participant),
@@ -184,7 +184,7 @@ fn play_waiting(role: &str, arguments: &[String], participant: Arc<Participant>)
     }
 }
 
-/// Becomes true when the parent closes the standard input of this process.
+/// Returns a flag that becomes true when the parent closes the standard input of this process.
 pub fn watch_stdin() -> Arc<AtomicBool> {
     let ended = Arc::new(AtomicBool::new(false));
     let flag = ended.clone();

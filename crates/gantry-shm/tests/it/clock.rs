@@ -1,5 +1,5 @@
-//! A wall clock that is set while a publisher lives, as on boards without a real-time clock: small messages stay
-//! inline.
+//! A wall clock that is set while a publisher lives, as on boards without a real-time clock; small messages still
+//! travel inline.
 
 use crate::support::*;
 use gantry_shm::{Publisher, Qos, SourceTime, Subscription};
@@ -13,10 +13,11 @@ tests![
 const BYTES: usize = 64;
 const HOUR_NS: i64 = 3_600_000_000_000;
 const DEPTH: u64 = 8;
-/// More entries than the ring of this history has.
+/// A number of samples that is larger than the number of entries in this history's ring.
 const RING: u64 = 64;
 
-/// Publishes message `number` at a time whose wall clock was set by `step_ns` since the start; returns its wall time.
+/// Publishes message `number` at a time whose wall clock was set by `step_ns` since the start; returns the
+/// message's wall time.
 fn send_at(publisher: &mut Publisher, number: u64, step_ns: i64) -> u64 {
     let mut time = SourceTime::now();
     time.wall_ns = time.wall_ns.wrapping_add_signed(step_ns);
@@ -26,7 +27,7 @@ fn send_at(publisher: &mut Publisher, number: u64, step_ns: i64) -> u64 {
     time.wall_ns
 }
 
-/// Takes message `number`, whose wall time must be this; returns whether it is inline.
+/// Takes message `number`, and checks its wall time; returns whether it is inline.
 #[track_caller]
 fn take(subscription: &mut Subscription, number: u64, wall_ns: u64) -> bool {
     let sample = subscription.take().unwrap().unwrap();
@@ -34,7 +35,7 @@ fn take(subscription: &mut Subscription, number: u64, wall_ns: u64) -> bool {
     sample.is_inline()
 }
 
-/// The numbers of the inline messages among those that are sent and taken with these steps of the clock.
+/// Sends and takes messages with these steps of the clock; returns the numbers of the inline messages.
 fn inline(publisher: &mut Publisher, subscription: &mut Subscription, steps: impl Iterator<Item = i64>) -> Vec<u64> {
     let of_step = |(number, step_ns)| {
         let wall_ns = send_at(publisher, number, step_ns);
@@ -55,7 +56,7 @@ fn endpoints(root: &Root) -> (Publisher, Subscription) {
 fn a_clock_that_is_set_once_ends_no_inline_message() {
     let root = Root::new();
     let (mut publisher, mut subscription) = endpoints(&root);
-    // Some messages from before are taken after the clock was set, and keep their times.
+    // Some messages that were sent before the clock was set are taken after it, and keep their times.
     let steps = (1..=DEPTH).map(|number| if number <= DEPTH / 2 { 0 } else { 30 * 365 * 24 * HOUR_NS });
     let times: Vec<u64> = (1..).zip(steps).map(|(number, step_ns)| send_at(&mut publisher, number, step_ns)).collect();
     for (number, &wall_ns) in (1..).zip(&times) {

@@ -1,4 +1,4 @@
-//! A collector names the topics that have news, misses none, and is woken from anywhere in its process.
+//! A collector names all topics that have news, and any thread of its process can wake it.
 
 use crate::{
     support::*,
@@ -174,7 +174,7 @@ fn a_bell_wakes_a_collector_for_news_from_elsewhere() {
     bell.ring(); // its collector is gone
 }
 
-/// Sleeps on a thread of its own, once for each call.
+/// Starts a thread that sleeps on the collector, once for each call of the returned function.
 fn sleeping<'s>(
     scope: &'s std::thread::Scope<'s, '_>,
     collector: &mut Collector,
@@ -183,7 +183,7 @@ fn sleeping<'s>(
     scope.spawn(move || Sleeper::new().sleep(sleep, Some(Instant::now() + 2 * PATIENCE), || false))
 }
 
-/// A message comes while a thread of the collector works on the last one, in any state of the other thread.
+/// A message comes while one thread of the collector works on the previous message, in any state of the other thread.
 fn news_wake_the_thread_that_sleeps_while_another_works() {
     let root = Root::new();
     let participant = root.join();

@@ -1,5 +1,5 @@
-//! The control thread: it matches endpoints, notices deaths and cleans up for programs that call nothing, and ends
-//! without a trace.
+//! The control thread: it matches endpoints, notices deaths and cleans up for programs that make no calls, and
+//! leaves nothing behind when it ends.
 
 use crate::{
     child::{STREAM_BYTES, say, stream_qos},
@@ -35,7 +35,8 @@ fn a_subscription_that_only_takes_is_matched() {
     let root = Root::new();
     let participant = root.join();
     let mut subscription = subscription_to(&participant, "/events", Qos::default());
-    // The child publishes only when it is matched, and no call here waits or counts.
+    // The child publishes only when it is matched. No call of this process waits for the match, so the control
+    // thread must make it.
     let mut talker = root.child("last-words", &[]);
     talker.line();
     talker.say("speak");
@@ -78,7 +79,7 @@ fn many_deaths_at_once_are_noticed_while_others_are_stopped() {
 fn control_threads() -> Vec<String> {
     let tasks = std::fs::read_dir("/proc/self/task").unwrap().map_while(Result::ok);
     let is_control = |task: &Path| std::fs::read_to_string(task.join("comm")).is_ok_and(|name| name.trim_end() == NAME);
-    // A thread that ends meanwhile is left out.
+    // A thread that ends during the loop is left out.
     tasks
         .filter(|task| is_control(&task.path()))
         .filter_map(|task| std::fs::read_to_string(task.path().join("status")).ok())
@@ -125,7 +126,7 @@ pub fn join_pinned(root: &Path, first: Arc<Participant>) {
         parameters.sched_priority = 10;
         // SAFETY: it has no preconditions.
         let thread = unsafe { libc::pthread_self() };
-        // SAFETY: of this thread; the parameters are ours.
+        // SAFETY: `thread` is the calling thread; the parameters are ours.
         let code = unsafe { libc::pthread_setschedparam(thread, libc::SCHED_FIFO, &raw const parameters) };
         let _ = setpriority_process(None, -5);
         (Participant::join_under(&root, 0).unwrap(), code == 0)
@@ -161,7 +162,7 @@ fn block_all_signals() {
     let mut all: libc::sigset_t = unsafe { std::mem::zeroed() };
     // SAFETY: `all` is ours.
     assert_eq!(unsafe { libc::sigfillset(&raw mut all) }, 0);
-    // SAFETY: as above; it changes this thread's mask only.
+    // SAFETY: `all` is ours; the call changes this thread's mask only.
     assert_eq!(unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, std::ptr::null_mut()) }, 0);
 }
 
@@ -193,7 +194,7 @@ pub fn join_and_leave_often(root: &Path, first: Arc<Participant>) {
         let (sample, other_sample) = (subscription.take().unwrap().unwrap(), elsewhere.take().unwrap().unwrap());
         drop((participants, publisher, other, subscription, elsewhere));
         eventually("the control threads end with their participants", || control_threads().is_empty());
-        // Samples may outlive their participants, beside a new one.
+        // Samples may outlive their participant beside a new participant.
         let again = Participant::join_under(root, 0).unwrap();
         assert_eq!((check(sample.bytes()), check(other_sample.bytes())), (1, 2));
         drop((again, sample, other_sample));
@@ -202,7 +203,7 @@ pub fn join_and_leave_often(root: &Path, first: Arc<Participant>) {
     round(); // resources that a process needs once are created now
     let before = counts();
     (0..250).for_each(|_| round());
-    // The kernel lists a joined thread for a moment longer.
+    // The kernel lists a joined thread for a moment after its end, so the check is repeated.
     eventually("threads, descriptors and mapped files are what they were", || counts() == before);
     say("done");
 }
@@ -253,7 +254,7 @@ fn a_publisher_keeps_nothing_mapped_of_readers_that_are_gone() {
         let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
         let root = root.path().to_str().unwrap();
         let processes = maps.lines().filter(|line| line.contains(root) && line.contains(".process"));
-        // The process maps its own file a second time, as a peer.
+        // The process maps its own file twice, the second time as a peer, so one mapping is subtracted.
         processes.count() - 1
     };
     for role in ["hold", "hold-after-all"] {

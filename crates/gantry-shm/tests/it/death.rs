@@ -1,4 +1,4 @@
-//! Killed and stopped processes: the others continue, no sample is corrupted, no file stays.
+//! Killed and stopped processes: the other processes continue, no sample is corrupted, and no file stays.
 
 use crate::{child::*, support::*};
 use gantry_shm::Participant;
@@ -149,7 +149,7 @@ fn a_sleeping_survivor_removes_the_dead_by_itself() {
     idle.line();
     assert_eq!(subscription.publisher_count().unwrap(), 1);
     idle.kill();
-    // The wait is longer than a slice: nothing arrives, but the death is noticed.
+    // The wait is longer than a slice of sleep: nothing arrives, but the death is noticed.
     assert!(!subscription.wait(Duration::from_millis(2500)).unwrap());
     assert_eq!(subscription.publisher_count().unwrap(), 0);
     assert_eq!(count_of(&root, "pub"), 0, "{:?}", root.files());
@@ -166,7 +166,7 @@ fn a_death_in_steady_traffic_is_noticed() {
     assert_eq!(publisher.subscription_count().unwrap(), 2);
     idle.kill();
     assert_eq!(publisher.subscription_count().unwrap(), 1, "a dead subscription counts");
-    // The survivor finds a sample whenever it wakes up; the files of dead processes are removed all the same.
+    // The survivor finds a sample whenever it wakes up; the files of dead processes must be removed nevertheless.
     let mut victim = root.child("idle", &[]);
     victim.line();
     victim.kill();
@@ -187,7 +187,7 @@ fn a_death_in_steady_traffic_is_noticed() {
     talker.join().unwrap();
 }
 
-/// The number of files with this ending.
+/// Counts the files whose names have this ending.
 pub fn count_of(root: &Root, ending: &str) -> usize {
     root.files().iter().filter(|path| path.extension().is_some_and(|e| e == ending)).count()
 }
@@ -202,7 +202,7 @@ fn a_process_that_execs_is_dead_for_the_others_at_once() {
     assert_eq!((subscription.publisher_count().unwrap(), publisher.subscription_count().unwrap()), (2, 2));
     child.say("exec");
     assert_eq!(child.line(), "execs");
-    // The child is another program with the same pid now, which echoes its input.
+    // The child is now another program with the same pid, which echoes its input.
     child.say("hello");
     assert_eq!(child.line(), "hello");
     assert_eq!(publisher.subscription_count().unwrap(), 1);

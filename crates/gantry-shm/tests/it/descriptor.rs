@@ -20,7 +20,7 @@ tests![
 
 const NOW: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 
-/// Longer than any other wait of a test.
+/// A timeout that is longer than any other wait of a test.
 fn patience() -> Timespec {
     Timespec { tv_sec: PATIENCE.as_secs() as i64, tv_nsec: 0 }
 }
@@ -31,7 +31,7 @@ pub fn is_readable(subscription: &mut Subscription, timeout: Timespec) -> bool {
     poll(&mut [PollFd::new(&descriptor, PollFlags::IN)], Some(&timeout)).unwrap() == 1
 }
 
-/// Waits on the descriptor for numbers until `end` came.
+/// Takes numbers, waiting on the descriptor, until the number `end` has come.
 fn receive_by_descriptor(subscription: &mut Subscription, end: u64) -> Vec<u64> {
     let mut seen = Vec::new();
     while seen.last() != Some(&end) {
@@ -54,7 +54,7 @@ fn a_descriptor_is_readable_while_there_is_something_to_take() {
             send(&mut publisher, BYTES, number);
         }
         assert!(is_readable(&mut subscription, patience()));
-        // The control thread may still be busy with its result, and then the first take finds nothing.
+        // The control thread may still have the result of its discovery locked, and then the first take finds nothing.
         let mut first = None;
         eventually("the first of three is taken", || {
             first = subscription.take().unwrap();
@@ -62,7 +62,8 @@ fn a_descriptor_is_readable_while_there_is_something_to_take() {
         });
         assert_eq!(check(first.unwrap().bytes()), number);
         assert!(is_readable(&mut subscription, patience()), "two more are there");
-        // A sample may be announced while it is being taken; the next take finds nothing and clears the announcement.
+        // The control thread may make the descriptor readable for a sample that is just being taken; the next take
+        // finds nothing and clears the descriptor.
         eventually("not readable when all is taken", || {
             drain(&mut subscription);
             !is_readable(&mut subscription, NOW)
@@ -88,7 +89,7 @@ fn several_descriptors_share_an_epoll() {
     let mut random = Random::new();
     for _ in 0..500 {
         let number = random.below(TOPICS as u64) as usize;
-        // A dropped subscription leaves the epoll set by itself, and does no harm to the others.
+        // A dropped subscription leaves the epoll set by itself, and does no harm to the other subscriptions.
         if random.below(20) == 0 {
             subscriptions[number] = None;
         }
@@ -99,7 +100,7 @@ fn several_descriptors_share_an_epoll() {
             epoll::wait(&set, rustix::buffer::spare_capacity(&mut events), Some(&patience())).unwrap();
             assert!(!events.is_empty(), "a sample of topic {number} is not announced");
             for event in events {
-                // A further sample may have been announced while one was taken.
+                // The descriptor may have become readable again for a further sample during the take.
                 let index = { event.data }.u64() as usize;
                 let found = drain(subscriptions[index].as_mut().unwrap());
                 assert!(found.is_empty() || index == number, "{found:?} on topic {index}");
@@ -187,7 +188,7 @@ fn a_descriptor_announces_history_at_once() {
     let mut subscription = subscription_to(&participant, "/events", qos);
     assert!(is_readable(&mut subscription, patience()));
     assert_eq!(drain(&mut subscription).len(), 3);
-    // The descriptor also announces a sample that was peeked, for its time, before the descriptor existed.
+    // The descriptor is also readable for a sample whose time was read (peeked) before the descriptor existed.
     let mut subscription = subscription_to(&participant, "/events", qos);
     assert!(subscription.take().unwrap().is_some());
     assert!(is_readable(&mut subscription, patience()));

@@ -41,7 +41,7 @@ fn the_layout_is_the_golden_one() {
     );
 }
 
-/// The user's directory, which is named by a uid that may be another in a user namespace.
+/// The user's directory, whose name has a uid, which may be another one in a user namespace.
 fn user_directory(root: &Root) -> std::path::PathBuf {
     let _participant = root.join();
     root.files().into_iter().find(|path| path.parent() == Some(root.path())).unwrap()
@@ -102,12 +102,12 @@ fn a_root_that_is_no_tmpfs_is_refused() {
         assert!(refused.contains(part), "{part} is not in: {refused}");
     }
     assert_eq!(std::fs::read_dir(root.path()).unwrap().count(), 0, "it was refused, and made a directory");
-    // A disk may be unable to make unnamed files (an overlay); then the error says so.
+    // A file system on a disk (an overlay) may not support unnamed files; then the error states this.
     let allowed = join("1");
     assert!(allowed.starts_with(root.path().to_str().unwrap()) || allowed.contains("O_TMPFILE"), "{allowed}");
 }
 
-/// Role of a child process: joins as the environment says, and prints the directory or the error.
+/// Role of a child process: joins the directory that the environment sets, and prints the directory or the error.
 pub fn join_default() {
     match Participant::join(0) {
         Ok(participant) => {
@@ -125,8 +125,8 @@ fn a_program_with_the_rights_of_its_file_ignores_the_environment() {
     }
     let (root, folder) = (Root::new(), tempfile::tempdir().unwrap());
     let program = folder.path().join("it");
-    // By another process: a child that another test forks meanwhile would keep the copy open for writing, and it could
-    // not be executed (ETXTBSY).
+    // Another process makes the copy: if this process did, a child that another test forks meanwhile would keep the
+    // copy open for writing, so that it could not be executed (ETXTBSY).
     let copied = std::process::Command::new("cp").arg(std::env::current_exe().unwrap()).arg(&program).status().unwrap();
     assert!(copied.success());
     if std::os::unix::fs::chown(&program, Some(NOBODY), Some(NOBODY)).is_err() {
@@ -143,7 +143,7 @@ fn a_program_with_the_rights_of_its_file_ignores_the_environment() {
     assert!(line.starts_with("/dev/shm/gantry-"), "{line}");
 }
 
-/// A shell that runs this program after `command`.
+/// The command of a shell that runs this program after `command`.
 fn after(command: &str) -> std::process::Command {
     let mut shell = std::process::Command::new("sh");
     shell.args(["-c", &format!("{command} \"$@\""), "sh"]).args(this_program());
@@ -168,7 +168,7 @@ fn the_umask_does_not_matter() {
 
 fn a_limit_of_file_sizes_is_a_sentence() {
     let root = Root::new();
-    // In units of 512 or 1024 bytes.
+    // The limit counts units of 512 or 1024 bytes, depending on the shell.
     let mut child = root.child_by(after("ulimit -f 4096; exec"), "grow", &[]);
     let line = child.line();
     for part in ["ulimit -f", "/chatter", "this one needs"] {
@@ -178,7 +178,7 @@ fn a_limit_of_file_sizes_is_a_sentence() {
     root.assert_empty();
 }
 
-/// Role of a child process: loans until there is an error, which it prints; then it publishes.
+/// Role of a child process: loans until there is an error, prints the error, and publishes.
 pub fn grow_to_the_end(participant: &std::sync::Arc<Participant>) {
     let bytes = 64 << 10;
     let mut publisher = publisher(participant, bytes, Qos::default());
@@ -231,7 +231,7 @@ fn a_board_of_another_version_is_refused_while_a_process_lives() {
     }
 }
 
-/// Dead processes of another version left all their files, whose layout is unknown to this one.
+/// Dead processes of another version left all their files, whose layout is unknown to this version.
 fn files_of_another_version_are_removed() {
     use std::os::unix::fs::FileExt;
     for with_board in [true, false] {
@@ -278,7 +278,7 @@ fn a_damaged_publisher_is_an_error_and_not_a_crash() {
     }
     assert!(matches!(subscription.take(), Err(Error::Corrupt { .. })));
     assert!(subscription.take().unwrap().is_none(), "the publisher is left out, not tried for ever");
-    // The subscription does not attach the publisher again, whatever happens on the topic.
+    // The subscription does not attach the publisher again, although other endpoints join the topic.
     let _others = [(); 2].map(|()| self::subscription(&participant, 64, Qos::default()));
     assert!(subscription.take().unwrap().is_none());
     assert_eq!(subscription.publisher_count().unwrap(), 0);
@@ -314,7 +314,7 @@ fn a_vanished_board_is_refused_while_a_process_uses_it() {
     idle.line();
     let board = root.files().into_iter().find(|path| path.ends_with("board")).unwrap();
     std::fs::remove_file(board).unwrap();
-    // A participant that joined all the same would take samples with pins that the publisher does not see.
+    // A participant that joined nevertheless would take samples with pins that the publisher does not see.
     let error = Participant::join_under(root.path(), 0).unwrap_err().to_string();
     assert!(error.contains(&format!("pid {}", idle.child.id())), "{error}");
     idle.finish();
@@ -364,8 +364,8 @@ fn scribbled_files_give_errors_and_never_a_crash() {
         let suffix = ["pub", "process"][random.below(2) as usize];
         let path = root.files().into_iter().find(|path| path.extension().is_some_and(|e| e == suffix)).unwrap();
         let file = std::fs::OpenOptions::new().write(true).open(path).unwrap();
-        // The damage is in the headers and what follows them: small values pass the first checks, large and extreme
-        // ones do not.
+        // The damage is in the headers and the bytes behind them: small values pass the first checks, large and
+        // extreme values do not.
         for _ in 0..=random.below(4) {
             let value = match random.below(4) {
                 0 | 1 => random.below(1 << 14),
@@ -415,7 +415,7 @@ fn nothing_is_left_after_an_orderly_end() {
 }
 
 fn an_inline_length_that_makes_no_sense_is_corrupt() {
-    // The length is longer than the type's payload, and longer than an entry.
+    // One length exceeds the type's payload, the other exceeds an entry.
     for length_bytes in [61_u64, 1024] {
         let root = Root::new();
         let participant = root.join();
@@ -423,7 +423,7 @@ fn an_inline_length_that_makes_no_sense_is_corrupt() {
         let mut subscription = subscription(&participant, 60, Qos::default());
         match_up(&mut publisher, &mut subscription);
         let loan = publisher.loan(60).unwrap();
-        // The times are as programs have them: others do not fit in an entry.
+        // The two times are as far apart as the system's clocks: other times would not fit in an entry.
         let now_ns = |clock| {
             let now = clock_gettime(clock);
             now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
@@ -438,7 +438,7 @@ fn an_inline_length_that_makes_no_sense_is_corrupt() {
             u64::from_le_bytes(word)
         };
         let descriptor = word_at(offset_of("PublisherHeader", "ring") as u64);
-        // The entry of sequence 1, in the ring at that offset / 64; its length is in 11 bits.
+        // The entry of sequence 1, in the ring at offset / 64; the entry has the payload's length in 11 bits.
         let entry =
             (descriptor >> 32) * 64 + (word_at(offset_of("PublisherHeader", "entry_bytes") as u64) & 0xffff_ffff);
         let word = word_at(entry) & !(0x7ff << 52) | length_bytes << 52;

@@ -1,4 +1,5 @@
-//! A subscription that exists before a publisher loses none of its samples, also if the publisher ends at once.
+//! A subscription that exists before a publisher loses none of the publisher's samples, also if the publisher
+//! ends at once.
 
 use crate::support::*;
 use gantry_shm::{Participant, Publisher, Qos, SourceTime, Subscription};
@@ -9,10 +10,11 @@ use std::{
 
 /// The time for which a publisher waits for the subscriptions that have not joined it.
 const LINGER: Duration = Duration::from_millis(100);
-/// Publishers that come and go one after the other, and the samples of each.
+/// The number of publishers that come and go one after the other, and the number of samples of each.
 const SHOTS: u64 = 200;
 const SAMPLES: u64 = 9;
-/// Publishers that may wait in vain for the subscription, since a loaded machine does not run its process in time.
+/// The number of publishers that may wait in vain for the subscription, because a loaded machine may not run the
+/// subscription's process in time.
 const MAX_REPEATS: u64 = 10;
 
 tests! {
@@ -57,7 +59,7 @@ fn the_first_samples_arrive_within_a_process() {
         let mut subscription = subscription(&participant, payload_bytes, Qos::default());
         for shot in 0..SHOTS {
             let _publisher = publish_some(&participant, shot, payload_bytes);
-            // At once, as a rule: a control thread that looks just now may hold the result back.
+            // As a rule, the sample is available at once, but a control thread that is just discovering may delay it.
             assert!(subscription.wait(PATIENCE).unwrap());
             assert_eq!(take_all(&mut subscription), Vec::from_iter(numbers(shot)));
         }
@@ -89,7 +91,7 @@ fn the_first_samples_arrive_across_processes() {
         }
         child.finish();
         taken.extend(take_all(&mut subscription));
-        // Samples may have arrived from a publisher that waited in vain, too.
+        // Samples of a publisher that waited in vain may have arrived nevertheless; they are left out.
         taken.retain(|number| !repeats.contains(&(number / SAMPLES)));
         assert_eq!(taken, expected, "in this order, none missing and none twice");
     }

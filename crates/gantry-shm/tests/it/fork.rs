@@ -36,7 +36,7 @@ tests![
     forked_children_end_at_any_step_of_the_control_thread,
 ];
 
-/// Looks at the matches of a subscription, as events do.
+/// A watcher that looks at the matches of a subscription, as events do.
 struct Looker(Generation, PublisherMatches);
 
 impl Looker {
@@ -57,7 +57,7 @@ impl Watcher for Looker {
     }
 }
 
-/// The reason why these tests cannot hold here, if there is one. This process must have one thread.
+/// The reason why these tests cannot work on this machine, if there is one. This process must have one thread.
 pub fn why_not() -> Option<String> {
     let (kept_back, wiped) = (advised_page(Advice::LinuxDontFork), advised_page(Advice::LinuxWipeOnFork));
     let (_reader, writer) = std::io::pipe().unwrap();
@@ -67,7 +67,7 @@ pub fn why_not() -> Option<String> {
         // SAFETY: a page that the kernel does not find here is an error, not a fault.
         let is_kept_back = unsafe { libc::write(writer.as_raw_fd(), kept_back.cast(), 1) } == -1
             && std::io::Error::last_os_error().raw_os_error() == Some(Errno::FAULT.raw_os_error());
-        // SAFETY: private memory of this process, wiped or not.
+        // SAFETY: the page is private memory of this process, whether it was wiped or not.
         let is_wiped = unsafe { wiped.read_volatile() } == 0;
         // SAFETY: plain system call.
         unsafe { libc::_exit(i32::from(!is_kept_back) + 2 * i32::from(!is_wiped)) };
@@ -77,7 +77,7 @@ pub fn why_not() -> Option<String> {
     let ended = unsafe { libc::waitpid(pid, &mut status, 0) };
     assert!(ended == pid && libc::WIFEXITED(status), "{ended} {status}");
     for page in [kept_back, wiped] {
-        // SAFETY: our own page, without any further use.
+        // SAFETY: the page is ours and is not used any more.
         unsafe { munmap(page.cast(), PAGE_BYTES) }.unwrap();
     }
     match libc::WEXITSTATUS(status) {
@@ -88,7 +88,7 @@ pub fn why_not() -> Option<String> {
     }
 }
 
-/// A page of this process with a 1 in it, after that advice to the kernel.
+/// Makes a page of this process that contains a 1, and gives the kernel this advice about it.
 fn advised_page(advice: Advice) -> *mut u8 {
     let protection = ProtFlags::READ | ProtFlags::WRITE;
     // SAFETY: a new mapping at an address of the kernel's choice aliases nothing.
@@ -104,8 +104,8 @@ fn a_forked_child_gets_errors_and_harms_nothing() {
     let root = Root::new();
     let mut parent = root.child("fork", &[]);
     assert_eq!(parent.line(), "forked");
-    // The grandchild lives on with copies of all descriptors of parent and child. The deaths of these two are noticed
-    // all the same.
+    // The grandchild lives on with copies of all descriptors of parent and child. The deaths of parent and child
+    // must be noticed nevertheless.
     parent.kill();
     let participant = root.join();
     assert_eq!(count_of(&root, "process"), 1, "the forked child keeps its dead parent alive");
@@ -113,7 +113,7 @@ fn a_forked_child_gets_errors_and_harms_nothing() {
     root.assert_empty();
 }
 
-/// Role of a child process: forks, and checks in the grandchild that every handle refuses.
+/// Role of a child process: forks, and checks in the grandchild that every handle returns an error.
 pub fn forked_child_gets_errors(root: &Path, participant: Arc<Participant>) {
     let mut publisher = publisher(&participant, STREAM_BYTES, stream_qos());
     let mut subscription = subscription(&participant, STREAM_BYTES, stream_qos());
@@ -152,8 +152,8 @@ pub fn forked_child_gets_errors(root: &Path, participant: Arc<Participant>) {
         bell.ring();
         [true, false].into_iter().for_each(interrupt_waits); // rings no bell of the parent
         drop(collector);
-        // Memory that the parent may write is not mapped in the child, and nothing else takes its place.
-        // SAFETY: this process has one thread.
+        // Memory that the parent may write is not mapped in the child, and no other mapping takes its place. SAFETY:
+        // this process has one thread.
         let stray = unsafe { libc::fork() };
         if stray == 0 {
             let page = spare.bytes_mut().as_mut_ptr().map_addr(|address| address & !(PAGE_BYTES - 1)).cast();
@@ -169,20 +169,19 @@ pub fn forked_child_gets_errors(root: &Path, participant: Arc<Participant>) {
         // SAFETY: plain system call; `status` is ours.
         unsafe { libc::waitpid(stray, &mut status, 0) };
         assert!(libc::WIFSIGNALED(status) && libc::WTERMSIG(status) == libc::SIGSEGV, "{status}");
-        // A sample is the last: it refers to what its subscription kept.
+        // A sample is dropped last, because it refers to memory that its subscription kept.
         drop((spare, watcher, matches, publisher, subscription, participant));
         assert_eq!(sample.info().sequence, 1);
         drop(sample);
-        // The child joins a domain itself, after the parent's handles are gone, and its own child has copies of all its
-        // descriptors: the death of the child is noticed all the same.
+        // The child joins a domain itself after the parent's handles are gone, and its own child has copies of all
+        // its descriptors. The death of the child must be noticed nevertheless.
         let own = Participant::join_under(root, 0).unwrap();
         // SAFETY: this process has one thread.
         if unsafe { libc::fork() } != 0 {
-            // Its files are removed although no destructor runs.
-            // SAFETY: plain system call.
+            // The child's files must be removed although no destructor runs. SAFETY: plain system call.
             unsafe { libc::_exit(i32::from(own.domain_id() != 0)) };
         }
-        // The grandchild outlives both, until the test closes the pipe.
+        // The grandchild outlives parent and child until the test closes the pipe.
         let _ = std::io::stdin().read(&mut [0]);
         std::process::exit(0);
     }
@@ -208,21 +207,20 @@ fn a_thread_that_ends_forks() {
     assert_eq!(parent.line(), "forked");
     parent.kill();
     let participant = root.join();
-    // Not at once: the forked child may not have run its handler yet.
+    // This may take a moment, because the forked child may not have run its fork handler yet.
     eventually("the death of the parent is noticed beside its child", || count_of(&root, "process") == 1);
     drop(participant);
     root.assert_empty();
 }
 
-/// Forks when its thread ends, after the thread-locals that were first used later are gone.
+/// A thread-local whose destructor forks when the thread ends, after thread-locals that were first used later are gone.
 struct ForksAtEnd;
 
 impl Drop for ForksAtEnd {
     fn drop(&mut self) {
         // SAFETY: the child makes only system calls.
         if unsafe { libc::fork() } == 0 {
-            // Until the test closes the pipe.
-            // SAFETY: a system call that writes no byte.
+            // The child waits until the test closes the pipe. SAFETY: the system call writes no byte.
             unsafe { libc::read(0, std::ptr::null_mut(), 1) };
             // SAFETY: plain system call.
             unsafe { libc::_exit(0) };
@@ -275,7 +273,8 @@ pub fn fork_while_control_is_busy(root: &Path, participant: &Arc<Participant>) {
     let watcher = Looker::new(&subscription, participant).unwrap();
     assert!(!wait_set.wait(&mut [], Duration::from_micros(100)).unwrap());
     for round in 0..40 {
-        // SAFETY: the child uses what works in a child of a process with threads, which this test checks.
+        // SAFETY: the child uses only operations that must work in a forked child of a process with threads, which
+        // this test checks.
         let pid = unsafe { libc::fork() };
         if pid == 0 {
             let is_forked = |error: Option<Error>| assert!(matches!(error, Some(Error::Forked)), "{error:?}");

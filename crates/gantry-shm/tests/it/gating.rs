@@ -1,4 +1,4 @@
-//! KEEP_ALL with histories of any size: gating readers get exactly the samples that were published.
+//! KEEP_ALL with histories of any size: gating readers get all samples that were published, and no others.
 
 use crate::{
     keep_all::{BYTES, fill_up, keeps, qos},
@@ -9,13 +9,13 @@ use std::{collections::VecDeque, sync::Arc};
 
 tests![every_size_of_history_keeps_its_promise, a_cap_in_bytes_gates_too, random_gated_operations_agree_with_a_queue,];
 
-/// Checks that the history fills, that a part is taken, and that it fills again, for any ratio of the sizes of ring and
-/// history. `slots` are created in advance, because the publisher otherwise looks at its readers whenever it needs a
-/// slot.
+/// Checks that the history fills, that a part of it is taken, and that it fills again, for any ratio of the sizes of
+/// ring and history. `slots` are created in advance, because the publisher otherwise looks at its readers whenever
+/// it needs a slot.
 fn stays_full(participant: &Arc<Participant>, samples: usize, slots: usize, qos: Qos) {
     let mut publisher = publisher_with(participant, BYTES, qos, keeps(samples));
     drop((0..slots).map(|_| publisher.loan(BYTES).unwrap()).collect::<Vec<_>>());
-    // The history was kept for no reader: a part of it is still there, the rest is not.
+    // The history was not kept for a reader: only a part of it still exists.
     let mut next = 1 + 3 * samples as u64 + 16;
     (1..next).for_each(|number| assert!(try_send(&mut publisher, BYTES, number)));
     let mut subscription = subscription(participant, BYTES, qos);
@@ -66,8 +66,8 @@ fn a_cap_in_bytes_gates_too() {
     assert_eq!(subscription.losses(), Default::default());
 }
 
-/// Publish, take, hold, join and leave at random: each reader gets exactly the samples that were published since it
-/// joined.
+/// Endpoints publish, take, hold, join and leave at random: each reader gets exactly the samples that were published
+/// since its join.
 fn random_gated_operations_agree_with_a_queue() {
     let mut random = Random::new();
     let mut random = |below| random.below(below);

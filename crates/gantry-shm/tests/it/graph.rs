@@ -1,4 +1,4 @@
-//! The graph: nodes, endpoints, their connections, and news of all of it.
+//! The graph: nodes, endpoints, their connections, and the news of their changes.
 
 use crate::{child::*, support::*};
 use gantry_shm::{
@@ -60,7 +60,7 @@ fn the_drop_of_a_waker_may_use_what_it_waited_for() {
     let root = Root::new();
     let participant = root.join();
     let (done, dropped) = std::sync::mpsc::channel();
-    // In a thread: a waker that is dropped under a lock blocks it for ever.
+    // The drop runs in a thread, because a waker that is dropped under a lock would block the thread for ever.
     std::thread::spawn(move || {
         let mut subscription = subscription(&participant, STREAM_BYTES, stream_qos());
         for _ in 0..2 {
@@ -77,7 +77,7 @@ fn the_drop_of_a_waker_may_use_what_it_waited_for() {
     assert_eq!(names, ["subscription", "subscription"]);
 }
 
-/// They raise no generation of the topic, on which other endpoints rely.
+/// Announced publishers do not raise the generation of the topic, by which endpoints are usually counted.
 fn announced_publishers_are_counted_when_they_come_and_go() {
     let root = Root::new();
     let (participant, observer) = (root.join(), root.join());
@@ -154,7 +154,7 @@ fn each_endpoint_pair_has_a_connection_state() {
     let participant = root.join();
     let qos = Qos::default().keep_last(2);
     let _offer = publisher(&participant, 64, qos.best_effort());
-    // All endpoints are in one process, so no reader record names its reader.
+    // All endpoints are in one process, so a reader record does not show to which subscription it belongs.
     let _fast = subscription(&participant, 64, qos.best_effort().keep_last(1));
     let _fussy = subscription(&participant, 64, qos.reliable());
     let _slow = subscription(&participant, 64, qos.best_effort().keep_last(9));
@@ -213,7 +213,7 @@ fn copies_are_counted_for_each_endpoint() {
     (0..3).for_each(|_| talker.count_copy());
     listener.count_copy();
     assert_eq!(counts(), (3, 1));
-    // The block is used again, and its count begins at zero.
+    // The new endpoint uses the block of the old one, and its count of copies begins at zero.
     let message_type = bytes_type(64);
     drop(talker);
     let again = Publisher::new(

@@ -17,15 +17,14 @@ use std::{
 
 tests![a_deep_reader_joins_a_running_publisher_and_no_reader_loses, overwritten_is_exact_while_rings_grow];
 
-/// Publishes at full speed until `done`; stores in `matched` the first number that all of `count` readers are sure to
-/// get.
+/// Publishes at full speed until `done`; stores in `matched` the first number that all `count` readers certainly get.
 fn talk(mut publisher: Publisher, count: usize, pace: &AtomicU64, matched: &AtomicU64, done: &AtomicBool) -> u64 {
     let mut number = 0;
     while !done.load(Acquire) {
         if matched.load(Relaxed) == 0 && number % 64 == 0 && publisher.subscription_count().unwrap() >= count {
             matched.store(number + 1, Release);
         }
-        // The limit on the lead is within the depths of the readers.
+        // The publisher's lead over the readers is limited to less than their depths.
         if number < pace.load(Acquire) + 4000 {
             number += 1;
             send(&mut publisher, BYTES, number);
@@ -36,8 +35,9 @@ fn talk(mut publisher: Publisher, count: usize, pace: &AtomicU64, matched: &Atom
     number
 }
 
-/// There are three readers: one has a depth just above its lag and stays on the first ring, one joins in the middle,
-/// and one is in another process. All of them keep within their depths, so none loses a sample after it is matched.
+/// There are three readers: one reader has a depth just above its lag and stays on the first ring, one joins in the
+/// middle, and one is in another process. All of them lag by less than their depths, so no reader loses a sample
+/// after its match.
 fn a_deep_reader_joins_a_running_publisher_and_no_reader_loses() {
     let root = Root::new();
     let participant = root.join();
@@ -80,7 +80,7 @@ fn a_deep_reader_joins_a_running_publisher_and_no_reader_loses() {
     });
 }
 
-/// Role of a child process: takes all samples, and says whether all between two numbers came.
+/// Role of a child process: takes all samples, and prints whether all samples between two numbers came.
 pub fn count(participant: &Arc<Participant>, depth: u32) {
     let mut subscription = subscription(participant, BYTES, keep_last(depth));
     let (sender, ends) = std::sync::mpsc::channel();
@@ -99,8 +99,8 @@ pub fn count(participant: &Arc<Participant>, depth: u32) {
     }
 }
 
-/// Readers with larger and larger depths join, and each makes the ring grow. Meanwhile a reader of small depth takes,
-/// and every sample is taken or counted.
+/// Readers with larger and larger depths join, and each makes the ring grow. Meanwhile a reader of small depth
+/// takes, and each sample is either taken or counted as overwritten.
 fn overwritten_is_exact_while_rings_grow() {
     let root = Root::new();
     let participant = root.join();

@@ -1,4 +1,4 @@
-//! The history of a publisher, as readers of any depth get it: live and late.
+//! The history of a publisher, as readers of any depth get it, both readers that are matched in time and late joiners.
 
 use crate::{child::say, support::*};
 use gantry_shm::{Participant, Publisher, PublisherOptions, Qos, SourceTime};
@@ -24,7 +24,7 @@ tests![
 
 pub const BYTES: usize = 64;
 
-/// The publisher keeps that many samples for deep readers.
+/// Options with which the publisher keeps this number of samples for deep readers.
 pub fn keeps(samples: usize) -> PublisherOptions {
     PublisherOptions { max_kept_samples: samples, ..Default::default() }
 }
@@ -62,7 +62,7 @@ fn a_deep_reader_gets_what_the_publisher_may_keep() {
     let root = Root::new();
     let participant = root.join();
     let small = PublisherOptions { max_kept_bytes: 64 << 10, ..keeps(1000) };
-    // The bounds differ, since some samples are retired together.
+    // There are two bounds, because some samples are retired together.
     for (options, bytes, least, most) in [(keeps(100), BYTES, 100, 120), (small, 10_000, 5, 7), (small, 100_000, 2, 2)]
     {
         let mut publisher = publisher_with(&participant, usize::MAX, keep_last(2), options);
@@ -130,14 +130,14 @@ fn a_late_joiner_gets_the_smaller_of_both_depths() {
     }
 }
 
-/// Publishes a sample with that source time, which is its number, too.
+/// Publishes a sample with this source time, which is also the sample's number.
 fn send_at(publisher: &mut Publisher, monotonic_ns: u64) {
     let mut loan = publisher.loan(BYTES).unwrap();
     fill(loan.bytes_mut(), monotonic_ns);
     publisher.publish(loan, SourceTime { monotonic_ns, wall_ns: 0 }).unwrap();
 }
 
-/// The last `depth` of the times that the publishers keep, in order, and the number of the others.
+/// Returns the last `depth` of the times that the publishers keep, in order, and the number of the other times.
 fn model_of(times: &[Vec<u64>], kept: usize, depth: usize) -> (Vec<u64>, u64) {
     let last = |times: &[u64], count: usize| times[times.len().saturating_sub(count)..].to_vec();
     let mut all: Vec<u64> = times.iter().flat_map(|times| last(times, kept.min(depth))).collect();
@@ -215,7 +215,7 @@ fn expired_samples_are_passed_over_at_any_position() {
     let root = Root::new();
     let participant = root.join();
     let qos = keep_last(10).transient_local();
-    // The time is microseconds after the start of the machine, or in the future.
+    // One sample's time is just after the start of the machine, the other's is in the future.
     let (old, new) = (1, u64::MAX);
     for (times, valid) in
         [(vec![old; 10], 0), (vec![new; 10], 10), (vec![old, new, old, old, new], 2), (vec![new, old], 1)]

@@ -1,4 +1,4 @@
-//! KEEP_ALL: a publisher waits for gating readers, and for no others.
+//! KEEP_ALL: a publisher waits for gating readers, and for no other readers.
 
 use crate::{
     child::{STREAM_BYTES, say},
@@ -32,12 +32,12 @@ pub fn qos() -> Qos {
     Qos::default().keep_all().reliable()
 }
 
-/// The publisher keeps that many samples, and does not wait for its readers.
+/// Options with which the publisher keeps this number of samples, and does not wait for its readers.
 pub fn keeps(samples: usize) -> PublisherOptions {
     PublisherOptions { max_kept_samples: samples, max_blocking_time: Duration::ZERO, ..Default::default() }
 }
 
-/// As `keeps`, but the publisher waits for its readers.
+/// As [`keeps`], but the publisher waits for its readers.
 fn waits(samples: usize) -> PublisherOptions {
     PublisherOptions { max_blocking_time: PATIENCE, ..keeps(samples) }
 }
@@ -49,7 +49,7 @@ fn pair(participant: &Arc<Participant>, options: PublisherOptions) -> (Publisher
     (publisher, subscription)
 }
 
-/// Publishes from `first` on, until a message does not fit; returns its number.
+/// Publishes from `first` on, until a message does not fit; returns the number of that message.
 pub fn fill_up(publisher: &mut Publisher, first: u64) -> u64 {
     (first..).find(|&number| !try_send(publisher, BYTES, number)).unwrap()
 }
@@ -69,7 +69,7 @@ fn a_full_history_hands_the_loan_back_and_takes_it_later() {
     let pid = std::process::id().to_string();
     assert!(matches!(*unpublished.error, Error::PublishTimeout { waited_ms: 5, .. }), "{text}");
     assert!(text.contains("/chatter") && text.contains(&pid), "{text}");
-    // The loan keeps its bytes and its address; other messages go first, it goes later.
+    // The loan that was not published keeps its bytes and its address; it is published after other messages.
     for number in end + 1..end + 5 {
         assert_eq!((unpublished.loan.bytes().as_ptr(), check(unpublished.loan.bytes())), (address, end));
         let sample = subscription.take().unwrap().unwrap();
@@ -126,7 +126,7 @@ fn a_blocked_publisher_goes_on_when_its_reader_leaves() {
     done.recv_timeout(PATIENCE).unwrap();
 }
 
-/// Role of a child process: takes one sample for each line of input, and holds it.
+/// Role of a child process: takes one sample for each line of input, and holds the sample.
 pub fn hold_when_told(participant: &Arc<Participant>) {
     let mut subscription = subscription(participant, STREAM_BYTES, qos());
     subscription.publisher_count().unwrap();
@@ -216,7 +216,7 @@ fn a_reader_that_joins_a_gated_stream_loses_nothing_from_then_on() {
             number += 1;
             send(&mut publisher, BYTES, number);
         }
-        // The second reader is matched from here on.
+        // From here on, the second reader is matched.
         assert_eq!(publisher.subscription_count().unwrap(), 2);
         let matched = number + 1;
         (matched..matched + 1000).for_each(|number| _ = send(&mut publisher, BYTES, number));
@@ -281,7 +281,7 @@ fn the_slower_of_two_readers_decides() {
     let next = fill_up(&mut publisher, end);
     assert!((end + 3..end + 30).contains(&next), "three were taken, {} fit", next - end);
     assert_eq!(drain(&mut slow), (4..next).collect::<Vec<u64>>());
-    // A reader that leaves does not gate any more.
+    // A reader that has left does not block the publisher any more.
     assert_eq!(drain(&mut quick), (end..next).collect::<Vec<u64>>());
     let end = fill_up(&mut publisher, next);
     assert_eq!(drain(&mut quick), (next..end).collect::<Vec<u64>>());
@@ -298,7 +298,7 @@ fn a_cap_without_end_is_what_fits() {
     assert_eq!(drain(&mut subscription), (1..=3000).collect::<Vec<u64>>());
 }
 
-/// The publisher has had no reader before.
+/// The late joiner is the publisher's first reader.
 fn a_late_joiner_gets_all_samples_of_a_latched_publisher() {
     let root = Root::new();
     let participant = root.join();

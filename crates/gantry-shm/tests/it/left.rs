@@ -1,4 +1,4 @@
-//! Publishers that come, publish and leave before a subscription looks.
+//! Publishers that come, publish and leave before a subscription takes.
 
 use crate::support::*;
 use gantry_shm::{Losses, Participant, Publisher, Qos, Subscription};
@@ -32,7 +32,7 @@ fn all_that_matched_publishers_sent_before_they_left_is_taken() {
     }
 }
 
-/// The mappings of publishers' files under that root.
+/// The number of mappings of publishers' files under this root.
 fn mappings(root: &Root) -> usize {
     let (maps, path) = (std::fs::read_to_string("/proc/self/maps").unwrap(), root.path().to_str().unwrap());
     maps.lines().filter(|line| line.contains(path) && line.contains(".pub")).count()
@@ -69,7 +69,7 @@ fn a_slow_reader_of_publishers_that_leave_has_as_many_mappings_as_samples() {
         come_and_leave(&participant, qos, 2 * round + 1, 1);
         assert!(has_no_publisher(&mut subscription));
         taken.push(check(subscription.take().unwrap().unwrap().bytes()));
-        // The publishers that wait, and those whose end is not discovered.
+        // Mappings are allowed for publishers that wait, and for publishers whose end is not discovered yet.
         assert!(mappings(&root) <= 10 + 4, "{} mappings", mappings(&root));
     }
     taken.extend(drain(&mut subscription));

@@ -1,4 +1,4 @@
-//! Little memory: a full file system gives an error that says so, and the memory that is there is used.
+//! Tests with little memory: a full file system causes an error that states this, and the available memory is used.
 
 use crate::{
     child::say,
@@ -19,7 +19,7 @@ tests![
     no_room_for_a_file_is_a_sentence,
 ];
 
-/// The reason why these tests cannot run here, if there is one.
+/// The reason why these tests cannot run on this machine, if there is one.
 pub fn why_not() -> Option<String> {
     why_no_small_tmpfs(Root::new().path())
 }
@@ -89,7 +89,7 @@ pub fn use_all_inodes(root: &Path, participant: &Arc<Participant>) {
     say("went on");
 }
 
-/// Role of a child process: 4 MB messages in a file system of 64 MB; first within it, then beyond.
+/// Role of a child process: publishes messages of 4 MB in a file system of 64 MB, first as many as fit, then more.
 pub fn fill_a_small_file_system(participant: &Arc<Participant>) {
     let bytes = 4 * MEBIBYTE;
     let qos = Qos::default().keep_last(10);
@@ -112,7 +112,7 @@ pub fn fill_a_small_file_system(participant: &Arc<Participant>) {
     };
     assert!(matches!(error, Error::NoRoom { .. }), "{error}");
     say(&error.to_string());
-    // The publisher goes on after a slot is returned.
+    // The publisher can continue after a slot is returned.
     loans.pop();
     send(&mut publisher, bytes, 201);
     assert_eq!(drain(&mut subscription), [201]);
@@ -129,7 +129,8 @@ fn loses_oldest() -> PublisherOptions {
     PublisherOptions { loses_oldest_at_limit: true, max_inline_bytes: 0, ..Default::default() }
 }
 
-/// Role of a child process: images of 25 MB, of which the file system has room for two, and the depth is ten.
+/// Role of a child process: publishes images of 25 MB with a depth of ten in a file system that has room
+/// for two images.
 pub fn lose_the_oldest(participant: &Arc<Participant>) {
     let (bytes, qos) = (25_000_000, Qos::default().reliable().keep_last(10));
     let mut publisher = publisher_with(participant, bytes, qos, loses_oldest());
@@ -144,7 +145,7 @@ pub fn lose_the_oldest(participant: &Arc<Participant>) {
     let numbers: Vec<u8> = taken.iter().map(|sample| sample.bytes()[0]).collect();
     assert_eq!(numbers, [19, 20], "the newest are there");
     assert_eq!((subscription.losses().overwritten, publisher.take_lost_samples()), (18, 18));
-    // Samples that a reader holds make no room.
+    // Samples that a reader holds cannot be given up for new ones.
     let error = publisher.loan(bytes).unwrap_err();
     assert!(matches!(error, Error::NoRoom { .. }), "{error}");
     drop(taken);
@@ -152,7 +153,7 @@ pub fn lose_the_oldest(participant: &Arc<Participant>) {
     say("lost and counted");
 }
 
-/// Role of a child process: small messages, whose list has no room to grow.
+/// Role of a child process: publishes small messages while the ring has no room to grow.
 pub fn lose_beyond_the_first_ring(root: &Path, participant: &Arc<Participant>) {
     let (bytes, qos) = (512, Qos::default().reliable().keep_last(1000));
     let mut publisher = publisher_with(participant, bytes, qos, loses_oldest());
@@ -172,7 +173,8 @@ pub fn lose_beyond_the_first_ring(root: &Path, participant: &Arc<Participant>) {
     say("lost and counted");
 }
 
-/// Role of a child process: a reader that cannot hold more samples, since there is no room for pins, stays matched.
+/// Role of a child process: has a reader that cannot hold more samples because there is no room for pins; the reader
+/// stays matched.
 pub fn hold_more_than_there_is_room_for(root: &Path, participant: &Arc<Participant>) {
     let qos = Qos::default().keep_last(4);
     let bytes = 512; // not inline: copies need no pins
@@ -202,10 +204,10 @@ pub fn hold_more_than_there_is_room_for(root: &Path, participant: &Arc<Participa
     say("still matched");
 }
 
-/// The samples for which the ring of a deep history has room at first.
+/// The number of samples for which the first ring of a deep history has room.
 const FIRST_DEPTH: u64 = 15;
 
-/// Role of a child process: a file system with two pages left is enough for small messages.
+/// Role of a child process: publishes small messages in a file system with two free pages, which are enough.
 pub fn use_the_last_page(root: &Path, participant: &Arc<Participant>) {
     // The samples are in slots, so that each message needs memory.
     let options = PublisherOptions { max_inline_bytes: 0, ..Default::default() };
@@ -215,7 +217,7 @@ pub fn use_the_last_page(root: &Path, participant: &Arc<Participant>) {
         send_any(&mut publisher, 64, number);
         check_any(subscription.take().unwrap().unwrap().bytes(), number);
     }
-    // Samples that the reader does not take are kept, until there is no room.
+    // Samples that the reader does not take are kept until there is no room for more.
     let mut number = FIRST_DEPTH;
     let error = loop {
         number += 1;

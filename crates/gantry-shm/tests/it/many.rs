@@ -21,7 +21,7 @@ fn topic(number: usize) -> String {
     format!("/topic_{number}")
 }
 
-/// One process publishes on all topics, another subscribes to all of them.
+/// One process publishes on all topics, another process subscribes to all of them.
 fn two_thousand_publishers_need_few_descriptors() {
     let root = Root::new();
     let mut talker = root.child("two-thousand", &["publish"]);
@@ -30,7 +30,8 @@ fn two_thousand_publishers_need_few_descriptors() {
     assert_eq!(listener.line(), "ready");
     talker.say("publish");
     assert_eq!(talker.line(), "published");
-    // All messages are there: a subscription that sleeps takes a waiter line, and there are 511 lines.
+    // All messages were published before: a subscription that sleeps would take a waiter line, and there are
+    // only 511 lines.
     listener.say("take");
     assert_eq!(listener.line(), format!("took {PUBLISHERS}"));
     talker.say("grow");
@@ -62,8 +63,8 @@ fn a_subscription_without_descriptors_says_so_and_recovers() {
     reader.finish();
 }
 
-/// Role of a child process: a subscription in a process that may open no file until its parent sends a line. No call
-/// discovers publishers for it.
+/// Role of a child process: has a subscription in a process that may open no file until its parent sends a line. No
+/// call discovers publishers for the subscription.
 pub fn subscribe_without_descriptors(participant: &Arc<Participant>) {
     let mut subscription = subscription(participant, 64, Qos::default());
     let limit = getrlimit(Resource::Nofile);
@@ -110,7 +111,7 @@ pub fn have_two_thousand_endpoints(participant: &Arc<Participant>, side: &str) {
             }
             say("published");
             order();
-            // A file is opened when it grows.
+            // A file is opened for a moment when it grows, which needs a descriptor.
             let loans: Vec<_> = (0..4000).map(|_| publishers[7].loan(64).unwrap()).collect();
             for loan in loans {
                 publishers[7].publish(loan, SourceTime::now()).unwrap();
@@ -157,7 +158,7 @@ fn many_processes_come_and_go_at_once() {
     root.assert_empty();
 }
 
-/// Where processes are many, each probes for deaths at times of its own.
+/// With many processes, each process probes for deaths at random times.
 fn a_death_among_many_is_noticed() {
     let root = Root::new();
     let mut children: Vec<_> = (0..20).map(|_| root.child("check", &[])).collect();
@@ -169,7 +170,7 @@ fn a_death_among_many_is_noticed() {
     assert_eq!(participant.inspect().unwrap().processes.len(), 1 + children.len());
 }
 
-/// A board has lines for 511 waiters; the others share one.
+/// A board has lines for 511 waiters; all further waiters share one line.
 fn sleepers_that_share_a_waiter_line_are_woken_and_forgotten() {
     let root = Root::new();
     let participant = root.join();

@@ -1,4 +1,4 @@
-//! Files that cannot be mapped with all their room to grow: little address space, little memory that may be locked.
+//! Files that cannot be mapped with all their room to grow, because address space or locked memory is limited.
 
 use crate::{child::say, memory::MEBIBYTE, support::*};
 use gantry_shm::{
@@ -20,7 +20,7 @@ tests![
     a_publisher_without_a_memory_limit_publishes,
 ];
 
-/// An emulator has limits of its own, which are not the limits of the program that it runs.
+/// Ignores the test under an emulator, whose limits differ from the limits of the program that it runs.
 fn ignore_under_an_emulator() {
     if this_program().len() > 1 {
         ignore("an emulator runs this program");
@@ -42,7 +42,7 @@ fn subscription_of(participant: &Arc<Participant>, topic: &str) -> Subscription 
     Subscription::new(participant.clone(), "/listener", topic, unbounded(), qos).unwrap()
 }
 
-/// Sends messages so that the file grows many times, and holds what arrives.
+/// Sends messages so that the file grows many times, and holds the samples that arrive.
 fn send_and_hold(publisher: &mut Publisher, subscription: &mut Subscription, bytes: usize) -> Vec<(u64, Sample)> {
     let mut held: Vec<(u64, Sample)> = Vec::new();
     for number in 1..=40 {
@@ -68,8 +68,8 @@ fn limited_child(root: &Root, kibibytes: usize, role: &str) -> Peer {
     root.child_by(shell, role, &[])
 }
 
-/// Runs the role in a process with at most `kibibytes` KiB of address space, and publishes to it. Returns its result
-/// line.
+/// Runs the role in a process with at most `kibibytes` KiB of address space, and publishes to it. Returns the
+/// role's result line.
 fn with_address_space(kibibytes: usize, role: &str) -> String {
     let root = Root::new();
     let participant = root.join();
@@ -85,7 +85,8 @@ fn with_address_space(kibibytes: usize, role: &str) -> String {
 
 fn a_process_with_little_address_space_publishes_and_takes() {
     ignore_under_an_emulator();
-    // As `ulimit -v` sets it. With the default of 1 GiB for a publisher, all these are too little for two mappings.
+    // The limits are as `ulimit -v` sets them. With the default reserve of a publisher (1 GiB), each of them is too
+    // small for two full mappings.
     for kibibytes in [60_000, 200_000, 700_000, 1_200_000, 1_500_000, 2_400_000, 2_600_000] {
         assert_eq!(with_address_space(kibibytes, "map-little"), "took all", "{kibibytes} KiB");
     }
@@ -104,7 +105,7 @@ pub fn map_little(root: &Path, participant: &Arc<Participant>) {
     let held = send_and_hold(&mut publisher, &mut subscription, 20_000);
     check_mapped_once(root);
     check_hole_in_child(publisher.loan(20_000).unwrap().bytes_mut());
-    // The memory of the samples stays mapped, at whatever address it was taken.
+    // The memory of the samples stays mapped, at the address at which each sample was taken.
     drop((publisher, subscription));
     held.iter().for_each(|(number, sample)| check_any(sample.bytes(), *number));
     // The program itself still gets memory.
@@ -124,7 +125,8 @@ fn check_mapped_once(root: &Path) {
     assert!(found.len() >= 5, "{maps}");
 }
 
-/// A forked child must get no memory of its own in the place of the parent's, in a mapping that was made longer, too.
+/// Checks that no memory of a forked child takes the place of the parent's mapping, also of a mapping that
+/// was made longer.
 fn check_hole_in_child(bytes: &mut [u8]) {
     let page = bytes.as_mut_ptr().map_addr(|address| address & !4095).cast();
     let flags = MapFlags::PRIVATE | MapFlags::FIXED_NOREPLACE;
@@ -154,7 +156,7 @@ fn a_process_that_may_lock_little_memory_publishes_and_takes() {
     assert_eq!(line, "took all");
 }
 
-/// Role of a child process: `mlockall(MCL_FUTURE)` beside the usual `RLIMIT_MEMLOCK` of 8 MiB.
+/// Role of a child process: calls `mlockall(MCL_FUTURE)` with the usual `RLIMIT_MEMLOCK` of 8 MiB.
 pub fn lock_little(root: &Path, first: Arc<Participant>) {
     drop(first); // its thread may be getting 64 MiB for the heap of the C library right now
     let limit = Some(8 << 20);
@@ -191,7 +193,7 @@ fn a_process_without_address_space_gets_a_sentence() {
     }
 }
 
-/// Role of a child process: asks for messages that it cannot map.
+/// Role of a child process: loans messages that it cannot map.
 pub fn map_nothing(participant: &Arc<Participant>) {
     let mut remote = subscription_of(participant, "/of/parent");
     say("ready");
@@ -204,7 +206,7 @@ pub fn map_nothing(participant: &Arc<Participant>) {
             Err(error) => break error,
         }
     };
-    // The publisher goes on with the memory that it has.
+    // The publisher continues with the memory that it has.
     assert_eq!(loans.pop().unwrap().bytes_mut().len(), 20 * MEBIBYTE);
     drop(publisher.loan(20 * MEBIBYTE).unwrap());
     say(&error.to_string());
@@ -225,7 +227,7 @@ fn a_sample_that_cannot_be_mapped_is_taken_later() {
     child.finish();
 }
 
-/// Role of a child process: takes a sample in memory that it can map only later.
+/// Role of a child process: takes a sample whose memory it can map only later.
 pub fn map_later(participant: &Arc<Participant>) {
     let mut subscription = subscription_of(participant, "/of/parent");
     say("ready");

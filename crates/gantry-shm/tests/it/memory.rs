@@ -33,7 +33,7 @@ fn limited(bytes: usize) -> PublisherOptions {
     PublisherOptions { max_memory_bytes: Some(bytes), ..Default::default() }
 }
 
-/// A publisher of samples of any size, and its reader.
+/// Makes a publisher of samples of any size, and its reader.
 pub fn pair(participant: &Arc<Participant>, qos: Qos, options: PublisherOptions) -> (Publisher, Subscription) {
     let mut publisher = publisher_with(participant, usize::MAX, qos, options);
     let mut subscription = subscription(participant, usize::MAX, qos);
@@ -41,20 +41,20 @@ pub fn pair(participant: &Arc<Participant>, qos: Qos, options: PublisherOptions)
     (publisher, subscription)
 }
 
-/// A length from nothing to megabytes; small lengths are more frequent.
+/// Chooses a length from 0 to megabytes; small lengths are more frequent.
 fn any_length(random: &mut Random) -> usize {
     let magnitude = random.below(22);
     random.below(1 << magnitude) as usize
 }
 
-/// Publishes sample `number`, filled from that number.
+/// Publishes sample `number`, filled from this number.
 pub fn send_any(publisher: &mut Publisher, bytes: usize, number: u64) {
     let mut loan = publisher.loan(bytes).unwrap();
     fill_any(loan.bytes_mut(), number);
     assert_eq!(publisher.publish(loan, SourceTime::now()).unwrap(), number);
 }
 
-/// The bytes that the publishers' files take up.
+/// The bytes of memory that the publishers' files use.
 fn allocated_bytes(root: &Root) -> u64 {
     let files = root.files().into_iter().filter(|path| path.extension().is_some_and(|ending| ending == "pub"));
     files.map(|path| path.metadata().unwrap().blocks() * 512).sum()
@@ -66,7 +66,7 @@ fn inline_messages_of_each_length_keep_their_bytes() {
     for max_inline_bytes in [0, 1, 48, 49, 256, 1008, 1009, 1024] {
         let options = PublisherOptions { max_inline_bytes, ..Default::default() };
         let (mut publisher, mut subscription) = pair(&participant, Qos::default().keep_last(2), options);
-        // Around the ends of lines, and one that goes to a slot.
+        // The lengths lie around the ends of cache lines; one more travels in a slot.
         let lengths = (0..=max_inline_bytes + 1).filter(|bytes| [0, 1, 7, 15].contains(&(bytes % 16)));
         let mut held: Vec<Sample> = Vec::new();
         for (number, bytes) in (1..).zip(lengths) {
@@ -79,7 +79,7 @@ fn inline_messages_of_each_length_keep_their_bytes() {
     }
 }
 
-/// The samples of one subscription share their memory, which is larger from publisher to publisher here.
+/// The samples of one subscription share their places, which must become larger with each publisher of this test.
 fn inline_messages_of_publishers_with_different_limits_keep_their_bytes() {
     let root = Root::new();
     let participant = root.join();
@@ -98,7 +98,7 @@ fn inline_messages_of_publishers_with_different_limits_keep_their_bytes() {
             held.push((number, receive(&mut subscription)));
         }
     }
-    // Not all: one whose two clocks were read far apart has no room for that in an entry.
+    // Not all samples are inline: if the two clocks were read far apart, an entry has no room for the difference.
     assert!(held.iter().any(|(_, sample)| sample.is_inline()));
     held.iter().for_each(|(number, sample)| check_any(sample.bytes(), *number));
 }
@@ -118,7 +118,7 @@ fn the_first_samples_of_many_publishers_are_taken_without_allocation() {
     assert_eq!(count(|| (0..PUBLISHERS).for_each(take)), Counts::default());
 }
 
-/// The slot that waits for the next inline message lies behind a large one, and is in the way of a larger one.
+/// The slot that is kept for the next inline message lies behind a large slot, whose memory a larger slot needs.
 fn the_slot_of_an_inline_message_is_given_back() {
     let root = Root::new();
     let participant = root.join();
@@ -249,7 +249,7 @@ fn the_error_at_the_limit_names_the_holders() {
     for part in ["/chatter", &held, &format!("{} on loan", loans.len()), "memory limit"] {
         assert!(text.contains(part), "{part} is not in: {text}");
     }
-    // The publisher goes on: it uses the slots that were reclaimed, including the slots that the dead reader held.
+    // The publisher continues: it uses the slots that were reclaimed, including the slots that the dead reader held.
     drop(loans);
     holder.kill();
     for number in 6..=100 {
@@ -258,7 +258,7 @@ fn the_error_at_the_limit_names_the_holders() {
     drop((0..6).map(|_| publisher.loan(100_000).unwrap()).collect::<Vec<_>>());
 }
 
-/// Role of a child process: takes that many samples as they come, and holds them.
+/// Role of a child process: takes this number of samples as they come, and holds them.
 pub fn hold_so_many(participant: &Arc<Participant>, count: usize) {
     let mut subscription = subscription(participant, usize::MAX, Qos::default());
     subscription.publisher_count().unwrap();
@@ -272,7 +272,7 @@ pub fn hold_so_many(participant: &Arc<Participant>, count: usize) {
     std::io::stdin().lock().lines().for_each(drop);
 }
 
-/// Samples that are kept for a deep reader alone are retired before the publisher is refused memory.
+/// Samples that are kept for a deep reader alone are retired before a loan fails for lack of memory.
 fn a_deep_reader_never_stops_a_publisher_at_its_limit() {
     let root = Root::new();
     let participant = root.join();
@@ -302,7 +302,7 @@ fn many_sizes_fit_within_a_limit() {
     let participant = root.join();
     let (mut publisher, mut subscription) = pair(&participant, Qos::default().keep_last(4), limited(8 * MEBIBYTE));
     let mut random = Random::new();
-    // Four samples are kept and one is written, each of a megabyte at most, in any order of sizes.
+    // Four samples are kept while one is written; each has at most a megabyte, and the sizes come in any order.
     for number in 1..=1500 {
         let bytes = random.below(MEBIBYTE as u64) as usize;
         let mut loan = publisher.loan(bytes).unwrap_or_else(|error| panic!("sample {number}: {error}"));

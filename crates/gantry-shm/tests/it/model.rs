@@ -6,20 +6,20 @@ use std::{collections::VecDeque, sync::Arc};
 
 tests![random_operations_of_many_agree_with_a_plain_model];
 
-/// A publisher, and its state in the model.
+/// A writer of the test: a publisher, and its state in the model.
 struct Writer {
     publisher: Publisher,
     depth: usize,
     is_transient_local: bool,
-    /// All samples that the publisher published: (time, length).
+    /// All samples that the publisher published, as (time, length).
     published: Vec<(u64, usize)>,
 }
 
-/// A subscription, and the samples that it gets in the model.
+/// A reader of the test: a subscription, and the samples that it must get by the model.
 struct Reader {
     subscription: Subscription,
     depth: usize,
-    /// The samples to come: the publisher's gid, and the sequence.
+    /// The samples that the reader must get, each as the publisher's gid and the sequence.
     queue: VecDeque<([u8; 16], u64)>,
     overwritten: u64,
 }
@@ -34,7 +34,7 @@ struct World {
     clock: u64,
 }
 
-/// The greatest depth of a reader; publishers keep that much.
+/// The greatest depth of a reader; publishers keep this number of samples.
 const DEEPEST: u64 = 300;
 
 impl World {
@@ -42,7 +42,7 @@ impl World {
         self.random.below(end) as usize
     }
 
-    /// A depth; small depths are more frequent.
+    /// Chooses a depth; small depths are more frequent.
     fn depth(&mut self) -> usize {
         let end = [4, 40, DEEPEST][self.below(3)];
         1 + self.below(end)
@@ -66,7 +66,8 @@ impl World {
         self.match_all();
     }
 
-    /// A late joiner takes the history of all publishers that have one and leaves: the newest samples, oldest first.
+    /// A late joiner takes the history of all publishers that have a history, and leaves: it must get the newest
+    /// samples, the oldest first.
     fn check_history(&mut self) {
         let depth = self.depth();
         let qos = Qos::default().keep_last(depth as u32).transient_local();
@@ -102,7 +103,7 @@ impl World {
         let mut loan = writer.publisher.loan(length).unwrap();
         fill_any(loan.bytes_mut(), self.clock);
         let now = SourceTime::now();
-        // As far apart as the clocks are: else it would not travel inline.
+        // The two times are as far apart as the clocks: otherwise the sample would not travel inline.
         let wall_ns = self.clock + now.wall_ns - now.monotonic_ns;
         let time = SourceTime { monotonic_ns: self.clock, wall_ns };
         let sequence = writer.publisher.publish(loan, time).unwrap();
@@ -118,7 +119,7 @@ impl World {
         }
     }
 
-    /// Overwritten samples are counted when the next one is taken.
+    /// Overwritten samples are counted when the next sample is taken.
     fn take(&mut self, index: usize) {
         let reader = &mut self.readers[index];
         let Some(sample) = reader.subscription.take().unwrap() else {

@@ -1,4 +1,4 @@
-//! Processes in other pid namespaces, as containers are that share `/dev/shm` and the user.
+//! Processes in other pid namespaces, such as containers that share `/dev/shm` and the user.
 
 use crate::{child::*, support::*};
 use gantry_shm::inspect_under;
@@ -11,7 +11,7 @@ tests![
     without_proc_the_error_says_so,
 ];
 
-/// `unshare`, to run a program in a pid namespace of its own, as the same user.
+/// The command `unshare`, which runs a program in a pid namespace of its own, as the same user.
 fn in_pid_namespace() -> Command {
     let mut command = Command::new("unshare");
     if !rustix::process::geteuid().is_root() {
@@ -21,7 +21,7 @@ fn in_pid_namespace() -> Command {
     command
 }
 
-/// The reason why these tests cannot run here, if there is one.
+/// The reason why these tests cannot run on this machine, if there is one.
 pub fn why_not() -> Option<String> {
     let why = match in_pid_namespace().arg("true").output() {
         Ok(output) if output.status.success() => return None,
@@ -74,7 +74,7 @@ fn a_death_in_another_pid_namespace_is_seen() {
     assert_eq!(holder.line(), "holds 1");
     let holders = || participant.inspect().unwrap().processes.into_iter().flat_map(|process| process.publishers);
     let named: Vec<String> = holders().flat_map(|publisher| publisher.holders).map(|holder| holder.process).collect();
-    // In this namespace another process has the same pid.
+    // In this process's namespace, another process has the same pid.
     assert!(matches!(&named[..], [name] if name.ends_with("in another pid namespace)")), "{named:?}");
     holder.kill();
     eventually("its death is seen", || publisher.subscription_count().unwrap() == 0);

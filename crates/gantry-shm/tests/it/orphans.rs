@@ -1,4 +1,5 @@
-//! Samples that outlive their subscription, their publisher or their participant: the last one frees what they kept.
+//! Samples that outlive their subscription, their publisher or their participant: the last sample frees the memory
+//! that they kept.
 
 use crate::support::*;
 use allocations::count;
@@ -13,11 +14,12 @@ tests![
     records_of_dropped_samples_are_used_again,
 ];
 
-/// One message travels inline, so that its samples are copies, the other in a slot.
+/// Messages of the first size travel inline, so that their samples are copies; messages of the second size
+/// travel in slots.
 const SIZES_BYTES: [usize; 2] = [64, 512];
 const SLOT_BYTES: usize = SIZES_BYTES[1];
 const THREADS: usize = 2;
-/// More than the pins of two records.
+/// A number of samples that is larger than the number of pins in two records.
 const MANY: usize = 12;
 
 /// The mappings of publishers' files under `root` in this process, without the mappings of the publishers themselves,
@@ -27,7 +29,7 @@ fn mapped(root: &Root) -> usize {
     maps.lines().filter(|line| line.contains(root) && line.contains(".pub")).count()
 }
 
-/// Waits, because the control thread keeps a publisher mapped while it brings its pages in.
+/// Waits until the publishers are unmapped: the control thread keeps a publisher mapped while it maps its pages.
 #[track_caller]
 fn unmapped(root: &Root, when: &str) {
     eventually(&format!("no publisher is mapped {when}"), || mapped(root) == 0);
@@ -49,7 +51,7 @@ fn take(publisher: &mut Publisher, subscription: &mut Subscription, count: usize
         .collect()
 }
 
-/// Drops the samples on [`THREADS`] threads while this one drops `owner`; all begin at the same time.
+/// Drops the samples on [`THREADS`] threads while this thread drops `owner`; all begin at the same time.
 fn drop_at_once<T>(owner: T, mut samples: Vec<Sample>) {
     let start = &Barrier::new(THREADS + 1);
     let half = samples.split_off(samples.len() / 2);

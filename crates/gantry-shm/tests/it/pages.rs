@@ -10,7 +10,7 @@ const PAGE_BYTES: usize = 4096;
 
 tests![pages_are_brought_in_before_they_are_used];
 
-/// The reason why this test cannot hold here, if there is one.
+/// The reason why this test cannot work on this machine, if there is one.
 pub fn why_not() -> Option<String> {
     const PAGES: usize = 1024;
     let (bytes, protection) = (PAGES * PAGE_BYTES, ProtFlags::READ | ProtFlags::WRITE);
@@ -20,13 +20,13 @@ pub fn why_not() -> Option<String> {
     let advised = unsafe { madvise(first, bytes, Advice::LinuxPopulateWrite) };
     let before = faults();
     for offset in (0..bytes).step_by(PAGE_BYTES) {
-        // SAFETY: inside our mapping, which has no other user.
+        // SAFETY: the address is inside our mapping, which has no other user.
         unsafe { first.cast::<u8>().wrapping_add(offset).write_volatile(1) };
     }
     let faults = faults() - before;
-    // SAFETY: our own mapping, without any further use.
+    // SAFETY: the mapping is ours and is not used any more.
     unsafe { munmap(first, bytes) }.unwrap();
-    // Where the kernel does not know the advice, the engine works without it.
+    // If the kernel does not support the advice, the engine works without it.
     let is_ignored = advised.is_ok() && faults > PAGES as i64 / 2;
     is_ignored.then(|| format!("MADV_POPULATE_WRITE succeeds, and then {PAGES} pages take {faults} faults"))
 }
@@ -40,7 +40,7 @@ fn faults() -> i64 {
     usage.ru_minflt
 }
 
-/// Otherwise the first write and the first read of each slot of a camera's images would fault thousands of times.
+/// Without this, the first write and the first read of each slot of a camera's images would fault thousands of times.
 fn pages_are_brought_in_before_they_are_used() {
     const LARGE: usize = 4 << 20;
     let root = Root::new();

@@ -18,15 +18,15 @@ use std::{
 };
 use test_support::trap::{self, step};
 
-/// The number of cycles after which the history is full, batches were reclaimed and all slots are there.
+/// The number of cycles after which the history is full, batches were reclaimed and all slots exist.
 const WARM_UP_CYCLES: u64 = 5_000;
 /// The number of cycles after the warm-up, which run without an allocation or a system call.
 const CYCLES: u64 = 100_000;
 const LARGE_BYTES: usize = 100 << 10;
-/// The line of a child that made no system call.
+/// The output line of a child that made no system call.
 const OK: &str = "realtime ok";
 
-/// The tests; those that need the trap are ignored where it cannot be set.
+/// The tests; tests that need the trap are ignored if it cannot be set.
 pub fn trials(no_trap: bool) -> Vec<Trial> {
     let mut trials = vec![
         trial("the_counter_sees_a_box", the_counter_sees_a_box),
@@ -50,7 +50,7 @@ fn trial(name: &str, test: impl FnOnce() + Send + 'static) -> Trial {
     test_support::trial(format!("{}::{name}", module_path!()), test)
 }
 
-/// The endpoints and their work in a cycle.
+/// A scenario: the numbers of endpoints, and their work in a cycle.
 #[derive(Clone, Copy)]
 struct Scenario {
     name: &'static str,
@@ -103,7 +103,7 @@ fn scenarios() -> Vec<Scenario> {
     ]
 }
 
-/// QoS that makes publish and take look at times; nothing expires, for samples are of the time 0.
+/// Adds policies that make publish and take check times; no sample expires, because the samples have the time 0.
 fn promises(qos: Qos) -> Qos {
     let century = Duration::from_secs(100 * 365 * 24 * 3600);
     let manual = qos.liveliness(Liveliness::ManualByTopic).liveliness_lease_duration(century);
@@ -142,7 +142,8 @@ fn panics_end_the_process() {
     std::panic::set_hook(Box::new(|panic| trap::end(format_args!("{panic}"))));
 }
 
-/// This is a child process: if one of its threads fails, so that the other would wait for ever, the process ends.
+/// Runs two threads in this child process. If one of them fails, so that the other would wait for ever, the
+/// process ends.
 fn on_two_threads(instrument: &str, bytes: usize) {
     let line = Root::new().child("two-threads", &[instrument, &bytes.to_string()]).line();
     assert_eq!(line, OK, "loan, publish, take or release on two threads did not get past the {instrument}");
@@ -154,7 +155,8 @@ pub fn play_on_two_threads(participant: &Arc<Participant>, instrument: &str, byt
     let (mut publisher, mut subscription) =
         (publisher(participant, bytes, Qos::default()), subscription(participant, bytes, Qos::default()));
     match_up(&mut publisher, &mut subscription);
-    // The interleaving of the threads decides how many slots are needed. This is more than they can ever hold together.
+    // The number of slots that are needed depends on the interleaving of the threads. A hundred is more than both
+    // threads can ever hold together.
     let loans: Vec<_> = (0..100).map(|_| publisher.loan(bytes).unwrap()).collect();
     for mut loan in loans {
         stamp(loan.bytes_mut(), 0);
@@ -171,7 +173,7 @@ pub fn play_on_two_threads(participant: &Arc<Participant>, instrument: &str, byt
         if ended.fetch_add(1, AcqRel) == 1 {
             trap::end(format_args!("{OK}"));
         }
-        // A thread in the trap cannot even end.
+        // A thread in the trap cannot even end, so it loops.
         loop {
             std::hint::spin_loop();
         }
@@ -193,7 +195,7 @@ pub fn play_on_two_threads(participant: &Arc<Participant>, instrument: &str, byt
 /// A sample that was handed over, with its number.
 type HandedOver = Mutex<Option<(u64, Sample)>>;
 
-/// Publishes, and drops the sample of another thread, which must still have its number.
+/// Publishes, and drops the sample of another thread, which must still contain its number.
 fn publish_and_release(publisher: &mut Publisher, bytes: usize, number: u64, handed_over: &HandedOver) {
     step("loan");
     let mut loan = publisher.loan(bytes).unwrap();
@@ -201,7 +203,7 @@ fn publish_and_release(publisher: &mut Publisher, bytes: usize, number: u64, han
     step("publish");
     publisher.publish(loan, SourceTime::now()).unwrap();
     step("release");
-    // It does not wait, so the mutex makes no system call.
+    // `try_lock` does not wait, so the mutex makes no system call.
     if let Ok(mut cell) = handed_over.try_lock()
         && let Some((number, sample)) = cell.take()
     {
@@ -239,7 +241,7 @@ pub fn make_a_system_call() {
     trap::end(format_args!("not caught"));
 }
 
-/// The publishers and subscriptions of a scenario.
+/// The endpoints of a scenario: its publishers and subscriptions.
 struct Cast {
     scenario: Scenario,
     publishers: Vec<Publisher>,
@@ -250,7 +252,7 @@ struct Cast {
 
 struct Reader {
     subscription: Subscription,
-    /// The newest samples with their numbers, as many as the scenario holds.
+    /// The held samples: the newest samples with their numbers, as many as the scenario holds.
     held: Vec<Option<(u64, Sample)>>,
     taken: u64,
 }
@@ -300,7 +302,7 @@ impl Cast {
         }
     }
 
-    /// Asserts that every sample was taken, except those that a slow reader missed.
+    /// Asserts that every sample was taken, except samples that a slow reader missed.
     fn assert_complete(&self) {
         assert_eq!(self.published > 0, self.scenario.publishers > 0);
         for reader in &self.readers {

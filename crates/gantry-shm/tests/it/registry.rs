@@ -1,4 +1,4 @@
-//! The registry: processes that join, leave and reap at the same time, and a process that blocks the others.
+//! The registry: processes that join, leave and reap at the same time, and a process that blocks the other processes.
 
 use crate::{child::*, support::*};
 use gantry_shm::{Error, Participant};
@@ -19,7 +19,7 @@ fn reapers_never_remove_the_living() {
     let mut reapers = [root.child("reap", &[]), root.child("reap", &[])];
     reapers.iter_mut().for_each(|reaper| assert_eq!(reaper.line(), "ready"));
     let mut creators: Vec<Peer> = (0..3).map(|_| root.child("create", &[])).collect();
-    // These are files that the reapers have to remove.
+    // These processes leave files that the reapers have to remove.
     for _ in 0..10 {
         let mut victim = root.child("idle", &[]);
         victim.line();
@@ -33,7 +33,8 @@ fn reapers_never_remove_the_living() {
     root.assert_empty();
 }
 
-/// Role of a child process: joins another domain again and again, which removes the files of the dead in this one.
+/// Role of a child process: joins another domain again and again, which removes the files of dead processes
+/// in this domain.
 pub fn reap_often(root: &Path, participant: Arc<Participant>) {
     drop(participant);
     let ended = watch_stdin();
@@ -43,7 +44,8 @@ pub fn reap_often(root: &Path, participant: Arc<Participant>) {
     }
 }
 
-/// Role of a child process: joins, publishes and leaves often; counts how often its files were removed meanwhile.
+/// Role of a child process: joins, publishes and leaves often; counts the joins after which its files were removed
+/// by another process.
 pub fn create_often(root: &Path, participant: Arc<Participant>) {
     drop(participant);
     let mut removed = 0;
@@ -85,7 +87,8 @@ fn a_process_that_keeps_others_from_joining_is_named() {
     kill_process(holder.pid(), Signal::STOP).unwrap();
     let path = root.path().to_owned();
     let waits = std::thread::spawn(move || Participant::join_under(&path, 0));
-    // Neither a process that only removes the files of the dead in that domain nor another thread of this one waits.
+    // Two others must not wait: a process that only removes dead processes' files in the blocked domain, and another
+    // thread of this process.
     for domain_id in 7..27 {
         drop(Participant::join_under(root.path(), domain_id).unwrap());
     }
@@ -97,7 +100,7 @@ fn a_process_that_keeps_others_from_joining_is_named() {
     root.assert_empty();
 }
 
-/// Role of a child process: locks the board and writes its pid there, as a process that was stopped while it joins.
+/// Role of a child process: locks the board and writes its pid there, like a process that was stopped during its join.
 pub fn hold_registry(root: &Path, _participant: &Arc<Participant>) {
     let path = files_of(root).into_iter().find(|path| path.ends_with("board")).unwrap();
     let board = std::fs::OpenOptions::new().read(true).write(true).open(path).unwrap();

@@ -1,4 +1,4 @@
-//! Files that another program removed while their owners live: matched endpoints go on, and the problem is reported.
+//! Files that another program removed while their owners live: matched endpoints continue, and the problem is reported.
 
 use crate::{child::*, support::*};
 use gantry_shm::{Error, Participant, PublisherOptions, inspect_under};
@@ -18,7 +18,7 @@ pub fn file(root: &Root, ending: &str) -> PathBuf {
     root.files().into_iter().find(|path| path.extension().is_some_and(|e| e == ending)).unwrap()
 }
 
-/// Waits until the readers that the publishers see have joined: before its join, a reader whose file lost its name
+/// Waits until the readers that the publishers see have joined: a reader whose file loses its name before the join
 /// leaves the publisher.
 fn wait_for_joins(participant: &Participant) {
     eventually("the readers joined", || {
@@ -38,11 +38,12 @@ fn a_process_whose_file_was_removed_is_honoured() {
     assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
     wait_for_joins(&participant);
     std::fs::remove_file(its_file).unwrap();
-    // A process that joins now does not see that one, and makes the others look for peers again.
+    // A process that joins now does not see the process without a name, and makes the other processes list
+    // their peers again.
     let mut idle = root.child("idle", &[]);
     idle.line();
     idle.finish();
-    // The reader checks the samples that it holds: without respect for its pins it would see other bytes.
+    // The reader checks the samples that it holds: if its pins were not respected, the reader would see other bytes.
     for number in 1..=2000 {
         send(&mut publisher, STREAM_BYTES, number);
     }
@@ -51,7 +52,7 @@ fn a_process_whose_file_was_removed_is_honoured() {
     let expected = format!("(pid {}) was removed while it lives", reader.child.id());
     assert!(problems.iter().any(|problem| problem.contains(&expected)), "{expected} is not in {problems:?}");
     assert_eq!(reader.line(), "took ten");
-    // The death of the process is noticed all the same.
+    // The death of the process must be noticed nevertheless.
     reader.kill();
     eventually("its death is noticed", || publisher.subscription_count().unwrap() == 0);
     drop((publisher, participant));
@@ -101,7 +102,7 @@ fn a_removed_domain_goes_on_for_matched_endpoints() {
     assert_eq!(reader.line(), "ready");
     assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
     wait_for_joins(&participant);
-    // The publisher's present memory is enough; it cannot grow any more.
+    // The publisher's present memory is enough; this memory cannot grow any more.
     drop((0..20).map(|_| publisher.loan(STREAM_BYTES).unwrap()).collect::<Vec<_>>());
     let user_directory = root.files().into_iter().find(|path| path.parent() == Some(root.path())).unwrap();
     std::fs::remove_dir_all(user_directory).unwrap();
@@ -109,8 +110,8 @@ fn a_removed_domain_goes_on_for_matched_endpoints() {
         send(&mut publisher, STREAM_BYTES, number);
     }
     assert_eq!(reader.line(), "took ten");
-    // A process that starts now is alone, in a domain of the same name. (It is a child, since this process has joined
-    // already.)
+    // A process that starts now is alone, in a domain of the same name. (It is a child, because this process has
+    // joined already.)
     let mut alone = root.child("idle", &[]);
     assert_eq!(alone.line(), "ready");
     assert_eq!(inspect_under(root.path(), 0).unwrap().unwrap().processes.len(), 1);
@@ -146,7 +147,7 @@ fn forgets_a_dead_publisher(removed: &str) {
     check(sample.bytes());
     drain(&mut reader);
     drop((sample, reader, participant));
-    // Without a board, no process may remove the files of the dead until it is clear that no process lives.
+    // Without a board, no process may remove the files of dead processes until it is certain that no process lives.
     drop(root.join());
     root.assert_empty();
 }
@@ -175,7 +176,7 @@ fn a_death_that_no_other_process_sees_is_announced_though_others_come() {
     talker.kill();
     root.child("idle", &[]).line(); // joins, and is killed: the set of processes changes twice
     let id = its_file.file_stem().unwrap().to_str().unwrap().to_owned();
-    // No call asks whether the publisher is there.
+    // No call checks whether the publisher still exists, so the control thread must notice its end.
     eventually("its memory is unmapped", || {
         reader.wait(Duration::from_millis(1)).unwrap();
         while reader.take().unwrap().is_some() {}

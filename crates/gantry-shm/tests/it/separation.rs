@@ -1,4 +1,4 @@
-//! Processes that cannot see each other, because files were removed: no sample that one of them holds changes.
+//! Processes that cannot see each other, because files were removed: a sample that one of them holds does not change.
 
 use crate::{child::*, removed::file, support::*};
 use gantry_shm::{Error, Participant, PublisherOptions, SourceTime};
@@ -20,8 +20,8 @@ tests![
     a_process_file_is_removed_at_any_moment_of_a_join,
 ];
 
-/// Role of a child process: takes all samples, holds the last 40, and checks each when it takes it and when it releases
-/// it.
+/// Role of a child process: takes all samples, holds the last 40, and checks each sample at its take and
+/// at its release.
 pub fn hold_and_report(participant: &Arc<Participant>) {
     let mut subscription = subscription(participant, STREAM_BYTES, stream_qos().keep_last(50));
     let ended = watch_stdin();
@@ -79,7 +79,7 @@ fn everything_in_a_domain_is_removed_while_it_runs() {
     talker.say("200");
     assert_eq!(talker.line(), "published 200");
     root.files().iter().filter(|path| path.is_file()).for_each(|path| std::fs::remove_file(path).unwrap());
-    // The processes that start now have a board of their own, and meet.
+    // The processes that start now use a new board, and find each other there.
     let participant = root.join();
     let mut publisher = publisher(&participant, STREAM_BYTES, stream_qos());
     let mut newcomer = root.child("check", &[]);
@@ -87,7 +87,7 @@ fn everything_in_a_domain_is_removed_while_it_runs() {
     assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
     talker.say("200");
     assert_eq!(talker.line(), "published 200");
-    // When old processes end, the old reader lists the processes again.
+    // When old processes end, the old reader's process lists the processes again.
     talker.finish();
     idle.finish();
     let met = reader.line();
@@ -114,7 +114,7 @@ fn a_reader_joins_no_publisher_on_another_board() {
     });
     let is_board = |path: &PathBuf| path.file_name().is_some_and(|name| name == "board");
     let files: Vec<PathBuf> = root.files().into_iter().filter(|path| path.is_file()).collect();
-    // A process that joins while all files are away makes another board.
+    // A process that joins while all files are moved away makes another board.
     let away = |path: &PathBuf| root.path().join(path.file_name().unwrap());
     files.iter().for_each(|path| std::fs::rename(path, away(path)).unwrap());
     let participant = root.join();
@@ -130,7 +130,8 @@ fn a_reader_joins_no_publisher_on_another_board() {
     root.assert_empty();
 }
 
-/// Role of a child process: publishes as many samples as each line of its input says, and says how many it published.
+/// Role of a child process: at each line of input, publishes the number of samples in the line, and prints the
+/// number that it published.
 pub fn publish_when_told(participant: &Arc<Participant>) {
     let options = PublisherOptions { max_memory_bytes: Some(256 * STREAM_BYTES), ..Default::default() };
     let mut publisher = publisher_with(participant, STREAM_BYTES, stream_qos(), options);
@@ -157,8 +158,8 @@ fn stop(child: &Peer) {
     eventually("it stops", || std::fs::read_dir(&threads).unwrap().map(Result::unwrap).all(has_stopped));
 }
 
-/// The case that a reader's look for its own name does not cover: the reader joins while its file has its name, and the
-/// name is lost before the publisher looks.
+/// This is the case that a reader's check of its own name does not cover: the reader joins while its file has its
+/// name, and the name is lost before the publisher looks.
 fn a_publisher_that_cannot_see_a_reader_reclaims_nothing() {
     let root = Root::new();
     let mut talker = root.child("publish-all", &[]);
@@ -178,7 +179,7 @@ fn a_publisher_that_cannot_see_a_reader_reclaims_nothing() {
     let error = talker.line();
     held.iter().zip(1..).for_each(|(sample, number)| assert_eq!(number_of(sample.bytes()), Ok(number)));
     assert!(error.contains("nothing can be freed") && error.contains("was removed"), "{error}");
-    // The publisher continues when that process is gone.
+    // The publisher continues when the reader's process is gone.
     drop((held, reader, participant));
     eventually("it reclaims again", || {
         talker.say("500");
@@ -188,7 +189,7 @@ fn a_publisher_that_cannot_see_a_reader_reclaims_nothing() {
     root.assert_empty();
 }
 
-/// No process has seen the reader's file when it dies, so none can probe the lock on it.
+/// No process has seen the reader's file when the reader dies, so no process can probe the lock on it.
 fn a_reader_that_dies_unseen_stops_no_publisher() {
     let root = Root::new();
     let mut talker = root.child("publish-all", &[]);

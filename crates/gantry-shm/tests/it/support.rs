@@ -1,4 +1,4 @@
-//! Helpers of the tests: a domain of their own, checksummed messages, child processes.
+//! Helpers for the tests: domains of their own, messages with checksums, child processes.
 
 use gantry_shm::{
     Error, Participant, Publisher, PublisherOptions, Qos, Sample, SourceTime, Subscription, TypeDescription,
@@ -54,7 +54,7 @@ impl Root {
         self.child_by(command, role, arguments)
     }
 
-    /// Starts this program, which ends `command`, in a role.
+    /// Starts this program in a role, by a `command` to which the program's path is appended.
     pub fn child_by(&self, mut command: Command, role: &str, arguments: &[&str]) -> Peer {
         Peer::start(command.args(["--child", role, self.path().to_str().unwrap()]).args(arguments))
     }
@@ -86,7 +86,7 @@ pub fn subscription(participant: &Arc<Participant>, payload_bytes: usize, qos: Q
     Subscription::new(participant.clone(), "/listener", "/chatter", bytes_type(payload_bytes), qos).unwrap()
 }
 
-/// Matches the two endpoints now, so that no sample is lost before.
+/// Waits until the two endpoints are matched, so that no sample is lost before the match.
 pub fn match_up(publisher: &mut Publisher, subscription: &mut Subscription) {
     subscription.publisher_count().unwrap();
     publisher.subscription_count().unwrap();
@@ -105,12 +105,12 @@ pub fn fill(bytes: &mut [u8], number: u64) {
     *last = sum.to_le_bytes();
 }
 
-/// The number that [`fill`] wrote; panics if any byte differs.
+/// Returns the number that [`fill`] wrote; panics if any byte differs.
 pub fn check(bytes: &[u8]) -> u64 {
     number_of(bytes).unwrap_or_else(|number| panic!("message {number} is corrupt"))
 }
 
-/// The number that [`fill`] wrote; as an error if any byte differs.
+/// Returns the number that [`fill`] wrote; returns it as an error if any byte differs.
 pub fn number_of(bytes: &[u8]) -> Result<u64, u64> {
     let (words, _) = bytes.as_chunks::<8>();
     let (last, body) = words.split_last().unwrap();
@@ -127,7 +127,7 @@ pub fn fill_any(bytes: &mut [u8], number: u64) {
     rest.copy_from_slice(&last[..rest.len()]);
 }
 
-/// Panics if any byte differs from the one that [`fill_any`] wrote.
+/// Panics if any byte differs from the byte that [`fill_any`] wrote.
 pub fn check_any(bytes: &[u8], number: u64) {
     let (words, rest) = bytes.as_chunks::<8>();
     let wrong = words.iter().enumerate().position(|(index, word)| *word != any_word(index, number));
@@ -146,7 +146,7 @@ pub fn send(publisher: &mut Publisher, bytes: usize, number: u64) -> u64 {
     publisher.publish(loan, SourceTime::now()).unwrap()
 }
 
-/// Publishes message `number`; returns false if readers block it for too long.
+/// Publishes message `number`; returns false if readers block the publisher for too long.
 pub fn try_send(publisher: &mut Publisher, bytes: usize, number: u64) -> bool {
     let mut loan = publisher.loan(bytes).unwrap();
     fill(loan.bytes_mut(), number);
@@ -157,7 +157,7 @@ pub fn try_send(publisher: &mut Publisher, bytes: usize, number: u64) -> bool {
     }
 }
 
-/// Takes and checks all samples that are there now.
+/// Takes and checks all samples that are available now.
 pub fn drain(subscription: &mut Subscription) -> Vec<u64> {
     std::iter::from_fn(|| subscription.take().unwrap()).map(|sample| check(sample.bytes())).collect()
 }

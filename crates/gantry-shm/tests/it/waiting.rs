@@ -1,4 +1,4 @@
-//! Waiting: one futex for any number of topics, and no sample is missed when endpoints come.
+//! Tests of waiting: a thread waits on one futex for any number of topics, and misses no sample when endpoints come.
 
 use crate::support::*;
 use gantry_shm::{Error, Participant, Publisher, PublisherOptions, Qos, Subscription, WaitSet};
@@ -37,7 +37,7 @@ pub fn subscription_to(participant: &Arc<Participant>, topic: &str, qos: Qos) ->
     Subscription::new(participant.clone(), "/listener", topic, bytes_type(BYTES), qos).unwrap()
 }
 
-/// Role of a child process: has a publisher on each topic. Each line of input is the number of a topic, on which the
+/// Role of a child process: has a publisher on each topic. Each line of input is the number of a topic, to which the
 /// role publishes the line.
 pub fn talk_on_fifty_topics(participant: &Arc<Participant>) {
     let mut publishers: Vec<_> =
@@ -73,7 +73,7 @@ fn any_of_fifty_topics_wakes_a_wait_set() {
             let expected = if index == number { vec![number as u64] } else { vec![] };
             assert_eq!(drain(subscription), expected, "on topic {index} in round {round}");
         }
-        // A lost wake-up costs a slice of a second.
+        // A lost wake-up would cost a slice of sleep, which takes a second.
         assert!(Instant::now() < deadline, "only {round} rounds: wake-ups are lost");
     }
     drop(subscriptions);
@@ -114,7 +114,7 @@ fn a_wait_set_of_another_domain_is_refused() {
         (subscription_to(&here, "/a", Qos::default()), subscription_to(&there, "/a", Qos::default()));
     let refused = WaitSet::new(&here).wait(&mut [&mut near, &mut far], PATIENCE);
     assert!(matches!(refused, Err(Error::ForeignSubscription { .. })), "{refused:?}");
-    // A sample that is published in that domain arrives only there.
+    // A sample that is published in the other domain arrives only there.
     let mut publisher = publisher_on(&there, "/a", Qos::default());
     match_up(&mut publisher, &mut far);
     send(&mut publisher, BYTES, 1);
@@ -132,7 +132,7 @@ fn more_waiters_than_the_board_has_lines_are_all_woken() {
     let participant = root.join();
     let mut crowd: Vec<_> = (0..520).map(|_| WaitSet::new(&participant)).collect();
     for wait_set in &mut crowd {
-        // Now the subscription has a waiter line, if there was one.
+        // By now the subscription has a waiter line, if one was free.
         assert!(!wait_set.wait(&mut [], Duration::from_micros(200)).unwrap());
     }
     let threads = crowd.split_off(510).into_iter().map(|mut wait_set| {
@@ -192,7 +192,7 @@ fn a_wait_goes_on_after_a_signal() {
     assert_eq!(unsafe { libc::sigaction(libc::SIGUSR2, &raw const action, std::ptr::null_mut()) }, 0);
     let mut subscription = subscription_to(&participant, "/signals", Qos::default());
     let mut publisher = publisher_on(&participant, "/signals", Qos::default());
-    // The match comes before the signals: where handlers are slow the thread may do nothing else, and a sample that is
+    // The match comes before the signals: if handlers are slow, the thread may do nothing else, and a sample that is
     // published then comes before the match.
     assert_eq!(subscription.publisher_count().unwrap(), 1);
     let published = Arc::new(AtomicBool::new(false));
@@ -206,7 +206,7 @@ fn a_wait_goes_on_after_a_signal() {
     let sleeper = receiver.recv().unwrap();
     for wanted in 1..=200 {
         let (process, thread) = (rustix::process::getpid().as_raw_nonzero(), sleeper.as_raw_nonzero());
-        // SAFETY: plain system call; the thread lives, since it waits.
+        // SAFETY: the call has no memory arguments; the thread lives, because it waits.
         unsafe { libc::syscall(libc::SYS_tgkill, process.get(), thread.get(), libc::SIGUSR2) };
         eventually("the signal arrives", || SIGNALS.load(Relaxed) >= wanted);
     }
@@ -235,13 +235,13 @@ fn a_reader_that_does_not_busy_wait_is_woken() {
         }
     });
     for number in 0..ROUNDS {
-        // The setting may change at any time.
+        // The setting may be changed at any time.
         at_back.set_busy_wait(number % 3 == 0);
         send(&mut there, BYTES, number);
         assert!(at_back.wait(PATIENCE).unwrap());
         assert_eq!(drain(&mut at_back), [number]);
     }
     echo.join().unwrap();
-    // A lost wake-up costs a slice of a second.
+    // A lost wake-up would cost a slice of sleep, which takes a second.
     assert!(Instant::now() < deadline, "wake-ups are lost");
 }

@@ -1,4 +1,5 @@
-//! Callbacks that block: four threads of one executor against four executors with a thread and a topic each.
+//! Callbacks that block: one executor with four threads is compared with four executors, each with a
+//! thread and a topic.
 
 use crate::{
     Result,
@@ -16,7 +17,7 @@ use std::{sync::Arc, time::Duration};
 const THREADS: usize = 4;
 /// The time for which a callback blocks.
 const BLOCK: Duration = Duration::from_millis(1);
-/// A burst, so that each topic always has a message.
+/// The load is a burst, so that each topic always has a message.
 const LOAD: Load = Load { topics: THREADS, timers: 0, rate: 1_000_000, count: 160 };
 /// The name of the listener in the topics' names.
 const LISTENER: &str = "blocking";
@@ -24,7 +25,7 @@ const LISTENER: &str = "blocking";
 /// The two contestants, and their times.
 pub struct Blocking {
     meter: Arc<Meter>,
-    /// A node with all callbacks, each in a group of its own.
+    /// A node with all callbacks, each of which is in a group of its own.
     together: Node,
     /// A node for each callback.
     apart: Vec<Node>,

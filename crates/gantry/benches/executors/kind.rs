@@ -5,11 +5,11 @@ use gantry::{EventsExecutor, Executor, MultiThreadedExecutor, SingleThreadedExec
 /// The executor that delivers messages to callbacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// [`SingleThreadedExecutor`]: the others are compared with it.
+    /// [`SingleThreadedExecutor`]: the other kinds are compared with it.
     SingleThreaded,
     /// [`EventsExecutor`] with its default queue.
     Events,
-    /// [`MultiThreadedExecutor`], with as many threads as CPUs.
+    /// [`MultiThreadedExecutor`], with as many threads as there are CPUs.
     MultiThreaded,
     /// No executor: a loop around a wait set that takes from every subscription.
     WaitSet,

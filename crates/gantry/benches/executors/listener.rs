@@ -11,7 +11,7 @@ use crate::{
 use gantry::{CallbackGroupType, Node, Subscription, WaitSet, Waitable};
 use std::{sync::Arc, time::Duration};
 
-/// The time limit for the delivery of all messages after the last one was published.
+/// The time limit for the delivery of all messages after the last message was published.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The period of the timers that are not due.
@@ -38,7 +38,7 @@ impl Listener {
         for _ in 0..timers {
             node.create_timer_with_callback(IDLE_PERIOD, |_| ())?;
         }
-        // The threads of a multi-threaded executor may run any of them.
+        // In a reentrant group, the threads of a multi-threaded executor may run any of the callbacks.
         let group = node.create_callback_group(CallbackGroupType::Reentrant);
         let mut subscriptions = Vec::new();
         for topic in 0..topics {
@@ -78,7 +78,7 @@ impl Listener {
     pub fn turn(&mut self, peer: &mut Peer, kind: Kind, load: Load) -> Result<Turn> {
         let Some(mut executor) = kind.executor() else { return self.wait_set_turn(peer, load) };
         executor.add_node(&self.node)?;
-        // The subscriptions also have the messages that were published for the wait set.
+        // The callbacks' subscriptions also received the messages that were published for the wait set.
         while executor.spin_some(Duration::MAX)? > 0 {}
         self.meter.begin(load.count, vec![executor.handle()]);
         while_publishing(peer, &self.name, load, &self.meter, || Ok(executor.spin()?))?;

@@ -1,11 +1,13 @@
-//! `cargo bench -p gantry --bench executors`: the cost of executors for each message, in CPU time and latency, and of
-//! idle ones.
+//! `cargo bench -p gantry --bench executors`: the cost of executors for each message, in CPU time and latency, and
+//! the cost of idle executors.
 //!
-//! Another process, this program started again, publishes on 1 … 1000 topics on a schedule of absolute times. Callbacks
-//! for all topics run under each executor in turn; idle timers and callbacks that block are other loads. Invariants:
-//! - Everything is measured in one run, in turns of a fraction of a second: figures are compared within such a cycle.
-//! - All executors run the same callbacks of the same node, which moves from one to the next; the loop around a wait
-//!   set has subscriptions of its own to the same topics.
+//! Another process, this program started again, publishes on 1 to 1000 topics on a schedule of absolute times.
+//! Callbacks for all topics run under each executor in turn; idle timers and callbacks that block are other
+//! loads. Invariants:
+//! - Everything is measured in one run, in cycles of turns of a fraction of a second: only figures of the same cycle
+//!   are compared.
+//! - All executors run the same callbacks of the same node, which moves from one executor to the next; the loop
+//!   around a wait set has subscriptions of its own to the same topics.
 //! - Every turn publishes the same number of messages; the report shows an executor that does not deliver all of them.
 
 mod blocking;

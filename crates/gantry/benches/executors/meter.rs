@@ -24,7 +24,7 @@ const MOST: usize = 400;
 
 /// The reports of a turn's callbacks.
 pub struct Meter {
-    /// The number of messages of the turn; 0 between turns.
+    /// The number of messages that the turn expects; 0 between turns.
     expected: AtomicUsize,
     delivered: AtomicUsize,
     latencies_ns: Vec<AtomicU64>,
@@ -32,7 +32,7 @@ pub struct Meter {
     last_cpu_ns: AtomicU64,
     first_ns: AtomicU64,
     last_ns: AtomicU64,
-    /// The scheduler's account of the control thread.
+    /// The path of the scheduler's account of the control thread.
     control: PathBuf,
     end: Mutex<End>,
     ended: Condvar,
@@ -48,19 +48,19 @@ struct End {
 pub struct Turn {
     /// Messages that were published.
     pub published: usize,
-    /// The time from the publisher's stamp to the callback, ns, of each message that was delivered.
+    /// The latency of each delivered message in ns: the time from the publisher's stamp to the callback.
     pub latencies_ns: Vec<u64>,
-    /// CPU time of the executor's threads for each message, ns.
+    /// The CPU time of the executor's threads for each message, ns.
     pub cpu_ns: f64,
-    /// The time from the end of the first callback to the end of the last one, ns.
+    /// The time in ns from the end of the first callback to the end of the last callback.
     pub wall_ns: u64,
 }
 
 impl Meter {
-    /// A meter for this process, which has joined a domain.
+    /// Makes a meter for this process, which must have joined a domain.
     pub fn new() -> Result<Meter> {
         let since = Instant::now();
-        // A thread sets its own name after it has begun to run.
+        // The loop waits for the name of the control thread: a thread sets its own name after it has begun to run.
         let control = loop {
             match thread_named("gantry-control")? {
                 Some(task) => break task.join("schedstat"),
@@ -112,7 +112,7 @@ impl Meter {
         }
     }
 
-    /// Ends the turn: all messages came, or the time limit is over.
+    /// Ends the turn, because all messages came, or the time limit is over.
     pub fn stop(&self) {
         let mut end = self.end();
         if !std::mem::replace(&mut end.is_over, true) {
@@ -145,8 +145,8 @@ impl Meter {
         Turn { published, latencies_ns, cpu_ns, wall_ns }
     }
 
-    /// The CPU time of all threads but the control thread. It includes the control thread if the kernel has no account
-    /// of it.
+    /// The CPU time of all threads but the control thread. The control thread is included if the kernel has no
+    /// account of it.
     fn cpu_ns(&self) -> u64 {
         let control = std::fs::read_to_string(&self.control).unwrap_or_default();
         let control_ns: u64 = control.split(' ').next().and_then(|word| word.parse().ok()).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! The other process: it publishes on many topics, one after the other, on a schedule of absolute times.
 //!
-//! Its input lines are `publish LISTENER TOPICS` (makes the publishers), `turn LISTENER PERIOD_NS COUNT` and `end`
-//! (`peer`).
+//! The input lines of this process are `publish LISTENER TOPICS` (makes the publishers), `turn LISTENER PERIOD_NS
+//! COUNT` and `end` (`peer`).
 
 use crate::{
     Result,
@@ -20,10 +20,11 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// The time limit of the wait for the other side's subscriptions.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// The time from `ready` to the first message, in which the executor begins to spin, and from the last message to `ok`,
-/// in which it ends.
+/// The time from `ready` to the first message, in which the executor begins to spin, and the time from the last
+/// message to `ok`, in which the spin ends.
 const PAUSE: Duration = Duration::from_millis(10);
-/// The depth of all topics together: the messages of a turn, so that a reader that pauses for a moment loses none.
+/// The depth of all topics together. It is the number of messages of a turn, so that a reader that pauses for a
+/// moment loses no message.
 const DEPTH: usize = 400;
 /// The smallest depth of a topic.
 const LEAST_DEPTH: usize = 16;
@@ -38,12 +39,12 @@ impl PlainMessage for Note {
     const DEFINITION: &'static str = "uint64[8] data\n";
 }
 
-/// The name of a topic, one of `topics` of a listener.
+/// The name of one of the listener's `topics` topics.
 pub fn name(listener: &str, topics: usize, topic: usize) -> String {
     format!("/{listener}/of_{topics}/topic_{topic}")
 }
 
-/// A node in a domain of this run, which other programs on this machine do not use.
+/// Makes a node in a domain of this run, which other programs on this machine do not use.
 pub fn node(session: u32, name: &str) -> Result<Node> {
     Ok(Node::builder(name).domain_id(1 + session % gantry::MAX_DOMAIN_ID).build()?)
 }

@@ -1,8 +1,8 @@
 //! The printed report: the machine, two tables, the comparisons.
 //!
-//! Programs read the lines that begin with "ratio ": each is exactly `ratio NAME LOAD VALUE`, and no other line begins
-//! with that word. LOAD is TOPICS@RATE, with `+TIMERStimers` if there are idle timers, or `all`: the geometric mean of
-//! all loads.
+//! Programs read the lines that begin with "ratio ": each is exactly `ratio NAME LOAD VALUE`, and no other line
+//! begins with this word. LOAD is TOPICS@RATE, with `+TIMERStimers` if there are idle timers, or `all`: the
+//! geometric mean of all loads.
 
 use crate::{
     Result,

@@ -1,4 +1,4 @@
-//! The rows: one for each executor and load. Rows that are compared stand close together.
+//! The rows: one for each executor and load. Rows that are compared are neighbours.
 
 use crate::{Options, kind::Kind, statistics::Statistics};
 use std::time::Duration;
@@ -7,16 +7,16 @@ use std::time::Duration;
 pub const TOPICS: [usize; 4] = [1, 10, 100, 1000];
 /// The numbers of idle timers beside `TIMED_TOPICS` topics.
 pub const TIMERS: [usize; 3] = [0, 100, 10_000];
-/// The topics of a load with timers.
+/// The number of topics of a load with timers.
 pub const TIMED_TOPICS: usize = 10;
-/// Messages per second on all topics together, and messages of a turn. Turns are short, so that other work of the
-/// machine disturbs few of them.
+/// The message rates (messages per second on all topics together), each with the number of messages of a turn. Turns
+/// are short, so that other work of the machine disturbs few of them.
 const RATES: [(u32, usize); 3] = [(100, 20), (1000, 60), (10_000, 400)];
 
 /// The messages of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Load {
-    /// The number of topics, which take turns.
+    /// The number of topics, on which messages are published in turn.
     pub topics: usize,
     /// The number of timers that are not due.
     pub timers: usize,
@@ -49,7 +49,7 @@ impl Load {
     }
 }
 
-/// All rows that the options ask for.
+/// All rows that the options select.
 pub fn all(options: &Options) -> Vec<Row> {
     let shorter = if options.is_quick { 2 } else { 1 };
     let timed = TIMERS.into_iter().filter(|&timers| timers > 0).map(|timers| (TIMED_TOPICS, timers));

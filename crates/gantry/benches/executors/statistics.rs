@@ -1,7 +1,7 @@
 //! The turns of a row: latencies of all messages for the table, and each turn's figures for comparisons.
 //!
-//! Lower quartiles over turns are compared, because other work of the machine makes turns longer, and a few of them
-//! much longer.
+//! Lower quartiles over turns are compared, because other work of the machine makes turns longer, and a few
+//! turns much longer.
 
 use crate::meter::Turn;
 use bench_support::statistics::{lower_quartile, percentile};
@@ -33,17 +33,17 @@ impl Statistics {
         self.latencies_ns.len()
     }
 
-    /// CPU time for each message, ns, which a quarter of the turns did not exceed.
+    /// The lower quartile over turns of the CPU time for each message, in ns.
     pub fn cpu_ns(&self) -> f64 {
         lower_quartile(self.cpus_ns.iter().copied())
     }
 
-    /// The 99th percentile of a turn's latencies, ns, which a quarter of the turns did not exceed.
+    /// The lower quartile over turns of the 99th percentile of a turn's latencies, in ns.
     pub fn p99_ns(&self) -> f64 {
         lower_quartile(self.p99s_ns.iter().copied())
     }
 
-    /// The smallest latencies, ns, that these fractions of all latencies do not exceed (nearest rank).
+    /// The quantiles of all latencies at these fractions, in ns (nearest rank).
     pub fn latencies_ns<const N: usize>(&self, fractions: [f64; N]) -> [f64; N] {
         let mut sorted = self.latencies_ns.clone();
         sorted.sort_unstable();

@@ -1,8 +1,8 @@
 //! `cargo bench -p gantry --bench nodes`: the cost of many nodes that start in one process.
 //!
-//! Each node has what rclcpp gives it: a publisher and a subscription on `/parameter_events`, a publisher on `/rosout`,
-//! six parameter services, and handlers of its endpoints' QoS events. So n nodes make n² matches. Each row doubles the
-//! number of nodes, in a process of its own, and ends with a check that all are matched.
+//! Each node has the endpoints that rclcpp makes: a publisher and a subscription on `/parameter_events`, a publisher
+//! on `/rosout`, six parameter services, and handlers of its endpoints' QoS events. So n nodes make n² matches. Each
+//! row doubles the number of nodes, in a process of its own, and ends with a check that all endpoints are matched.
 
 #![expect(clippy::print_stdout, reason = "a table for people")]
 
@@ -21,7 +21,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The control thread's last rounds are over by then.
+/// The time after which the control thread's last rounds are over.
 const SETTLE: Duration = Duration::from_millis(500);
 
 const NODES: Benchmark = Benchmark {
@@ -59,7 +59,7 @@ fn measure(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// The CPU time of `count` nodes, the control thread's part of it, and the time until all were made.
+/// Measures the CPU time of `count` nodes, the control thread's share of it, and the time until all nodes were made.
 fn measure_count(count: usize) -> Result<[f64; 3]> {
     let mut process = Process::start(["start", &count.to_string()])?;
     let line = process.line()?;
@@ -68,7 +68,7 @@ fn measure_count(count: usize) -> Result<[f64; 3]> {
     <[f64; 3]>::try_from(numbers).map_err(|_| format!("a child wrote {line:?} instead of three numbers").into())
 }
 
-/// Makes the nodes, and writes what they cost.
+/// Makes the nodes, and prints their cost.
 fn play(words: &[String]) -> Result<()> {
     let [_, count] = words else { return Err(format!("there is no role {words:?}").into()) };
     let (count, domain_id, own) = (count.parse()?, gantry::private_domain_id()?, std::process::id());
@@ -125,7 +125,7 @@ impl RclcppNode {
         })
     }
 
-    /// An error unless the node is matched with all `count` nodes, and its events say so.
+    /// Returns an error unless the node is matched with all `count` nodes, also by its events.
     fn check(&mut self, count: usize) -> Result<()> {
         let matched = (self.changes.0.subscription_count()?, self.changes_of_all.0.publisher_count()?);
         let mut by_events = (0, 0);

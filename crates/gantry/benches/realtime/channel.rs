@@ -1,4 +1,4 @@
-//! The standard library's channel, bounded, so that it allocates once.
+//! The carrier with the standard library's channel, which is bounded, so that it allocates only once.
 
 use crate::{
     Result,
@@ -16,7 +16,7 @@ pub fn pair(depth: usize) -> (SyncSender<Message>, Reader) {
 /// Reads from the channel.
 pub struct Reader {
     receiver: Receiver<Message>,
-    /// The message that a wait received: a channel can wait only by receiving.
+    /// The message that a wait received: the wait of a channel is a receive.
     ahead: Option<Message>,
 }
 

@@ -1,4 +1,5 @@
-//! Gantry between two threads of one process, by its typed API: loaned, written in place, read in place.
+//! The carrier with Gantry, between two threads of one process, by the typed API: messages are loaned, written in
+//! place and read in place.
 
 use crate::{
     Result,
@@ -11,13 +12,13 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// Publishes by the typed API.
 pub struct Writer {
     publisher: Publisher<Message>,
-    /// The difference between the wall time of a publication and its time of sending, for publishers that are given the
-    /// time and read no clock. `None`: the publisher reads the clocks.
+    /// The difference between the wall time of a publication and its time of sending, for a publisher that gets the
+    /// time from its caller and reads no clock; `None` if the publisher reads the clocks.
     wall_offset: Option<u64>,
 }
 
-/// A publisher and its subscription, made anew for each turn: an asynchronous publisher starts a thread that lives as
-/// long as a publisher uses it.
+/// Makes a publisher and its subscription. They are made anew for each turn, because an asynchronous publisher
+/// starts a thread that lives as long as a publisher uses it.
 pub fn pair(
     depth: usize,
     publish_mode: PublishMode,

@@ -1,4 +1,4 @@
-//! A queue behind a mutex, with a condition variable for the reader.
+//! The carrier with a queue behind a mutex, and a condition variable for the reader.
 
 use crate::{
     Result,

@@ -1,9 +1,9 @@
-//! `cargo bench -p gantry --bench realtime`: the cost of a control loop's message of 256 bytes, in one process between
-//! two threads, beside a ring that does nothing else (`rtrb`), a queue behind a mutex, and the standard library's
-//! channel.
+//! `cargo bench -p gantry --bench realtime`: the cost of a control loop's message of 256 bytes, in one process
+//! between two threads, beside a plain ring (`rtrb`), a queue behind a mutex, and the standard library's channel.
 //!
 //! Invariants:
-//! - Everything is measured in one run, in turns of milliseconds: figures are compared within such a cycle.
+//! - Everything is measured in one run, in cycles of turns of milliseconds: only figures of the same cycle
+//!   are compared.
 //! - Each message is written and read in place, every byte, by the same code for every carrier (`message`).
 //! - A loss is an error: no sender is further ahead than the number of messages that all carriers keep (`queue`).
 

@@ -1,11 +1,11 @@
-//! The message: 256 bytes, all written in place and read in place, by every carrier.
+//! The message: 256 bytes, every carrier writes all of them in place and reads them in place.
 
 use gantry::PlainMessage;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 const WORDS: usize = 32;
 
-/// A number in every word but the second.
+/// A message: every word but the second has the message's number.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable)]
 #[repr(C)]
 pub struct Message {
@@ -20,7 +20,7 @@ impl PlainMessage for Message {
 }
 
 impl Message {
-    /// Inlined, so that the message is made in place.
+    /// The function is inlined, so that the message is made in place.
     #[inline(always)]
     pub fn new(number: u64, sent: u64) -> Message {
         Message { number, sent, rest: [number; WORDS - 2] }

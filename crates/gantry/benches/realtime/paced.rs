@@ -1,4 +1,4 @@
-//! A control loop: messages at 2 kHz on an absolute schedule, to a reader that sleeps until one comes.
+//! A control loop: messages at 2 kHz on an absolute schedule, to a reader that sleeps until a message comes.
 //!
 //! The sender's thread sleeps until each message is due (CLOCK_MONOTONIC, so that delays do not add up), and neither
 //! it nor the reader is a real-time thread: the figures of all carriers include the delay of the scheduler.
@@ -16,22 +16,24 @@ use rustix::{
 use std::{num::NonZeroU64, sync::Barrier, time::Instant};
 
 const PERIOD_NS: u64 = 500_000;
-/// The depth of the history: more than the messages of a turn, because the reader of a busy machine may be far behind.
+/// The depth of the history. It is larger than the number of messages of a turn, because on a busy machine the
+/// reader may be far behind.
 pub const DEPTH: usize = 1024;
-/// Messages at the start of a turn that are sent at once and not measured: they fault in pages and make slots.
+/// The number of messages at the start of a turn that are sent without pauses and not measured: they fault in pages
+/// and allocate slots.
 const WARM_UP_AT_ONCE: u64 = 2 * DEPTH as u64;
-/// Messages after those that are sent at 2 kHz and not measured.
+/// The number of all messages that are not measured, including 30 that are sent at 2 kHz.
 const WARM_UP: u64 = WARM_UP_AT_ONCE + 30;
-/// Messages of a turn that are measured.
+/// The number of messages of a turn that are measured.
 const MESSAGES: u64 = 150;
 
 /// The result of a turn.
 pub struct Paced {
-    /// The time from before the writing of a message to after its reading, in ticks of each message.
+    /// The latency of each message in ticks: the time from before it is written until after it is read.
     pub latencies: Vec<u64>,
-    /// The time that the sender spends on sending, in ticks of each message.
+    /// The time in ticks that the sender spends on sending each message.
     pub sendings: Vec<u64>,
-    /// CPU time for each message, ns, of the sender, of the reader, and of the thread that wakes readers for
+    /// The CPU time for each message in ns: of the sender, of the reader, and of the thread that wakes readers for
     /// asynchronous publishers.
     pub cpu_ns: [f64; 3],
 }
@@ -62,7 +64,7 @@ pub fn paced(mut sender: impl Sends, mut receiver: impl Receives, cpus: &Cpus) -
 }
 
 fn send_all(sender: &mut impl Sends) -> Result<(Vec<u64>, f64)> {
-    // The kernel would add 50 µs to each sleep.
+    // Without this call, the kernel adds 50 µs to each sleep.
     set_current_timer_slack(NonZeroU64::new(1))?;
     let (mut sendings, cpu_ns) = (Vec::with_capacity(MESSAGES as usize), own_cpu_ns()?);
     let now = clock_gettime(ClockId::Monotonic);
@@ -108,7 +110,7 @@ fn own_cpu_ns() -> Result<f64> {
     cpu_ns("/proc/thread-self")
 }
 
-/// The CPU time of the thread of this process with that name; 0 if there is none.
+/// The CPU time of the thread of this process with this name; 0 if there is no such thread.
 fn thread_cpu_ns(name: &str) -> Result<f64> {
     for task in std::fs::read_dir("/proc/self/task")? {
         let task = task?.path();

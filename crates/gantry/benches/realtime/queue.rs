@@ -1,17 +1,17 @@
 //! The interface of a carrier, which brings messages from one thread to another.
 //!
-//! All carriers keep the same number of messages, and no sender is ahead of its reader by more than that number, so
+//! All carriers keep the same number of messages, and no sender is ahead of its reader by more than this number, so
 //! that no message is lost and no wait for room is measured.
 
 use crate::{Result, message::Message};
 use std::time::Duration;
 
-/// The time limit of a wait for a message: only a hang reaches it.
+/// The time limit of a wait for a message: it is reached only if a thread hangs.
 pub const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The side that sends.
 pub trait Sends: Send {
-    /// Writes a message in place and hands it over; wakes the reader if it sleeps.
+    /// Writes a message in place and sends it; wakes the reader if it sleeps.
     fn send(&mut self, number: u64, sent: u64) -> Result<()>;
 }
 
@@ -25,7 +25,7 @@ pub trait Receives: Send {
     fn wait(&mut self) -> Result<()>;
 }
 
-/// The number of a message, and the time of sending.
+/// Reads a message; returns its number and the time of sending.
 #[inline(always)]
 pub fn read(message: &Message) -> Result<(u64, u64)> {
     message.read().ok_or_else(|| "a message's words do not agree: it was overwritten while it was read".into())

@@ -1,6 +1,7 @@
 //! The printed report: the machine, two tables, the comparisons.
 //!
-//! Programs read the lines that begin with "ratio ": each is exactly `ratio NAME VALUE`, and no other line begins so.
+//! Programs read the lines that begin with "ratio ": each is exactly `ratio NAME VALUE`, and no other line begins
+//! with this word.
 
 use crate::{
     Options, Result,
@@ -121,7 +122,7 @@ fn ratios(output: &mut impl Write, rows: &[Row], paced: &[PacedRow]) -> Result<(
     Ok(())
 }
 
-/// The delay of the slowest message of a thousand beyond the median.
+/// The jitter: the latency of the slowest message of a thousand, minus the median.
 fn jitter(latency: &Statistics) -> f64 {
     latency.percentile(0.999) - latency.percentile(0.5)
 }

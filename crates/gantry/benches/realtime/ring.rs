@@ -1,4 +1,4 @@
-//! `rtrb`: a ring between two threads and nothing else. Messages are written and read in its slots.
+//! The carrier with `rtrb`, a plain ring between two threads. Messages are written and read in its slots.
 //!
 //! The ring cannot wait. A reader that sleeps sets a flag and parks, and the writer unparks it, as in a real program.
 
@@ -16,7 +16,7 @@ use std::{
     thread::{self, Thread},
 };
 
-/// The reader, for a writer that has to wake it.
+/// The reader's thread and flag, by which the writer wakes the reader.
 #[derive(Default)]
 struct Sleeper {
     sleeps: AtomicBool,
@@ -49,7 +49,7 @@ impl Sends for Writer {
         if let Some(place) = chunk.as_mut_slices().0.first_mut() {
             place.write(Message::new(number, sent));
         }
-        // SAFETY: one message was asked for, so the first slice has it, and it was written.
+        // SAFETY: the chunk has one message, so the message is in the first slice, and it was written.
         unsafe { chunk.commit(1) };
         if let Some(sleeper) = &self.sleeper {
             fence(SeqCst); // the message before the check: the reader sets its flag, then looks for messages

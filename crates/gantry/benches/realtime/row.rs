@@ -1,4 +1,4 @@
-//! The rows: one for each line of the tables, in the order of a cycle. Rows that are compared stand close together.
+//! The rows: one for each line of the tables, in the order of a cycle. Rows that are compared are neighbours.
 
 use crate::{
     Result, channel,
@@ -16,7 +16,7 @@ use std::time::Duration;
 /// The period of the thread that wakes the readers of asynchronous publishers.
 pub const PERIOD: Duration = Duration::from_micros(100);
 
-/// The period of asynchronous publishers whose reader polls: no reader waits for the sender thread.
+/// The period of asynchronous publishers whose reader polls: it is long, because no reader waits for the sender thread.
 const POLLED_PERIOD: Duration = Duration::from_secs(1);
 
 /// The carrier of the messages.
@@ -24,14 +24,14 @@ const POLLED_PERIOD: Duration = Duration::from_secs(1);
 pub enum Carrier {
     /// Gantry.
     Gantry {
-        /// Another thread wakes the readers, not the publishing one.
+        /// Whether the sender thread wakes the readers instead of the publishing thread.
         is_async: bool,
-        /// Messages have the caller's time; no clock is read.
+        /// Whether messages have the caller's time, so that no clock is read.
         caller_time: bool,
     },
     /// A ring between two threads.
     Rtrb,
-    /// A queue, a mutex and a condition variable.
+    /// A queue behind a mutex, with a condition variable.
     Mutex,
     /// The standard library's channel.
     Channel,
@@ -39,11 +39,11 @@ pub enum Carrier {
 
 /// Gantry with its default options.
 pub const GANTRY: Carrier = Carrier::Gantry { is_async: false, caller_time: false };
-/// Gantry as a real-time loop uses it: its publisher makes no system call.
+/// Gantry as a real-time loop uses it: asynchronous, so that the publisher makes no system call.
 pub const GANTRY_ASYNC: Carrier = Carrier::Gantry { is_async: true, caller_time: false };
 
 impl Carrier {
-    /// All carriers of messages back to back.
+    /// All carriers that are measured with messages back to back.
     const BACK_TO_BACK: [Carrier; 7] = [
         GANTRY,
         GANTRY_ASYNC,
@@ -68,16 +68,16 @@ impl Carrier {
     }
 }
 
-/// The way of the messages when the next message is always available.
+/// The way in which messages are sent and taken when the next message is always available.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// From thread to thread; the next message is sent when the last one was taken.
+    /// Messages go from thread to thread; each message is sent after the previous one was taken.
     OneAtATime,
-    /// From thread to thread, at full speed.
+    /// Messages go from thread to thread at full speed.
     Stream,
     /// Sent and taken by one thread.
     Alone,
-    /// Sent in batches, and taken between them.
+    /// Messages are sent in batches, and taken between the batches; only sending is measured.
     Sending,
 }
 
@@ -120,12 +120,12 @@ pub struct PacedRow {
     pub latency: Statistics,
     /// The sender's own time.
     pub sending: Statistics,
-    /// CPU time of a message in each turn, as [`Paced::cpu_ns`].
+    /// The CPU time of a message in each turn, as in [`Paced::cpu_ns`].
     pub cpu_ns: Vec<[f64; 3]>,
 }
 
 impl Row {
-    /// All rows; with one CPU, those that need only one.
+    /// All rows; with a single CPU, only the rows that need no second CPU.
     pub fn all(cpus: &Cpus) -> Vec<Row> {
         let between: &[Way] = if cpus.second.is_some() { &[Way::OneAtATime, Way::Stream] } else { &[] };
         let ways = between.iter().chain(&[Way::Alone, Way::Sending]);

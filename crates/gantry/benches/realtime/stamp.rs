@@ -3,7 +3,7 @@
 
 use crate::ticks;
 
-/// The time after all preceding loads and stores.
+/// Reads the time after all preceding loads and stores have completed.
 #[inline(always)]
 pub fn now() -> u64 {
     #[cfg(target_arch = "x86_64")]

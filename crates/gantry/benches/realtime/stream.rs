@@ -1,9 +1,10 @@
 //! Messages back to back: the cost of a message when the next one is always available. The reader polls.
 //!
-//! *Alone*: one thread sends and takes in turn, so nothing moves between cores. *One at a time*: one thread sends, one
-//! takes, and the next message is sent a random time after the last one was taken: the time of a message from sender to
-//! reader. Without the random time, sender and reader would be in step, and all messages of a turn would be seen early,
-//! or all late. *Stream*: both threads run at full speed, with at most [`DEPTH`] messages between them.
+//! *Alone*: one thread sends and takes in turn, so no cache line moves between cores. *One at a time*: one thread
+//! sends, one takes, and the next message is sent a random time after the last one was taken: the time of a message
+//! from sender to reader. Without the random time, sender and reader would be synchronised, and all messages of a
+//! turn would be seen early, or all late. *Stream*: both threads run at full speed, with at most [`DEPTH`] messages
+//! between them.
 
 use crate::{
     Result,
@@ -19,22 +20,23 @@ use std::{
     },
 };
 
-/// The depth of the history, and the most messages under way.
+/// The depth of the history, and the largest number of messages under way.
 pub const DEPTH: usize = 64;
-/// Messages of a turn that are not measured: they fault pages in and make slots.
+/// The number of messages of a turn that are not measured: they fault in pages and allocate slots.
 const WARM_UP: u64 = 5_000;
-/// Messages of a turn that are measured.
+/// The number of messages of a turn that are measured.
 const MESSAGES: u64 = 20_000;
-/// Messages of a sample if single messages cannot be timed: few, so that the scheduler spoils few samples of a turn.
+/// The number of messages of a sample if single messages cannot be timed: it is small, so that the scheduler spoils
+/// few samples of a turn.
 pub const BLOCK: u64 = 500;
-/// The progress of a thread that failed.
+/// The value of the progress of a thread that failed.
 const FAILED: u64 = u64::MAX;
 
-/// The progress of the reader; on cache lines of its own.
+/// The progress of the reader, on cache lines of its own.
 #[repr(align(128))]
 struct Progress(AtomicU64);
 
-/// A message that one thread sends and takes: the ticks of each [`BLOCK`] of messages.
+/// Measures messages that one thread sends and takes: returns the ticks of each [`BLOCK`] of messages.
 pub fn alone(mut sender: impl Sends, mut receiver: impl Receives) -> Result<Vec<u64>> {
     let mut blocks = Blocks::new();
     for number in 1..=WARM_UP + MESSAGES {
@@ -45,7 +47,7 @@ pub fn alone(mut sender: impl Sends, mut receiver: impl Receives) -> Result<Vec<
     Ok(blocks.samples)
 }
 
-/// Sending alone, [`DEPTH`] messages at a time: ticks of each time.
+/// Measures the sending alone: returns the ticks of each batch of [`DEPTH`] messages.
 pub fn sending(mut sender: impl Sends, mut receiver: impl Receives) -> Result<Vec<u64>> {
     let (mut number, mut samples) = (0, Vec::new());
     for batch in 0..(WARM_UP + MESSAGES) / DEPTH as u64 {
@@ -65,7 +67,7 @@ pub fn sending(mut sender: impl Sends, mut receiver: impl Receives) -> Result<Ve
     Ok(samples)
 }
 
-/// The time from before the writing of a message to after its reading: ticks of each message.
+/// Measures single messages: returns for each message the ticks from before it is written until after it is read.
 pub fn one_at_a_time(sender: impl Sends, receiver: impl Receives, cpus: &Cpus) -> Result<Vec<u64>> {
     let mut samples = Vec::with_capacity(MESSAGES as usize);
     between(sender, receiver, cpus, 1, |number, sent| {
@@ -76,14 +78,14 @@ pub fn one_at_a_time(sender: impl Sends, receiver: impl Receives, cpus: &Cpus) -
     Ok(samples)
 }
 
-/// The ticks of each [`BLOCK`] of messages, with up to [`DEPTH`] messages under way.
+/// Measures a stream: returns the ticks of each [`BLOCK`] of messages, with up to [`DEPTH`] messages under way.
 pub fn stream(sender: impl Sends, receiver: impl Receives, cpus: &Cpus) -> Result<Vec<u64>> {
     let mut blocks = Blocks::new();
     between(sender, receiver, cpus, DEPTH as u64, |number, _| blocks.count(number))?;
     Ok(blocks.samples)
 }
 
-/// The time of each block of messages after the first ones of a turn.
+/// The times of the blocks of messages that follow the warm-up of a turn.
 struct Blocks {
     /// The beginning of the block.
     start: u64,
@@ -120,7 +122,7 @@ fn between(
     let (progress, start) = (&Progress(AtomicU64::new(0)), &Barrier::new(2));
     let second = cpus.second.unwrap_or(cpus.first);
     std::thread::scope(|scope| {
-        // The receiver moves to its thread: words that the two sides write must not share a cache line.
+        // The receiver is moved to its thread, because words that the two sides write must not share a cache line.
         let reader = scope.spawn(move || {
             let pinned = Cpus::pin(&[second]);
             start.wait();

@@ -1,4 +1,4 @@
-//! The copy path for 4 MB: a copy in, a wake-up, a copy out; and beside it the least that these three can cost.
+//! The copy path for 4 MB: a copy in, a wake-up, a copy out; and the least cost of these three, for comparison.
 //!
 //! The sender copies its message into a slot (`publish_copy`); the reader sleeps in the kernel, is woken and copies the
 //! message out (`take_copy_into`). The least cost is measured by two copies between private buffers that stay in the
@@ -19,7 +19,8 @@ use std::{
     thread,
 };
 
-/// Round trips of a turn: those at its beginning that are not measured, and those that are.
+/// The number of round trips of a turn that are not measured, at its beginning, and the number of round trips that
+/// are measured.
 const ROUND_TRIPS: (usize, usize) = (2, 12);
 
 /// A ping-pong by the copy path.
@@ -31,7 +32,7 @@ pub struct Copies {
 }
 
 impl Copies {
-    /// One side of the ping-pong on that topic.
+    /// Makes one side of the ping-pong on this topic.
     pub fn new(node: &Node, topic: &str, side: Side) -> Result<Copies> {
         let (publisher, mut subscription) = topics(node, topic, side)?;
         subscription.set_busy_wait(false);
@@ -86,7 +87,7 @@ impl Hop for Copies {
     }
 }
 
-/// Two warm copies and a wake-up, there and back, by two threads of this process.
+/// Measures the least cost: two copies in the caches and a wake-up, there and back, by two threads of this process.
 pub fn least(cpus: &Cpus, samples: &mut Vec<u64>) -> Result<()> {
     let (turn, first) = (AtomicU64::new(0), thread::current());
     let sleep_until = |wanted: u64| {

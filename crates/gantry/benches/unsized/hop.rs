@@ -1,7 +1,7 @@
 //! A ping-pong of one message type between two processes, in place.
 //!
-//! `row` is the side that measures, `play` the side that answers. Samples are round trips, back to back. No side waits
-//! for ever: silence of the other side for `PATIENCE` is an error.
+//! `row` is the side that measures, `play` the side that answers. Samples are round trips, back to back (each begins
+//! when the previous one ends). No side waits for ever: silence of the other side for `PATIENCE` is an error.
 
 use crate::{
     Result,
@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 pub const PATIENCE: Duration = Duration::from_secs(10);
 /// The number of polls between two readings of the clock.
 const LOOKS_PER_CLOCK: usize = 1 << 20;
-/// The depth of the history: small, because the messages are large and both sides keep their own.
+/// The depth of the history. It is small, because the messages are large and both sides keep their own messages.
 const DEPTH: u32 = 4;
 
 /// The side of a ping-pong.
@@ -33,7 +33,7 @@ pub enum Side {
 
 /// One side of a ping-pong.
 pub trait Hop {
-    /// Returns when both sides are matched. Both sides call this function at the same time.
+    /// Waits until both sides are matched. Both sides call this function at the same time.
     fn meet(&mut self) -> Result<()>;
     /// Measures a turn, in ticks.
     fn measure(&mut self, touch: Touch, samples: &mut Vec<u64>) -> Result<()>;
@@ -41,9 +41,9 @@ pub trait Hop {
     fn answer(&mut self, touch: Touch) -> Result<()>;
 }
 
-/// All ping-pongs, the same on both sides.
+/// Makes all ping-pongs, in the same order on both sides.
 pub fn all(session: u32, side: Side, cpus: &Cpus) -> Result<[Box<dyn Hop>; 5]> {
-    // Publishers and subscriptions decide now whether to spin, by the number of usable CPUs.
+    // All CPUs are made usable first, because publishers and subscriptions decide at their creation whether to spin.
     Cpus::pin(&cpus.all())?;
     let node = Node::new("unsized_bench")?;
     let name = |message: &str| format!("/unsized_bench_{session}/{message}");
@@ -57,7 +57,8 @@ pub fn all(session: u32, side: Side, cpus: &Cpus) -> Result<[Box<dyn Hop>; 5]> {
     ])
 }
 
-/// The number of round trips of a turn: those at its beginning that are not measured, and those that are.
+/// The number of round trips of a turn that are not measured, at its beginning, and the number of round trips that
+/// are measured.
 fn round_trips(touch: Touch) -> (usize, usize) {
     match touch {
         Touch::Whole => (1, 9),
@@ -140,7 +141,7 @@ impl<M: Bulk> Hop for PingPong<M> {
     }
 }
 
-/// The publisher of one topic of a ping-pong, and the subscription of the other one.
+/// Makes the publisher on one topic of a ping-pong, and the subscription to the other topic.
 pub fn topics<M: Message>(node: &Node, topic: &str, side: Side) -> Result<(Publisher<M>, Subscription<M>)> {
     let (ping, pong) = (format!("{topic}/ping"), format!("{topic}/pong"));
     let (outgoing, incoming) = if side == Side::Ping { (ping, pong) } else { (pong, ping) };

@@ -1,4 +1,4 @@
-//! Measurements in one process: the work of the message itself, without a hop.
+//! Measurements in one process: the time of work on the message itself, without a hop.
 //!
 //! A sample is the time of the function's `…_REPEAT` repetitions.
 
@@ -17,24 +17,24 @@ use gantry_msgs::{
 use std::hint::black_box;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-/// Views, or built messages, in a sample.
+/// The number of views, or of built messages, in a sample.
 pub const VIEW_REPEAT: u64 = 1000;
 /// The number of publishes in a sample: the largest number that the engine reclaims at once, so that each sample has
 /// its share of reclaiming.
 pub const PUBLISH_REPEAT: u64 = 256;
-/// Samples in a turn of functions that copy.
+/// The number of samples in a turn of functions that copy.
 const COPIES: usize = 8;
-/// Samples in a turn of functions that do not copy.
+/// The number of samples in a turn of functions that do not copy.
 const SAMPLES: usize = 20;
 
-/// A cloud in memory, and the owned struct, whose allocations are kept.
+/// A point cloud as bytes and as an owned struct, whose allocations are kept.
 pub struct Cloud {
     body: AlignedBytes,
     owned: Box<PointCloud2>,
 }
 
 impl Cloud {
-    /// A cloud whose pages are faulted in.
+    /// Makes a cloud whose pages are faulted in.
     pub fn new() -> Result<Cloud> {
         let memory = AlignedBytes::zeroed(PointCloud2::shape_bytes(CLOUD_SHAPE)?);
         let mut view = PointCloud2::build(memory, CLOUD_SHAPE)?;
@@ -45,7 +45,7 @@ impl Cloud {
         Ok(Cloud { body, owned })
     }
 
-    /// Makes a view and returns the points.
+    /// Measures making a view and reading the points.
     pub fn view(&mut self, samples: &mut Vec<u64>) -> Result<()> {
         let body = self.body.as_ref();
         for _ in 0..SAMPLES {
@@ -59,7 +59,7 @@ impl Cloud {
         Ok(())
     }
 
-    /// Reads the owned struct from the bytes.
+    /// Measures deserialising the bytes into the owned struct.
     pub fn deserialise(&mut self, samples: &mut Vec<u64>) -> Result<()> {
         for _ in 0..COPIES {
             let start = ticks::now();
@@ -86,7 +86,7 @@ impl Cloud {
         Ok(())
     }
 
-    /// Writes the owned struct to the bytes.
+    /// Measures serialising the owned struct into the bytes.
     pub fn serialise(&mut self, samples: &mut Vec<u64>) -> Result<()> {
         for _ in 0..COPIES {
             let start = ticks::now();
@@ -99,7 +99,7 @@ impl Cloud {
     }
 }
 
-/// The plain message of the same size as the header.
+/// The plain message that is compared with the header, and has the same size.
 #[derive(FromBytes, IntoBytes, KnownLayout, Immutable)]
 #[repr(C)]
 struct Plain32([u64; 4]);
@@ -109,10 +109,10 @@ impl PlainMessage for Plain32 {
     const DEFINITION: &'static str = "uint64[4] data\n";
 }
 
-/// 32 bytes with the stamp and the text's length.
+/// The shape of a header that has 32 bytes with the stamp and the text's length.
 const HEADER_SHAPE: HeaderShape<'static> = HeaderShape { frame_id: "base_footprint_link" };
 
-/// Publishers of small messages, each with a subscription in the same process that does not take.
+/// Publishers of small messages, each with a subscription in the same process; the subscriptions never take.
 pub struct Small {
     plain: (Publisher<Plain32>, Subscription<Plain32>),
     header: (Publisher<Header>, Subscription<Header>),

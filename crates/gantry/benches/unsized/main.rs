@@ -2,10 +2,11 @@
 //! of the same payload and beside serialisation.
 //!
 //! A *hop* is half a round trip between two processes: this program, and the same program started again. Invariants:
-//! - Everything is measured in one run, in turns of milliseconds: figures are compared within such a cycle.
-//! - One function writes the payloads of all messages, and one reads them (`touch`).
-//! - A process that is not on turn sleeps in the kernel (`peer`). Topics have the process's number in their names, so
-//!   that two runs at the same time are not matched.
+//! - Everything is measured in one run, in cycles of turns of milliseconds: only figures of the same cycle
+//!   are compared.
+//! - One function writes the payloads of all messages, and one function reads them (`touch`).
+//! - A process whose turn it is not sleeps in the kernel (`peer`). Topics have the process's number in their names,
+//!   so that two runs at the same time are not matched.
 
 mod copies;
 mod hop;

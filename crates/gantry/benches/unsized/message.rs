@@ -1,4 +1,4 @@
-//! The compared messages: how each is loaned, and its payload of bytes.
+//! The compared messages: the way in which each message is loaned, and its payload of bytes.
 //!
 //! A plain array has only the payload of the message with which it is compared: Gantry's lowest cost for this number of
 //! bytes.
@@ -16,7 +16,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 pub const IMAGE_WIDTH: usize = 1920;
 pub const IMAGE_HEIGHT: usize = 1080;
 pub const IMAGE_BYTES: usize = IMAGE_WIDTH * IMAGE_HEIGHT * 3;
-/// A cloud of 128 beams, 2048 points each, of x, y, z and intensity.
+/// The width of the cloud: 128 beams have 2048 points each, of x, y, z and intensity.
 pub const CLOUD_WIDTH: usize = 2048;
 pub const CLOUD_HEIGHT: usize = 128;
 pub const POINT_BYTES: usize = 16;
@@ -27,7 +27,7 @@ pub const POINT_FIELDS: [&str; 4] = ["x", "y", "z", "intensity"];
 
 /// A message with a payload.
 pub trait Bulk: Message {
-    /// A loan with all fields but the payload written.
+    /// Loans a message, and writes all its fields but the payload.
     fn loan(publisher: &mut Publisher<Self>) -> gantry::Result<Loan<Self>>;
     /// The payload, to be written.
     fn payload_mut(loan: &mut Loan<Self>) -> &mut [u8];

@@ -1,6 +1,6 @@
 //! The other process: it answers hops in turns.
 //!
-//! Its input lines are `meet`, `turn PLACE TOUCH` and `end` (`peer`).
+//! The input lines of this process are `meet`, `turn PLACE TOUCH` and `end` (`peer`).
 
 use crate::{
     Result,

@@ -1,11 +1,12 @@
 //! The printed report: the machine, a table, the comparisons.
 //!
-//! Programs read the lines that begin with "ratio ": each is exactly `ratio NAME VALUE`, and no other line begins so.
+//! Programs read the lines that begin with "ratio ": each is exactly `ratio NAME VALUE`, and no other line begins
+//! with this word.
 
 use crate::{Options, Result, cpus::Cpus, row::Row, ticks::Clock};
 use std::io::Write;
 
-/// The comparisons: the two rows whose names the ratio has.
+/// The comparisons, each as the names of two rows, which form the name of the ratio.
 const COMPARISONS: [(&str, &str); 8] = [
     ("image-6MB", "array-6MB"),
     ("pointcloud2-4MB", "array-4MB"),

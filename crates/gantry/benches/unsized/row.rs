@@ -1,4 +1,4 @@
-//! The rows: one for each line of the table, in the order of a cycle. Rows that are compared stand close together.
+//! The rows: one for each line of the table, in the order of a cycle. Rows that are compared are neighbours.
 
 use crate::{
     Result, copies,
@@ -12,7 +12,7 @@ use crate::{
 };
 use std::{cell::RefCell, rc::Rc};
 
-/// Fills in the samples of one turn, in ticks.
+/// A function that runs one turn and adds its samples, in ticks.
 type Turn = Box<dyn FnMut(&mut Peer, &mut Vec<u64>) -> Result<()>>;
 
 /// A line of the table.
@@ -21,7 +21,7 @@ pub struct Row {
     pub name: &'static str,
     /// Bytes of the payload.
     pub bytes: usize,
-    /// The measured work, and the way of the payload.
+    /// The name of the way in which the payload is used, for the table.
     pub way: &'static str,
     /// The number of measured operations in a sample.
     pub divisor: u64,

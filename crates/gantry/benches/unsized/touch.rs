@@ -3,7 +3,7 @@
 //! *Whole*: one side writes each byte and the other one reads it, as a camera and a viewer do. *Stamped*: both sides
 //! write and read only the first eight bytes, which leaves the cost of the message itself.
 
-/// The bytes that are written and read.
+/// The bytes of a payload that are written and read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Touch {
     /// Every byte.
@@ -15,7 +15,7 @@ pub enum Touch {
 const WORD_BYTES: usize = 8;
 
 impl Touch {
-    /// The name of the use on the command line of the other process, and in the table.
+    /// The name of this use on the command line of the other process, and in the table.
     pub fn name(self) -> &'static str {
         match self {
             Touch::Whole => "whole",
@@ -23,14 +23,14 @@ impl Touch {
         }
     }
 
-    /// Writes `value` into a payload. Not inlined, so that the same instructions write every message.
+    /// Writes `value` into a payload. The function is not inlined, so that the same instructions write every message.
     #[inline(never)]
     pub fn write(self, payload: &mut [u8], value: u8) {
         let part = self.part_bytes(payload);
         payload[..part].fill(value);
     }
 
-    /// Reads a payload and returns its value; `None` if its words differ. Not inlined, as `write`.
+    /// Reads a payload and returns its value; `None` if its words differ. The function is not inlined, like `write`.
     #[inline(never)]
     pub fn read(self, payload: &[u8]) -> Option<u8> {
         let (words, rest) = payload[..self.part_bytes(payload)].as_chunks::<WORD_BYTES>();

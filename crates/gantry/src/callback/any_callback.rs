@@ -10,20 +10,21 @@ use std::any::Any;
 /// The outcome of an attempt to run or to enqueue a callback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RunOutcome {
-    /// The callback ran; its source may have more.
+    /// The callback ran; its source may have more values.
     More,
-    /// The callback ran; its source has nothing more.
+    /// The callback ran; its source has no more values.
     Last,
     /// The source had nothing.
     Nothing,
-    /// The message was malformed, which was logged, or the kept value is no longer valid; the source may have more.
+    /// The message was malformed, which was logged, or the kept value is no longer valid; the source may
+    /// have more values.
     Skipped,
-    /// Taking failed, which was logged; the executor tries again later.
+    /// The take of a value failed, which was logged; the executor tries again later.
     Failed,
 }
 
-/// The key of a kept value in an executor's order: its time, CLOCK_MONOTONIC in ns, and a number that no other value of
-/// the executor has.
+/// The key by which an executor orders a kept value: the value's time, CLOCK_MONOTONIC in ns, and a number that no
+/// other value of the executor has.
 pub(crate) type EventKey = (u64, u64);
 
 /// A value that a callback keeps.
@@ -44,7 +45,7 @@ pub(crate) trait AnyCallback: Send {
     fn has_work(&mut self) -> bool;
     /// Takes one value and calls the closure with it.
     fn run(&mut self, runs: &RunState) -> Result<RunOutcome>;
-    /// Takes the oldest value and keeps it under its time and `number`; `None` if there is none.
+    /// Takes the oldest value and keeps it under its time and `number`; returns `None` if there is no value.
     fn enqueue(&mut self, number: u64) -> Result<Option<KeptEvent>>;
     /// Calls the closure with the value that was kept under this key, if the value is still valid.
     fn run_queued(&mut self, key: EventKey, runs: &RunState) -> RunOutcome;
@@ -54,7 +55,7 @@ pub(crate) trait AnyCallback: Send {
     fn return_queued(&mut self);
 }
 
-/// The place of a callback that was removed: its source and closure are dropped.
+/// Stands in the place of a removed callback, whose source and closure were dropped.
 pub(super) struct RemovedCallback;
 
 impl WaitSource for RemovedCallback {}

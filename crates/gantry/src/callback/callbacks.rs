@@ -1,7 +1,7 @@
 //! The list of a node's callbacks, and the executors that run them.
 //!
-//! A node keeps its callbacks. The executor that has the node runs them, except callbacks in groups that another
-//! executor has. Invariant: a callback is in at most one executor's share.
+//! A node keeps its callbacks. The executor that has the node runs these callbacks, except callbacks in groups that
+//! another executor has. Invariant: at most one executor runs a callback.
 
 use super::{Callback, any_callback::AnyCallback, group::Group, typed_callback::TypedCallback};
 use crate::wait::{TakeSource, lock};
@@ -14,8 +14,8 @@ use std::{
     task::Waker,
 };
 
-/// A callback that was added to a node, which keeps it. Dropping the handle does not remove the callback, and another
-/// callback of the node may own the handle.
+/// A handle to a callback that was added to a node. The node keeps the callback. Dropping the handle does not remove
+/// the callback, and another callback of the node may own the handle.
 #[derive(Clone)]
 pub struct CallbackHandle(Weak<Callback>);
 
@@ -25,17 +25,17 @@ pub(crate) struct Callbacks {
     /// The node's full name.
     pub(super) node_name: String,
     list: Mutex<List>,
-    /// The number of changes of the list.
+    /// The number of changes of the list of callbacks.
     version: AtomicU64,
 }
 
 #[derive(Default)]
 struct List {
     callbacks: Vec<Arc<Callback>>,
-    /// Wakes the executor that has the node.
+    /// The waker of the executor that has the node.
     executor: Option<Waker>,
-    /// The groups that an executor has without their node, and the executor's waker. If a group has several entries,
-    /// the last one counts.
+    /// The groups that an executor has without their node, each with that executor's waker. If a group has several
+    /// entries, the last entry counts.
     groups: Vec<(Arc<Group>, Waker)>,
 }
 
@@ -51,21 +51,21 @@ impl List {
         self.callbacks.iter().filter(|callback| Arc::ptr_eq(&callback.group, group))
     }
 
-    /// The executor that has the group by itself.
+    /// The waker of the executor that has the group without its node.
     fn executor_of(&self, group: &Arc<Group>) -> Option<&Waker> {
         self.groups.iter().rev().find(|(other, _)| Arc::ptr_eq(other, group)).map(|(_, executor)| executor)
     }
 }
 
 impl CallbackHandle {
-    /// Calls `with` with the callback's source, in the form in which the callback gets the source. For example, through
-    /// a [`Client`](crate::Client), another callback can send the requests whose responses this callback gets. `None`
-    /// if the callback was removed, its node is gone, or its source is no `W`.
+    /// Calls `with` with the callback's source, in the form in which the callback gets the source. For example,
+    /// through a [`Client`](crate::Client), another callback can send the requests whose responses this callback
+    /// gets. Returns `None` if the callback was removed, its node is gone, or its source is not a `W`.
     ///
-    /// Blocks while the callback runs, and keeps it from running meanwhile. Do not call this method in the callback
-    /// itself, which has the source as an argument: the callback would wait for itself. Two callbacks that may run at
-    /// once and call this method for each other would deadlock: put both into one mutually exclusive group, or call the
-    /// method in one direction only.
+    /// Blocks while the callback runs, and prevents its run until `with` returns. Do not call this method in the
+    /// callback itself, which has the source as an argument: the callback would wait for itself. Two callbacks that
+    /// may run at the same time and call this method for each other would deadlock: put both into one mutually
+    /// exclusive group, or call the method in one direction only.
     ///
     /// # Real-time
     /// Takes a lock, which is free unless the callback runs.
@@ -75,7 +75,7 @@ impl CallbackHandle {
         result
     }
 
-    /// Passes the source without its type, so that all types share this code.
+    /// Passes the source to the visitor without its type, so that all types share this code.
     fn visit(&self, visitor: &mut dyn FnMut(&mut dyn Any)) {
         let Some(callback) = self.0.upgrade() else { return };
         visitor(callback.lock().source());
@@ -94,7 +94,7 @@ impl CallbackHandle {
 }
 
 impl Callbacks {
-    /// For a node of that full name.
+    /// Makes the empty list of callbacks of the node with this full name.
     pub(crate) fn new(node_name: String) -> Callbacks {
         Callbacks { node_name, ..Callbacks::default() }
     }
@@ -120,7 +120,7 @@ impl Callbacks {
         CallbackHandle(Arc::downgrade(&callback))
     }
 
-    /// Changes the list, and wakes the executors so that they read it again.
+    /// Changes the list, and wakes the executors so that they read the list again.
     fn change<R>(&self, change: impl FnOnce(&mut List) -> R) -> R {
         let mut list = lock(&self.list);
         let result = change(&mut list);
@@ -137,7 +137,7 @@ impl Callbacks {
         self.change(|_| ());
     }
 
-    /// The number of changes of the list.
+    /// The number of changes of the list of callbacks.
     pub(crate) fn version(&self) -> u64 {
         self.version.load(Acquire)
     }
@@ -167,7 +167,8 @@ impl Callbacks {
         lock(&self.list).group_callbacks(group).next().is_some()
     }
 
-    /// Gives the node to an executor, which is woken when the list changes; `false` if another executor has it.
+    /// Gives the node to an executor, which is woken when the list of callbacks changes; `false` if another
+    /// executor has it.
     pub(crate) fn attach_executor(&self, executor: &Waker) -> bool {
         let mut list = lock(&self.list);
         let is_free = list.executor.is_none();
@@ -182,12 +183,13 @@ impl Callbacks {
         lock(&self.list).executor = None;
     }
 
-    /// Gives a group to an executor, which is woken when the list changes. `false` if another executor than `parent`
-    /// has the group, by itself or with its node. `parent` is an executor that passes on the groups of its nodes.
+    /// Gives a group to an executor, which is woken when the list of callbacks changes. Returns `false` if another
+    /// executor than `parent` has the group, with or without its node. `parent` is an executor that passes on the
+    /// groups of its nodes.
     pub(crate) fn attach_group(&self, group: &Arc<Group>, executor: &Waker, parent: Option<&Waker>) -> bool {
         self.change(|list| {
-            // The node's executor releases a group that is no longer added with its node, at the next gathering while
-            // no callback of the group runs.
+            // If a group is no longer added with its node, the node's executor releases the group at a gathering at
+            // which no callback of the group runs.
             let has_still = || list.group_callbacks(group).any(|callback| callback.is_registered());
             let node_executor = list.executor.as_ref().filter(|_| group.is_added_with_node() || has_still());
             let holder = list.executor_of(group).or(node_executor);

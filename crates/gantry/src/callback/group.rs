@@ -1,4 +1,4 @@
-//! The properties of a group that executors read.
+//! The properties of a callback group that executors read.
 
 use crate::wait::lock;
 use gantry_shm::SchedulingPolicy;
@@ -7,33 +7,33 @@ use std::sync::{
     atomic::{AtomicBool, AtomicI32, Ordering::Relaxed},
 };
 
-/// The rule for running the callbacks of a group at the same time.
+/// The rule whether the callbacks of a group may run at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallbackGroupType {
-    /// One callback of the group runs at a time.
+    /// Only one callback of the group runs at a time.
     MutuallyExclusive,
     /// Callbacks of the group may run at the same time on different threads. One callback never runs concurrently with
     /// itself: it is `FnMut`.
     Reentrant,
 }
 
-/// The properties of a group that executors read.
+/// The properties of a callback group that executors read.
 pub(crate) struct Group {
     pub(crate) kind: CallbackGroupType,
     priority: AtomicI32,
-    /// The executor of the node runs the group, too.
+    /// Whether the executor of the node also runs this group.
     is_added_with_node: AtomicBool,
     thread: Mutex<ThreadOptions>,
-    /// A callback of a mutually exclusive group runs. W, R: under the executor's lock.
+    /// Whether a callback of this mutually exclusive group runs. W, R: under the executor's lock.
     pub(crate) is_busy: AtomicBool,
 }
 
-/// The properties of the thread that a group has in an executor with a thread per group; the default is to inherit the
-/// properties of the thread that spins.
+/// The properties of the thread that an executor with a thread per group gives to a group; the default is to inherit
+/// the properties of the thread that spins.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ThreadOptions {
     pub(crate) policy: Option<SchedulingPolicy>,
-    /// The CPUs on which it may run; empty: inherited.
+    /// The CPUs on which the thread may run; if the list is empty, they are inherited.
     pub(crate) cpus: Vec<usize>,
 }
 

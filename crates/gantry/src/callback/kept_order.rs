@@ -1,5 +1,5 @@
-//! The order of the values that a callback keeps for its executor, without the values: each value has a place, which is
-//! free again when the value is taken out. All types of values share this code.
+//! The order of the values that a callback keeps for its executor, without the values: each value has a place (an
+//! index), which is free again when the value is taken out. All types of values share this code.
 //!
 //! Invariant: the queue is in the order of its keys. A place is in the queue, returned, or free.
 
@@ -8,9 +8,9 @@ use std::collections::VecDeque;
 
 #[derive(Default)]
 pub(super) struct KeptOrder {
-    /// The keys and places of the values that the executor keeps until it runs them.
+    /// The keys and places of the values that the executor keeps until it runs the callback with them.
     queue: VecDeque<(EventKey, usize)>,
-    /// The places of values that an executor kept and did not run: they are taken first.
+    /// The places of values that an executor kept and did not run: these values are taken first.
     returned: VecDeque<usize>,
     free: Vec<usize>,
     /// The number of places.
@@ -27,20 +27,21 @@ impl KeptOrder {
         !self.returned.is_empty()
     }
 
-    /// A place for the value with this key: a free place, or a new one.
+    /// Returns a place for the value with this key: a free place, or a new place.
     pub(super) fn insert(&mut self, key: EventKey) -> usize {
         let place = self.free.pop().unwrap_or_else(|| {
             self.places += 1;
             self.free.reserve(self.places); // so that taking values out allocates nothing
             self.places - 1
         });
-        // A publisher that is matched later may bring an older value.
+        // The new value is not always the newest: a publisher that is matched later may bring an older value.
         let index = self.queue.iter().rposition(|(other, _)| *other < key).map_or(0, |index| index + 1);
         self.queue.insert(index, (key, place));
         place
     }
 
-    /// The place of the value with this key. The place is free from now on. It is nearly always the first, or the last.
+    /// Removes the value with this key and returns its place, which is free from now on. The value is nearly always
+    /// the first or the last of the queue.
     pub(super) fn remove(&mut self, key: EventKey) -> Option<usize> {
         let index = if self.queue.front().is_some_and(|(first, _)| *first == key) {
             0
@@ -52,14 +53,14 @@ impl KeptOrder {
         Some(place)
     }
 
-    /// The place of the first value that was put back. The place is free from now on.
+    /// Removes the first value that was put back and returns its place, which is free from now on.
     pub(super) fn pop_returned(&mut self) -> Option<usize> {
         let place = self.returned.pop_front()?;
         self.free.push(place);
         Some(place)
     }
 
-    /// Puts back all values of the queue, before the values that were put back earlier.
+    /// Puts back all values of the queue: they come before the values that were put back earlier.
     pub(super) fn return_queued(&mut self) {
         while let Some((_, place)) = self.queue.pop_back() {
             self.returned.push_front(place);

@@ -1,4 +1,4 @@
-//! Callbacks: a closure and the source that it takes from, without their types, so that executors can run any.
+//! Callbacks: a closure and the source that it takes from, without their types, so that executors can run any callback.
 //!
 //! A node keeps its callbacks. At most one thread at a time runs a callback: the executor guarantees this, so the mutex
 //! is uncontended.
@@ -39,10 +39,11 @@ pub(crate) struct Callback {
     /// The list of its node.
     node: Weak<Callbacks>,
     pub(crate) group: Arc<Group>,
-    /// The callback's index in the executor that has it, or [`NO_INDEX`]. Written and read by that executor, under its
-    /// lock if it has one.
+    /// The callback's index in the executor that has it, or [`NO_INDEX`]. The index is written and read by that
+    /// executor, under its lock if it has one.
     pub(crate) index: AtomicUsize,
-    /// The source as a part of a sentence: the log names it while the callback is locked, too.
+    /// The name of the source as a part of a sentence, which is kept here so that the log can name the source while
+    /// the callback is locked.
     pub(crate) source: String,
     runs: RunState,
     /// Whether a slow run of the callback was logged.
@@ -50,15 +51,15 @@ pub(crate) struct Callback {
     is_failing: AtomicBool,
     /// The malformed samples of its source.
     malformed: AtomicU64,
-    /// The kinds of errors of its source that were logged since it last worked.
+    /// The kinds of errors of the callback's source that were logged since the source last worked.
     failures: Mutex<Vec<Failure>>,
     inner: Mutex<Box<dyn AnyCallback>>,
 }
 
-/// The end of a run, also after a panic: it drops the closure of a callback that was removed meanwhile.
+/// A guard that ends a run, also after a panic: it drops the closure of a callback that was removed during the run.
 struct RunEnd<'a>(&'a Callback);
 
-/// The kind of an error, and of the engine's error if it is one.
+/// The kind of an error; if it is an error of the engine, also the kind of the engine's error.
 type Failure = (Discriminant<Error>, Option<Discriminant<gantry_shm::Error>>);
 
 impl Callback {
@@ -77,7 +78,7 @@ impl Callback {
         }
     }
 
-    /// The source and the closure. Blocks while the callback runs.
+    /// Locks the source and the closure. Blocks while the callback runs.
     pub(crate) fn lock(&self) -> MutexGuard<'_, Box<dyn AnyCallback>> {
         lock(&self.inner)
     }
@@ -87,7 +88,7 @@ impl Callback {
         try_lock(&self.inner)
     }
 
-    /// Runs the callback for one value, if there is one.
+    /// Runs the callback with one value of its source, if there is a value.
     pub(crate) fn run(&self) -> RunOutcome {
         match self.running(|inner| inner.run(&self.runs)) {
             Ok(outcome) => {
@@ -98,12 +99,12 @@ impl Callback {
         }
     }
 
-    /// Runs the callback for a value that [`Callback::enqueue`] kept.
+    /// Runs the callback with a value that [`Callback::enqueue`] kept.
     pub(crate) fn run_queued(&self, key: EventKey) -> RunOutcome {
         self.running(|inner| inner.run_queued(key, &self.runs))
     }
 
-    /// Takes the oldest value and keeps it for a later run under `number`; otherwise returns why there is none.
+    /// Takes the oldest value and keeps it for a later run under `number`; otherwise returns why there is no value.
     pub(crate) fn enqueue(&self, number: u64) -> Result<KeptEvent, RunOutcome> {
         if self.is_removed() {
             return Err(RunOutcome::Nothing);
@@ -124,8 +125,8 @@ impl Callback {
     /// under way.
     fn remove(&self) {
         if self.runs.remove() {
-            // No closure runs from here on: another thread that reads the source holds the lock for some microseconds
-            // only.
+            // The closure does not run any more, so the lock is free soon: another thread that reads the source
+            // holds it for some microseconds only.
             self.drop_closure();
         }
     }
@@ -135,24 +136,24 @@ impl Callback {
         drop(removed); // after the lock: it may own anything
     }
 
-    /// The full name of its node, for the log; empty if the node is gone.
+    /// The full name of the callback's node, for the log; empty if the node is gone.
     pub(crate) fn node_name(&self) -> String {
         self.node.upgrade().map_or_else(String::new, |node| node.node_name.clone())
     }
 
-    /// Whether the callback may have a value to run with; can be called on any thread. `false` while the callback is
-    /// locked, as when it runs.
+    /// Whether the callback may have a value to run with; can be called on any thread. Returns `false` while the
+    /// callback is locked, for example during its run.
     pub(crate) fn has_work(&self) -> bool {
         self.try_lock().is_some_and(|mut inner| inner.has_work())
     }
 
-    /// Whether it was added to that node.
+    /// Whether the callback was added to this node.
     pub(crate) fn is_of(&self, node: &Arc<Callbacks>) -> bool {
         std::ptr::eq(self.node.as_ptr(), Arc::as_ptr(node))
     }
 
-    /// Logs an error of the source, because no caller can receive it. A lasting error is logged once, although the take
-    /// is repeated. The first, the tenth, the hundredth … malformed sample is logged.
+    /// Logs an error of the source, because no caller can receive it. A lasting error is logged once, although the
+    /// take is repeated. Of malformed samples, the first, the tenth, the hundredth and so on are logged.
     fn log_error(&self, error: &Error) -> RunOutcome {
         let say = |nth| log::error(&self.node_name(), format_args!("a callback got nothing: {error}{}", Nth(nth)));
         if matches!(error, Error::Malformed { .. }) {
@@ -191,12 +192,12 @@ impl Callback {
         !self.is_known_slow.swap(true, Relaxed)
     }
 
-    /// The beginning of the newest run, CLOCK_MONOTONIC_COARSE, for the thread that runs it.
+    /// The time at which the newest run began, CLOCK_MONOTONIC_COARSE, for the thread that runs the callback.
     pub(crate) fn began_ns(&self) -> u64 {
         self.runs.began_ns()
     }
 
-    /// The beginning of the run that is under way, if there is one, for another thread.
+    /// The time at which the present run began, if there is a run; for any thread.
     pub(crate) fn running_since_ns(&self) -> Option<u64> {
         self.runs.running_since_ns()
     }

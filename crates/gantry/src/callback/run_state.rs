@@ -1,5 +1,5 @@
-//! The state of a callback's runs, which other threads read: whether its closure runs, the beginning of the run, and
-//! whether the callback was removed.
+//! The state of a callback's runs, which other threads read: whether the closure runs, the time at which the run
+//! began, and whether the callback was removed.
 //!
 //! Invariant: exactly one thread drops the closure of a removed callback: the thread that removed it or, if the closure
 //! ran then, the thread that runs it.
@@ -10,11 +10,11 @@ use std::sync::atomic::{
     Ordering::{AcqRel, Acquire, Relaxed},
 };
 
-/// The closure does not run; a thread may look at the source.
+/// The closure does not run; a thread may read the source.
 const IDLE: u8 = 0;
 /// The closure runs.
 const RUNNING: u8 = 1;
-/// The callback was removed while the closure ran; the thread that runs it drops it.
+/// The callback was removed while the closure ran; the thread that runs the closure drops it.
 const REMOVED_WHILE_RUNNING: u8 = 2;
 /// The thread that removed the callback drops its closure.
 const REMOVED: u8 = 3;
@@ -22,11 +22,11 @@ const REMOVED: u8 = 3;
 #[derive(Default)]
 pub(crate) struct RunState {
     state: AtomicU8,
-    /// The beginning of the newest run, CLOCK_MONOTONIC_COARSE. Stored before `state`.
+    /// The time at which the newest run began, CLOCK_MONOTONIC_COARSE. Stored before `state`.
     began_ns: AtomicU64,
 }
 
-/// A run of the closure. It ends when this value is dropped, also by a panic.
+/// A guard of a run of the closure: the run ends when the guard is dropped, also by a panic.
 pub(super) struct Run<'a>(&'a RunState);
 
 impl RunState {
@@ -36,7 +36,7 @@ impl RunState {
         self.state.compare_exchange(IDLE, RUNNING, AcqRel, Acquire).ok().map(|_| Run(self))
     }
 
-    /// Marks the callback as removed; `true` if the caller is to drop its closure.
+    /// Marks the callback as removed; returns `true` if the caller must drop the closure.
     pub(super) fn remove(&self) -> bool {
         let removed = |state| match state {
             IDLE => Some(REMOVED),
@@ -50,17 +50,17 @@ impl RunState {
         matches!(self.state.load(Acquire), REMOVED | REMOVED_WHILE_RUNNING)
     }
 
-    /// Whether the thread that ran the closure is to drop it.
+    /// Whether the thread that ran the closure has to drop it, because the callback was removed during the run.
     pub(super) fn is_left_to_run(&self) -> bool {
         self.state.load(Acquire) == REMOVED_WHILE_RUNNING
     }
 
-    /// The beginning of the newest run, CLOCK_MONOTONIC_COARSE, for the thread that runs it.
+    /// The time at which the newest run began, CLOCK_MONOTONIC_COARSE, for the thread that runs the callback.
     pub(super) fn began_ns(&self) -> u64 {
         self.began_ns.load(Relaxed)
     }
 
-    /// The beginning of the run that is under way, if there is one, for another thread.
+    /// The time at which the present run began, if there is a run; for any thread.
     pub(super) fn running_since_ns(&self) -> Option<u64> {
         (self.state.load(Acquire) == RUNNING).then(|| self.began_ns.load(Relaxed))
     }

@@ -1,4 +1,4 @@
-//! Removals that meet the end of a run.
+//! Tests of removals at the moment when a run ends.
 
 use super::*;
 use crate::{

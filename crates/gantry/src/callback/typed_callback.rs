@@ -1,6 +1,6 @@
-//! A closure and the source that it takes from, with the values that an executor keeps for it.
+//! A callback with its types: a closure, its source, and the values that an executor keeps for the closure.
 //!
-//! This code is compiled for each message type, so it holds only the parts that depend on the type.
+//! This code is compiled for each message type, so this file has only the code that depends on the type.
 
 use super::{
     any_callback::{AnyCallback, EventKey, KeptEvent, RunOutcome},
@@ -18,7 +18,7 @@ pub(super) struct TypedCallback<W: TakeSource, F> {
     waitable: W,
     callback: F,
     kept: KeptOrder,
-    /// The values in their places; `None`: the place is free.
+    /// The kept values, by their places; `None` marks a free place.
     values: Vec<Option<W::Taken>>,
 }
 
@@ -27,9 +27,9 @@ impl<W: TakeSource, F> TypedCallback<W, F> {
         TypedCallback { waitable, callback, kept: KeptOrder::default(), values: Vec::new() }
     }
 
-    /// Takes the next value. `is_ready` is called first for two reasons: it joins new publishers, for which `take_next`
-    /// does not wait and no bell rings; and it is cheaper than a take if the news belonged to another topic with the
-    /// same bit of the collector.
+    /// Takes the next value. `is_ready` is called first for two reasons: it joins new publishers, for whose
+    /// discovery `take_next` does not wait and no bell rings; and it is cheaper than a take if the news belonged to
+    /// another topic with the same bit of the collector.
     fn take(&mut self) -> Result<Option<W::Taken>> {
         while let Some(place) = self.kept.pop_returned() {
             if let Some(taken) = self.value(place).filter(|taken| self.waitable.is_current(taken)) {
@@ -53,7 +53,8 @@ impl<W: TakeSource, F> TypedCallback<W, F> {
 }
 
 impl<W: TakeSource, F: FnMut(&mut W, W::Taken)> TypedCallback<W, F> {
-    /// Calls the closure. An error of the source counts as another value: the next take returns it.
+    /// Calls the closure. An error in the check for further values counts as another value: the next take
+    /// returns the error.
     fn call(&mut self, taken: W::Taken, runs: &RunState) -> RunOutcome {
         let Some(run) = runs.begin() else { return RunOutcome::Nothing };
         (self.callback)(&mut self.waitable, taken);

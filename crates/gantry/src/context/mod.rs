@@ -2,7 +2,7 @@
 //! process.
 //!
 //! Invariant: the functions of [`on_shutdown`] have run before a spin or a wait ends because of the shutdown, so a
-//! `main` that returns then cuts none of them off. Control path.
+//! `main` that returns then interrupts none of these functions. This module is on the control path.
 
 mod signals;
 
@@ -23,15 +23,15 @@ static STATE: Mutex<State> =
 
 struct State {
     phase: Phase,
-    /// The functions of [`on_shutdown`], in their order.
+    /// The functions that were added by [`on_shutdown`], in the order of their calls.
     functions: VecDeque<Box<dyn FnOnce() + Send>>,
-    /// The wakers that shutdown calls: of tasks, and of threads that sleep outside the engine.
+    /// The wakers that a shutdown calls: wakers of tasks, and of threads that sleep outside the engine.
     wakers: BTreeMap<u64, Waker>,
     last_waker: u64,
 }
 
-/// A waker that is called at the end of each shutdown, and when the program begins anew. Dropping this value removes
-/// it.
+/// A waker that is called at the end of each shutdown, and when the program begins anew. Dropping this value
+/// removes the waker.
 #[derive(Debug, Default)]
 pub(crate) struct ShutdownWaker {
     number: Option<u64>,
@@ -46,7 +46,7 @@ enum Phase {
     ShutDown,
 }
 
-/// Begins the program's life, or a new one after a shutdown: installs the handling of signals.
+/// Begins the program's life, or a new life after a shutdown: installs the handling of signals.
 pub(crate) fn begin() -> Result<()> {
     let mut state = lock(&STATE);
     if matches!(state.phase, Phase::Initialized | Phase::ShuttingDown) {
@@ -61,11 +61,11 @@ pub(crate) fn begin() -> Result<()> {
     Ok(())
 }
 
-/// Whether the program goes on: `false` once it shuts down (`rclcpp::ok`). It is also `true` in programs that never
-/// call [`init`](crate::init); rclcpp's `ok` is false there.
+/// Whether the program continues to run: `false` once it shuts down (`rclcpp::ok`). The result is also `true` in
+/// programs that never call [`init`](crate::init), where rclcpp's `ok` is false.
 ///
 /// # Real-time
-/// One load; after a shutdown has begun, also a lock that is held while the waiting threads are woken.
+/// Costs one load; after a shutdown has begun, it also takes a lock that is held while the waiting threads are woken.
 #[must_use]
 pub fn ok() -> bool {
     !is_shut_down()
@@ -79,10 +79,10 @@ pub(crate) fn is_shut_down() -> bool {
 /// Shuts the program down, as SIGINT and SIGTERM do after [`init`](crate::init): runs the functions of [`on_shutdown`],
 /// then ends all spins and waits of this process, present and later ones. `false` if a shutdown has begun before.
 ///
-/// A function that panics is logged, and the next one runs. A spin returns `Ok` after the callback that runs; a wait
-/// returns `false`, as after its time limit. A call of a service, and a future of this library that has nothing to
-/// return, fail with [`Error::ShutDown`]. Nodes and endpoints stay usable, and leave when they are dropped: return from
-/// `main`. A signal that comes after the shutdown began ends the process at once.
+/// A function that panics is logged, and the next one runs. A spin returns `Ok` after the end of the callback that
+/// runs now; a wait returns `false`, as after its time limit. A call of a service, and a future of this library that
+/// has nothing to return, fail with [`Error::ShutDown`]. Nodes and endpoints stay usable, and leave the domain when
+/// they are dropped: return from `main`. A signal that comes after the shutdown began ends the process at once.
 pub fn shutdown() -> bool {
     {
         let mut state = lock(&STATE);

@@ -1,6 +1,7 @@
-//! SIGINT and SIGTERM: the first one shuts down, on a thread of its own, and the next one has its default action.
+//! The handling of SIGINT and SIGTERM: the first signal shuts the program down, on a thread of this library, and the
+//! next signal has its default action.
 //!
-//! The handlers are installed once per process. They set a flag and write to a pipe; the rest is done by the thread.
+//! The handlers are installed once per process. They set a flag and write to a pipe; the thread does the rest.
 
 use super::shutdown;
 use signal_hook::{
@@ -17,9 +18,9 @@ use std::{
     thread,
 };
 
-/// Set when a shutdown begins: the next signal is not caught. Also set until the thread runs.
+/// The flag that the next signal is not caught. It is set when a shutdown begins, and until the thread runs.
 static IS_LAST: OnceLock<Arc<AtomicBool>> = OnceLock::new();
-/// The thread that shuts down was started.
+/// The mark that the thread that shuts down was started.
 static IS_SERVED: OnceLock<()> = OnceLock::new();
 
 /// Makes the next signal start a shutdown. After an error, signals have their default actions. The caller holds a lock.
@@ -36,7 +37,7 @@ pub(super) fn install() -> io::Result<()> {
     Ok(())
 }
 
-/// Makes signals set the flag. While the flag is set, as it is now, a signal ends the process.
+/// Makes signals set the flag. While the flag is set, as in this call, a signal ends the process.
 fn set_flag() -> io::Result<Arc<AtomicBool>> {
     let is_last = Arc::new(AtomicBool::new(true));
     // The handlers run in the order of their registration. A first signal finds the flag clear, sets it, and then wakes

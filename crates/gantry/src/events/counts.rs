@@ -1,9 +1,9 @@
-//! Counts of an endpoint's events: since its [`Events`](super::Events) were made, and at the last report.
+//! Counts of an endpoint's events: since the endpoint's [`Events`](super::Events) were made, and at the last report.
 
 use gantry_shm::{EndpointDescription, Gid, QosPolicy, Role};
 use std::{collections::BTreeSet, sync::Arc};
 
-/// A count, and its value at the last report.
+/// A count of events, and its value at the last report.
 #[derive(Default)]
 pub(crate) struct Count {
     pub(crate) now: u64,
@@ -36,15 +36,15 @@ impl Count {
 /// The counts of one endpoint.
 #[derive(Default)]
 pub(crate) struct EventCounts {
-    /// Endpoints of the other side that were ever matched.
+    /// The number of endpoints of the opposite role that were ever matched.
     pub(crate) matched_total: Count,
-    /// Endpoints of the other side that are matched now.
+    /// The number of endpoints of the opposite role that are matched now.
     pub(crate) matched: Count,
-    /// Endpoints of the other side whose QoS is incompatible.
+    /// The number of endpoints of the opposite role whose QoS is incompatible.
     pub(crate) incompatible_qos: Count,
-    /// The policy in which the last of them differs.
+    /// The incompatible policy of the endpoint that was counted last in `incompatible_qos`.
     pub(crate) last_policy: Option<QosPolicy>,
-    /// Endpoints of the other side that have another type.
+    /// The number of endpoints of the opposite role that have another type.
     pub(crate) incompatible_types: Count,
     /// For a publisher: the number of times that its liveliness was lost. For a subscription: the number of publishers
     /// that are alive.
@@ -52,7 +52,7 @@ pub(crate) struct EventCounts {
     /// For a subscription: the number of publishers that are not alive.
     pub(crate) not_alive: Count,
     pub(crate) deadlines_missed: Count,
-    /// The number of endpoints of the other side that exist and cannot be matched.
+    /// The endpoints of the opposite role that exist and cannot be matched.
     incompatible: BTreeSet<Gid>,
 }
 

@@ -6,9 +6,9 @@
 /// Counts the periods without a sample.
 pub(crate) struct Deadline {
     period_ns: u64,
-    /// The time of the newest sample, or of the beginning.
+    /// The time of the newest sample; without a sample, the time at which the deadline began.
     since_ns: u64,
-    /// Periods since then that were counted already.
+    /// The number of periods since `since_ns` that were counted already.
     counted: u64,
 }
 

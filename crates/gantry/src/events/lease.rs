@@ -6,10 +6,10 @@
 use crate::time::limit_ns;
 use gantry_shm::Qos;
 
-/// Bounds of the time between two checks of a publisher whose lease ran out.
+/// The bounds of the time between two checks of a publisher whose lease ran out.
 const RECHECK_NS: std::ops::RangeInclusive<u64> = 1_000_000..=1_000_000_000;
 
-/// Whether a publisher that must assert its liveliness within a time is alive.
+/// The lease of a publisher: whether a publisher that must assert its liveliness within a time is alive.
 pub(crate) struct Lease {
     lease_ns: u64,
     pub(crate) is_alive: bool,
@@ -17,7 +17,7 @@ pub(crate) struct Lease {
 }
 
 impl Lease {
-    /// The lease of a publisher with this QoS. It never ends if the publisher need not assert its liveliness.
+    /// The lease of a publisher with this QoS. The lease never ends if the publisher need not assert its liveliness.
     pub(crate) fn from_qos(qos: &Qos) -> Lease {
         let lease = qos.liveliness_lease_duration.filter(|_| qos.has_manual_lease());
         Lease { lease_ns: limit_ns(lease), is_alive: true, due_ns: 0 }
@@ -28,8 +28,8 @@ impl Lease {
         self.is_alive = now_ns.saturating_sub(active_ns) <= self.lease_ns;
         self.due_ns = match self.is_alive {
             true => active_ns.min(now_ns).saturating_add(self.lease_ns).saturating_add(1),
-            // This side polls: no bell rings when the publisher is active again, because asserting liveliness must cost
-            // nothing.
+            // The observer polls, because no bell rings when the publisher is active again: asserting liveliness
+            // must cost nothing.
             false => now_ns.saturating_add(self.lease_ns.clamp(*RECHECK_NS.start(), *RECHECK_NS.end())),
         };
         self.is_alive

@@ -2,7 +2,7 @@
 //! deadlines, lost liveliness, changes of the graph.
 //!
 //! Each handle has a monitor, which the engine's control thread keeps up to date and which wakes a [`Waker`].
-//! Publishers and subscriptions do nothing for events. Control path, with a lock of its own.
+//! Publishers and subscriptions do nothing for events. The module is on the control path and has a lock of its own.
 
 mod counts;
 mod deadline;
@@ -28,9 +28,9 @@ use std::{
     task::Waker,
 };
 
-/// The QoS events of one publisher or subscription since the handle was made: [`PublisherEvents`] and
-/// [`SubscriptionEvents`]; or the changes of the graph ([`GraphChanges`](crate::GraphChanges)). The handle may be used
-/// on any thread and may outlive its endpoint, which has no more events then.
+/// A handle to events since it was made: the QoS events of one publisher or subscription ([`PublisherEvents`],
+/// [`SubscriptionEvents`]), or the changes of the graph ([`GraphChanges`](crate::GraphChanges)). The handle may be
+/// used on any thread and may outlive its endpoint, which has no more events then.
 ///
 /// Several events of one kind since the last take are one event with counts. Deadlines and leases are checked when they
 /// are due, but at most once a millisecond.
@@ -46,7 +46,8 @@ pub type PublisherEvents = Events<PublisherEvent>;
 /// The events of a subscription: [`GenericSubscription::events`](crate::GenericSubscription::events).
 pub type SubscriptionEvents = Events<SubscriptionEvent>;
 
-/// A publisher, a subscription or the graph, as its events observe it. It does not keep the participant.
+/// A source of events: the state of a publisher, a subscription or the graph from which events are made. A source
+/// does not keep the participant.
 pub(crate) trait EventSource<E>: Send {
     /// Updates the counts. `generation` is the topic's generation of the side whose joins and leaves change the counts.
     fn update(&mut self, generation: u64, now_ns: u64) -> Result<()>;
@@ -60,7 +61,8 @@ pub(crate) trait EventSource<E>: Send {
     fn take_next(&mut self) -> Option<E>;
 }
 
-/// This keeps the domain, not the participant: the control thread may be the last holder.
+/// The part of the events that the control thread updates. A monitor keeps the domain, not the participant, because
+/// the control thread may be the last holder of the monitor.
 struct Monitor<E> {
     generation: Generation,
     state: Mutex<State<E>>,
@@ -74,7 +76,7 @@ struct State<E> {
 }
 
 impl<E> Events<E> {
-    /// Joins and leaves of `role` on `topic` change the counts of `source`.
+    /// Makes the events of `source`. Joins and leaves of endpoints of `role` on `topic` change the counts of `source`.
     pub(crate) fn new(
         participant: &Arc<Participant>,
         topic: &str,
@@ -88,7 +90,7 @@ impl<E> Events<E> {
         Ok(events)
     }
 
-    /// The next event; `None` if there is none now.
+    /// Takes the next event; `None` if there is none now.
     ///
     /// # Errors
     /// Other processes' endpoints cannot be read; the process forked.
@@ -99,7 +101,7 @@ impl<E> Events<E> {
         Ok(event)
     }
 
-    /// The next event, when there is one, on any async runtime.
+    /// A future of the next event, for any async runtime.
     ///
     /// # Errors
     /// [`Error::ShutDown`](crate::Error::ShutDown); as [`Events::take`].
@@ -115,7 +117,8 @@ impl<E> Events<E> {
     }
 
     fn update(&self) -> Result<MutexGuard<'_, State<E>>> {
-        // The check comes before the lock: the control thread may have held the lock at a fork.
+        // The generation is read, and so a fork is noticed, before the lock is taken: the control thread may have
+        // held the lock at the fork.
         let generation = self.monitor.generation.get()?;
         let mut state = lock(&self.monitor.state);
         state.source.update(generation, monotonic_ns())?;
@@ -138,7 +141,7 @@ impl<E: 'static> Watcher for Monitor<E> {
     fn update(&self) {
         let Ok(generation) = self.generation.get() else { return };
         let mut state = lock(&self.state);
-        // An update that fails is tried again at the next update, and a take returns its error.
+        // An update that fails is tried again at the next update, and a take returns the error.
         let _ = state.source.update(generation, monotonic_ns());
         State::notify(state);
     }
@@ -160,7 +163,7 @@ impl<E> Waitable for Events<E> {
     }
 
     fn set_waker(&mut self, waker: Option<Waker>) {
-        // An error here needs no report: the next take returns it.
+        // An error is not reported here, because the next take returns it.
         let Ok(mut state) = self.update() else { return };
         let _before = std::mem::replace(&mut state.waker, waker); // dropped when the monitor is unlocked
         state.is_notified = false;

@@ -13,12 +13,12 @@ use crate::{
 use gantry_shm::{EndpointDescription, QosPolicy, SubscriptionMatches};
 use std::sync::Arc;
 
-/// An event of a publisher. Totals count since its [`Events`](crate::Events) were made, changes since the last event of
-/// that kind.
+/// An event of a publisher. Totals count from the creation of the publisher's [`Events`](crate::Events), changes
+/// from the last event of the same kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PublisherEvent {
-    /// Subscriptions were matched, or matched ones left.
+    /// Subscriptions were matched, or matched subscriptions left.
     Matched {
         /// Subscriptions that were ever matched.
         total_count: u64,
@@ -31,7 +31,7 @@ pub enum PublisherEvent {
     },
     /// The publisher published no sample within its deadline.
     OfferedDeadlineMissed {
-        /// Periods of the deadline without a sample.
+        /// The number of periods of the deadline without a sample.
         total_count: u64,
         /// How many more.
         total_count_change: u64,
@@ -43,13 +43,13 @@ pub enum PublisherEvent {
         /// How many times more.
         total_count_change: u64,
     },
-    /// A subscription to this topic asks for more than the publisher offers.
+    /// A subscription to this topic requests more than the publisher offers.
     OfferedIncompatibleQos {
         /// Subscriptions that did.
         total_count: u64,
         /// How many more.
         total_count_change: u64,
-        /// The policy in which the last of them differs.
+        /// The incompatible policy of the last of these subscriptions.
         last_policy: QosPolicy,
     },
     /// A subscription to this topic has another type;
@@ -62,12 +62,13 @@ pub enum PublisherEvent {
     },
 }
 
-/// Source of the events of one publisher.
+/// The source of the events of one publisher.
 pub(crate) struct PublisherEventSource {
     description: Arc<EndpointDescription>,
-    /// `None` when the publisher is gone: its events do not keep its memory.
+    /// The view of the matched subscriptions; `None` when the publisher is gone, because its events do not
+    /// keep its memory.
     matches: Option<SubscriptionMatches>,
-    /// Generation of the topic's readers to which the counts belong.
+    /// The generation of the topic's readers to which the counts belong.
     generation: Option<u64>,
     deadline: Deadline,
     lease: Lease,

@@ -13,12 +13,12 @@ use crate::{
 use gantry_shm::{EndpointDescription, MatchedPublisher, PublisherMatches, QosPolicy, SeenPublishers};
 use std::{collections::HashMap, sync::Arc};
 
-/// An event of a subscription. Totals count since its [`Events`](crate::Events) were made, changes since the last event
-/// of that kind.
+/// An event of a subscription. Totals count from the creation of the subscription's [`Events`](crate::Events),
+/// changes from the last event of the same kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SubscriptionEvent {
-    /// Publishers were matched, or matched ones left.
+    /// Publishers were matched, or matched publishers left.
     Matched {
         /// Publishers that were ever matched.
         total_count: u64,
@@ -29,31 +29,32 @@ pub enum SubscriptionEvent {
         /// How many more, or fewer.
         current_count_change: i64,
     },
-    /// No matched publisher published within the subscription's deadline. Nothing is counted while none is matched.
+    /// No matched publisher published within the subscription's deadline. Nothing is counted while no
+    /// publisher is matched.
     RequestedDeadlineMissed {
-        /// Periods of the deadline without a sample.
+        /// The number of periods of the deadline without a sample.
         total_count: u64,
         /// How many more.
         total_count_change: u64,
     },
-    /// Matched publishers became alive, or not alive. A publisher that left is neither.
+    /// Matched publishers became alive, or not alive. A publisher that left counts neither as alive nor as not alive.
     LivelinessChanged {
-        /// Publishers that are alive: with AUTOMATIC, all that are matched.
+        /// The number of matched publishers that are alive; publishers with AUTOMATIC liveliness always are.
         alive_count: u64,
-        /// Publishers that did not assert their liveliness within their lease duration.
+        /// The number of matched publishers that did not assert their liveliness within their lease duration.
         not_alive_count: u64,
-        /// How many more, or fewer, are alive.
+        /// The change of `alive_count` since the last event of this kind.
         alive_count_change: i64,
-        /// How many more, or fewer, are not.
+        /// The change of `not_alive_count` since the last event of this kind.
         not_alive_count_change: i64,
     },
-    /// A publisher of this topic offers less than the subscription asks for.
+    /// A publisher of this topic offers less than the subscription requests.
     RequestedIncompatibleQos {
         /// Publishers that did.
         total_count: u64,
         /// How many more.
         total_count_change: u64,
-        /// The policy in which the last of them differs.
+        /// The incompatible policy of the last of these publishers.
         last_policy: QosPolicy,
     },
     /// A publisher of this topic has another type;
@@ -66,14 +67,14 @@ pub enum SubscriptionEvent {
     },
 }
 
-/// Source of the events of one subscription.
+/// The source of the events of one subscription.
 pub(crate) struct SubscriptionEventSource {
     description: Arc<EndpointDescription>,
     matches: PublisherMatches,
     /// The publishers that were seen, of which `publishers` are matched.
     seen: SeenPublishers,
     publishers: Vec<(MatchedPublisher, Lease)>,
-    /// Whether the subscription has a deadline or one of them a lease.
+    /// Whether the subscription has a deadline, or a matched publisher has a lease.
     is_timed: bool,
     deadline: Deadline,
     /// The time at which an update is due because of the deadline or a lease, CLOCK_MONOTONIC.

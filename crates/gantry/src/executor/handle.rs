@@ -19,8 +19,8 @@ pub struct ExecutorHandle {
 }
 
 impl ExecutorHandle {
-    /// Ends the current spin after the callbacks that run now. Without a current spin, the next spin ends before it
-    /// begins.
+    /// Ends the current spin once the callbacks that run now have ended. Without a current spin, the next spin ends
+    /// before it begins.
     ///
     /// # Real-time
     /// No allocation; one lock, which is held for some nanoseconds, and at most one system call. A signal handler must
@@ -29,7 +29,8 @@ impl ExecutorHandle {
         self.signal.cancel();
     }
 
-    /// Makes the executor check again: [`Executor::spin_until`](crate::Executor::spin_until) evaluates its condition.
+    /// Wakes the executor, so that it checks for work again: [`Executor::spin_until`](crate::Executor::spin_until)
+    /// evaluates its condition.
     ///
     /// # Real-time
     /// As [`ExecutorHandle::cancel`].
@@ -37,13 +38,13 @@ impl ExecutorHandle {
         self.signal.wake_executor();
     }
 
-    /// A waker that does what [`ExecutorHandle::wake`] does.
+    /// A waker that has the effect of [`ExecutorHandle::wake`].
     #[must_use]
     pub fn waker(&self) -> Waker {
         self.signal.clone().into()
     }
 
-    /// Whether the executor is in one of its spins.
+    /// Whether the executor spins now.
     #[must_use]
     pub fn is_spinning(&self) -> bool {
         self.signal.is_spinning()

@@ -21,7 +21,7 @@ use std::{
     task::Waker,
 };
 
-/// A node, or a group by itself.
+/// A node, or a callback group without its node.
 #[derive(Clone)]
 pub(crate) enum Member {
     Node(Node),
@@ -32,16 +32,16 @@ pub(crate) enum Member {
 #[derive(Default)]
 pub(crate) struct Members {
     list: Mutex<MemberList>,
-    /// The number of changes of the list.
+    /// The number of changes of the list of members.
     version: AtomicU64,
 }
 
 #[derive(Default)]
 struct MemberList {
     members: Vec<Member>,
-    /// Removed members whose callbacks the executor has still.
+    /// Removed members whose callbacks the executor still has.
     leaving: Vec<Member>,
-    /// The participant of all members. An executor that spins keeps it even without a member.
+    /// The participant of all members. A spinning executor keeps the participant even without a member.
     participant: Option<Arc<Participant>>,
     /// The executor was dropped.
     is_closed: bool,
@@ -68,7 +68,7 @@ impl Member {
         }
     }
 
-    /// The number of changes of the node's callbacks.
+    /// The number of changes of the callbacks of the member's node.
     pub(crate) fn version(&self) -> u64 {
         self.node().callbacks().version()
     }
@@ -114,7 +114,8 @@ impl Member {
 }
 
 impl Members {
-    /// Adds a member and wakes the executor. `parent` is the waker of an executor that passes on groups of its nodes.
+    /// Adds a member and wakes the executor. `parent` is the waker of an executor that passes groups of its nodes on
+    /// to this executor.
     pub(crate) fn add(&self, member: Member, signal: &Arc<WakeSignal>, parent: Option<&Waker>) -> Result<()> {
         let mut list = lock(&self.list);
         if list.is_closed {
@@ -142,7 +143,7 @@ impl Members {
         Ok(())
     }
 
-    /// Removes a member, if it is in the list, and wakes the executor, which lets go of it.
+    /// Removes a member, if it is in the list, and wakes the executor, so that it releases the member.
     pub(crate) fn remove(&self, member: &Member, signal: &WakeSignal) {
         let mut list = lock(&self.list);
         let Some(index) = list.members.iter().position(|other| other.is(member)) else { return };
@@ -158,8 +159,8 @@ impl Members {
         self.version.load(Acquire)
     }
 
-    /// The members, and the members that were removed: the executor releases the callbacks of the latter, then [the
-    /// members themselves](Members::release).
+    /// The members, and the members that were removed: the executor releases the callbacks of the removed members,
+    /// then [these members themselves](Members::release).
     pub(crate) fn list(&self) -> (Vec<Member>, Vec<Member>) {
         let list = lock(&self.list);
         (list.members.clone(), list.leaving.clone())
@@ -170,7 +171,8 @@ impl Members {
         lock(&self.list).members.iter().flat_map(|member| member.callbacks(executor)).collect()
     }
 
-    /// Allows other executors to take a member that left, unless it came back. Returns the list's handle of it.
+    /// Allows other executors to take a member that left, unless it was added again meanwhile. Returns the handle of
+    /// the member that the list had.
     pub(crate) fn release(&self, member: &Member, executor: &Waker) -> Option<Member> {
         let mut list = lock(&self.list);
         let index = list.leaving.iter().position(|leaving| leaving.is(member))?;
@@ -178,7 +180,7 @@ impl Members {
         Some(list.leaving.swap_remove(index))
     }
 
-    /// Makes the executor look at the members again.
+    /// Makes the executor read the list of members again.
     pub(crate) fn touch(&self) {
         self.version.fetch_add(1, Release);
     }
@@ -196,7 +198,8 @@ impl Members {
         groups
     }
 
-    /// Whether a group has callbacks and is a member, by itself or with its node, although it was passed on.
+    /// Whether a group that was passed on to another executor has callbacks and is still a member, with or
+    /// without its node.
     pub(crate) fn has_callbacks_of(&self, group: &CallbackGroup) -> bool {
         let callbacks = group.node().callbacks();
         let is_member = lock(&self.list).members.iter().any(|member| match member {
@@ -215,7 +218,7 @@ impl Members {
         lock(&self.list).members.is_empty()
     }
 
-    /// Takes all members out, and accepts none any more: the executor is dropped.
+    /// Takes all members out and accepts no more members, because the executor is dropped.
     pub(crate) fn close(&self) -> Vec<Member> {
         let mut list = lock(&self.list);
         (list.is_closed, list.participant) = (true, None);

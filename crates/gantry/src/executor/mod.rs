@@ -1,8 +1,8 @@
 //! Executors run the callbacks of nodes; a wait set waits without callbacks.
 //!
 //! All executors share the ready queue; `single`, `events::event_queue` and `multi::lanes` are the orders in which
-//! callbacks run, a step at a time (`steps`), or on the threads of a `worker_pool`; `isolated` has an executor for each
-//! callback group. An idle executor sleeps in one futex, independent of the number of topics.
+//! callbacks run, one step at a time (`steps`) or on the threads of a `worker_pool`; `isolated` has an executor for
+//! each callback group. An idle executor sleeps in one futex, independent of the number of topics.
 
 mod bindings;
 mod events;
@@ -50,10 +50,10 @@ use steps::{ExecutorSteps, deadline_after, is_past, within_spin};
 /// trait is sealed: only this crate implements it.
 ///
 /// # Real-time
-/// Executors lock each callback, allocate and make system calls between callbacks. A real-time loop takes and publishes
-/// itself.
+/// Executors lock each callback, allocate and make system calls between callbacks. A real-time loop should take and
+/// publish without an executor.
 pub trait Executor: ExecutorSteps {
-    /// Adds a node: the executor runs its callbacks, including callbacks that are added later, except callbacks in
+    /// Adds a node: the executor runs the node's callbacks, also callbacks that are added later, except callbacks in
     /// groups that another executor has.
     ///
     /// # Errors
@@ -68,8 +68,8 @@ pub trait Executor: ExecutorSteps {
         self.ready_queue().remove(&Member::Node(node.clone()));
     }
 
-    /// Adds a callback group without its node: the executor runs its callbacks, including those that are added later.
-    /// So the groups of one node can be in several executors, each on a thread of its own.
+    /// Adds a callback group without its node: the executor runs the group's callbacks, also callbacks that are
+    /// added later. So the groups of one node can be in several executors, each on a thread of its own.
     ///
     /// # Errors
     /// As [`Executor::add_node`]; the group is in another executor with its node.
@@ -77,8 +77,8 @@ pub trait Executor: ExecutorSteps {
         self.ready_queue().add(Member::Group(group.clone()), None)
     }
 
-    /// Removes a callback group that was added without its node; does nothing if there is none. The executor of its
-    /// node runs it from then on.
+    /// Removes a callback group that was added without its node; does nothing if this executor has no such group.
+    /// From then on, the executor of the group's node runs the group.
     fn remove_callback_group(&mut self, group: &CallbackGroup) {
         self.ready_queue().remove(&Member::Group(group.clone()));
     }
@@ -119,10 +119,10 @@ pub trait Executor: ExecutorSteps {
         })
     }
 
-    /// Runs the callbacks that are ready now, without waiting, and returns the number of runs. The limit `max_duration`
-    /// (0: none) is checked between two callbacks. Each callback runs once, even if more messages or requests wait for
-    /// it; an [`EventsExecutor`] that drops events runs it once for each event. News that arrives meanwhile is left for
-    /// the next call.
+    /// Runs the callbacks that are ready now, without waiting, and returns the number of runs. The limit
+    /// `max_duration` (0: none) is checked between two callbacks. Each callback runs once, even if more messages or
+    /// requests wait for it; an [`EventsExecutor`] that drops events runs a callback once for each event. News that
+    /// arrives meanwhile is left for the next call.
     ///
     /// # Errors
     /// As [`Executor::spin`].
@@ -139,10 +139,10 @@ pub trait Executor: ExecutorSteps {
         self.run_ready(max_duration, true)
     }
 
-    /// Runs callbacks until `condition` holds, which is checked before each wait and after each callback; `false` after
-    /// `timeout` or a cancel. A thread that makes the condition true calls [`ExecutorHandle::wake`], so that it is
-    /// noticed at once. An executor with threads runs callbacks on them all, and the calling thread checks the
-    /// condition.
+    /// Runs callbacks until `condition` holds, which is checked before each wait and after each callback; `false`
+    /// after `timeout` or a cancel. A thread that makes the condition true calls [`ExecutorHandle::wake`], so that
+    /// it is noticed at once. An executor with several threads runs callbacks on all of them, and the calling thread
+    /// checks the condition.
     ///
     /// # Errors
     /// As [`Executor::spin`].
@@ -156,8 +156,8 @@ pub trait Executor: ExecutorSteps {
         Ok(holds)
     }
 
-    /// Runs callbacks until `future` is complete, and returns its value; `None` after `timeout` or a cancel. As
-    /// `spin_until_future_complete` of rclcpp, for any future: a client's response, a sample.
+    /// Runs callbacks until `future` is complete, and returns its value; `None` after `timeout` or a cancel. It is
+    /// like rclcpp's `spin_until_future_complete`, for any future, such as a client's response or a sample.
     ///
     /// ```
     /// # use gantry::{Executor, Node, Qos, SingleThreadedExecutor};
@@ -198,7 +198,7 @@ pub trait Executor: ExecutorSteps {
         Ok(output)
     }
 
-    /// A handle for other threads and for callbacks: it cancels a spin, and adds and removes nodes meanwhile.
+    /// A handle for other threads and for callbacks: it cancels a spin, and adds and removes nodes during a spin.
     fn handle(&mut self) -> ExecutorHandle {
         let ready_queue = self.ready_queue();
         ExecutorHandle { signal: ready_queue.signal.clone(), members: ready_queue.members.clone() }
@@ -207,7 +207,7 @@ pub trait Executor: ExecutorSteps {
 
 impl<E: Executor + ?Sized> Executor for Box<E> {}
 
-/// Wakes an executor that spins until a future is complete.
+/// The waker of a future: it wakes the executor that spins until the future is complete.
 struct FutureWaker {
     executor: Waker,
     is_woken: AtomicBool,

@@ -1,16 +1,16 @@
-//! The single-threaded executor: each callback that has something runs once, in the order of registration, then the
-//! next round. Each priority has rounds of its own; a round of a higher priority goes first.
+//! The single-threaded executor: in each round, every callback that has a value runs once, in the order of
+//! registration. Each priority has rounds of its own; a round of a higher priority goes first.
 
 use super::{Executor, ready_queue::ReadyQueue, steps::ExecutorSteps};
 use std::collections::VecDeque;
 
-/// Runs callbacks one after the other on the thread that spins it, in rounds. In each round every callback that has
-/// something runs once, in the order in which nodes and callbacks were added, so no topic starves another. Ready
-/// callbacks of groups of higher [priority](crate::CallbackGroup::with_priority) run before all others.
+/// Runs callbacks one after the other on the thread that spins the executor, in rounds. In each round, every callback
+/// that has a value runs once, in the order in which nodes and callbacks were added, so no topic starves another.
+/// Ready callbacks of groups with a higher [priority](crate::CallbackGroup::with_priority) run before all others.
 #[derive(Default)]
 pub struct SingleThreadedExecutor {
     ready_queue: ReadyQueue,
-    /// The callbacks that are still to run in the current round of each priority, the highest first.
+    /// The callbacks that are still to run in the current round of each priority, the highest priority first.
     rounds: Vec<VecDeque<usize>>,
 }
 
@@ -29,11 +29,11 @@ impl ExecutorSteps for SingleThreadedExecutor {
         &mut self.ready_queue
     }
 
-    /// Begins the rounds whose last one is over.
+    /// Begins a new round for each priority whose last round is over.
     fn gather(&mut self) {
-        // News of publishers are not read here if they can wait for a later round: with thousands of topics many share
-        // a bit, and reading the bits after each run is expensive. They cannot wait if a new round begins, or if a
-        // round of a higher priority would go first.
+        // News of publishers are not read here if they can wait for a later round: with thousands of topics, many
+        // topics share a bit, and reading the bits after each run is expensive. The news cannot wait if a new round
+        // begins, or if a round of a higher priority would go first.
         let are_rounds_full = !self.rounds.is_empty() && !self.rounds.iter().any(VecDeque::is_empty);
         let is_changed =
             if are_rounds_full { self.ready_queue.gather_without_news() } else { self.ready_queue.gather() };

@@ -1,4 +1,4 @@
-//! Spins of a single node, without an executor to be made.
+//! Functions that spin a single node, without an executor that the caller makes.
 
 use super::{Executor, SingleThreadedExecutor};
 use crate::{error::Result, node::Node};
@@ -12,8 +12,8 @@ pub fn spin(node: &Node) -> Result<()> {
     executor_of(node)?.spin()
 }
 
-/// Runs the callbacks of a node that have something now, as [`Executor::spin_some`] does without a limit. Each call
-/// makes an executor: a loop that calls it often keeps an executor.
+/// Runs the callbacks of a node that are ready now, as [`Executor::spin_some`] does without a limit. Each call makes
+/// an executor: a loop that spins often should keep an executor instead.
 ///
 /// # Errors
 /// As [`Executor::add_node`] and [`Executor::spin`].

@@ -1,4 +1,4 @@
-//! The steps of an executor: the order in which it runs callbacks, one at a time.
+//! The steps of an executor: the order in which the executor runs callbacks, one at a time.
 
 use super::{ready_queue::ReadyQueue, wake_signal::WakeSignal};
 use crate::error::Result;
@@ -18,7 +18,7 @@ pub trait ExecutorSteps {
     /// Finds out which callbacks may run.
     fn gather(&mut self);
 
-    /// Gathers while no lock is held, so the work that gathering deferred is finished at once.
+    /// Gathers while no lock is held, so the work that the gathering deferred is finished at once.
     fn gather_unlocked(&mut self) {
         self.gather();
         take(&mut self.ready_queue().deferred).finish();
@@ -32,8 +32,8 @@ pub trait ExecutorSteps {
         spin_on_this_thread(self, deadline, goes_on)
     }
 
-    /// Runs the callbacks that are ready, and if `again` the callbacks that become ready meanwhile. Returns the number
-    /// of runs.
+    /// Runs the callbacks that are ready, and, if `again` is true, the callbacks that become ready meanwhile.
+    /// Returns the number of runs.
     fn run_ready(&mut self, max_duration: Duration, again: bool) -> Result<usize> {
         let deadline = (!max_duration.is_zero()).then(|| deadline_after(max_duration)).flatten();
         within_spin(self, |executor| {
@@ -60,7 +60,8 @@ pub(super) fn spin_on_this_thread<E: ExecutorSteps + ?Sized>(
     within_spin(executor, |executor| {
         let signal = executor.ready_queue().signal.clone();
         loop {
-            // Gathering takes the notification of a thread that made the condition true, so the check comes after it.
+            // Gathering takes the notification of a thread that made the condition true, so the condition is checked
+            // after the gathering.
             executor.gather_unlocked();
             let is_late = is_past(deadline); // before the check: a condition that holds at the deadline counts
             if signal.is_canceled() || goes_on.as_mut().is_some_and(|goes_on| !goes_on()) || is_late {
@@ -75,7 +76,7 @@ pub(super) fn spin_on_this_thread<E: ExecutorSteps + ?Sized>(
     })
 }
 
-/// The frame of each spin: it begins with a check for members, and ends by letting go of removed members.
+/// The frame of each spin: it begins with a check for members, and ends with the release of removed members.
 pub(super) fn within_spin<E: ExecutorSteps + ?Sized, R>(
     executor: &mut E,
     spin: impl FnOnce(&mut E) -> Result<R>,
@@ -104,11 +105,11 @@ impl<E: ExecutorSteps + ?Sized> ExecutorSteps for Box<E> {
     }
 }
 
-/// The mark that an executor spins. Dropping it ends the spin, also in a panic.
+/// The guard of an executor that spins. Dropping the guard ends the spin, also in a panic.
 pub(super) struct Spinning(Arc<WakeSignal>);
 
 impl Spinning {
-    /// Begins a spin; refuses without a node or a group.
+    /// Begins a spin; fails if the executor has no node and no group.
     pub(super) fn begin(ready_queue: &mut ReadyQueue) -> Result<Spinning> {
         ready_queue.check()?;
         ready_queue.signal.set_threads(1);
@@ -127,7 +128,7 @@ pub(super) fn is_past(deadline: Option<Instant>) -> bool {
     deadline.is_some_and(|deadline| Instant::now() >= deadline)
 }
 
-/// The end of a time from now; `None` if it is beyond all clocks.
+/// The end of a time from now; `None` if no clock can represent that time.
 pub(super) fn deadline_after(timeout: Duration) -> Option<Instant> {
     Instant::now().checked_add(timeout)
 }

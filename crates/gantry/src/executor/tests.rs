@@ -1,4 +1,5 @@
-//! Sources that no user can write, since `Waitable` is sealed: one that fails, and one that has news at a bad time.
+//! Tests with sources that no user can write, because `Waitable` is sealed: a source that fails, and a source that
+//! has news at a bad time.
 
 use super::*;
 use crate::{CallbackGroupType, Error, PlainMessage, Publisher, Qos, Sample, TakeSource, Waitable, wait::WaitSource};
@@ -13,7 +14,7 @@ use std::{
 };
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-/// A time that is long enough for any machine; only a hang reaches it.
+/// A time that is long enough for any machine; a test reaches it only if it hangs.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 #[derive(Clone, Copy, FromBytes, IntoBytes, KnownLayout, Immutable)]
@@ -52,7 +53,7 @@ fn node() -> Node {
     Node::builder("tester").domain_id(crate::MAX_DOMAIN_ID).build().unwrap()
 }
 
-/// Spins on a thread of its own until the receiver gets something.
+/// Spins the executor on a thread of its own until the receiver gets a message.
 fn spin_until_received(executor: &mut (dyn Executor + Send), received: &Receiver<()>) {
     let canceler = executor.handle();
     std::thread::scope(|scope| {
@@ -64,7 +65,7 @@ fn spin_until_received(executor: &mut (dyn Executor + Send), received: &Receiver
     });
 }
 
-/// A callback that causes its own next run.
+/// Adds a callback that causes its own next run.
 fn feed_itself(node: &Node, topic: &str) {
     let publisher = Arc::new(Mutex::new(node.create_publisher::<Point>(topic, Qos::default()).unwrap()));
     let feed = |publisher: &Mutex<Publisher<Point>>| {
@@ -128,7 +129,7 @@ fn a_source_that_fails_is_tried_again_and_not_all_the_time() {
     });
 }
 
-/// Counts the errors that this thread logs.
+/// A subscriber of the log that counts the errors that this thread logs.
 struct CountErrors(Arc<AtomicUsize>);
 
 impl tracing::Subscriber for CountErrors {
@@ -178,7 +179,7 @@ fn a_source_that_fails_is_tried_again_while_there_is_always_more_to_do() {
     });
 }
 
-/// A source that checks, finds nothing, and gets a value before its executor knows the result of the check.
+/// A source that checks, finds nothing, and gets a value before its executor has the result of the check.
 struct Hesitating {
     news: Arc<AtomicBool>,
     waker: Option<Waker>,
@@ -218,7 +219,7 @@ fn news_that_comes_while_a_callback_finds_nothing_is_not_lost() {
         let (node, news) = (node(), Arc::new(AtomicBool::new(false)));
         let ((sender, received), (saw, seen)) = (channel(), channel());
         let mut publisher = node.create_publisher::<Point>(topic, Qos::default().keep_all()).unwrap();
-        // The thread that runs this callback has gathered the news of all others, too.
+        // The thread that runs this callback has gathered the news of all other callbacks, too.
         let group = node.create_callback_group(CallbackGroupType::MutuallyExclusive);
         let after = node.create_subscription::<Point>(topic, Qos::default().keep_all()).unwrap();
         group.add_callback(after, move |_, _| {
@@ -241,7 +242,7 @@ fn news_that_comes_while_a_callback_finds_nothing_is_not_lost() {
     });
 }
 
-/// A timed source that is not due, and counts how often it is asked for its due time.
+/// A timed source that is not due, and counts the calls that ask for its due time.
 struct Idle {
     asked: Arc<AtomicUsize>,
 }

@@ -1,4 +1,4 @@
-//! A wait set: waiting for several sources without an executor.
+//! A wait set: a thread waits for several sources without an executor.
 
 use super::wake_signal::WakeSignal;
 use crate::{
@@ -14,7 +14,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Waits for several subscriptions, timers, services, clients and events at once; belongs to one thread at a time.
+/// A wait set: waits for several subscriptions, timers, services, clients and events at the same time. A wait set
+/// belongs to one thread at a time.
 ///
 /// ```no_run
 /// # use gantry::{Node, Qos, WaitSet, gantry_cdr::Message};
@@ -33,7 +34,7 @@ use std::{
 /// ```
 ///
 /// # Real-time
-/// Each wait sleeps and allocates.
+/// Each wait allocates, and may sleep.
 #[derive(Debug)]
 pub struct WaitSet {
     engine: gantry_shm::WaitSet,
@@ -42,7 +43,7 @@ pub struct WaitSet {
 }
 
 impl WaitSet {
-    /// A wait set for one thread and for sources of the node's domain.
+    /// Makes a wait set for one thread and for sources of the node's domain.
     ///
     /// # Errors
     /// The registry lock is held too long; the process forked.
@@ -53,12 +54,12 @@ impl WaitSet {
         Ok(WaitSet { engine, signal })
     }
 
-    /// Waits until one of `waitables` has something to take; `false` after `timeout` or a shutdown. The wait set does
-    /// not say which one: take from each until it has nothing. A wait is a bounded spin (none where only one CPU is
-    /// usable), then one futex.
+    /// Waits until one of `waitables` has something to take; `false` after `timeout` or a shutdown. The wait set
+    /// does not return which one: take from each waitable until it has no value. A wait is a bounded spin (none
+    /// where only one CPU is usable), then a sleep on one futex.
     ///
     /// # Errors
-    /// As for taking from them; one of the waitables is of another domain.
+    /// As for a take from the waitables; one of the waitables is of another domain.
     pub fn wait(&mut self, waitables: &mut [&mut dyn Waitable], timeout: Duration) -> Result<bool> {
         let deadline = Instant::now().checked_add(timeout);
         let waker: Waker = self.signal.clone().into();
@@ -71,7 +72,7 @@ impl WaitSet {
     fn wait_until(&mut self, waitables: &mut [&mut dyn Waitable], deadline: Option<Instant>) -> Result<bool> {
         loop {
             self.signal.take_notified();
-            // All waitables are asked, because `due_ns` also registers the waker with a manual clock.
+            // `due_ns` is called for all waitables, because it also registers the waker with a manual clock.
             let due_ns = waitables.iter_mut().filter_map(|waitable| waitable.due_ns()).min();
             for waitable in waitables.iter_mut() {
                 if waitable.is_ready()? {

@@ -14,19 +14,19 @@ use std::{
 /// Flags and bell of an executor.
 #[derive(Debug, Default)]
 pub(crate) struct WakeSignal {
-    /// A callback was notified, or the callbacks of a node changed.
+    /// Whether a callback was notified, or the callbacks of a node changed.
     is_notified: AtomicBool,
-    /// Whether the callbacks of a node changed. The versions of all nodes are compared only if this is set, because
-    /// there may be a thousand nodes.
+    /// Whether the callbacks of a node changed. The versions of all nodes are compared only if this flag is set,
+    /// because there may be a thousand nodes.
     are_nodes_changed: AtomicBool,
     is_canceled: AtomicBool,
-    /// The number of threads that run callbacks; 0 between spins.
+    /// The number of threads that run callbacks; it is 0 between spins.
     threads: AtomicUsize,
     /// The number of gatherings. W: the executor, under its lock if it has one.
     gatherings: AtomicUsize,
-    /// The callbacks that were notified since the last gathering, each once.
+    /// The callbacks that were notified since the last gathering, each callback once.
     notified: Mutex<Vec<Arc<CallbackWaker>>>,
-    /// The bell on which the executor sleeps, while it has a node.
+    /// The bell on which the executor sleeps; `None` while it has no node.
     bell: Mutex<Option<Bell>>,
 }
 
@@ -36,7 +36,7 @@ impl WakeSignal {
         self.wake_executor();
     }
 
-    /// Whether a spin must end: after a cancel, and for ever after a shutdown, whose ring wakes all executors.
+    /// Whether a spin must end: after a cancel, and always after a shutdown, whose ring wakes all executors.
     pub(crate) fn is_canceled(&self) -> bool {
         self.is_canceled.load(Acquire) || context::is_shut_down()
     }
@@ -74,7 +74,7 @@ impl WakeSignal {
         }
     }
 
-    /// Ends the sleep of every thread of the executor.
+    /// Wakes every sleeping thread of the executor.
     pub(super) fn wake_all_threads(&self) {
         self.is_notified.store(true, Release);
         if let Some(bell) = &*lock(&self.bell) {
@@ -82,7 +82,7 @@ impl WakeSignal {
         }
     }
 
-    /// Lists a callback that has news, and ends the executor's sleep.
+    /// Adds a callback that has news to the list of notified callbacks, and wakes the executor.
     pub(super) fn notify(&self, waker: Arc<CallbackWaker>) {
         lock(&self.notified).push(waker);
         self.wake_executor();
@@ -90,7 +90,7 @@ impl WakeSignal {
 
     /// The callbacks that were notified since the last call; empty if there was no notification.
     pub(super) fn take_notified(&self) -> Vec<Arc<CallbackWaker>> {
-        // The flag is read first: a callback that is listed after the list was taken sets it again.
+        // The flag is cleared before the list is taken: a callback that is listed later sets the flag again.
         if self.is_notified.load(Relaxed) && self.is_notified.swap(false, Acquire) {
             std::mem::take(&mut *lock(&self.notified))
         } else {
@@ -100,7 +100,7 @@ impl WakeSignal {
 
     /// Whether the callbacks of a node may have changed since the last call.
     pub(super) fn take_nodes_changed(&self) -> bool {
-        // Acquire, partner: `wake`, after the change. A later change sets the flag again.
+        // Acquire; partner: the store in `wake`, which follows the change. A later change sets the flag again.
         self.are_nodes_changed.load(Relaxed) && self.are_nodes_changed.swap(false, Acquire)
     }
 
@@ -109,14 +109,14 @@ impl WakeSignal {
         *lock(&self.bell) = bell;
     }
 
-    /// Whether a sleep must end. A cancel ends it even if another gathering took its notification before the cancel was
-    /// seen.
+    /// Whether a sleep must end. A cancel ends the sleep even if another gathering took the cancel's notification
+    /// before the cancel was seen.
     pub(crate) fn should_wake(&self) -> bool {
         self.is_notified.load(Acquire) || self.is_canceled()
     }
 }
 
-/// The waker for a node, which calls it after each change of its callbacks.
+/// The signal is the waker that a node calls after each change of its callbacks.
 impl Wake for WakeSignal {
     fn wake(self: Arc<WakeSignal>) {
         self.are_nodes_changed.store(true, Release);
@@ -124,12 +124,12 @@ impl Wake for WakeSignal {
     }
 }
 
-/// The waker that a callback's source gets.
+/// The waker that the source of a callback gets.
 pub(super) struct CallbackWaker {
-    /// Weak: the signal keeps the wakers in its list.
+    /// The signal to notify. The reference is weak, because the signal keeps wakers in its list.
     signal: Weak<WakeSignal>,
     callback: Weak<Callback>,
-    /// It is in the list of the signal.
+    /// Whether this waker is in the list of the signal.
     is_listed: AtomicBool,
 }
 
@@ -139,10 +139,10 @@ impl CallbackWaker {
         CallbackWaker { signal: Arc::downgrade(signal), callback: Arc::downgrade(callback), is_listed }
     }
 
-    /// The callback, taken off the list of the signal; `None` if it is gone.
+    /// Removes the callback from the list of the signal and returns it; `None` if the callback is gone.
     pub(super) fn take_callback(&self) -> Option<Arc<Callback>> {
-        // The callback leaves the list before its source is read: later news list it again. AcqRel: this thread sees
-        // the news of a `wake` that found the callback listed.
+        // The callback leaves the list before its source is read: later news add it to the list again. AcqRel: this
+        // thread sees the news of a `wake` that found the callback listed.
         self.is_listed.swap(false, AcqRel);
         self.callback.upgrade()
     }

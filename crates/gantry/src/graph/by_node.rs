@@ -8,11 +8,11 @@ use crate::{
 use gantry_shm::{EndpointDescription, Role};
 
 impl Node {
-    /// The topics that a node publishes, with their types; without the topics of services. `node` is the full name, as
-    /// `/left/eye`; nodes of one name are one here.
+    /// The topics that a node publishes, with their types; without the topics of services. `node` is the full name,
+    /// as `/left/eye`; nodes with the same name count as one node.
     ///
     /// # Errors
-    /// There is no node of that name; the domain cannot be read; the process forked.
+    /// There is no node with this name; the domain cannot be read; the process forked.
     pub fn publisher_names_and_types_by_node(&self, node: &str) -> Result<NamesAndTypes> {
         self.names_and_types_by_node(node, Role::Publisher, topic)
     }
@@ -71,7 +71,7 @@ impl Node {
         self.count_of_service(service, Role::Subscription)
     }
 
-    /// Clients publish requests, servers subscribe to them.
+    /// Counts the endpoints of a service's request topic: clients publish requests, servers subscribe to them.
     fn count_of_service(&self, service: &str, role: Role) -> Result<usize> {
         let requests = self.participant().endpoints_of(&request_topic(&self.resolve_service_name(service)?))?;
         Ok(requests.into_iter().filter(|endpoint| endpoint.description.role == role).count())

@@ -25,17 +25,18 @@ pub struct TopicEndpointInfo {
     pub topic_name: String,
     /// The name of its message type.
     pub topic_type: String,
-    /// The RIHS01 hash of that type; zero if it is not known.
+    /// The RIHS01 hash of the topic's type; zero if it is not known.
     pub topic_type_hash: [u8; 32],
-    /// The end of the topic that it is.
+    /// The kind of the endpoint: a publisher or a subscription.
     pub endpoint_type: EndpointType,
     /// Its gid.
     pub endpoint_gid: Gid,
-    /// The QoS that it offers or requests.
+    /// The QoS that the endpoint offers or requests.
     pub qos_profile: Qos,
     /// Its process: program and pid.
     pub process: String,
-    /// The implementation of ROS 2's `rmw` that made its node, such as `rmw_gantry`; `None` for a node of Gantry's own.
+    /// The implementation of ROS 2's `rmw` that made the endpoint's node, such as `rmw_gantry`; `None` for a node of
+    /// Gantry's own.
     pub rmw_implementation: Option<String>,
     /// The number of messages that the endpoint copied: a publisher with `publish_copy`, a subscription with
     /// `take_copy`.
@@ -70,13 +71,15 @@ impl TopicEndpointInfo {
         })
     }
 
-    /// The hash of its type as ROS 2 writes it, `RIHS01_` and 64 hexadecimal digits; `None` if it is not known.
+    /// The hash of the endpoint's type as ROS 2 writes it, `RIHS01_` and 64 hexadecimal digits; `None` if it
+    /// is not known.
     #[must_use]
     pub fn rihs01(&self) -> Option<String> {
         gantry_shm::rihs01(&self.topic_type_hash)
     }
 
-    /// Its node and process in a sentence: "/talker in talker (pid 7)", "/talker (rmw_gantry) in python3 (pid 8)".
+    /// The endpoint's node and process, for a sentence: "/talker in talker (pid 7)", "/talker (rmw_gantry) in
+    /// python3 (pid 8)".
     #[must_use]
     pub fn node_and_process(&self) -> String {
         node_and_process(&self.node_fully_qualified_name(), self.rmw_implementation.as_deref(), &self.process)
@@ -89,7 +92,7 @@ impl TopicEndpointInfo {
     }
 }
 
-/// The fields, with the hash as ROS 2 writes it.
+/// Prints the fields, with the hash as ROS 2 writes it.
 impl fmt::Debug for TopicEndpointInfo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TopicEndpointInfo")
@@ -116,7 +119,7 @@ pub struct Connection {
     pub publisher: TopicEndpointInfo,
     /// The subscription.
     pub subscription: TopicEndpointInfo,
-    /// Connected (zero-copy), or the reason why not.
+    /// The state: connected (zero-copy), or the reason why the two endpoints are not connected.
     pub state: ConnectionState,
 }
 

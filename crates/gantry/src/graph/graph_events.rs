@@ -44,7 +44,7 @@ pub enum GraphEntity {
 }
 
 impl GraphEntity {
-    /// `None` for the topic of a service's replies: the topic of its requests stands for the service.
+    /// `None` for the topic of a service's replies: the topic of the service's requests stands for the service.
     fn new(entry: GraphEntry, nodes: &RmwNodes) -> Option<GraphEntity> {
         if entry.description.role == Role::Node {
             return Some(GraphEntity::Node(entry.description.node.clone()));
@@ -70,16 +70,16 @@ impl GraphEntity {
 pub enum GraphEvent {
     /// The entity came.
     Added(GraphEntity),
-    /// The entity left, or its process died.
+    /// The entity left, or the entity's process died.
     Removed(GraphEntity),
 }
 
 /// The news that a domain's graph changed, without the changes: [`Node::graph_changes`](crate::Node::graph_changes).
-/// The graph is not read, so the news cost the same however large it is. The waker ([`Waitable::set_waker`]) is called
-/// at the first change after each [`Events::take`].
+/// The graph is not read, so the cost does not depend on the size of the graph. The waker ([`Waitable::set_waker`])
+/// is called at the first change after each [`Events::take`].
 pub type GraphChanges = Events<()>;
 
-/// The news of changes from now on.
+/// Makes the source of the news of changes from now on.
 pub(crate) fn graph_changes(participant: &Arc<Participant>) -> Result<GraphChanges> {
     let mut changes = Events::new(participant, "", Role::Node, GraphEventSource(Count::default()))?;
     changes.take()?; // all before now
@@ -92,7 +92,7 @@ pub(crate) fn graph_changes(participant: &Arc<Participant>) -> Result<GraphChang
 pub struct GraphEvents {
     participant: Arc<Participant>,
     changes: GraphChanges,
-    /// The graph changed since `known` was read.
+    /// Whether the graph changed since `known` was read.
     is_changed: bool,
     known: BTreeMap<Gid, GraphEntity>,
     /// Events that are not taken yet.
@@ -106,7 +106,7 @@ impl GraphEvents {
         Ok(GraphEvents { participant, changes, is_changed: false, known, found: VecDeque::new() })
     }
 
-    /// The next change; `None` if there is none now.
+    /// Takes the next change; `None` if there is none now.
     ///
     /// # Errors
     /// The domain cannot be read; the process forked.
@@ -115,7 +115,7 @@ impl GraphEvents {
         Ok(self.found.pop_front())
     }
 
-    /// Compares the graph with the last reading if it changed.
+    /// If the graph has changed, reads it and compares it with the last reading.
     fn look(&mut self) -> Result<()> {
         self.is_changed |= self.changes.take()?.is_some();
         if !self.is_changed {
@@ -160,7 +160,7 @@ fn entities(participant: &Participant) -> Result<BTreeMap<Gid, GraphEntity>> {
     Ok(entries.into_iter().filter_map(entity).collect())
 }
 
-/// Source of the changes of the graph: the count is its generation.
+/// The source of the changes of the graph: the count is the graph's generation.
 struct GraphEventSource(Count);
 
 impl EventSource<()> for GraphEventSource {

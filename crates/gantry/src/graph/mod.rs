@@ -1,7 +1,8 @@
 //! The graph: the nodes, topics, services and endpoints of a domain.
 //!
-//! The methods have the names of rclcpp and rclpy. Each call reads the processes' own files (the engine's `graph`), so
-//! no copy can be out of date. A service is a pair of topics, which are shown as the service. Control path.
+//! The methods have the names of rclcpp and rclpy. Each call reads the processes' own files (the engine's `graph`),
+//! so no copy can be out of date. A service is a pair of topics, which are shown as the service. This module is on
+//! the control path.
 
 mod all_endpoints;
 mod by_node;
@@ -33,8 +34,8 @@ impl Node {
         Ok(names)
     }
 
-    /// The full names of all nodes of the domain with their enclaves, sorted; a name is repeated for each node that has
-    /// it. The enclave is `/` unless [`NodeBuilder::enclave`](crate::NodeBuilder::enclave) says another one.
+    /// The full names of all nodes of the domain with their enclaves, sorted; a name is repeated for each node that
+    /// has it. The enclave is `/` unless [`NodeBuilder::enclave`](crate::NodeBuilder::enclave) sets another enclave.
     ///
     /// # Errors
     /// As [`Node::node_names`].
@@ -58,7 +59,7 @@ impl Node {
         self.names_and_types(topic)
     }
 
-    /// The services that have servers or clients, each with their types.
+    /// The services that have servers or clients, each with the types of these endpoints.
     ///
     /// # Errors
     /// As [`Node::node_names`].
@@ -92,10 +93,10 @@ impl Node {
     }
 
     /// The QoS for a subscription to a topic whose publishers are not known beforehand, such as a recorder's
-    /// subscription: `qos` with the best reliability, durability, liveliness, deadline and lease that all publishers of
-    /// the topic offer now, so it matches each of them ([`Qos::best_offered_by`], ROS 2's BEST_AVAILABLE). History and
-    /// depth are taken from `qos`. Without a publisher it has the best that there is, which a later publisher may not
-    /// offer: wait for one first ([`Node::wait_for_graph_change`]).
+    /// subscription: `qos` with the best reliability, durability, liveliness, deadline and lease that all publishers
+    /// of the topic offer now, so it matches each of them ([`Qos::best_offered_by`], ROS 2's BEST_AVAILABLE).
+    /// History and depth are taken from `qos`. Without a publisher, the result is the best QoS that exists, which a
+    /// later publisher may not offer: wait for a publisher first ([`Node::wait_for_graph_change`]).
     ///
     /// ```
     /// # fn main() -> gantry::Result<()> {
@@ -144,8 +145,8 @@ impl Node {
     }
 
     /// The connections of a topic, to explain why messages arrive or do not: each publisher with each subscription,
-    /// whether they are connected (zero-copy but for small messages, which travel inline) or why not, and how many
-    /// messages they copied on the copy path.
+    /// whether they are connected (zero-copy except for small messages, which travel inline) or why not, and the
+    /// number of messages that they copied on the copy path.
     ///
     /// ```
     /// # fn main() -> gantry::Result<()> {
@@ -167,8 +168,8 @@ impl Node {
         Ok(pairs.filter_map(|pair| Connection::new(pair, &nodes)).collect())
     }
 
-    /// Waits until the graph changed since the last call that returned `true`, or since this node was made; `false`
-    /// after `timeout`. So no change is missed between a look at the graph and the wait:
+    /// Waits until the graph has changed since the last call that returned `true`, or since this node was made;
+    /// `false` after `timeout`. Used in this way, no change is missed between a reading of the graph and the wait:
     ///
     /// ```no_run
     /// # fn example(node: &gantry::Node) -> gantry::Result<()> {
@@ -187,8 +188,8 @@ impl Node {
         self.presence().wait_for_change(timeout)
     }
 
-    /// The news that the graph changes from now on: for a binding whose user reads the graph, as with rcl's graph guard
-    /// condition. Several changes since the last take are one event.
+    /// The news of each change of the graph from now on, for a binding whose user reads the graph, as with rcl's
+    /// graph guard condition. Several changes since the last take are one event.
     ///
     /// # Errors
     /// The process forked.
@@ -196,7 +197,7 @@ impl Node {
         graph_events::graph_changes(self.participant())
     }
 
-    /// The changes of the graph from now on, to be taken, or given to a wait set or an executor.
+    /// The changes of the graph from now on, which can be taken, or given to a wait set or an executor.
     ///
     /// # Errors
     /// As [`Node::node_names`].

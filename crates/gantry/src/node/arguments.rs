@@ -30,11 +30,11 @@ const LEVELS: [&str; 6] = ["unset", "debug", "info", "warn", "error", "fatal"];
 /// The ROS arguments of a program or a node.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct RosArguments {
-    /// Remapping rules, `from:=to`. The first that matches a name is applied.
+    /// Remapping rules, `from:=to`. The first rule that matches a name is applied.
     pub(crate) remappings: Vec<String>,
     /// Values of parameters.
     pub(crate) parameters: ParameterArguments,
-    /// `--log-level`. A later one replaces an earlier one.
+    /// `--log-level`. A later level for the same logger replaces an earlier one.
     pub(crate) log_levels: Vec<LogLevelArgument>,
     /// `--enable-rosout-logs` or `--disable-rosout-logs`.
     pub(crate) rosout_logs: Option<bool>,
@@ -42,16 +42,17 @@ pub(crate) struct RosArguments {
     pub(crate) stdout_logs: Option<bool>,
     /// Arguments without effect, with their values.
     pub(crate) unused: Vec<String>,
-    /// Rules outside `--ros-args`, which rcl applies and calls deprecated; they are among `remappings`, too.
+    /// The remapping rules outside `--ros-args`, which rcl applies and calls deprecated; `remappings` has
+    /// these rules, too.
     pub(crate) deprecated: Vec<String>,
 }
 
 /// `--log-level LEVEL` or `--log-level LOGGER:=LEVEL`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct LogLevelArgument {
-    /// A node's logger is `ns.node`. `None`: all loggers that have no level of their own.
+    /// The logger, such as `ns.node` for a node; `None` for all loggers that have no level of their own.
     pub(crate) logger: Option<String>,
-    /// One of ROS 2's severities, in small letters; "unset" is the default.
+    /// One of ROS 2's severities, in small letters; "unset" stands for the default.
     pub(crate) level: String,
 }
 
@@ -67,7 +68,7 @@ impl RosArguments {
     /// Finds the ROS arguments among a program's arguments.
     ///
     /// # Errors
-    /// A ROS argument that rcl does not accept; a parameter file that cannot be read.
+    /// rcl does not accept a ROS argument; a parameter file cannot be read.
     pub(crate) fn parse(arguments: &[String]) -> Result<RosArguments> {
         let mut parsed = RosArguments::default();
         for argument in read(arguments) {
@@ -126,7 +127,7 @@ impl RosArguments {
         if node.is_some_and(|node| !remap::is_rule_word(node)) {
             return Err(broken("before the colon stands the name of a node, without a namespace"));
         }
-        // rcl's lexer: slashes may stand anywhere in a part, and `__` begins `__node` and the like.
+        // As in rcl's lexer, slashes may stand anywhere in a part, and `__` begins names such as `__node`.
         let is_piece = |piece: &str| piece.is_empty() || names::is_word(piece) && !piece.starts_with("__");
         let is_part = |part: &str| !part.is_empty() && part.split('/').all(is_piece);
         if !name.split('.').all(is_part) {
@@ -215,9 +216,9 @@ mod tests {
         RosArguments::parse(&list(arguments)).map_err(|error| error.to_string())
     }
 
-    /// Argument lists that rclpy 7.1 (librcl 9.2.8) accepts. Each entry has the resulting names for a node `talker` in
-    /// `/ns` (the node's own name, the topic and the service `chatter`, the topic `~/chatter`) and the arguments that
-    /// are left.
+    /// Argument lists that rclpy 7.1 (librcl 9.2.8) accepts. Each entry has the resulting names for a node `talker`
+    /// in `/ns` (the node's own name, the full names of the topic and the service `chatter`, and of the topic
+    /// `~/chatter`) and the arguments that are left.
     #[test]
     fn lists_that_rcl_accepts_mean_the_same() {
         for line in include_str!("../../tests/rcl/accepted_arguments.txt").lines() {
@@ -235,8 +236,8 @@ mod tests {
         }
     }
 
-    /// Argument lists that rclpy 7.1 (librcl 9.2.8) refuses, among them lists with files that do not exist and values
-    /// that are no YAML.
+    /// Argument lists that rclpy 7.1 (librcl 9.2.8) refuses, among them lists with files that do not exist and
+    /// values that are not YAML.
     #[test]
     fn lists_that_rcl_refuses_are_refused() {
         for arguments in include_str!("../../tests/rcl/refused_arguments.txt").lines() {

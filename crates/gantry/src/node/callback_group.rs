@@ -10,7 +10,8 @@ use crate::{
 use gantry_shm::SchedulingPolicy;
 use std::{sync::Arc, time::Duration};
 
-/// A group of a node's callbacks; clones are the same group. A group keeps its node, as a clone of the node does.
+/// A group of a node's callbacks. Clones are handles to the same group. A group keeps its node alive, as a clone of
+/// the node does.
 #[derive(Clone)]
 pub struct CallbackGroup {
     node: Node,
@@ -27,7 +28,7 @@ impl CallbackGroup {
         CallbackGroup { node, group }
     }
 
-    /// Sets the priority, by default 0: an executor starts the ready callbacks of groups of higher priority first.
+    /// Sets the priority, by default 0: an executor starts the ready callbacks of groups with a higher priority first.
     #[must_use]
     pub fn with_priority(self, priority: i32) -> CallbackGroup {
         self.group.set_priority(priority);
@@ -62,9 +63,9 @@ impl CallbackGroup {
         self
     }
 
-    /// Gives `waitable`, which must be of the same domain, to the executor of the group. The executor calls `callback`
-    /// with the waitable and each value taken from it. A callback that owns its group or a clone of its node keeps the
-    /// node for ever: give it publishers and clients, or a [`WeakNode`](crate::Node::downgrade).
+    /// Gives `waitable`, which must be of the node's domain, to the executor of the group. The executor calls
+    /// `callback` with the waitable and each value taken from it. A callback that owns its group or a clone of its
+    /// node keeps the node for ever: give it publishers and clients, or a [`WeakNode`](crate::Node::downgrade).
     pub fn add_callback<W>(
         &self,
         waitable: W,

@@ -1,4 +1,4 @@
-//! The beginning of a program: its signals, and the ROS arguments that all its nodes heed.
+//! The beginning of a program: its signals, and the ROS arguments that all its nodes use.
 
 use super::arguments::RosArguments;
 use crate::{
@@ -12,13 +12,13 @@ use std::sync::{Arc, Mutex};
 /// The arguments of the last [`init`].
 static GLOBAL: Mutex<Option<Arc<RosArguments>>> = Mutex::new(None);
 
-/// Begins a program, as `rclcpp::init(argc, argv)`: catches SIGINT and SIGTERM, and has all nodes heed the ROS
+/// Begins a program, as `rclcpp::init(argc, argv)`: catches SIGINT and SIGTERM, and makes all nodes use the ROS
 /// arguments of the command line. Call it first in `main`, before other threads exist.
 ///
 /// At the first of these signals the program shuts down ([`shutdown`](crate::shutdown)): functions of
-/// [`on_shutdown`](crate::on_shutdown) run, then spins and waits end; `main` returns, destructors run, and no file is
-/// left in shared memory. The second one ends the process at once. Without `init`, a signal ends the process and runs
-/// no destructor; the files are removed by other processes.
+/// [`on_shutdown`](crate::on_shutdown) run, then spins and waits end; `main` returns, destructors run, and no file
+/// is left in shared memory. A second signal ends the process at once. Without `init`, a signal ends the process and
+/// runs no destructor; the files are removed by other processes.
 ///
 /// ```
 /// use gantry::{Executor, Node, SingleThreadedExecutor};
@@ -56,7 +56,7 @@ pub(super) fn global_arguments() -> Arc<RosArguments> {
     lock(&GLOBAL).clone().unwrap_or_default()
 }
 
-/// Applies the arguments about the log, and names those that have no effect.
+/// Applies the arguments about the log, and warns of arguments that have no effect.
 pub(super) fn heed(arguments: &RosArguments) {
     for argument in &arguments.log_levels {
         let logger = argument.logger.as_ref().map(|logger| logger.trim_start_matches('/').replace('/', "."));

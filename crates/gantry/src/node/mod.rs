@@ -1,4 +1,5 @@
-//! Nodes: named members of a domain. Each upper storey adds methods that make its objects. Control path.
+//! Nodes: named members of a domain. Modules of upper storeys add the methods of a node that make their objects.
+//! This module is on the control path.
 
 mod arguments;
 mod callback_group;
@@ -36,14 +37,14 @@ use std::sync::{Arc, Weak};
 
 const DOMAIN_VARIABLE: &str = "ROS_DOMAIN_ID";
 
-/// A named member of a domain; clones are the same node. Other processes see the node until its last clone and
-/// everything made from it are dropped, or its process dies. The nodes of one process share a participant; several
-/// nodes may have the same name.
+/// A node: a named member of a domain. Clones are handles to the same node. Other processes see the node until its
+/// last clone and everything made from it are dropped, or its process dies. The nodes of one process share a
+/// participant; several nodes may have the same name.
 #[derive(Clone)]
 pub struct Node(Arc<Inner>);
 
-/// A weak handle of a node, for callbacks: a callback lives in its node, and would keep the node for ever with a clone
-/// of it.
+/// A weak handle of a node, for callbacks: the node keeps its callbacks, so a callback that owns a clone of its node
+/// would keep the node for ever.
 ///
 /// ```
 /// # use std::time::Duration;
@@ -68,7 +69,7 @@ struct Inner {
     clock: Clock,
 }
 
-/// The options of a node that is yet to be made.
+/// The options of a node, with which it is built.
 #[derive(Clone, Debug)]
 pub struct NodeBuilder {
     name: String,
@@ -83,7 +84,7 @@ pub struct NodeBuilder {
 }
 
 impl Node {
-    /// A node in the root namespace and in the domain of `ROS_DOMAIN_ID` (0 if unset).
+    /// Makes a node in the root namespace and in the domain of `ROS_DOMAIN_ID` (0 if unset).
     ///
     /// # Errors
     /// As [`NodeBuilder::build`].
@@ -91,7 +92,7 @@ impl Node {
         Node::builder(name).build()
     }
 
-    /// A builder, for a node with a namespace, a domain or remapping rules.
+    /// Makes a builder for a node, for example with a namespace, a domain or remapping rules.
     #[must_use]
     pub fn builder(name: &str) -> NodeBuilder {
         let (remappings, arguments) = (Vec::new(), Vec::new());
@@ -183,7 +184,7 @@ impl std::fmt::Debug for Node {
 }
 
 impl WeakNode {
-    /// The node, if its last clone and its executor were not dropped yet.
+    /// The node; `None` if its last clone was dropped and no executor has it.
     #[must_use]
     pub fn upgrade(&self) -> Option<Node> {
         self.0.upgrade().map(Node)
@@ -207,7 +208,7 @@ impl NodeBuilder {
     }
 
     /// Puts the node in a domain, in place of the domain that `ROS_DOMAIN_ID` names: 0 to 232, or a
-    /// [private](crate::private_domain_id) one.
+    /// [private](crate::private_domain_id) domain.
     #[must_use]
     pub fn domain_id(self, domain_id: u32) -> Self {
         NodeBuilder { domain_id: Some(domain_id), ..self }
@@ -222,9 +223,9 @@ impl NodeBuilder {
         self
     }
 
-    /// Applies the ROS arguments among `arguments` to this node: the arguments after `--ros-args`, as `-r from:=to`,
-    /// `-r node:from:=to`, `-r __node:=name`, `-r __ns:=/namespace` and `-p parameter:=value`. They come before the
-    /// program's ROS arguments ([`init`](crate::init)), which need no call of this method.
+    /// Applies the ROS arguments among `arguments` to this node: the arguments after `--ros-args`, such as `-r
+    /// from:=to`, `-r node:from:=to`, `-r __node:=name`, `-r __ns:=/namespace` and `-p parameter:=value`. These
+    /// arguments come before the program's ROS arguments ([`init`](crate::init)), which need no call of this method.
     ///
     /// ```
     /// # fn main() -> gantry::Result<()> {
@@ -238,14 +239,14 @@ impl NodeBuilder {
         NodeBuilder { arguments: arguments.into_iter().collect(), ..self }
     }
 
-    /// Whether the node heeds the program's ROS arguments ([`init`](crate::init)); the default is `true`.
+    /// Sets whether the node uses the program's ROS arguments ([`init`](crate::init)); the default is `true`.
     #[must_use]
     pub fn use_global_arguments(self, on: bool) -> Self {
         NodeBuilder { uses_global_arguments: on, ..self }
     }
 
-    /// Sets the name of the `rmw` implementation that makes the node, such as `rmw_gantry`; explanations show it beside
-    /// the node. The default is none: a node of Gantry's own.
+    /// Sets the name of the `rmw` implementation that makes the node, such as `rmw_gantry`; explanations show it
+    /// beside the node. The default is no name: the node is not made by an `rmw`.
     #[must_use]
     pub fn rmw_implementation(mut self, name: &str) -> Self {
         self.details.rmw_implementation = name.to_owned();
@@ -260,7 +261,7 @@ impl NodeBuilder {
         self
     }
 
-    /// Makes the node, without the services that its parameters may start at once.
+    /// Makes the node without its parameter services.
     pub(crate) fn join(self) -> Result<Node> {
         let own = RosArguments::parse(&self.arguments)?;
         init::heed(&own);
@@ -284,10 +285,11 @@ impl NodeBuilder {
     }
 }
 
-/// The domain of `ROS_DOMAIN_ID`, which nodes have unless their builder names another; 0 if it is unset.
+/// The domain of `ROS_DOMAIN_ID`, which nodes have unless their builder sets another domain; 0 if the
+/// variable is unset.
 ///
 /// # Errors
-/// The value of `ROS_DOMAIN_ID` is no domain.
+/// The value of `ROS_DOMAIN_ID` is not a domain id.
 pub fn default_domain_id() -> Result<u32> {
     let value = std::env::var_os(DOMAIN_VARIABLE).unwrap_or_default();
     let value = value.to_string_lossy();

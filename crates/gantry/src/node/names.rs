@@ -8,7 +8,8 @@
 use crate::error::{Error, Result};
 use gantry_shm::Gid;
 
-/// Longest full name of a topic or service: 255 characters of DDS without 8 for prefixes (`RMW_TOPIC_MAX_NAME_LENGTH`).
+/// Longest full name of a topic or service: the 255 characters of DDS minus 8 characters for
+/// prefixes (`RMW_TOPIC_MAX_NAME_LENGTH`).
 pub(crate) const MAX_TOPIC_BYTES: usize = 255 - 8;
 /// Longest namespace (`RMW_NAMESPACE_MAX_LENGTH`).
 const MAX_NAMESPACE_BYTES: usize = MAX_TOPIC_BYTES - 2;
@@ -28,7 +29,7 @@ pub(crate) fn check_node(name: &str) -> Result<()> {
     broken.map_err(|why| invalid("node", name, why))
 }
 
-/// A namespace in its full form, as in rcl: an empty one is the root, and a missing leading `/` is added.
+/// A namespace in its full form, as in rcl: an empty namespace is the root, and a missing leading `/` is added.
 pub(crate) fn full_namespace(namespace: &str) -> Result<String> {
     if namespace.is_empty() || namespace == "/" {
         return Ok("/".to_owned());
@@ -46,7 +47,7 @@ pub(crate) fn full_namespace(namespace: &str) -> Result<String> {
 /// the namespace, `~/private` under the node's own name; `{node}`, `{ns}` and `{namespace}` are substituted.
 ///
 /// # Errors
-/// One of the names breaks one of ROS 2's rules; the error says which.
+/// A name breaks one of ROS 2's rules; the error names the rule.
 ///
 /// ```
 /// assert_eq!(gantry::expand_topic_name("scan", "lidar", "/robot").unwrap(), "/robot/scan");
@@ -57,7 +58,7 @@ pub fn expand_topic_name(topic: &str, node: &str, namespace: &str) -> Result<Str
     expand("topic", topic, node, namespace)
 }
 
-/// As [`expand_topic_name`]; errors call the name a `kind`.
+/// As [`expand_topic_name`]; errors name the name's kind by `kind`, such as "topic".
 pub(crate) fn expand(kind: &'static str, name: &str, node: &str, namespace: &str) -> Result<String> {
     check_node(node)?;
     let namespace = full_namespace(namespace)?;
@@ -106,12 +107,12 @@ pub(crate) fn client_reply_topic(service: &str, client: Gid) -> String {
     format!("rr{service}Reply#{digits}")
 }
 
-/// The half of a service that a topic is.
+/// The kind of a service's topic: requests or replies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ServiceTopic<'a> {
-    /// The requests to the service with this full name.
+    /// The topic of requests to the service with this full name.
     Request(&'a str),
-    /// The replies of a server, to all clients or to one client.
+    /// A topic of replies of a server, to all clients or to one client.
     Reply,
 }
 
@@ -134,12 +135,12 @@ fn invalid(kind: &'static str, name: &str, why: &'static str) -> Error {
     Error::InvalidName { kind, name: name.to_owned(), why }
 }
 
-/// Checks a name as it is given: braces and the tilde.
+/// Checks a name before its expansion: its braces and its tilde.
 fn check_given(name: &str) -> std::result::Result<(), Broken> {
     if name.is_empty() {
         return Err("it is empty");
     }
-    // rcl does not check the last character: it expands ~a to /nodea.
+    // rcl does not check a name of two characters: it expands ~a to /nodea.
     if name.starts_with('~') && name.len() > 2 && !name.starts_with("~/") {
         return Err("a slash must follow ~");
     }
@@ -190,7 +191,7 @@ fn check_full(name: &str) -> std::result::Result<(), Broken> {
     })
 }
 
-/// Whether the text can be a part between slashes.
+/// Whether the text can be the part of a name between two slashes.
 pub(super) fn is_word(text: &str) -> bool {
     !text.is_empty() && check_characters(text).is_ok()
 }
@@ -216,7 +217,7 @@ mod tests {
 
     #[test]
     fn topics_resolve_as_in_ros_2() {
-        // The design article's tables, and rcl's own tests.
+        // The names are from the design article's tables and from rcl's own tests.
         for (topic, in_root, in_namespace) in [
             ("ping", "/ping", "/my_ns/ping"),
             ("/ping", "/ping", "/ping"),

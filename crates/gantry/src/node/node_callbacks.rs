@@ -17,8 +17,8 @@ impl Node {
         SystemTime::UNIX_EPOCH + self.clock().now()
     }
 
-    /// A timer on the node's clock that goes off every `period`: by the steady clock, or by the topic `/clock` if the
-    /// parameter `use_sim_time` is true. [`Timer`] has constructors for other timers.
+    /// Makes a timer on the node's clock that goes off every `period`: by the steady clock, or by the topic `/clock`
+    /// if the parameter `use_sim_time` is true. [`Timer`] has constructors for other timers.
     ///
     /// # Errors
     /// A period of 0.
@@ -26,8 +26,8 @@ impl Node {
         Timer::new(self.clock(), period)
     }
 
-    /// A timer with a callback, which this node's executor calls at each tick; the returned handle cancels and resets
-    /// the timer.
+    /// Makes a timer with a callback, which this node's executor calls at each tick; the returned handle cancels and
+    /// resets the timer.
     ///
     /// # Errors
     /// A period of 0.
@@ -41,7 +41,7 @@ impl Node {
         Ok(timer)
     }
 
-    /// A group for callbacks of this node.
+    /// Makes a group for callbacks of this node.
     #[must_use]
     pub fn create_callback_group(&self, kind: CallbackGroupType) -> CallbackGroup {
         CallbackGroup::new(self.clone(), kind)

@@ -16,12 +16,12 @@ use std::{
 pub(crate) struct Presence {
     participant: Arc<Participant>,
     _record: GraphRecord,
-    /// The graph's generation at the end of the last wait for a change.
+    /// The graph's generation at the end of the last wait for a change of the graph.
     seen_generation: AtomicU64,
 }
 
 impl Presence {
-    /// Adds the node of that full name to the graph.
+    /// Adds the node with this full name to the graph.
     pub(crate) fn new(participant: Arc<Participant>, node: &str, details: NodeDetails) -> Result<Presence> {
         let record = GraphRecord::node(participant.clone(), node, details)?;
         warn_of_namesake(&participant, node);
@@ -40,16 +40,16 @@ impl Presence {
         let seen = self.seen_generation.load(Relaxed);
         let changed = self.participant.wait_for_graph_change(seen, timeout)?;
         if changed {
-            // The number is read again after the wait. The caller looks at the graph after this, and so sees all
-            // changes up to this number; a later change raises the number again.
+            // The number is read again after the wait. The caller reads the graph later, and so sees all changes up
+            // to this number; a later change raises the number again.
             self.seen_generation.store(self.participant.graph_generation()?, Relaxed);
         }
         Ok(changed)
     }
 }
 
-/// Warns if another node has this full name. The search comes after this node was added, so one of two nodes that start
-/// at the same time finds the other.
+/// Warns if another node has this full name. The search comes after this node was added, so of two nodes that start
+/// at the same time, at least one finds the other.
 fn warn_of_namesake(participant: &Participant, node: &str) {
     let Ok(namesakes) = participant.nodes_of_name(node) else { return };
     if namesakes.len() > 1 {

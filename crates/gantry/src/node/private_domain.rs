@@ -3,12 +3,12 @@
 use crate::error::Result;
 use std::hash::{BuildHasher, Hasher, RandomState};
 
-/// The numbers of private domains begin here: `ROS_DOMAIN_ID` names none of them.
+/// The smallest number of a private domain. `ROS_DOMAIN_ID` cannot name such a number.
 const FIRST_ID: u32 = 1 << 31;
 
-/// A domain that no other process joins without its number, for
+/// A private domain, which no process joins without its number, for
 /// [`NodeBuilder::domain_id`](crate::NodeBuilder::domain_id): its nodes meet each other and no other nodes, as ROS 2's
-/// programs do with `ROS_AUTOMATIC_DISCOVERY_RANGE=OFF`. The number is drawn at random, and no domain has it yet.
+/// programs do with `ROS_AUTOMATIC_DISCOVERY_RANGE=OFF`. The number is drawn at random, and no existing domain has it.
 ///
 /// ```
 /// # fn main() -> gantry::Result<()> {

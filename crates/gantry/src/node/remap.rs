@@ -7,7 +7,7 @@
 use super::names;
 use crate::error::{Error, Result};
 
-/// The kind of a name; a rule may be for one kind only.
+/// The kind of a name; a rule may apply to one kind only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NameKind {
     Topic,
@@ -27,7 +27,7 @@ impl NameKind {
 #[derive(Debug)]
 pub(super) struct Rule<'a> {
     text: &'a str,
-    /// The only node that the rule applies to.
+    /// The only node to which the rule applies; `None` if it applies to all nodes.
     node: Option<&'a str>,
     from: Match<'a>,
     to: &'a str,
@@ -45,14 +45,14 @@ enum Match<'a> {
 #[derive(Debug)]
 pub(crate) struct Remapped {
     pub(crate) node: String,
-    /// The namespace in its full form, with the slash.
+    /// The node's namespace in its full form, with the leading slash.
     pub(crate) namespace: String,
-    /// Kind (`None`: both), full name, and the full name that replaces it.
+    /// The rules for names: the kind (`None`: both kinds), the full name, and the full name that replaces it.
     names: Vec<(Option<NameKind>, String, String)>,
 }
 
 impl Remapped {
-    /// Applies `rules` to a node of that name and namespace.
+    /// Applies `rules` to a node with this name and namespace.
     pub(crate) fn new(node: &str, namespace: &str, rules: &[String]) -> Result<Remapped> {
         names::check_node(node)?;
         names::full_namespace(namespace)?;
@@ -60,7 +60,7 @@ impl Remapped {
         let first = |name: &str, from: Match<'_>| {
             rules.iter().find(|rule| rule.from == from && rule.is_for(name)).map(|rule| rule.to)
         };
-        // As in rcl: a rule that names the node by its old name can change that name only.
+        // As in rcl: a rule that selects the node by its old name can change only the node's name.
         let node = first(node, Match::NodeName).unwrap_or(node);
         let namespace = names::full_namespace(first(node, Match::Namespace).unwrap_or(namespace))?;
         names::check_node(node)?;
@@ -98,7 +98,8 @@ impl Rule<'_> {
     }
 }
 
-/// Reads a rule. Its names are those that rcl's lexer knows: without substitutions and repeated underscores.
+/// Reads a rule. The names in a rule must be names of rcl's lexer: names without substitutions and
+/// repeated underscores.
 pub(super) fn parse(text: &str) -> Result<Rule<'_>> {
     let broken = |why: &str| misunderstood(text, why);
     let Some((from, to)) = text.split_once(":=") else {
@@ -143,7 +144,7 @@ fn is_rule_name(name: &str) -> bool {
     relative.split('/').all(is_rule_word)
 }
 
-/// Whether rcl's lexer takes the text for one token.
+/// Whether rcl's lexer reads the text as a single token.
 pub(super) fn is_rule_word(text: &str) -> bool {
     names::is_word(text) && !text.contains("__")
 }
@@ -181,7 +182,7 @@ mod tests {
         let service = |rule, name| remapped(&[rule]).unwrap().resolve(NameKind::Service, name).unwrap();
         assert_eq!(service("rosservice://map:=other", "map"), "/ns/other");
         assert_eq!(service("rostopic://map:=other", "map"), "/ns/map");
-        // The first that fits, and only once.
+        // The first rule that matches is applied, and only once.
         let both = remapped(&["a:=b", "a:=c", "b:=d"]).unwrap();
         assert_eq!(both.resolve(NameKind::Topic, "a").unwrap(), "/ns/b");
     }
@@ -197,7 +198,7 @@ mod tests {
         assert_eq!(remapped(&["__name:=eye"]), names("/ns/eye/x", "/ns/y"));
         assert_eq!(remapped(&["__ns:=/"]), names("/talker/x", "/y"));
         assert_eq!(remapped(&["other:__node:=eye", "other:__ns:=/left"]), names("/ns/talker/x", "/ns/y"));
-        // All rules after the rule that renames the node must use its new name.
+        // All rules after the rule that renames the node must use the node's new name.
         assert_eq!(remapped(&["talker:__node:=eye", "talker:__ns:=/left", "talker:y:=z"]), names("/ns/eye/x", "/ns/y"));
         assert_eq!(remapped(&["talker:__node:=eye", "eye:__ns:=/left", "eye:y:=z"]), names("/left/eye/x", "/left/z"));
     }

@@ -39,7 +39,8 @@ impl RmwNodes {
     }
 }
 
-/// A node with its process, for sentences: "/talker in talker (pid 7)", "/talker (rmw_gantry) in python3 (pid 8)".
+/// The text for a node with its process in sentences: "/talker in talker (pid 7)", "/talker (rmw_gantry) in
+/// python3 (pid 8)".
 pub(crate) fn node_and_process(node: &str, rmw_implementation: Option<&str>, process: &str) -> String {
     match rmw_implementation {
         Some(implementation) => format!("{node} ({implementation}) in {process}"),

@@ -16,16 +16,16 @@ impl NodeBuilder {
         self
     }
 
-    /// Allows undeclared parameters to be set, which declares them; parameters that do not exist have no value. The
-    /// default is `false`.
+    /// Allows undeclared parameters to be set, which declares them; a read of a parameter that does not exist
+    /// returns no value. The default is `false`.
     #[must_use]
     pub fn allow_undeclared_parameters(mut self, on: bool) -> Self {
         self.parameters.allows_undeclared = on;
         self
     }
 
-    /// Declares each parameter to which the command line or [`NodeBuilder::parameter_override`] gives a value, with
-    /// dynamic typing. The default is `false`.
+    /// Declares each parameter to which the command line or [`NodeBuilder::parameter_override`] gives a value; such
+    /// a parameter has dynamic typing. The default is `false`.
     #[must_use]
     pub fn automatically_declare_parameters_from_overrides(mut self, on: bool) -> Self {
         self.parameters.declares_overrides = on;
@@ -40,7 +40,7 @@ impl NodeBuilder {
         self
     }
 
-    /// Makes the node. It joins the domain in the directory of `GANTRY_SHM_DIR`, by default `/dev/shm`.
+    /// Makes the node. The node joins the domain in the directory of `GANTRY_SHM_DIR`, by default `/dev/shm`.
     ///
     /// # Errors
     /// A name or domain that ROS 2 does not allow; a rule, an argument or a parameter file that is not understood;

@@ -1,6 +1,7 @@
 //! A node's parameters: its methods, the services and events of ROS 2, and `use_sim_time`.
 //!
-//! Each node has `use_sim_time`. A node that declares no other parameter starts no parameter services. Control path.
+//! Each node has `use_sim_time`. A node that declares no other parameter starts no parameter services. This module
+//! is on the control path.
 
 mod builder;
 mod services;
@@ -16,12 +17,13 @@ use gantry_msgs::rcl_interfaces::msg::{ListParametersResult, ParameterDescriptor
 use std::collections::BTreeMap;
 
 impl Node {
-    /// Declares a parameter and returns its value: the one that the command line gives (`-p name:=value`,
-    /// `--params-file`), else `default`. The parameter keeps the type of the default for ever.
+    /// Declares a parameter and returns its value: the value that the command line gives (`-p name:=value`,
+    /// `--params-file`), or else `default`. The parameter keeps the type of the default for ever.
     ///
-    /// The first declaration or change starts the node's parameter services, by which `gantry param` finds it; an
-    /// executor must run them. [`NodeBuilder::start_parameter_services`](crate::NodeBuilder::start_parameter_services)
-    /// starts them earlier, or never.
+    /// The first declaration or change starts the node's parameter services, by which `gantry param` finds the
+    /// parameter; an executor must run these services.
+    /// [`NodeBuilder::start_parameter_services`](crate::NodeBuilder::start_parameter_services) starts the services
+    /// earlier, or never.
     ///
     /// ```
     /// # fn main() -> gantry::Result<()> {
@@ -71,8 +73,8 @@ impl Node {
         typed_value::<T>(name, value)
     }
 
-    /// Declares a parameter of a type and without a default. It has a value if the command line gives one, or once it
-    /// is set; until then [`Node::get_parameter`] fails.
+    /// Declares a parameter with a type and without a default. The parameter has a value if the command line gives
+    /// one, or once it is set; until then [`Node::get_parameter`] fails.
     ///
     /// # Errors
     /// As [`Node::declare_parameter`].
@@ -83,7 +85,7 @@ impl Node {
         if value == ParameterValue::NotSet { Ok(None) } else { typed_value::<T>(name, value).map(Some) }
     }
 
-    /// Removes a parameter. Its descriptor must allow dynamic typing, and it must not be read-only.
+    /// Removes a parameter. The parameter must have dynamic typing and must not be read-only.
     ///
     /// # Errors
     /// A parameter that is not declared, or may not be removed; a call from a callback of parameter changes.
@@ -97,7 +99,7 @@ impl Node {
         self.parameters().has(name)
     }
 
-    /// A parameter's value, in the type of the variable; [`ParameterValue`] takes any type.
+    /// A parameter's value, as a `T`; a [`ParameterValue`] takes any type.
     ///
     /// # Errors
     /// A parameter that is not declared, that has no value, or that has another type.
@@ -105,7 +107,8 @@ impl Node {
         typed_value::<T>(name, self.parameters().get(name)?)
     }
 
-    /// The parameters whose names begin with `prefix` and a dot, without these; all with an empty prefix.
+    /// The parameters whose names begin with `prefix` and a dot, with these beginnings removed; all parameters if
+    /// the prefix is empty.
     #[must_use]
     pub fn get_parameters_by_prefix(&self, prefix: &str) -> BTreeMap<String, ParameterValue> {
         self.parameters().by_prefix(prefix)
@@ -114,13 +117,13 @@ impl Node {
     /// Sets a parameter.
     ///
     /// # Errors
-    /// A parameter that is not declared or is read-only; a value of another type, or out of range; a callback's
+    /// The parameter is not declared or is read-only; the value has another type or is out of range; a callback's
     /// refusal; a call from a callback of parameter changes.
     pub fn set_parameter(&self, name: &str, value: impl ParameterVariant) -> Result<()> {
         self.set_parameters_atomically(vec![Parameter::new(name, value)])
     }
 
-    /// Sets parameters one after the other: each may fail for itself, as [`Node::set_parameter`].
+    /// Sets parameters one after the other: each change may fail by itself, as in [`Node::set_parameter`].
     pub fn set_parameters(&self, parameters: Vec<Parameter>) -> Vec<Result<()>> {
         parameters.into_iter().map(|parameter| self.set_parameters_atomically(vec![parameter])).collect()
     }
@@ -128,7 +131,7 @@ impl Node {
     /// Sets all of these parameters, or none.
     ///
     /// # Errors
-    /// As [`Node::set_parameter`], for any of them.
+    /// As [`Node::set_parameter`], for any of the parameters.
     pub fn set_parameters_atomically(&self, parameters: Vec<Parameter>) -> Result<()> {
         self.start_parameters()?;
         self.parameters().set_atomically(parameters)
@@ -142,16 +145,16 @@ impl Node {
         Ok(self.parameters().describe(name)?.0)
     }
 
-    /// The names of the parameters below any of the prefixes (all without a prefix), and their prefixes. `depth` is the
-    /// largest number of parts of a name below its prefix; 0 allows any number.
+    /// The names of the parameters below any of the prefixes (all parameters if there is no prefix), and the prefixes
+    /// of these names. `depth` is the largest number of parts of a name below its prefix; 0 allows any number.
     #[must_use]
     pub fn list_parameters(&self, prefixes: &[String], depth: u64) -> ListParametersResult {
         self.parameters().list(prefixes, depth)
     }
 
-    /// Adds a callback that may refuse a change of parameters, with a reason; it also sees declarations. It may read
-    /// parameters, and not change them. A callback that owns a clone of its node keeps the node for ever: give it a
-    /// [`WeakNode`](crate::WeakNode).
+    /// Adds a callback that may refuse a change of parameters, with a reason; the callback is also called for
+    /// declarations. It may read parameters, but not change them. A callback that owns a clone of its node keeps the
+    /// node for ever: give it a [`WeakNode`](crate::WeakNode).
     ///
     /// ```
     /// # fn main() -> gantry::Result<()> {
@@ -175,8 +178,8 @@ impl Node {
         self.parameters().add_on_set_callback(Box::new(callback))
     }
 
-    /// Adds a callback that may alter the list of parameters before they are set, for example to set others with them.
-    /// It does not see declarations.
+    /// Adds a callback that may alter the list of parameters before they are set, for example to set other
+    /// parameters with them. The callback is not called for declarations.
     ///
     /// # Errors
     /// As [`Node::add_on_set_parameters_callback`].
@@ -187,7 +190,7 @@ impl Node {
         self.parameters().add_pre_set_callback(Box::new(callback))
     }
 
-    /// Adds a callback that learns of parameters after they were set or declared.
+    /// Adds a callback that is called with parameters after they were set or declared.
     ///
     /// # Errors
     /// As [`Node::add_on_set_parameters_callback`].
@@ -198,9 +201,9 @@ impl Node {
         self.parameters().add_post_set_callback(Box::new(callback))
     }
 
-    /// Warns of values from the command line that no declaration has taken, if a similar name is declared. It is called
-    /// when an executor gets the node: by then most nodes have declared their parameters, and a later declaration still
-    /// takes its value.
+    /// Warns of values from the command line that no declaration has used, if a similar name is declared. This
+    /// method is called when an executor gets the node: by then most nodes have declared their parameters, and a
+    /// later declaration still uses its value.
     pub(crate) fn warn_of_misspelt_parameters(&self) {
         let node = self.fully_qualified_name();
         for (given, declared) in self.parameters().misspelt_overrides() {

@@ -23,7 +23,7 @@ use gantry_msgs::rcl_interfaces::{
 use gantry_shm::Qos;
 use std::sync::{Arc, Mutex};
 
-/// Starts the services, all or none; the node's executor runs them.
+/// Starts all of the services, or none after an error; the node's executor runs them.
 pub(super) fn start(node: &Node) -> Result<()> {
     let mut services = Vec::new();
     let started = serve_all(node, &mut services).and_then(|()| publish_events(node));

@@ -25,7 +25,7 @@ use std::{
 pub(super) const USE_SIM_TIME: &str = "use_sim_time";
 const TOPIC: &str = "/clock";
 
-/// Sets a node's clock from `/clock` until it is dropped.
+/// The thread that sets a node's clock from `/clock` until this value is dropped.
 struct ClockFollower {
     stop: GuardCondition,
     thread: Option<thread::JoinHandle<()>>,
@@ -87,7 +87,7 @@ impl ClockFollower {
 impl Drop for ClockFollower {
     fn drop(&mut self) {
         self.stop.trigger();
-        // The thread itself may drop the last handle of the node.
+        // The thread itself may run this drop, if it drops the last handle of the node; it must not join itself.
         if let Some(thread) = self.thread.take().filter(|thread| thread.thread().id() != thread::current().id()) {
             let _ = thread.join();
         }

@@ -1,4 +1,4 @@
-//! Callbacks of changes: before a change is checked, while it may be refused, and after it was made.
+//! Callbacks of changes: called before a change is checked, while it can still be refused, and after it was made.
 
 use super::value::Parameter;
 use crate::wait::{lock, try_lock};
@@ -12,7 +12,8 @@ use std::sync::{
 pub struct ParameterCallbackHandle(Arc<dyn Remove>);
 
 impl ParameterCallbackHandle {
-    /// Removes the callback, and drops it before this method returns; if the callback runs, at the end of that run.
+    /// Removes the callback, and drops it before this method returns or, if the callback runs now, at the
+    /// end of this run.
     pub fn remove(self) {
         self.0.remove();
     }
@@ -35,7 +36,7 @@ struct Slot<F: ?Sized> {
     is_removed: AtomicBool,
 }
 
-/// The end of a run, also by a panic.
+/// A guard that ends a run of a callback, also after a panic.
 struct RunEnd<'a, F: ?Sized>(&'a Slot<F>);
 
 /// A slot of any kind.
@@ -62,7 +63,7 @@ impl<F: ?Sized> Slot<F> {
         callback.as_deref_mut().map(run)
     }
 
-    /// Drops a removed callback, unless it runs: the thread that runs it comes here, too.
+    /// Drops a removed callback, unless it runs: the thread that runs it calls this method at the end of the run.
     fn drop_removed(&self) {
         fence(SeqCst); // if a removal finds the callback locked, the end of that run sees the flag
         if self.is_removed.load(SeqCst)

@@ -6,7 +6,7 @@ use gantry_msgs::rcl_interfaces::msg::{FloatingPointRange, IntegerRange, Paramet
 /// The largest difference of two equal doubles, in multiples of the precision of their sum, as in rclcpp.
 const MAX_ERROR_ULP: f64 = 100.0;
 
-/// The reason why the value is not allowed.
+/// Checks a value; the error is the reason why it is not allowed.
 pub(super) fn check(descriptor: &ParameterDescriptor, value: &ParameterValue) -> Result<(), String> {
     let (wanted, given) = (descriptor.r#type, value.parameter_type());
     if !descriptor.dynamic_typing && wanted != given as u8 {

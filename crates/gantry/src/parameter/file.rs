@@ -1,4 +1,5 @@
-//! Parameter files: mappings of nodes, with wildcards, to parameters. Read as rcl does (`rcl_yaml_param_parser`).
+//! Parameter files: mappings of nodes, with wildcards, to parameters. Files are read as rcl
+//! reads them (`rcl_yaml_param_parser`).
 
 use super::{
     value::ParameterValue,
@@ -9,10 +10,10 @@ use saphyr_parser::Event;
 /// The key below a node's name. As in rcl, a longer key with this beginning is equivalent.
 const PARAMETERS_KEY: &str = "ros__parameters";
 
-/// The most parts of a name, so that nested mappings do not exhaust the stack.
+/// The largest number of parts of a name, so that nested mappings do not exhaust the stack.
 const MAX_PARTS: usize = 100;
 
-/// Calls `add` with the node's pattern, the parameter's full name and its value, for each value of a file.
+/// Calls `add` for each value in a file, with the node's pattern, the parameter's full name and the value.
 pub(super) fn read(text: &str, add: &mut dyn FnMut(&str, String, ParameterValue)) -> Result<(), String> {
     let mut events = Events::new(text);
     while let Some((event, line)) = events.next()? {
@@ -24,7 +25,7 @@ pub(super) fn read(text: &str, add: &mut dyn FnMut(&str, String, ParameterValue)
     Ok(())
 }
 
-/// Reads a mapping of the parts of nodes' names.
+/// Reads a YAML mapping whose keys are parts of nodes' names.
 fn nodes(
     events: &mut Events<'_>,
     prefix: &str,
@@ -54,7 +55,7 @@ fn nodes(
     Ok(())
 }
 
-/// Reads a mapping of the parts of parameters' names to values.
+/// Reads a YAML mapping whose keys are parts of parameters' names, down to the values.
 fn parameters(
     events: &mut Events<'_>,
     node: &str,
@@ -82,7 +83,7 @@ fn parameters(
     Ok(())
 }
 
-/// The next key of a mapping; `None` at its end.
+/// Reads the next key of a mapping, with its line; `None` at the end of the mapping.
 fn key(events: &mut Events<'_>) -> Result<Option<(String, usize)>, String> {
     match events.next()? {
         Some((Event::MappingEnd, _)) => Ok(None),
@@ -92,7 +93,7 @@ fn key(events: &mut Events<'_>) -> Result<Option<(String, usize)>, String> {
     }
 }
 
-/// Checks a node's pattern: parts that are names, `*` for one part, or `**` for any number of parts.
+/// Checks a node's pattern, whose parts are names, `*` for one part, or `**` for any number of parts.
 fn check_pattern(pattern: &str) -> Result<(), String> {
     let parts = pattern.strip_prefix('/').unwrap_or(pattern).split('/');
     for part in parts {
@@ -107,7 +108,7 @@ fn check_pattern(pattern: &str) -> Result<(), String> {
 }
 
 /// Whether a pattern matches the node with this full name. After a mismatch, the search goes back to the last `**`,
-/// which then takes one part more.
+/// which then matches one part more.
 pub(super) fn is_match(pattern: &str, node: &str) -> bool {
     let [pattern, node] = [pattern, node].map(|name| name.trim_start_matches('/').split('/').collect::<Vec<_>>());
     let (mut part, mut name, mut last_star) = (0, 0, None);

@@ -1,6 +1,6 @@
 //! Parameters without a node: values, the values that a command line gives, and the store of declared parameters.
 //!
-//! `node_parameters` adds the methods of a node, the services and the events. Control path.
+//! `node_parameters` adds the methods of a node, the services and the events. This module is on the control path.
 
 mod callbacks;
 mod descriptor;

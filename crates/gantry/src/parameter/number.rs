@@ -1,8 +1,8 @@
-//! Numbers in parameter values, as rcl's parser reads them: by strtoll(3) with base 0, else by strtod(3).
+//! Numbers in parameter values, as rcl's parser reads them: by strtoll(3) with base 0, or else by strtod(3).
 //!
 //! Sources: `rcl_yaml_param_parser/src/parse.c`, and the manual pages of both functions.
 
-/// The text as an integer: decimal, `0x` hexadecimal or `0` octal.
+/// Reads the text as an integer: decimal, `0x` hexadecimal or `0` octal.
 pub(super) fn integer(text: &str) -> Option<i64> {
     let (sign, digits) = signed(text);
     let (base, digits) = match digits.strip_prefix("0x").or(digits.strip_prefix("0X")) {
@@ -16,11 +16,11 @@ pub(super) fn integer(text: &str) -> Option<i64> {
     i64::from_str_radix(&format!("{sign}{digits}"), base).ok()
 }
 
-/// The text as a floating-point number; `None` if it is too large or too small for a double.
+/// Reads the text as a floating-point number; `None` if it is too large or too small for a double.
 pub(super) fn double(text: &str) -> Option<f64> {
     let (sign, rest) = signed(text);
     let sign = if sign == "-" { -1.0 } else { 1.0 };
-    // YAML's own words begin with a dot.
+    // The words for infinity and NaN in YAML begin with a dot.
     match rest {
         ".nan" | ".NaN" | ".NAN" if rest.len() == text.len() => return Some(f64::NAN),
         ".inf" | ".Inf" | ".INF" => return Some(sign * f64::INFINITY),
@@ -47,7 +47,7 @@ fn signed(text: &str) -> (&'static str, &str) {
     }
 }
 
-/// Hexadecimal digits with a point, and after `p` the exponent of 2.
+/// Reads hexadecimal digits with a point, and after `p` the exponent of 2.
 fn hexadecimal(text: &str) -> Option<f64> {
     let (mantissa, exponent) = text.split_once('p').unwrap_or((text, "0"));
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));

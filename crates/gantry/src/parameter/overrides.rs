@@ -10,8 +10,8 @@ use std::{collections::BTreeMap, path::Path, str::FromStr};
 
 /// The values for each pattern of node names, in the order in which the patterns first occurred.
 ///
-/// As in rcl, a pattern that occurs again keeps its place in the order. So if a file has `/**` and then `/talker`, and
-/// a later `-p` is for all nodes, the value of `/talker` is applied last.
+/// As in rcl, a pattern that occurs again keeps its place in the order. So if a file has `/**` and then `/talker`,
+/// and a later `-p` applies to all nodes, the value of `/talker` is applied last.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ParameterArguments(Vec<(String, BTreeMap<String, ParameterValue>)>);
 
@@ -19,7 +19,7 @@ impl ParameterArguments {
     /// Adds `-p name:=yaml` (without a node: for all nodes) or `-p node:name:=yaml` (rclcpp takes the node as `/node`).
     ///
     /// # Errors
-    /// The text is no value.
+    /// The text is not a value.
     pub(crate) fn add_value(&mut self, node: Option<&str>, name: &str, yaml: &str) -> Result<()> {
         let value =
             yaml::value(yaml).map_err(|why| Error::InvalidParameters { origin: format!("-p {name}:={yaml}"), why })?;
@@ -45,7 +45,7 @@ impl ParameterArguments {
         self.0[index].1.insert(name, value);
     }
 
-    /// The values for the node of that full name.
+    /// The values for the node with this full name.
     pub(crate) fn for_node(&self, node: &str) -> BTreeMap<String, ParameterValue> {
         let meant = self.0.iter().filter(|(pattern, _)| file::is_match(pattern, node));
         meant.flat_map(|(_, values)| values.clone()).collect()
@@ -61,7 +61,7 @@ impl ParameterArguments {
 /// ```
 ///
 /// # Errors
-/// The text is no value.
+/// The text is not a value.
 impl FromStr for ParameterValue {
     type Err = Error;
 
@@ -74,7 +74,7 @@ impl FromStr for ParameterValue {
 /// rclcpp's `parameter_map_from_yaml_file`.
 ///
 /// # Errors
-/// The file cannot be read, or rcl would refuse it; the sentence has the line.
+/// The file cannot be read, or rcl would refuse it; the error names the line.
 pub fn parameters_from_yaml_file(path: impl AsRef<Path>, node: &str) -> Result<Vec<Parameter>> {
     let mut arguments = ParameterArguments::default();
     arguments.add_file(path.as_ref())?;

@@ -104,7 +104,7 @@ const NO_VALUES: &[&str] =
 
 const NODES: [&str; 3] = ["/talker", "/ns/talker", "/a/b/talker"];
 
-/// Patterns of nodes, and whether they match each of the nodes.
+/// Patterns of nodes, and whether each pattern matches each of the test's nodes.
 const PATTERNS: &[(&str, [bool; 3])] = &[
     ("talker", [true, false, false]),
     ("/talker", [true, false, false]),
@@ -133,7 +133,7 @@ const PATTERNS: &[(&str, [bool; 3])] = &[
     ("a", [false, false, false]),
 ];
 
-/// Files, and the parameters of each of the nodes.
+/// Parameter files, and the parameters that each of the test's nodes gets from each file.
 const FILES: &[(&str, [&str; 3])] = &[
     ("ns:\n  talker:\n    ros__parameters:\n      x: 1\n", ["", "x=1", ""]),
     (

@@ -6,7 +6,7 @@ use std::fmt;
 /// A parameter's value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum ParameterValue {
-    /// No value: the parameter was declared without a value, or its value was removed.
+    /// The parameter has no value: it was declared without a value, or its value was removed.
     #[default]
     NotSet,
     /// `true` or `false`.
@@ -59,7 +59,7 @@ pub enum ParameterType {
 /// A name and a value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameter {
-    /// The full name, with dots between its parts.
+    /// The full name of the parameter, with dots between its parts.
     pub name: String,
     /// The value.
     pub value: ParameterValue,
@@ -68,11 +68,11 @@ pub struct Parameter {
 /// A Rust type that a parameter can be declared with, set to and read as: `bool`, `i64`, `f64`, `String` (also `&str`),
 /// and vectors of `u8`, `bool`, `i64`, `f64` and `String`. [`ParameterValue`] stands for any of them.
 pub trait ParameterVariant: Into<ParameterValue> + private::Sealed {
-    /// The type of the value when it is read: `String` for `&str`, else the type itself.
+    /// The type in which the value is read: `String` for `&str`, otherwise the type itself.
     type Value: ParameterVariant;
-    /// The type of the parameter; `NotSet` for any.
+    /// The type of the parameter; `NotSet` for any type.
     const TYPE: ParameterType;
-    /// The value as this type; `None` if it has another type.
+    /// Converts the value to this type; `None` if the value has another type.
     fn from_value(value: ParameterValue) -> Option<Self::Value>;
 }
 
@@ -142,7 +142,7 @@ impl ParameterVariant for ParameterValue {
 }
 
 impl Parameter {
-    /// A parameter of that name and value.
+    /// Makes a parameter with this name and value.
     pub fn new(name: impl Into<String>, value: impl ParameterVariant) -> Parameter {
         Parameter { name: name.into(), value: value.into() }
     }
@@ -222,7 +222,7 @@ impl From<ParameterValue> for rcl_interfaces::msg::ParameterValue {
     }
 }
 
-/// A value with a type that ROS 2 does not know is `NotSet`.
+/// Converts a message to a value; a type that ROS 2 does not define gives `NotSet`.
 impl From<rcl_interfaces::msg::ParameterValue> for ParameterValue {
     fn from(message: rcl_interfaces::msg::ParameterValue) -> Self {
         match message.r#type {

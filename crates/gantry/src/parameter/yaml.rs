@@ -8,7 +8,7 @@ use std::borrow::Cow;
 const TRUE: [&str; 11] = ["Y", "y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"];
 const FALSE: [&str; 11] = ["N", "n", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"];
 
-/// The events of a YAML text, without those that rcl passes over. Errors are sentences with the line.
+/// The events of a YAML text, without the events that rcl ignores. Errors are sentences with the line.
 pub(super) struct Events<'a>(Parser<'a, StrInput<'a>>);
 
 impl<'a> Events<'a> {
@@ -16,7 +16,7 @@ impl<'a> Events<'a> {
         Events(Parser::new_from_str(text))
     }
 
-    /// The next event with its line; `None` at the end.
+    /// The next YAML event with its line; `None` at the end of the text.
     pub(super) fn next(&mut self) -> Result<Option<(Event<'a>, usize)>, String> {
         loop {
             match self.0.next() {
@@ -40,7 +40,7 @@ fn at(span: &Span, why: &str) -> String {
     format!("line {}: {why}", span.start.line())
 }
 
-/// Reads one value, as `-p name:=value` has it.
+/// Reads one value, as in `-p name:=value`.
 pub(super) fn value(text: &str) -> Result<ParameterValue, String> {
     let mut events = Events::new(text);
     let value = match events.next()? {

@@ -1,4 +1,4 @@
-//! The clients and servers of a service, and the reason if they are not connected. Control path.
+//! The clients and servers of a service, and the reason if they are not connected. This module is on the control path.
 
 use super::service_type::{ServiceTypeDescription, service_type_name, type_mismatch};
 use crate::{
@@ -14,19 +14,19 @@ use std::fmt;
 pub struct ServiceConnection {
     /// Full name of the service.
     pub service_name: String,
-    /// Full name of the client's node, and its process.
+    /// The full name of the client's node, and its process.
     pub client: (String, String),
-    /// Full name of the server's node, and its process.
+    /// The full name of the server's node, and its process.
     pub server: (String, String),
-    /// The implementations of ROS 2's `rmw` that made the client's node and the server's; `None` for a node of Gantry's
-    /// own.
+    /// The implementations of ROS 2's `rmw` that made the client's node and the server's; `None` for a node that
+    /// no `rmw` made.
     pub rmw_implementations: [Option<String>; 2],
     /// Connected in both directions (zero-copy), or the reason for the missing connection.
     pub state: ConnectionState,
 }
 
 impl Node {
-    /// Each client of a service with each of its servers: whether they are connected, or why not. The name is resolved
+    /// Each client of a service with each of its servers: with the state of their connection. The name is resolved
     /// as for this node's services.
     ///
     /// ```
@@ -52,8 +52,9 @@ impl Node {
         pairs.map(|pair| self.service_connection(&service, pair, &nodes)).collect()
     }
 
-    /// The types of the servers of a service, each once, for a program that knows only the service's name: none without
-    /// servers, more than one if servers disagree. The name is resolved as for this node's services.
+    /// The types of the servers of a service, for a program that knows only the service's name. Each type occurs
+    /// once: the list is empty without servers, and has several types if servers disagree. The name is resolved as
+    /// for this node's services.
     ///
     /// # Errors
     /// A name that ROS 2 does not allow; as [`Node::node_names`].

@@ -34,8 +34,8 @@ pub(crate) fn service_type_name(message: &str) -> &str {
     service.unwrap_or(message)
 }
 
-/// The sentence about a server and a client whose requests, or responses, have different types; `None` if the types are
-/// equal. `asks` is "you ask", or "/node asks".
+/// The sentence about a server and a client whose requests, or responses, have different types; `None` if the types
+/// are equal. `asks` begins a part of the sentence: "you ask" or "/node asks".
 pub(crate) fn type_mismatch(
     service: &str,
     (server, served): (&str, &TypeDescription),

@@ -1,4 +1,4 @@
-//! Clocks for timers: the system's steady clock, or a manual one (simulated time, tests).
+//! Clocks for timers: the system's steady clock, or a manual clock (simulated time, tests).
 
 use crate::wait::lock;
 use rustix::time::{ClockId, clock_gettime};
@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-/// A clock; clones are the same clock.
+/// A clock. Clones are handles to the same clock.
 #[derive(Clone, Debug)]
 pub struct Clock(TimeSource);
 
@@ -26,49 +26,49 @@ enum TimeSource {
 #[derive(Debug, Default)]
 struct RosTime {
     is_simulated: AtomicBool,
-    /// 0 until the first message of `/clock`.
+    /// The simulated time; 0 until the first message on `/clock`.
     simulated: Manual,
     /// The listeners that are notified of jumps. The lock is held during a change.
     listeners: Mutex<Vec<Weak<dyn JumpListener>>>,
 }
 
-/// A jump of the time by which timers go.
+/// A jump of the time on which timers run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Jump {
     pub(crate) old_ns: u64,
     pub(crate) new_ns: u64,
-    /// Another source of the time: times before and after the jump cannot be compared.
+    /// Whether the source of the time changed, so that times before and after the jump cannot be compared.
     pub(crate) is_other_source: bool,
 }
 
-/// A timer, which must adapt to the jumps of its clock.
+/// A listener for jumps of a clock: a timer, which must adapt to them.
 pub(crate) trait JumpListener: std::fmt::Debug + Send + Sync {
-    /// Adapts to the jump; returns the wakers that are to be called.
+    /// Adapts the listener to the jump; returns the wakers that the caller must call.
     fn time_jumped(&self, jump: Jump) -> Vec<Waker>;
 }
 
 #[derive(Debug, Default)]
 struct Manual {
     now_ns: AtomicU64,
-    /// Wakers to be called when the clock is set.
+    /// The wakers that are called when the clock is set.
     waiting: Mutex<Vec<Waker>>,
 }
 
 impl Clock {
-    /// The steady clock, CLOCK_MONOTONIC: it never steps.
+    /// Makes the steady clock, CLOCK_MONOTONIC, which never steps.
     #[must_use]
     pub fn steady() -> Clock {
         Clock(TimeSource::Steady)
     }
 
-    /// A manual clock that shows `now` until [`Clock::set`].
+    /// Makes a manual clock, which shows `now` until a call of [`Clock::set`].
     #[must_use]
     pub fn manual(now: Duration) -> Clock {
         let manual = Manual { now_ns: AtomicU64::new(in_ns(now)), waiting: Mutex::default() };
         Clock(TimeSource::Manual(Arc::new(manual)))
     }
 
-    /// The clock of a node, which is not simulated yet.
+    /// Makes the clock of a node; its time is not simulated yet.
     pub(crate) fn new_ros() -> Clock {
         Clock(TimeSource::Ros(Arc::default()))
     }
@@ -83,7 +83,8 @@ impl Clock {
             TimeSource::Ros(ros) if ros.is_simulated.load(Acquire) => {
                 Duration::from_nanos(ros.simulated.now_ns.load(Acquire))
             }
-            // This does not call `now_ns`: if simulated time begins or ends meanwhile, it would read another clock.
+            // `now_ns` is not called here: if simulated time began or ended meanwhile, `now_ns` would read
+            // another clock.
             TimeSource::Ros(_) => now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default(),
             TimeSource::Steady | TimeSource::Manual(_) => Duration::from_nanos(self.now_ns()),
         }
@@ -181,7 +182,7 @@ impl Clock {
 }
 
 impl Manual {
-    /// Wakes what waits for the clock, which was set.
+    /// Wakes the threads and tasks that wait for the clock, because it was set.
     fn wake(&self) {
         let waiting = std::mem::take(&mut *lock(&self.waiting));
         waiting.into_iter().for_each(Waker::wake);
@@ -189,8 +190,8 @@ impl Manual {
 }
 
 impl RosTime {
-    /// Makes a jump and notifies the timers. The caller calls the returned wakers when nothing is locked. No timer
-    /// becomes due by mistake meanwhile, because a time that grows is set last.
+    /// Makes a jump and notifies the timers. The caller calls the returned wakers when it holds no lock. No timer
+    /// becomes due by mistake during the jump, because a later time is set after the timers were notified.
     fn jump(&self, listeners: &[Weak<dyn JumpListener>], jump: Jump, set: impl FnOnce()) -> Vec<Waker> {
         let tell =
             || listeners.iter().filter_map(Weak::upgrade).flat_map(|listener| listener.time_jumped(jump)).collect();
@@ -205,7 +206,7 @@ impl RosTime {
     }
 }
 
-/// The time of day, with which ROS 2 stamps messages; `header.stamp = gantry::now().into()`.
+/// The time of day, with which ROS 2 stamps messages: `header.stamp = gantry::now().into()`.
 ///
 /// # Real-time
 /// No allocation, lock or system call (vDSO).
@@ -220,7 +221,7 @@ pub(crate) fn monotonic_ns() -> u64 {
     read(ClockId::Monotonic)
 }
 
-/// CLOCK_MONOTONIC some milliseconds ago at most: a cheaper reading.
+/// CLOCK_MONOTONIC as of a few milliseconds ago at most, which is cheaper to read.
 #[inline]
 pub(crate) fn coarse_ns() -> u64 {
     read(ClockId::MonotonicCoarse)
@@ -237,12 +238,12 @@ pub(crate) fn in_ns(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// A limit of a QoS: without one, `u64::MAX`.
+/// A duration limit of a QoS in ns; `u64::MAX` if there is no limit.
 pub(crate) fn limit_ns(limit: Option<Duration>) -> u64 {
     limit.map_or(u64::MAX, in_ns)
 }
 
-/// The time until the deadline; `Duration::MAX` without one.
+/// The time until the deadline; `Duration::MAX` if there is no deadline.
 pub(crate) fn remaining(deadline: Option<Instant>) -> Duration {
     deadline.map_or(Duration::MAX, |deadline| deadline.saturating_duration_since(Instant::now()))
 }

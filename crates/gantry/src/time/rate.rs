@@ -26,8 +26,8 @@ use std::{
 /// ```
 ///
 /// # Real-time
-/// [`Rate::sleep`] locks, and sleeps in a futex. A control loop that must not wait for a lock sleeps on the clock
-/// itself (example `control_loop`).
+/// [`Rate::sleep`] locks, and sleeps in a futex. A control loop that must not wait for a lock should sleep on the
+/// system's clock directly (example `control_loop`).
 #[derive(Debug)]
 pub struct Rate {
     timer: Timer,
@@ -45,7 +45,7 @@ struct Alarm {
 }
 
 impl Rate {
-    /// A loop of `rate_hz` rounds a second by the steady clock; the first one ends one period from now.
+    /// Makes a rate of `rate_hz` rounds a second on the steady clock; the first round ends one period from now.
     ///
     /// # Errors
     /// A rate that is not above 0 and finite, or above 1e9.
@@ -56,7 +56,7 @@ impl Rate {
         }
     }
 
-    /// A loop with a round in each `period` of `clock`.
+    /// Makes a rate with one round in each `period` of `clock`.
     ///
     /// # Errors
     /// A period of 0.
@@ -73,9 +73,9 @@ impl Rate {
         self.period
     }
 
-    /// Sleeps until the end of the round. `false` if this time has passed already, so that the loop is late, or if the
-    /// program shuts down. Rounds that have passed entirely are skipped: the next round ends with a later period of the
-    /// same schedule.
+    /// Sleeps until the end of the round. Returns `false` if this time has passed already, so that the loop is late,
+    /// or if the program shuts down. Rounds that have passed entirely are skipped: the next round ends with a later
+    /// period of the same schedule.
     pub fn sleep(&mut self) -> bool {
         if self.timer.take().is_some() {
             return false;
@@ -97,7 +97,7 @@ impl Rate {
 }
 
 impl Alarm {
-    /// Waits until it is rung, or `timeout`.
+    /// Waits until the waker rings, or `timeout` is over.
     fn wait(&self, timeout: Option<Duration>) {
         let mut is_rung = lock(&self.is_rung);
         if !*is_rung {

@@ -1,4 +1,4 @@
-//! The clock that stamps samples with their time of publication, monotonic and wall.
+//! The clock that stamps samples with the times of their publication: monotonic and wall time.
 
 use super::clock::read;
 use gantry_shm::SourceTime;
@@ -7,7 +7,7 @@ use rustix::time::ClockId;
 /// The time for which the difference of the two clocks is reused: wall time is stepped and slewed rarely.
 const WALL_VALID_NS: u64 = 1_000_000_000;
 
-/// Reads the monotonic clock once for each sample, and the wall clock once a second.
+/// A clock for samples: it reads the monotonic clock once for each sample, and the wall clock once a second.
 #[derive(Debug, Default)]
 pub(crate) struct SampleClock {
     wall_minus_monotonic_ns: u64,
@@ -15,7 +15,7 @@ pub(crate) struct SampleClock {
 }
 
 impl SampleClock {
-    /// A clock that was read once: the first reading in a process makes system calls to set up the vDSO.
+    /// Makes a clock and reads it once: the first reading in a process makes system calls to set up the vDSO.
     pub(crate) fn new() -> SampleClock {
         let mut clock = SampleClock::default();
         clock.now();

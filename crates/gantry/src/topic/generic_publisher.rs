@@ -1,8 +1,8 @@
 //! The generic publisher and its loans: bytes of a type that is known at run time.
 //!
-//! Recorders, bridges and bindings use it; the typed [`Publisher`](crate::Publisher) is a layer over it. Gantry checks
-//! the length of a message if its type has only one length; it does not check that the bytes are a message of the
-//! described type.
+//! Recorders, bridges and bindings use the generic publisher; the typed [`Publisher`](crate::Publisher) is a layer
+//! over it. Gantry checks the length of a message if its type has only one length; Gantry does not check that the
+//! bytes are a message of the described type.
 
 use super::{fixed_size::is_fixed_size, other_domains::UnmatchedPublisher};
 use crate::{
@@ -14,18 +14,18 @@ use crate::{
 use gantry_shm::{Gid, RequestId, Role, SourceTime};
 use std::{sync::Arc, time::Duration};
 
-/// Publishes messages as bytes; belongs to one thread at a time, hence `&mut self`.
+/// A publisher of messages as bytes. It belongs to one thread at a time, hence `&mut self`.
 ///
-/// A message is a CDR body as ROS 2 has it on the wire, XCDR1 in little endian, without the four bytes of encapsulation
-/// ([`ENCAPSULATION`](crate::ENCAPSULATION)) before it. It begins at a multiple of 8, so alignment counts from its
-/// first byte.
+/// A message is a CDR body as ROS 2 has it on the wire, XCDR1 in little endian, without the four bytes of
+/// encapsulation ([`ENCAPSULATION`](crate::ENCAPSULATION)) before it. The body begins at a multiple of 8, so that
+/// alignment counts from its first byte.
 ///
 /// # Real-time
-/// Data path: [`loan`](GenericPublisher::loan), [`publish`](GenericPublisher::publish),
+/// On the data path, [`loan`](GenericPublisher::loan), [`publish`](GenericPublisher::publish),
 /// [`publish_at`](GenericPublisher::publish_at), [`publish_copy`](GenericPublisher::publish_copy),
-/// [`assert_liveliness`](GenericPublisher::assert_liveliness) and [`topic`](GenericPublisher::topic) neither allocate,
-/// lock nor make system calls, with the exceptions that they name. The other methods are control path: they may do all
-/// of that.
+/// [`assert_liveliness`](GenericPublisher::assert_liveliness) and [`topic`](GenericPublisher::topic) neither
+/// allocate, lock nor make system calls, except as documented at each method. The other methods are on the control
+/// path, and may do all of this.
 #[derive(Debug)]
 pub struct GenericPublisher {
     pub(crate) engine: gantry_shm::Publisher,
@@ -33,22 +33,22 @@ pub struct GenericPublisher {
     /// Keeps the node in the graph.
     presence: Arc<Presence>,
     unmatched: UnmatchedPublisher,
-    /// The length of every message, if it is stated and the definition shows that it is fixed.
+    /// The length of every message, if the type states it and the definition shows that it is fixed.
     fixed_bytes: Option<usize>,
 }
 
-/// Bytes on loan: shared memory, to be written in place and given to [`GenericPublisher::publish`].
+/// A message on loan, as bytes: shared memory, to be written in place and given to [`GenericPublisher::publish`].
 ///
 /// A loan holds the slot's old bytes (zeros at first): write every byte, padding included.
 ///
 /// # Real-time
-/// Data path, with two exceptions. If more than 64 loans are out at once, dropping further ones unpublished takes a
-/// lock. The last loan of a dropped publisher unmaps its memory.
+/// A loan is on the data path, with two exceptions. If more than 64 loans exist at the same time, dropping further
+/// ones unpublished takes a lock. The last loan of a dropped publisher unmaps its memory.
 #[derive(Debug)]
 pub struct GenericLoan(pub(super) gantry_shm::Loan);
 
-/// An error of publishing, with the message: publish it again or drop it. `L` is a [`GenericLoan`] or a
-/// [`Loan`](crate::Loan).
+/// An error of publishing, with the message, which can be published again or dropped. `L` is a [`GenericLoan`] or
+/// a [`Loan`](crate::Loan).
 #[derive(thiserror::Error)]
 #[error("{error}")]
 pub struct PublishError<L> {
@@ -81,8 +81,8 @@ impl GenericPublisher {
         GenericPublisher { engine, clock, presence, unmatched, fixed_bytes }
     }
 
-    /// Another publisher of the same topic, type, QoS and options, for another thread. It has its own memory and
-    /// sequences, so publishing needs no lock.
+    /// Makes another publisher of the same topic, type, QoS and options, for another thread. The new publisher has
+    /// its own memory and sequences, so publishing needs no lock.
     ///
     /// # Errors
     /// As [`Node::create_generic_publisher`](crate::Node::create_generic_publisher).
@@ -90,21 +90,22 @@ impl GenericPublisher {
         Ok(GenericPublisher::new(self.engine.try_clone()?, self.presence.clone()))
     }
 
-    /// Memory for a message of `length_bytes`. Several loans may be out at once; a loan that is dropped unpublished is
-    /// returned.
+    /// Loans memory for a message of `length_bytes`. Several loans may exist at the same time; a loan that is
+    /// dropped unpublished is returned.
     ///
     /// # Errors
     /// The type has no message of this length; all slots are in use and there is no room for more; the process forked.
     ///
     /// # Real-time
-    /// Data path while a slot is free or can be reclaimed; otherwise it adds memory, which the publisher then keeps.
+    /// On the data path while a slot is free or can be reclaimed; otherwise this method adds memory, which the
+    /// publisher then keeps.
     #[inline]
     pub fn loan(&mut self, length_bytes: usize) -> Result<GenericLoan> {
         self.check_length(length_bytes)?;
         self.loan_of_type(length_bytes)
     }
 
-    /// Bytes of the publisher's shared memory, which grows as samples need it, and never shrinks.
+    /// The bytes of the publisher's shared memory, which grows as samples need it, and never shrinks.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
         self.engine.memory_bytes()
@@ -116,7 +117,7 @@ impl GenericPublisher {
         Ok(GenericLoan(self.engine.loan(length_bytes)?))
     }
 
-    /// Refuses a length that no message of the type has, before readers do.
+    /// Refuses a length that no message of the type has, before the message reaches readers.
     #[inline]
     fn check_length(&self, length_bytes: usize) -> Result<()> {
         match self.fixed_bytes {
@@ -133,16 +134,16 @@ impl GenericPublisher {
     }
 
     /// Publishes a loan in place and returns its sequence: 1, 2, … If publisher and subscription are both RELIABLE and
-    /// KEEP_ALL, and the subscription has not yet taken the sample that this one would replace, the publisher waits for
-    /// it up to [`PublisherOptions::max_blocking_time`](crate::PublisherOptions::max_blocking_time).
+    /// KEEP_ALL, and the subscription has not yet taken the sample that this message would replace, the publisher
+    /// waits for it up to [`PublisherOptions::max_blocking_time`](crate::PublisherOptions::max_blocking_time).
     ///
     /// # Errors
     /// The blocking time is over; the loan is another publisher's; no room for a history that grew to the publisher's
     /// depth; the process forked. The error returns the message.
     ///
     /// # Real-time
-    /// No allocation and no lock; one system call for each reader that sleeps. If more or deeper readers matched since
-    /// the last call, it may add memory (system calls, allocation).
+    /// No allocation and no lock; one system call for each reader that sleeps. If more or deeper readers matched
+    /// since the last call, this method may add memory (system calls, allocation).
     #[inline]
     pub fn publish(&mut self, loan: GenericLoan) -> std::result::Result<u64, PublishError<GenericLoan>> {
         let time = self.clock.now();
@@ -154,11 +155,11 @@ impl GenericPublisher {
     /// [`SampleInfo`](crate::SampleInfo).
     ///
     /// Both times are nanoseconds: [`SourceTime::monotonic_ns`] of CLOCK_MONOTONIC, which
-    /// [`Clock::steady`](crate::Clock::steady) reads, and [`SourceTime::wall_ns`] since 1970. Lifespan, deadline, the
-    /// lease of the publisher's liveliness, and the order of an [`EventsExecutor`](crate::EventsExecutor) count from
-    /// the first one, so an older time counts as an earlier publication. Small messages are fastest if the two times
-    /// are as far apart as the system's clocks
-    /// ([`PublisherOptions::max_inline_bytes`](crate::PublisherOptions::max_inline_bytes)).
+    /// [`Clock::steady`](crate::Clock::steady) reads, and [`SourceTime::wall_ns`] since 1970. Lifespan,
+    /// deadline, the lease of the publisher's liveliness, and the order of an
+    /// [`EventsExecutor`](crate::EventsExecutor) count from the monotonic time, so an older time counts as an
+    /// earlier publication. Small messages are fastest if the two times are as far apart as the system's
+    /// clocks ([`PublisherOptions::max_inline_bytes`](crate::PublisherOptions::max_inline_bytes)).
     ///
     /// # Errors
     /// As [`GenericPublisher::publish`].
@@ -187,8 +188,8 @@ impl GenericPublisher {
         self.publish_copy_with(message.len(), |body| gantry_cdr::copy(body, message))
     }
 
-    /// As [`GenericPublisher::publish_copy`], for a message that does not lie in one piece: `write` serialises it and
-    /// must write all `length_bytes` bytes.
+    /// As [`GenericPublisher::publish_copy`], for a message that is not contiguous in memory: `write` serialises it
+    /// and must write all `length_bytes` bytes.
     ///
     /// # Errors
     /// As [`GenericPublisher::publish_copy`].
@@ -220,7 +221,7 @@ impl GenericPublisher {
         self.engine.owns(&loan.0)
     }
 
-    /// Memory for a message that is copied into it.
+    /// Loans memory for a message that the caller copies into it.
     pub(super) fn loan_for_copy(&mut self, length_bytes: usize) -> Result<GenericLoan> {
         Ok(GenericLoan(self.engine.loan_for_copy(length_bytes)?))
     }
@@ -252,8 +253,8 @@ impl GenericPublisher {
         Events::new(self.presence.participant(), self.topic(), Role::Subscription, source)
     }
 
-    /// The id of this publisher, which its messages have in [`SampleInfo::publisher_gid`](crate::SampleInfo). No system
-    /// call.
+    /// The id of this publisher, which [`SampleInfo::publisher_gid`](crate::SampleInfo) has for its messages. Makes
+    /// no system call.
     #[must_use]
     pub fn gid(&self) -> Gid {
         self.engine.description().gid
@@ -271,7 +272,7 @@ impl GenericPublisher {
     /// ([`GenericPublisher::mismatches`] may have the reason).
     ///
     /// # Errors
-    /// The time is over and there is a subscription of another type
+    /// The time is over and there is a subscription with another type
     /// ([`EngineError::TypeMismatch`](crate::EngineError::TypeMismatch)) or with QoS that do not match
     /// ([`EngineError::IncompatibleQos`](crate::EngineError::IncompatibleQos)); as
     /// [`GenericPublisher::subscription_count`].
@@ -299,7 +300,7 @@ impl GenericPublisher {
 }
 
 impl GenericLoan {
-    /// The loan, marked as the response to a request.
+    /// Marks the loan as the response to a request.
     #[inline]
     pub(crate) fn answering(mut self, request: RequestId) -> GenericLoan {
         self.0.set_request(request);

@@ -1,7 +1,7 @@
 //! The generic subscription and its samples: bytes of a type that is known at run time.
 //!
-//! Recorders, bridges, bindings and tools use it; the typed [`Subscription`](crate::Subscription) is a layer over it.
-//! The bytes come from another process and are not checked.
+//! Recorders, bridges, bindings and tools use the generic subscription; the typed
+//! [`Subscription`](crate::Subscription) is a layer over it. The bytes come from another process and are not checked.
 
 use super::{malformed_samples::MalformedSamples, other_domains::UnmatchedSubscription};
 use crate::{
@@ -15,29 +15,29 @@ use crate::{
 use gantry_shm::{Gid, Role, SampleInfo};
 use std::{fmt::Display, os::fd::BorrowedFd, sync::Arc, time::Duration};
 
-/// Takes messages as bytes; belongs to one thread at a time.
+/// A subscription that takes messages as bytes. It belongs to one thread at a time.
 ///
-/// A message is a CDR body, as [`GenericPublisher`](crate::GenericPublisher) says.
+/// A message is a CDR body, as for a [`GenericPublisher`](crate::GenericPublisher).
 ///
 /// # Real-time
-/// Data path: [`take`](GenericSubscription::take), [`overwritten`](GenericSubscription::overwritten),
-/// [`expired`](GenericSubscription::expired) and [`topic`](GenericSubscription::topic) neither allocate, lock nor make
-/// system calls, with the exceptions that they name. The other methods are control path: they may do all of that. A
-/// thread that must not sleep calls `take` without a wait.
+/// On the data path, [`take`](GenericSubscription::take), [`overwritten`](GenericSubscription::overwritten),
+/// [`expired`](GenericSubscription::expired) and [`topic`](GenericSubscription::topic) neither allocate, lock nor
+/// make system calls, except as documented at each method. The other methods are on the control path, and may do all
+/// of this. A thread that must not sleep calls `take` without a wait.
 #[derive(Debug)]
 pub struct GenericSubscription {
     pub(crate) engine: gantry_shm::Subscription,
     /// Keeps the node in the graph.
     presence: Arc<Presence>,
-    /// The check for publishers in other domains, while no publisher is matched.
+    /// The search for publishers in other domains, which runs while no publisher is matched.
     _unmatched: Option<Arc<UnmatchedSubscription>>,
     malformed: MalformedSamples,
 }
 
-/// A taken message, in place. It owns its pin: keep it, send it to another thread, drop it in any order.
+/// A taken message, in place. A sample owns its pin: it can be kept, sent to another thread, and dropped in any order.
 ///
 /// # Real-time
-/// Data path while its subscription exists.
+/// A sample is on the data path while its subscription exists.
 #[derive(Debug)]
 pub struct GenericSample(gantry_shm::Sample);
 
@@ -46,19 +46,20 @@ impl GenericSubscription {
         GenericSubscription { engine, presence, _unmatched: None, malformed: MalformedSamples::default() }
     }
 
-    /// Causes a warning if the publisher of this topic is in another domain.
+    /// Orders a search for the topic's publisher in other domains, which logs a warning if it finds one.
     pub(super) fn look_at_other_domains(mut self) -> Result<GenericSubscription> {
         self._unmatched = Some(UnmatchedSubscription::watch(self.presence.participant(), &self.engine)?);
         Ok(self)
     }
 
-    /// The next message, in place; `None` if there is none now. If several publishers have messages, the oldest comes
-    /// first. If more messages wait than the depth of a KEEP_LAST subscription, the oldest are skipped, which
-    /// [`GenericSubscription::overwritten`] counts. Samples older than their publisher's lifespan are skipped.
+    /// Takes the next message, in place; `None` if there is none now. If several publishers have messages, the
+    /// oldest message comes first. If more messages wait than the depth of a KEEP_LAST subscription, the oldest
+    /// messages are skipped, which [`GenericSubscription::overwritten`] counts. Samples older than their publisher's
+    /// lifespan are skipped.
     ///
     /// # Errors
-    /// A publisher whose memory is invalid, and which is excluded for good; the limit of held samples is reached
-    /// ([`GenericSubscription::set_max_held_samples`]); the process forked.
+    /// The memory of a publisher is invalid, so that the publisher is excluded for good; the limit of held samples
+    /// is reached ([`GenericSubscription::set_max_held_samples`]); the process forked.
     ///
     /// # Real-time
     /// Lists grow or shrink (allocation) if publishers came or went since the last call, or if more samples are held
@@ -69,7 +70,7 @@ impl GenericSubscription {
         Ok(self.engine.take()?.map(GenericSample))
     }
 
-    /// The copy path: `copy` copies the next message to memory of its own ([`GenericSample::copy_to`],
+    /// The copy path: `copy` copies the next message to the caller's memory ([`GenericSample::copy_to`],
     /// [`GenericSample::copy_into`]). The copy is counted for the graph.
     ///
     /// # Errors
@@ -97,8 +98,7 @@ impl GenericSubscription {
         Ok(Some((sample, info)))
     }
 
-    /// The next message, in place, when there is one: see
-    /// [`Subscription::take_async`](crate::Subscription::take_async).
+    /// A future of the next message, in place: see [`Subscription::take_async`](crate::Subscription::take_async).
     ///
     /// # Errors
     /// [`Error::ShutDown`](crate::Error::ShutDown); as [`GenericSubscription::take`].
@@ -107,10 +107,10 @@ impl GenericSubscription {
     }
 
     /// Waits until there is something to take; `false` after `timeout` or a shutdown. A wait is a bounded spin (none
-    /// where only one CPU is usable), then a futex.
+    /// where only one CPU is usable), then a sleep on a futex.
     ///
     /// # Errors
-    /// The time is over, no publisher is matched, and one of them has another type
+    /// The time is over, no publisher is matched, and a publisher has another type
     /// ([`EngineError::TypeMismatch`](crate::EngineError::TypeMismatch)) or QoS that do not match
     /// ([`EngineError::IncompatibleQos`](crate::EngineError::IncompatibleQos)), or could not be opened or mapped
     /// ([`EngineError::UnmatchedPublisher`](crate::EngineError::UnmatchedPublisher)); as [`GenericSubscription::take`].
@@ -127,27 +127,27 @@ impl GenericSubscription {
     }
 
     /// Turns the bounded busy-wait of [`GenericSubscription::wait`] before its sleep on (the default) or off. The
-    /// busy-wait finds samples that come within 20 µs without a sleep and a wake-up. A busy-wait that finds no sample
-    /// costs CPU time, and makes the next one shorter. Without it, a wait sleeps at once if there is nothing to take.
-    /// Wait sets and executors are not affected.
+    /// busy-wait finds samples that come within 20 µs without a sleep and a wake-up. A busy-wait that finds no
+    /// sample costs CPU time, and makes the next busy-wait shorter. Without busy-waits, a wait sleeps at once if
+    /// there is nothing to take. Wait sets and executors are not affected.
     ///
     /// Reads files to find the number of usable CPUs: call this method before the work begins.
     pub fn set_busy_wait(&mut self, on: bool) {
         self.engine.set_busy_wait(on);
     }
 
-    /// Sets the largest number of samples of one publisher that may be held at once (kept, or queued by an executor);
-    /// the default is no limit. A take beyond it fails with
+    /// Sets the largest number of samples of one publisher that may be held at once (kept, or queued by an
+    /// executor); the default is no limit. A take beyond the limit fails with
     /// [`EngineError::TooManyHeld`](crate::EngineError::TooManyHeld), and the sample stays in the history. So a
-    /// subscription that holds too many samples harms itself and not its publishers, whose memory the samples occupy.
-    /// Small messages are copied by a take (`PublisherOptions::max_inline_bytes`, 256 bytes by default) and do not
-    /// count: with a limit of 2, any number of a small message is held without an error.
+    /// subscription that holds too many samples harms itself and not its publishers, whose memory the samples
+    /// occupy. Small messages are copied by a take (`PublisherOptions::max_inline_bytes`, 256 bytes by default) and
+    /// do not count: with a limit of 2, any number of small messages can be held without an error.
     pub fn set_max_held_samples(&mut self, limit: usize) {
         self.engine.set_max_held_samples(limit);
     }
 
     /// A descriptor that is readable while there is something to take, for programs that wait in epoll or poll. Take
-    /// until there is nothing more before waiting on it again. [`GenericSubscription::wait`] is faster.
+    /// until there is nothing more before waiting for the descriptor again. [`GenericSubscription::wait`] is faster.
     ///
     /// # Errors
     /// No descriptor could be made; the process forked.
@@ -169,15 +169,16 @@ impl GenericSubscription {
         Events::new(self.presence.participant(), self.topic(), Role::Publisher, source)
     }
 
-    /// The id of this subscription in the graph. No system call.
+    /// The id of this subscription in the graph. Makes no system call.
     #[must_use]
     pub fn gid(&self) -> Gid {
         self.engine.description().gid
     }
 
-    /// The number of samples that became available to this subscription so far: samples that were taken, overwritten or
-    /// expired, and samples that can be taken now, the history of a TRANSIENT_LOCAL publisher included. It never
-    /// decreases; the difference of two calls is the number of new messages, as ROS 2's `on_new_message` counts them.
+    /// The number of samples that became available to this subscription so far: samples that were taken, overwritten
+    /// or expired, and samples that can be taken now, the history of a TRANSIENT_LOCAL publisher included. The
+    /// number never decreases; the difference of two calls is the number of new messages, as ROS 2's
+    /// `on_new_message` counts them.
     ///
     /// Reads the state of each publisher; control path if publishers came or went, otherwise no allocation.
     ///
@@ -201,8 +202,8 @@ impl GenericSubscription {
         self.engine.losses().overwritten
     }
 
-    /// The number of samples for this subscription that no caller got: [overwritten] or [malformed]. It is the number
-    /// in ROS 2's event of lost messages.
+    /// The number of samples for this subscription that were not delivered to a caller: [overwritten] or
+    /// [malformed]. It is the number in ROS 2's event of lost messages.
     ///
     /// [overwritten]: GenericSubscription::overwritten
     /// [malformed]: GenericSubscription::malformed
@@ -217,17 +218,17 @@ impl GenericSubscription {
         self.engine.losses().expired
     }
 
-    /// The number of taken samples that were no messages of the topic's type, as the typed
-    /// [`Subscription`](crate::Subscription) finds: samples whose take returned an error, and samples that were
-    /// skipped.
+    /// The number of taken samples whose bytes were not a message of the topic's type, as the typed
+    /// [`Subscription`](crate::Subscription) finds: samples whose take returned an error, and samples that
+    /// were skipped.
     #[must_use]
     pub fn malformed(&self) -> u64 {
         self.malformed.count
     }
 
     /// Counts a taken sample as [malformed](GenericSubscription::malformed), and logs the first, the tenth, the
-    /// hundredth … with its publisher and the reason. It is for bindings, which read messages themselves and continue
-    /// without an error, so that a publisher cannot end other programs.
+    /// hundredth such sample and so on, with its publisher and the reason. This is for bindings, which read messages
+    /// themselves and continue without an error, so that a publisher cannot end other programs.
     ///
     /// # Real-time
     /// A line of the log costs a reading of the graph.
@@ -236,7 +237,7 @@ impl GenericSubscription {
         self.malformed.skip(participant, subscription, sample.message_info().publisher_gid, &why);
     }
 
-    /// The error of a sample that is no message of its type.
+    /// The error of a sample whose bytes are not a message of its type.
     #[cold]
     pub(super) fn malformed_sample(
         &mut self,
@@ -248,7 +249,7 @@ impl GenericSubscription {
         self.malformed.error(participant, topic, publisher, (type_name, error))
     }
 
-    /// Logs the error of the newest malformed sample, if it is the first, the tenth, the hundredth …
+    /// Logs the error of the newest malformed sample, if it is the first, the tenth, the hundredth and so on.…
     #[cold]
     pub(super) fn log_malformed(&self, error: &Error) {
         let count = self.malformed.count;
@@ -307,7 +308,7 @@ impl From<gantry_shm::Sample> for GenericSample {
 }
 
 impl GenericSample {
-    /// The message, in its publisher's memory: a publisher that breaks the protocol could change it.
+    /// The message, in its publisher's memory: a publisher that breaks the protocol could change the bytes.
     #[inline]
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
@@ -315,13 +316,13 @@ impl GenericSample {
     }
 
     /// Copies the message to the beginning of `target`, as much as fits, and returns the length of the copy. Unlike
-    /// [`GenericSample::bytes`], it does not rely on a writer that leaves the message unchanged.
+    /// [`GenericSample::bytes`], this method does not rely on the writer to leave the message unchanged.
     pub fn copy_to(&self, target: &mut [u8]) -> usize {
         self.0.copy_to(target)
     }
 
-    /// As [`GenericSample::copy_to`], for the whole message; `target` has the message's length afterwards. Allocates if
-    /// its capacity is too small.
+    /// As [`GenericSample::copy_to`], for the whole message; `target` has the message's length afterwards. Allocates
+    /// if the capacity of `target` is too small.
     pub fn copy_into(&self, target: &mut Vec<u8>) {
         self.0.copy_into(target);
     }
@@ -333,8 +334,8 @@ impl GenericSample {
         self.0.info()
     }
 
-    /// Whether the message travelled inline ([`max_inline_bytes`](crate::PublisherOptions::max_inline_bytes)), so that
-    /// this is a private copy and not the publisher's memory.
+    /// Whether the message travelled inline ([`max_inline_bytes`](crate::PublisherOptions::max_inline_bytes)), so
+    /// that this sample is a private copy, outside of the publisher's memory.
     #[inline]
     #[must_use]
     pub fn is_inline(&self) -> bool {

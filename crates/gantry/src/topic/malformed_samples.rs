@@ -1,4 +1,5 @@
-//! The samples of a subscription that are no messages of its type: their count, and the lines of the log about them.
+//! The malformed samples of a subscription, whose bytes are not a message of its type: their count, and the log
+//! lines about them.
 
 use crate::{
     error::Error,
@@ -7,7 +8,8 @@ use crate::{
 use gantry_shm::{EndpointDescription, Gid, Participant, Role};
 use std::fmt::Display;
 
-/// The count, and the name of the last sample's publisher, because finding a name costs a reading of the graph.
+/// The count of malformed samples, and the name of the last such sample's publisher, which is kept because it costs
+/// a reading of the graph.
 #[derive(Debug, Default)]
 pub(crate) struct MalformedSamples {
     pub(crate) count: u64,
@@ -15,7 +17,7 @@ pub(crate) struct MalformedSamples {
 }
 
 impl MalformedSamples {
-    /// Counts a sample for which no caller gets an error; the log names it.
+    /// Counts a sample for which no caller gets an error; the log names the sample.
     pub(crate) fn skip(
         &mut self,
         participant: &Participant,
@@ -32,7 +34,7 @@ impl MalformedSamples {
         }
     }
 
-    /// Counts one for which the caller gets an error.
+    /// Counts a sample for which the caller gets an error.
     #[cold]
     pub(crate) fn error(
         &mut self,

@@ -15,7 +15,7 @@ pub struct MessageInfo {
 }
 
 impl MessageInfo {
-    /// The properties of a sample that was just taken: two readings of clocks, without a system call.
+    /// Makes the properties of a sample that was just taken: reads two clocks, without a system call.
     pub(crate) fn received_now(sample: SampleInfo) -> MessageInfo {
         let SourceTime { monotonic_ns, wall_ns } = SourceTime::now();
         MessageInfo { sample, received_time_ns: monotonic_ns, received_wall_time_ns: wall_ns }

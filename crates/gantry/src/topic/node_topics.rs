@@ -18,8 +18,8 @@ use gantry_shm::{PublisherOptions, Qos, Role, TypeDescription};
 use std::time::{Duration, Instant};
 
 impl Node {
-    /// A publisher of `T` on `topic` (`/absolute`, `relative` to the namespace, or `~/private`). The QoS may be a
-    /// depth: `10` is the default profile with the last 10 samples.
+    /// Creates a publisher of `T` on `topic` (`/absolute`, `relative` to the namespace, or `~/private`). The QoS may
+    /// be a depth: `10` is the default profile with the last 10 samples.
     ///
     /// # Errors
     /// A name that ROS 2 does not allow, a depth out of range, no room in shared memory.
@@ -41,8 +41,8 @@ impl Node {
         Ok(Publisher::new(generic))
     }
 
-    /// A subscription to `T` on `topic` (`/absolute`, `relative` to the namespace, or `~/private`). The QoS may be a
-    /// depth, as in [`Node::create_publisher`].
+    /// Creates a subscription to `T` on `topic` (`/absolute`, `relative` to the namespace, or `~/private`). The QoS
+    /// may be a depth, as in [`Node::create_publisher`].
     ///
     /// # Errors
     /// As [`Node::create_publisher`]; a publisher's memory that cannot be mapped.
@@ -50,8 +50,8 @@ impl Node {
         Ok(Subscription::new(self.create_generic_subscription(topic, type_description::<T>(), qos)?))
     }
 
-    /// A publisher of bytes on `topic`, whose type is `message_type`; [`GenericPublisher`] states the format of the
-    /// bytes.
+    /// Creates a publisher of bytes on `topic`, whose type is `message_type`; [`GenericPublisher`] states the format
+    /// of the bytes.
     ///
     /// # Errors
     /// As [`Node::create_publisher`]; a description of more than 1 MiB.
@@ -79,7 +79,7 @@ impl Node {
         self.publisher_on(&self.topic_name(topic, &qos)?, message_type, qos, options)
     }
 
-    /// A subscription to bytes on `topic`, whose type is `message_type`.
+    /// Creates a subscription to bytes on `topic`, whose type is `message_type`.
     ///
     /// # Errors
     /// As [`Node::create_subscription`]; a description of more than 1 MiB.
@@ -93,7 +93,7 @@ impl Node {
         self.subscription_on(&self.topic_name(topic, &qos)?, message_type, qos)?.look_at_other_domains()
     }
 
-    /// The full name of a topic; with `avoid_ros_namespace_conventions` it is the name as it is given.
+    /// The full name of a topic; with `avoid_ros_namespace_conventions`, the given name is used unchanged.
     fn topic_name(&self, topic: &str, qos: &Qos) -> Result<String> {
         match qos.avoid_ros_namespace_conventions {
             true => check_native_topic(topic).map(|()| topic.to_owned()),
@@ -101,7 +101,7 @@ impl Node {
         }
     }
 
-    /// A publisher on a topic whose full name is known.
+    /// Creates a publisher on a topic whose full name is known.
     pub(crate) fn publisher_on(
         &self,
         topic: &str,
@@ -116,7 +116,7 @@ impl Node {
         Ok(GenericPublisher::new(engine, self.presence().clone()))
     }
 
-    /// A subscription to a topic whose full name is known.
+    /// Creates a subscription to a topic whose full name is known.
     pub(crate) fn subscription_on(
         &self,
         topic: &str,
@@ -130,8 +130,8 @@ impl Node {
         Ok(GenericSubscription::new(engine, self.presence().clone()))
     }
 
-    /// Waits for one message on `topic`, with a subscription of its own that requests `qos`; `None` after `timeout` or
-    /// a shutdown (rclcpp's `wait_for_message`). The sample stays as it is for as long as it is held.
+    /// Waits for one message on `topic`, with a subscription of its own that requests `qos`; `None` after `timeout`
+    /// or a shutdown (rclcpp's `wait_for_message`). The sample does not change for as long as it is held.
     ///
     /// # Errors
     /// As [`Node::create_subscription`], [`Subscription::wait`] and [`Subscription::take`].
@@ -147,15 +147,15 @@ impl Node {
             if let Some(sample) = subscription.take()? {
                 return Ok(Some(sample));
             }
-            // The news may be a sample that expires before it is taken.
+            // A wait may end because of a sample that expires before it is taken, so it is repeated.
             if !subscription.wait(remaining(deadline))? {
                 return Ok(None);
             }
         }
     }
 
-    /// The types that are published on `topic` now, each once, for a tool that knows only the topic's name: none
-    /// without publishers, more than one if publishers disagree.
+    /// The types that are published on `topic` now, for a tool that knows only the topic's name. Each type occurs
+    /// once: the list is empty without publishers, and has several types if publishers disagree.
     ///
     /// # Errors
     /// A name that ROS 2 does not allow; the domain cannot be read.
@@ -163,8 +163,8 @@ impl Node {
         self.types_of(topic, |role| role == Role::Publisher)
     }
 
-    /// As [`Node::topic_types`], including the types of the subscriptions: for a program that makes a publisher for
-    /// them.
+    /// As [`Node::topic_types`], including the types of the subscriptions, for a program that makes a
+    /// publisher for these.
     ///
     /// # Errors
     /// As [`Node::topic_types`].
@@ -182,7 +182,7 @@ impl Node {
         Ok(types)
     }
 
-    /// A subscription with a callback, to which this node's executor gives the messages one at a time.
+    /// Creates a subscription with a callback, which this node's executor calls with each message.
     ///
     /// # Errors
     /// As [`Node::create_subscription`].
@@ -231,7 +231,7 @@ pub(crate) fn type_description<T: Message>() -> TypeDescription {
     describe(T::TYPE_NAME, T::TYPE_HASH, T::DEFINITION, T::MAX_BYTES)
 }
 
-/// Compiled once, and not for each type.
+/// A function without a type parameter, so that it is compiled only once.
 fn describe(name: &str, hash: [u8; 32], definition: &str, payload_bytes: usize) -> TypeDescription {
     TypeDescription { name: name.to_owned(), hash, definition: definition.into(), payload_bytes }
 }

@@ -1,4 +1,4 @@
-//! Hints for endpoints that wait in vain: the other end of their topic is in another domain.
+//! Hints for endpoints that wait in vain: the opposite endpoint is in another domain.
 
 use crate::{lock::lock, log, node::is_private, time::monotonic_ns};
 use gantry_shm::{DomainReport, EndpointDescription, Participant, PublisherMatches, Role, SeenPublishers, Watcher};
@@ -7,13 +7,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The age of an endpoint at which the other domains are searched: a younger endpoint may have its other end still
-/// starting in this domain.
+/// The age of an endpoint at which the other domains are searched: the opposite endpoint of a younger one may still
+/// be starting in this domain.
 const MIN_AGE: Duration = Duration::from_secs(1);
 /// The time between two searches for subscriptions: a search reads the files of all domains.
 const REST_NS: u64 = 1_000_000_000;
 
-/// Searches once for the subscriptions of a waiting publisher in the other domains of this user.
+/// The search for the subscriptions of a waiting publisher in the other domains of this user, which is done once.
 #[derive(Debug)]
 pub(super) struct UnmatchedPublisher {
     created: Instant,
@@ -42,23 +42,24 @@ impl UnmatchedPublisher {
 static WAITING: Mutex<Waiting> = Mutex::new(Waiting { subscriptions: Vec::new(), rest_until_ns: 0 });
 
 struct Waiting {
-    /// Weak: they keep their domains, whose files are removed when the last handle of a domain is dropped.
+    /// The subscriptions with their numbers. The references are weak because a subscription keeps its domain, whose
+    /// files are removed when the last handle of the domain is dropped.
     subscriptions: Vec<(u64, Weak<UnmatchedSubscription>)>,
-    /// The time before which there is no look, CLOCK_MONOTONIC.
+    /// The time before which there is no further search, CLOCK_MONOTONIC.
     rest_until_ns: u64,
 }
 
-/// Orders one search for the publishers of a subscription in the other domains of this user, on the control thread. So
-/// the search also serves a subscription whose callback waits in an executor.
+/// The order of one search for the publishers of a subscription in the other domains of this user. The control
+/// thread searches, so that the search also serves a subscription whose callback waits in an executor.
 pub(super) struct UnmatchedSubscription {
     own: Arc<EndpointDescription>,
     publishers: PublisherMatches,
-    /// The time from which on it is due, CLOCK_MONOTONIC.
+    /// The time from which on the search is due, CLOCK_MONOTONIC.
     from_ns: u64,
 }
 
 impl UnmatchedSubscription {
-    /// Orders the search, unless the subscription is dropped before it is due.
+    /// Orders the search; it does not run if the subscription is dropped before the search is due.
     pub(super) fn watch(
         participant: &Participant,
         subscription: &gantry_shm::Subscription,
@@ -99,7 +100,8 @@ impl std::fmt::Debug for UnmatchedSubscription {
     }
 }
 
-/// Searches for the publishers of all subscriptions that are due and have none in their own domains.
+/// Searches for the publishers of all subscriptions whose search is due and that have no publisher in
+/// their own domains.
 fn look(now_ns: u64) {
     let mut waiting = lock(&WAITING);
     if now_ns < waiting.rest_until_ns {
@@ -123,7 +125,7 @@ fn look(now_ns: u64) {
     warn(unmatched);
 }
 
-/// Warns of each endpoint whose other end is in another domain.
+/// Warns of each endpoint whose opposite endpoint is in another domain.
 fn warn(mut ends: Vec<Arc<EndpointDescription>>) {
     ends.retain(|own| log::is_warn_enabled(&own.node) && !is_private(own.domain_id));
     if ends.is_empty() {
@@ -133,13 +135,13 @@ fn warn(mut ends: Vec<Arc<EndpointDescription>>) {
         if is_private(domain_id) || ends.iter().all(|own| own.domain_id == domain_id) {
             continue;
         }
-        // A domain that cannot be read does not concern these endpoints.
+        // A domain that cannot be read is left out.
         let Ok(Some(report)) = gantry_shm::inspect(domain_id) else { continue };
         ends.retain(|own| own.domain_id == domain_id || !is_told(own, domain_id, &report));
     }
 }
 
-/// Warns if this domain has the other end; returns whether it has.
+/// Warns if this domain has an opposite endpoint; returns whether it has one.
 fn is_told(own: &EndpointDescription, domain_id: u32, report: &DomainReport) -> bool {
     let Some(other) = other_end(own, report) else { return false };
     let (word, other_word) = match own.role {

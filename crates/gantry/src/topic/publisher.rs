@@ -10,8 +10,8 @@ use std::{
     time::Duration,
 };
 
-/// Publishes messages of type `T`; belongs to one thread at a time. It derefs to its [`GenericPublisher`], which has
-/// the methods that do not depend on `T` and says which of them are real-time.
+/// A publisher of messages of type `T`. It belongs to one thread at a time, and derefs to its [`GenericPublisher`],
+/// which has the methods that do not depend on `T`, and whose documentation names the real-time methods.
 #[derive(Debug)]
 pub struct Publisher<T> {
     generic: GenericPublisher,
@@ -24,10 +24,10 @@ pub struct Publisher<T> {
 /// `set_…` for numbers and `…_mut` for the rest.
 ///
 /// # Defaults
-/// A loan starts from the message's defaults: texts have the values that its shape gives, and all other fields have the
-/// values of the definition, or zero. There is one exception, since clearing an image would cost as much as writing it:
-/// **an array or a sequence of more than 4 KiB ([`MAX_DEFAULT_BYTES`](gantry_cdr::MAX_DEFAULT_BYTES)) holds old
-/// bytes**, so write all of it. The loans of [`loan_uninit`](Publisher::loan_uninit) and
+/// A loan starts from the message's defaults: texts have the values from the loan's shape, and all other fields have
+/// the values of the definition, or zero. There is one exception, since clearing an image would cost as much as
+/// writing it: **an array or a sequence of more than 4 KiB ([`MAX_DEFAULT_BYTES`](gantry_cdr::MAX_DEFAULT_BYTES))
+/// holds old bytes**, so write all of it. The loans of [`loan_uninit`](Publisher::loan_uninit) and
 /// [`loan_uninit_with`](Publisher::loan_uninit_with) have no defaults: write every number. The rule is the same for
 /// requests and responses of services, and for [`Message::build`].
 pub struct Loan<T: Message> {
@@ -43,7 +43,7 @@ impl<T: Message> Publisher<T> {
         &mut self.generic
     }
 
-    /// Another publisher of the same topic, as [`GenericPublisher::try_clone`].
+    /// Makes another publisher of the same topic, as [`GenericPublisher::try_clone`].
     ///
     /// # Errors
     /// As [`Node::create_publisher`](crate::Node::create_publisher).
@@ -51,8 +51,8 @@ impl<T: Message> Publisher<T> {
         Ok(Publisher::new(self.generic.try_clone()?))
     }
 
-    /// Memory for one message, if all messages of the type have the same length; otherwise see
-    /// [`Publisher::loan_with`]. It starts from its [defaults](Loan#defaults).
+    /// Loans memory for one message, if all messages of the type have the same length; otherwise see
+    /// [`Publisher::loan_with`]. The message starts from its [defaults](Loan#defaults).
     ///
     /// ```compile_fail,E0277
     /// # use gantry_msgs::sensor_msgs::msg::Image;
@@ -72,7 +72,7 @@ impl<T: Message> Publisher<T> {
     }
 
     /// As [`Publisher::loan`], without defaults, for a program that writes every number of the message: the loan holds
-    /// the slot's old contents, which are valid values of an older message. It saves the time to write the defaults.
+    /// the slot's old contents, which are valid values of an older message. This saves the time to write the defaults.
     ///
     /// # Errors
     /// As [`GenericPublisher::loan`].
@@ -84,11 +84,11 @@ impl<T: Message> Publisher<T> {
         self.loan_uninit_with(())
     }
 
-    /// Memory for one message with this [shape](Shape) (texts, and lengths of sequences). It starts from its
-    /// [defaults](Loan#defaults). See [`GenericPublisher::loan`].
+    /// Loans memory for one message with this [shape](Shape) (texts, and lengths of sequences). The message starts
+    /// from its [defaults](Loan#defaults). See [`GenericPublisher::loan`].
     ///
     /// # Errors
-    /// A length above its bound; as [`GenericPublisher::loan`].
+    /// A text or a sequence is longer than its bound; as [`GenericPublisher::loan`].
     #[inline]
     pub fn loan_with(&mut self, shape: impl Shape<T>) -> Result<Loan<T>> {
         self.generic.loan_message(shape)
@@ -129,7 +129,7 @@ impl<T: Message> Publisher<T> {
     /// The copy path: serialises `message` into a slot, publishes the slot and returns its sequence.
     ///
     /// # Errors
-    /// A length above its bound; as [`GenericPublisher::publish_copy`].
+    /// A text or a sequence is longer than its bound; as [`GenericPublisher::publish_copy`].
     pub fn publish_copy(&mut self, message: &T) -> Result<u64> {
         let loan = self.generic.copy_message(message)?;
         self.generic.publish_copied(loan)
@@ -158,7 +158,7 @@ impl<T: Message> Publisher<T> {
     }
 }
 
-/// The messages of a typed publisher, which servers send by generic publishers.
+/// The methods of a typed publisher that servers need for their generic publishers.
 impl GenericPublisher {
     /// As [`Publisher::loan_with`].
     #[inline]
@@ -169,7 +169,7 @@ impl GenericPublisher {
         Ok(Loan { view })
     }
 
-    /// A loan with a copy of the message.
+    /// Loans memory and copies the message into it.
     pub(crate) fn copy_message<T: Message>(&mut self, message: &T) -> Result<GenericLoan> {
         let length_bytes = message.body_bytes().map_err(|error| self.cannot_build::<T>(error))?;
         let mut loan = self.loan_for_copy(length_bytes)?;

@@ -10,7 +10,8 @@ use std::collections::BTreeMap;
 #[must_use]
 pub fn standard_types() -> BTreeMap<String, TypeDescription> {
     let mut types = BTreeMap::new();
-    // Some older messages of performance_test have the same names as newer ones; the newer ones come first.
+    // Some older messages of performance_test have the same names as newer messages; the newer messages are
+    // inserted first.
     let mut insert = |description: TypeDescription| {
         types.entry(description.name.clone()).or_insert(description);
     };

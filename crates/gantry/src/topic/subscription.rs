@@ -12,12 +12,13 @@ use gantry_cdr::{ByteOrder, Message, View};
 use gantry_shm::{Gid, SampleInfo};
 use std::{marker::PhantomData, ops::Deref, os::fd::BorrowedFd, time::Duration};
 
-/// Takes messages of type `T`; belongs to one thread at a time. It derefs to its [`GenericSubscription`], which has the
-/// methods that do not depend on `T` and says which of them are real-time.
+/// A subscription that takes messages of type `T`. It belongs to one thread at a time, and derefs to its
+/// [`GenericSubscription`], which has the methods that do not depend on `T`, and whose documentation names the
+/// real-time methods.
 #[derive(Debug)]
 pub struct Subscription<T> {
     generic: GenericSubscription,
-    /// The bytes of a message on the copy path, before they are read.
+    /// The buffer of the copy path: the bytes of a message before they are deserialised.
     body: Vec<u8>,
     message: PhantomData<fn() -> T>,
 }
@@ -35,15 +36,16 @@ impl<T: Message> Subscription<T> {
         Subscription { generic, body: Vec::new(), message: PhantomData }
     }
 
-    /// The next message, in place, as [`GenericSubscription::take`].
+    /// Takes the next message, in place, as [`GenericSubscription::take`].
     ///
-    /// The message is checked once, here; the time grows with the number of fields and the length of texts, not with
-    /// the number of bytes. It lies in its publisher's memory: a publisher that is not trusted could change it
-    /// afterwards; see [`Subscription::take_copy`].
+    /// The message is checked only in this take; the time of the check grows with the number of fields and the
+    /// length of texts, not with the number of bytes. The message lies in its publisher's memory: a publisher that
+    /// is not trusted could change it afterwards; see [`Subscription::take_copy`].
     ///
     /// # Errors
-    /// A sample that is no `T`. It is skipped and [counted](GenericSubscription::malformed): the next take continues.
-    /// The error names the publisher of this sample, for which the graph is read. As [`GenericSubscription::take`].
+    /// The bytes of a sample are not a `T`. The sample is skipped and [counted](GenericSubscription::malformed), and
+    /// the next take continues behind it. The error names the publisher of this sample, which costs a reading of the
+    /// graph. As [`GenericSubscription::take`].
     #[inline]
     pub fn take(&mut self) -> Result<Option<Sample<T>>> {
         let Some(sample) = self.generic.take()? else { return Ok(None) };
@@ -57,9 +59,9 @@ impl<T: Message> Subscription<T> {
     }
 
     /// As [`Subscription::take`], for callers that cannot use an error: skips malformed samples, and logs the first,
-    /// the tenth, the hundredth … of them. It skips at most the number of samples that waited when it skipped the first
-    /// one, then returns `None`: otherwise the loop might never end if malformed samples arrive as fast as they are
-    /// skipped.
+    /// the tenth, the hundredth of them and so on. This method skips at most the number of samples that waited when
+    /// it skipped the first one, then returns `None`: otherwise the loop might never end if malformed samples arrive
+    /// as fast as they are skipped.
     pub(crate) fn take_valid(&mut self) -> Result<Option<Sample<T>>> {
         let mut left = None;
         while left != Some(0) {
@@ -85,8 +87,8 @@ impl<T: Message> Subscription<T> {
         Ok(Some((sample, info)))
     }
 
-    /// The next message, in place, when there is one, on any async runtime. Each wait costs a hop over the control
-    /// thread.
+    /// A future of the next message, in place, for any async runtime. The control thread wakes each wait, which
+    /// costs an additional hop.
     ///
     /// ```no_run
     /// # use gantry::{Subscription, gantry_cdr::Message};
@@ -104,10 +106,10 @@ impl<T: Message> Subscription<T> {
         TakeFuture::new(self)
     }
 
-    /// The copy path: a copy of the next message in private memory, for readers that do not trust the writer. The bytes
-    /// are copied, and the copy is checked and read. A message of fixed size that lies in memory as in CDR is copied
-    /// once; any other message is copied twice: to a buffer of the subscription, then to its fields. Allocates;
-    /// [`Subscription::take_copy_into`] allocates only for fields that grow, and when the buffer grows.
+    /// The copy path: a copy of the next message in private memory, for readers that do not trust the writer. The
+    /// bytes are copied, and the copy is checked and deserialised. A message of fixed size that lies in memory as in
+    /// CDR is copied once; any other message is copied twice: to a buffer of the subscription, then to its fields.
+    /// Allocates; [`Subscription::take_copy_into`] allocates only for fields that grow, and when the buffer grows.
     ///
     /// # Errors
     /// As [`Subscription::take`].
@@ -119,14 +121,14 @@ impl<T: Message> Subscription<T> {
     }
 
     /// As [`Subscription::take_copy`], into `message`, whose allocations are reused. After an error, `message` is a
-    /// mixture of old and new.
+    /// mixture of the old and the new message.
     ///
     /// # Errors
     /// As [`Subscription::take`].
     ///
     /// # Real-time
-    /// As [`Subscription::take`], but it allocates for fields that grow, and for messages that are longer than all
-    /// earlier ones; its time grows with the number of bytes.
+    /// As [`Subscription::take`], but this method allocates for fields that grow, and for messages that are longer
+    /// than all earlier ones; its time grows with the number of bytes.
     pub fn take_copy_into(&mut self, message: &mut T) -> Result<Option<SampleInfo>> {
         let Some(sample) = self.generic.take()? else { return Ok(None) };
         self.copy(&sample, message)?;
@@ -234,7 +236,7 @@ impl<T: Message> TakeSource for Subscription<T> {
 }
 
 impl<T: Message> Sample<T> {
-    /// A sample whose bytes were checked to be a `T`.
+    /// Makes the sample, after checking that its bytes are a `T`.
     #[inline]
     pub(crate) fn new(sample: GenericSample) -> gantry_cdr::Result<Sample<T>> {
         Ok(Sample { view: T::view(sample)? })

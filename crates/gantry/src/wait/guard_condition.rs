@@ -1,4 +1,4 @@
-//! A guard condition: news that a program makes itself.
+//! A guard condition: news that a program triggers by itself.
 
 use super::{
     lock,
@@ -11,8 +11,9 @@ use std::{
     task::Waker,
 };
 
-/// Wakes a wait set, an executor or a future from any thread of the process (rclcpp's `GuardCondition`). Clones are the
-/// same guard condition: one clone is triggered, another clone is waited for.
+/// A guard condition, by which any thread of the process wakes a wait set, an executor or a future (rclcpp's
+/// `GuardCondition`). Clones are handles to the same guard condition: one clone is triggered, another clone
+/// is waited for.
 ///
 /// ```
 /// use gantry::{GuardCondition, Node, WaitSet};
@@ -44,7 +45,7 @@ struct State {
 }
 
 impl GuardCondition {
-    /// A guard condition that is not triggered.
+    /// Makes a guard condition that is not triggered.
     #[must_use]
     pub fn new() -> GuardCondition {
         GuardCondition { state: Arc::new(Mutex::new(State { handles: 1, ..State::default() })), handle: 0 }
@@ -53,8 +54,8 @@ impl GuardCondition {
     /// Triggers the guard condition, and wakes its waiters. Triggers until the next take count as one.
     ///
     /// # Real-time
-    /// Takes one lock, which is held for some nanoseconds. If threads or tasks wait, an allocation, and a system call
-    /// for each.
+    /// Takes one lock, which is held for some nanoseconds. If threads or tasks wait, allocates, and makes a system
+    /// call for each of them.
     pub fn trigger(&self) {
         let mut state = lock(&self.state);
         state.is_triggered = true;
@@ -63,12 +64,12 @@ impl GuardCondition {
         wakers.into_iter().for_each(Waker::wake);
     }
 
-    /// Whether it was triggered since the last take.
+    /// Whether the guard condition was triggered since the last take.
     pub fn take(&mut self) -> bool {
         std::mem::take(&mut lock(&self.state).is_triggered)
     }
 
-    /// The next trigger, on any async runtime.
+    /// A future of the next trigger, for any async runtime.
     ///
     /// # Errors
     /// [`Error::ShutDown`](crate::Error::ShutDown).
@@ -117,7 +118,7 @@ impl TakeSource for GuardCondition {
 }
 
 impl Clone for GuardCondition {
-    /// Another handle to the same guard condition.
+    /// Makes another handle to the same guard condition.
     fn clone(&self) -> GuardCondition {
         let mut state = lock(&self.state);
         let handle = state.handles;

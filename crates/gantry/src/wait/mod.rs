@@ -1,4 +1,4 @@
-//! Sources that can be waited for and taken from: the traits below wait sets, futures and executors.
+//! Sources that can be waited for and taken from: the traits on which wait sets, futures and executors are built.
 
 mod guard_condition;
 mod take_future;

@@ -1,5 +1,5 @@
-//! The future of a take, for any async runtime. Each wake-up is a hop over the control thread, which an executor does
-//! not need.
+//! The future of a take, for any async runtime. The control thread wakes the task, which costs an additional hop
+//! that an executor does not need.
 
 use super::waitable::TakeSource;
 use crate::{
@@ -11,11 +11,11 @@ use std::{
     task::{Context, Poll},
 };
 
-/// The next value of a source, when there is one, or [`Error::ShutDown`] when the program shuts down. Dropping the
-/// future loses nothing.
+/// A future of the next value of a source; it ends with [`Error::ShutDown`] when the program shuts down. Dropping
+/// the future loses no value.
 ///
 /// # Real-time
-/// Each wait costs locks, system calls and a hop over the control thread.
+/// Each wait costs locks, system calls and an additional hop over the control thread.
 #[derive(Debug)]
 #[must_use = "a future does nothing unless it is awaited"]
 pub struct TakeFuture<'a, W: TakeSource> {
@@ -24,7 +24,7 @@ pub struct TakeFuture<'a, W: TakeSource> {
 }
 
 impl<'a, W: TakeSource> TakeFuture<'a, W> {
-    /// Creates the future of a source without due times: nothing would wake the future at a due time.
+    /// Creates the future of a source without due times: at a due time, the future would not be woken.
     pub(crate) fn new(source: &'a mut W) -> TakeFuture<'a, W> {
         TakeFuture { source, at_shutdown: ShutdownWaker::default() }
     }
@@ -42,7 +42,8 @@ impl<W: TakeSource> Future for TakeFuture<'_, W> {
         if let Some(subscription) = source.subscription() {
             subscription.set_waker(Some(context.waker().clone()))?; // wakes at once if there is something by now
         }
-        // Earlier news wakes no task: a client whose server is gone gets no sample.
+        // The take follows the registration of the waker, because earlier news wakes no task: a client whose server
+        // is gone gets no sample.
         if let Some(taken) = source.take_next()? {
             return Poll::Ready(Ok(taken));
         }
@@ -58,7 +59,7 @@ impl<W: TakeSource> Drop for TakeFuture<'_, W> {
     fn drop(&mut self) {
         self.source.set_waker(None);
         if let Some(subscription) = self.source.subscription() {
-            // The call fails only in a forked child, which has no control thread.
+            // An error is ignored: the call fails only in a forked child, which has no control thread.
             let _ = subscription.set_waker(None);
         }
     }

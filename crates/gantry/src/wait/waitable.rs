@@ -12,12 +12,12 @@ pub trait WaitSource: Send {
         None
     }
 
-    /// The time at which the source becomes ready without news, CLOCK_MONOTONIC in ns.
+    /// The time at which the source becomes ready although no news comes, CLOCK_MONOTONIC in ns.
     fn due_ns(&mut self) -> Option<u64> {
         None
     }
 
-    /// The source as a part of a sentence: "topic /image".
+    /// The name of the source as a part of a sentence: "topic /image".
     fn describe(&mut self) -> String {
         let topic = self.subscription().map(|subscription| &subscription.description().topic);
         topic.map_or_else(|| "an event".to_owned(), |topic| format!("topic {topic}"))
@@ -28,7 +28,7 @@ pub trait WaitSource: Send {
         false
     }
 
-    /// Whether values may be dropped and counted if there is no room, as samples may.
+    /// Whether values may be dropped and counted if there is no room, as is true of samples.
     fn is_lossy(&self) -> bool {
         false
     }
@@ -36,10 +36,11 @@ pub trait WaitSource: Send {
 
 /// A source that a wait set, an executor or a future can wait for. The trait is sealed: only this crate implements it.
 pub trait Waitable: WaitSource {
-    /// Whether there is something to take. Control path if publishers came or went; else a few loads.
+    /// Whether there is something to take. On the control path if publishers came or went; otherwise it
+    /// costs a few loads.
     ///
     /// # Errors
-    /// As taking from it.
+    /// As a take from this source.
     fn is_ready(&mut self) -> Result<bool> {
         Ok(self.subscription().map_or(Ok(false), gantry_shm::Subscription::is_ready)?)
     }
@@ -50,18 +51,18 @@ pub trait Waitable: WaitSource {
     fn set_waker(&mut self, _waker: Option<Waker>) {}
 }
 
-/// A [`Waitable`] from which values are taken one by one, as a callback gets them.
+/// A [`Waitable`] from which values are taken one by one; a callback is called with each value.
 pub trait TakeSource: Waitable {
     /// The type of a value.
     type Taken;
 
-    /// The next value; `None` if there is none now.
+    /// Takes the next value; `None` if there is none now.
     ///
     /// # Errors
-    /// As the type's own method to take.
+    /// As the method of the type that takes.
     fn take_next(&mut self) -> Result<Option<Self::Taken>>;
 
-    /// The memory that the value occupies, as far as a queue of values limits it.
+    /// The memory that the value occupies, for a queue that limits the memory of its values.
     fn size_bytes(&self, _taken: &Self::Taken) -> usize {
         0
     }

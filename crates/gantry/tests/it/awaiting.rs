@@ -29,7 +29,7 @@ impl Wake for Unpark {
     }
 }
 
-/// Runs a future on this thread; panics if it takes too long.
+/// Runs a future to its end on this thread; panics if this takes too long.
 pub fn block_on<F: Future>(future: F) -> F::Output {
     let waker: Waker = Arc::new(Unpark(std::thread::current())).into();
     let (mut future, give_up) = (pin!(future), Instant::now() + PATIENCE);
@@ -150,7 +150,7 @@ fn a_wait_set_waits_for_every_kind() {
     let (mut wait_set, mut other, clock) = (WaitSet::new(&node).unwrap(), None, timer.clone());
     for round in 0..5 {
         std::thread::scope(|scope| {
-            // The wait set may sleep by then, or not yet.
+            // The wait set may be asleep at this moment, or not yet.
             scope.spawn(|| match round {
                 0 => send(&mut publisher, 1.0),
                 1 => clock.reset(),

@@ -1,5 +1,5 @@
-//! The roles of child processes. Each prints `ready` when its endpoint exists, and continues with each line that it
-//! reads.
+//! The roles of child processes. Each role prints `ready` when its endpoint exists, and does one step for each line
+//! that it reads.
 
 use crate::support::*;
 use gantry::{Node, Qos};
@@ -19,7 +19,7 @@ pub fn play(role: &str, topic: &str) {
             while told() {}
         }
         "task" => crate::events::play_task(node, topic),
-        // Publishes a path for each order, longer than the one before.
+        // Role: publishes a path at each line of input; each path is longer than the one before.
         "path-talker" => {
             let mut publisher = node.create_generic_publisher(topic, path(), Qos::default()).unwrap();
             say("ready");
@@ -52,7 +52,7 @@ pub fn play(role: &str, topic: &str) {
     }
 }
 
-/// Publishes a typed message for each order.
+/// Publishes a typed message at each line of input.
 fn talk_typed(node: &Node, topic: &str) {
     let mut publisher = node.create_publisher::<Point>(topic, Qos::default()).unwrap();
     say("ready");
@@ -64,7 +64,7 @@ fn talk_typed(node: &Node, topic: &str) {
     }
 }
 
-/// Prints the typed messages that it takes.
+/// Takes typed messages and prints them.
 fn listen_typed(node: &Node, topic: &str) {
     let mut subscription = node.create_subscription::<Point>(topic, Qos::default()).unwrap();
     say("ready");
@@ -77,7 +77,7 @@ fn listen_typed(node: &Node, topic: &str) {
     }
 }
 
-/// Offers a deadline and a lease, and publishes or asserts its liveliness for each order.
+/// Offers a deadline and a lease, and publishes or asserts its liveliness at each line of input.
 fn talk_as_ordered(node: &Node, topic: &str) {
     let mut publisher = node.create_publisher::<Point>(topic, crate::qos::promised()).unwrap();
     say("ready");
@@ -91,7 +91,7 @@ fn talk_as_ordered(node: &Node, topic: &str) {
     }
 }
 
-/// Waits for an order; `false` if the parent ends the child.
+/// Waits for a line of input; `false` if the parent ends the child.
 pub fn told() -> bool {
     order().is_some()
 }

@@ -1,4 +1,4 @@
-//! A collector names the sources of a binding that have something, and its bell wakes it.
+//! A collector names the sources of a binding that have values, and its bell wakes it.
 
 use crate::support::*;
 use gantry::{Collector, GuardCondition, Node, Qos, Waitable};
@@ -19,7 +19,7 @@ tests![
     a_source_of_another_domain_is_refused,
 ];
 
-/// The bits that are collected within [`PATIENCE`].
+/// Waits for news, and returns the bits that are collected within [`PATIENCE`].
 fn waited_for(collector: &mut Collector) -> Vec<usize> {
     let (deadline, mut bits) = (Instant::now() + PATIENCE, Vec::new());
     while bits.is_empty() && Instant::now() < deadline {

@@ -1,7 +1,7 @@
 //! Deadlines, liveliness and lifespans: broken promises are events, and expired samples are not delivered.
 //!
-//! No test depends on the speed of the machine: it waits for events that must come, or bounds their number by the time
-//! that passed.
+//! No test depends on the speed of the machine: each test waits for events that must come, or bounds their number by
+//! the time that passed.
 
 use crate::{qos::*, support::*};
 use gantry::{Events, Node, PublisherEvent, Qos, SubscriptionEvent, Waitable};
@@ -20,7 +20,7 @@ tests![
     a_publisher_stays_readable_while_all_expires,
 ];
 
-/// Waits until the numbers of publishers that are alive and not alive are these.
+/// Waits until the numbers of publishers that are alive and not alive are `counts`.
 #[track_caller]
 fn until_alive(events: &mut Events<SubscriptionEvent>, counts: (u64, u64)) {
     next_of(events, |event| (liveliness(event) == Some(counts)).then_some(()));
@@ -58,7 +58,8 @@ fn a_silent_publisher_misses_its_deadline_and_the_subscriptions() {
     let subscription = subscription(&node, topic, Qos::default().deadline(2 * SHORT));
     let (mut offers, mut requests) = (publisher.events().unwrap(), subscription.events().unwrap());
     let (mut total, mut its_total) = (0, 0);
-    // An event comes in time, not only with the check of the processes each second, with a dozen periods at once.
+    // An event must come in time, and not only with the check of the processes each second, which would report a
+    // dozen periods at once.
     let (mut in_time, mut its_in_time) = (false, false);
     let end = Instant::now() + PATIENCE;
     while !(in_time && its_in_time) {
@@ -79,8 +80,8 @@ fn a_promise_that_is_kept_is_not_missed() {
     let mut last = Instant::now();
     let (mut offers, mut requests) = (publisher.events().unwrap(), subscription.events().unwrap());
     let begin = Instant::now();
-    // The time between two samples is at most the time between the readings of the clock before the first and after the
-    // second. On a machine without load it is less than a period.
+    // The time between two samples is at most the time between a reading of the clock before the first sample and a
+    // reading after the second. On a machine without load, this is less than a period.
     let mut most = 0;
     let periods = |since: Instant| (since.elapsed().as_nanos() / SHORT.as_nanos()) as u64;
     while begin.elapsed() < 20 * SHORT {
@@ -170,7 +171,7 @@ fn a_silent_publisher_is_told_that_its_liveliness_was_lost() {
 
 fn a_living_process_asserts_the_liveliness_of_its_publishers() {
     let (node, topic) = (node(), "automatic");
-    // A publisher with a lease that does not publish.
+    // The publisher has a lease and does not publish.
     let publisher = publisher(&node, topic, Qos::default().liveliness_lease_duration(SHORT));
     let subscription = subscription(&node, topic, Qos::default().liveliness_lease_duration(SHORT));
     let (mut offers, mut requests) = (publisher.events().unwrap(), subscription.events().unwrap());
@@ -192,7 +193,7 @@ fn promises_of_another_process_are_watched() {
         missed |= its_missed(event).is_some();
     }
     for order in ["assert", "publish"] {
-        // If the check comes too late, the order is repeated.
+        // If the check comes too late, the order to the child is repeated.
         let (mut alive, end) = (false, Instant::now() + PATIENCE);
         while !alive {
             assert!(Instant::now() < end, "the order {order} does not make it alive");

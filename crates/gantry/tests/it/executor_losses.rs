@@ -1,4 +1,4 @@
-//! Losses that executors must not have, while callbacks, nodes and spins come and end.
+//! Tests that executors lose no news while callbacks, nodes and spins come and end.
 
 use crate::{
     executors::{Kind, Tested},
@@ -32,8 +32,8 @@ fn executors() -> impl Iterator<Item = (&'static str, Box<dyn Tested>)> {
     Kind::ALL.into_iter().map(|(kind, name)| (name, kind.executor()))
 }
 
-/// The executors that do not queue all samples: in executors that queue all samples, a callback that is always ready
-/// would fill the queue.
+/// The executors that do not queue all samples: in other executors, a callback that is always ready would
+/// fill the queue.
 fn unhurried() -> impl Iterator<Item = (&'static str, Box<dyn Tested>)> {
     executors().filter(|(name, _)| !name.contains("drop"))
 }
@@ -93,7 +93,7 @@ fn messages_of_publishers_that_leave_during_a_callback_are_not_lost() {
     }
 }
 
-/// A counter of calls, for a callback and for the test.
+/// Makes a counter of calls, with a handle for the callback and one for the test.
 fn counter() -> (Arc<AtomicUsize>, Arc<AtomicUsize>) {
     let count = Arc::new(AtomicUsize::new(0));
     (count.clone(), count)
@@ -123,7 +123,7 @@ fn news_that_comes_while_its_callback_finds_nothing_is_not_lost() {
         let canceler = executor.handle();
         std::thread::scope(|scope| {
             let spinner = scope.spawn(|| executor.spin().unwrap());
-            // The next sample follows each one at once, just when the callback checks for more.
+            // Each sample is followed at once by the next one, just when the callback checks for more.
             let lost = (1..2_000).find(|&number| {
                 publish(&mut publisher, number);
                 let give_up = Instant::now() + Duration::from_secs(10);
@@ -172,7 +172,7 @@ fn a_panic_is_passed_on_and_the_executor_can_go_on() {
         let (heard, count) = counter();
         let canceler = executor.handle();
         node.create_subscription_with_callback::<Point>(&topic, Qos::default(), move |point| {
-            // Without the panic hook, so that nothing is printed.
+            // The panic is resumed without the panic hook, so that nothing is printed.
             if point.x == 1.0 {
                 std::panic::resume_unwind(Box::new("on purpose"));
             }
@@ -195,7 +195,7 @@ fn a_panic_is_passed_on_and_the_executor_can_go_on() {
     }
 }
 
-/// The type description of a publisher of strings.
+/// The type description of strings, as a publisher in the graph shows it.
 fn string_description(node: &Node, topic: &str) -> TypeDescription {
     let typed = node.create_publisher::<gantry_msgs::std_msgs::msg::String>(topic, Qos::default()).unwrap();
     let mut types = node.topic_types(topic).unwrap();

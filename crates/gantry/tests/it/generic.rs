@@ -119,7 +119,7 @@ fn typed_ends_meet_generic_ones_of_another_process() {
 
     let mut listener = start_child("typed-listener", "/points");
     let mut publisher = node().create_generic_publisher("/points", point(), Qos::default()).unwrap();
-    // The subscription of this process, and the child's.
+    // The two are the subscription of this process and the subscription of the child.
     assert!(publisher.wait_for_subscriptions(2, PATIENCE).unwrap());
     publisher.publish_copy(Point { x: 4.0, y: 5.0 }.as_bytes()).unwrap();
     assert_eq!(listener.line(), "4 5");
@@ -175,7 +175,7 @@ fn samples_have_exactly_the_time_of_the_caller() {
         generic.publish_at(loan, time).unwrap();
         assert_eq!(published(receive(&mut subscription)), time);
     }
-    // The publisher's own clock is as before.
+    // After a publish with a given time, the publisher still reads its own clock.
     typed.publish_copy(&Point { x: 0.0, y: 0.0 }).unwrap();
     assert!(published(receive(&mut subscription)).monotonic_ns > 3_000_000_007);
 }

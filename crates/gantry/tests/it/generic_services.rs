@@ -1,4 +1,5 @@
-//! Generic clients and servers beside typed ones, and what a program learns of services whose types it does not know.
+//! Generic clients and servers beside typed ones, and the information for a program about services whose types it
+//! does not know.
 
 use crate::{DIRECTORY_VARIABLE, child::say, services::*, support::*};
 use gantry::{ConnectionState, EngineError, Error, ServiceTypeDescription};
@@ -43,7 +44,7 @@ fn add_two_ints() -> ServiceTypeDescription {
     ServiceTypeDescription::of::<AddTwoInts>()
 }
 
-/// The same type with messages of any length, as a program that breaks the protocol sends them.
+/// The type of `AddTwoInts` with messages of any length, which a faulty program may send.
 fn unchecked() -> ServiceTypeDescription {
     let mut service_type = add_two_ints();
     (service_type.request.payload_bytes, service_type.response.payload_bytes) = (usize::MAX, usize::MAX);
@@ -64,7 +65,7 @@ fn a_malformed_request_ends_no_server() {
     assert!(service.take_request().unwrap().is_none());
 }
 
-/// More than a client's publisher keeps for a server.
+/// A number of requests that is larger than the number that a client's publisher keeps for a server.
 const MOST_KEPT: u64 = 2000;
 
 fn a_flood_of_malformed_requests_holds_no_server() {
@@ -75,7 +76,7 @@ fn a_flood_of_malformed_requests_holds_no_server() {
     let ends = is_over.clone();
     let flood = std::thread::spawn(move || {
         while !ends.load(Relaxed) {
-            // The send fails: the server leaves no room for a while.
+            // The send may fail, because the server leaves no room for a while.
             let sent = client.send_request_copy(&[1, 2, 3]);
             sent.into_iter().for_each(|request| assert!(client.remove_pending_request(request)));
         }
@@ -267,7 +268,7 @@ fn in_a_full_file_system_a_client_that_takes_nothing_ends_no_server() {
     assert_eq!(String::from_utf8_lossy(&output.stdout), "lost and counted\n");
 }
 
-/// Role of a child process: answers a client by more than the file system has room for.
+/// Role of a child process: sends a client more responses than the file system has room for.
 pub fn answer_largely(name: &str) {
     const RESPONSE_BYTES: usize = 5_000_000;
     const SENT: u64 = 40;
@@ -292,7 +293,7 @@ pub fn answer_largely(name: &str) {
     let taken: Vec<_> = std::iter::from_fn(|| client.take_response().unwrap()).collect();
     assert!(taken.len() > 5, "{}", taken.len());
     assert_eq!((lost, client.received().unwrap()), (SENT - taken.len() as u64, SENT), "the newest made room");
-    // Those that the client holds make no room.
+    // The responses that the client holds cannot be replaced.
     assert!((0..10).map(|_| answer(&mut client)).last() > Some(lost + 5));
     drop(taken);
     while client.take_response().unwrap().is_some() {}

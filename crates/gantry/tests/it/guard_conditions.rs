@@ -1,4 +1,4 @@
-//! Guard conditions: an event that a program raises itself wakes a wait set, an executor and a future.
+//! Guard conditions: a trigger by the program itself wakes a wait set, an executor and a future.
 
 use crate::{awaiting::block_on, support::*};
 use gantry::{EventsExecutor, Executor, GuardCondition, MultiThreadedExecutor, SingleThreadedExecutor, WaitSet};
@@ -11,7 +11,7 @@ tests! {
     a_task_awaits_a_trigger,
 }
 
-/// No wait of these tests ends by itself.
+/// A timeout that never passes: no wait of these tests ends by itself.
 const EVER: Duration = Duration::from_secs(100_000);
 
 fn a_trigger_from_another_thread_ends_a_wait() {

@@ -1,4 +1,4 @@
-//! A listener calls the owners of sources on its thread.
+//! Tests of a listener, which notifies the owners of sources on its thread.
 
 use crate::support::*;
 use gantry::{Attachment, Collector, GenericSubscription, Listener, ListenerSource, Node, Qos};
@@ -13,7 +13,7 @@ tests![
     a_source_may_drop_the_listener,
 ];
 
-/// Takes from a subscription on the listener's thread.
+/// A source that takes from a subscription on the listener's thread.
 struct Taking {
     subscription: Option<Mutex<GenericSubscription>>,
     taken: Sender<u8>,

@@ -40,7 +40,7 @@ tests! {
     a_program_that_ends_while_the_log_blocks_leaves_no_file,
 }
 
-/// Plays a role of this file; `false` for another one.
+/// Plays a role of this file; `false` for a role of another file.
 pub fn play(role: &str, topic: &str) -> bool {
     match role {
         "mistaken" => {}
@@ -86,8 +86,8 @@ pub fn play(role: &str, topic: &str) -> bool {
     true
 }
 
-/// Two callbacks that receive nothing, since the type or the QoS differ, and an executor that runs them until the test
-/// ends.
+/// Adds two callbacks that receive nothing, because type or QoS differ, and runs them in an executor until
+/// the test ends.
 fn make_mistakes(topic: &str) {
     let talker = Node::new("talker").unwrap();
     let listener = Node::builder("viewer").namespace("/front").build().unwrap();
@@ -99,7 +99,7 @@ fn make_mistakes(topic: &str) {
     let reliable = Qos::default().reliable();
     let _subscription = listener.create_subscription_with_callback::<Twist>(&qos_topic, reliable, |_| ()).unwrap();
     let mut other = talker.create_subscription::<std_msgs::msg::Bool>(&type_topic, Qos::default()).unwrap();
-    // The listener's control task has run when this later subscription is matched and has its sample.
+    // When this later subscription is matched and has its sample, the listener's control task has certainly run, too.
     let mut publisher = talker.create_publisher::<std_msgs::msg::Bool>(&type_topic, Qos::default()).unwrap();
     publisher.wait_for_subscriptions(1, PATIENCE).unwrap();
     publisher.publish_copy(&std_msgs::msg::Bool { data: true }).unwrap();
@@ -121,7 +121,7 @@ fn misspell_a_parameter() {
     assert_eq!(node.declare_parameter("gain_y", 0.0).unwrap(), 2.0);
 }
 
-/// Standard error of this program in a role, and its last line on standard output.
+/// Runs this program in a role; returns its standard error, and its last line on standard output.
 fn printed(role: &str, level: Option<&str>) -> (Vec<String>, String) {
     // The roles have domains of their own, in which no other node has the same name.
     static DOMAIN: AtomicU32 = AtomicU32::new(190);
@@ -158,7 +158,7 @@ fn mismatches_are_printed_once_in_ros_2_s_format() {
     assert!(of_type.contains("publishes std_msgs/msg/Bool") && of_type.contains("expects geometry_msgs/msg/Twist"));
     assert!(of_qos.contains("reliability (offered BEST_EFFORT, requested RELIABLE)"), "{of_qos}");
     for line in &lines {
-        // As `[WARN] [1234.567890123] [front.viewer]: message`, without colours.
+        // The line has the form `[WARN] [1234.567890123] [front.viewer]: message`, without colours.
         let rest = line.strip_prefix("[WARN] [").unwrap();
         let (time, rest) = rest.split_once("] [").unwrap();
         let (logger, _) = rest.split_once("]: topic ").unwrap();
@@ -259,8 +259,8 @@ fn other_hosts_without_a_bridge_are_warned_of_once() {
     assert_eq!(lines, [""; 0]);
 }
 
-/// The hint also comes for a callback that waits in an executor, and not for a subscription with a publisher in its own
-/// domain.
+/// The hint is also logged for a callback that waits in an executor, but not for a subscription with a publisher in
+/// its own domain.
 fn a_neighbour_in_another_domain_is_told() {
     collect_log();
     let neighbour = Node::builder("neighbour").domain_id(NEIGHBOUR_DOMAIN).build().unwrap();
@@ -285,7 +285,7 @@ fn a_neighbour_in_another_domain_is_told() {
     assert_eq!(logged(matched), [""; 0]);
 }
 
-/// Two subscriptions with publishers in another domain. The first is made while nothing is logged.
+/// Makes two subscriptions with publishers in another domain; the first one while nothing is logged.
 fn hint_before_and_after_the_level_is_set(topic: &str) {
     let neighbour = Node::builder("neighbour").domain_id(NEIGHBOUR_DOMAIN).build().unwrap();
     let node = Node::new("own").unwrap();
@@ -309,7 +309,7 @@ fn a_level_that_is_set_later_counts_for_the_hint_about_a_neighbour() {
     child.finish();
 }
 
-/// The log blocks in the warning of a slow callback until that callback is dropped, which this thread does.
+/// The log blocks in the warning about a slow callback until this callback is dropped, which this thread does.
 fn end_while_the_log_blocks(topic: &str) {
     let ((blocks, blocked), (owned, dropped)) = (channel(), channel::<()>());
     let dropped = Mutex::new(dropped);

@@ -1,7 +1,7 @@
 //! Tests of the public API: in one process, and between two.
 //!
-//! The same program is also the child processes: `it --child ROLE TOPIC` plays a role of `child`. All processes use one
-//! directory of shared memory, which the first one makes; each test has topics of its own.
+//! The same program also runs as the child processes: `it --child ROLE TOPIC` plays a role of `child`. All processes
+//! use one directory of shared memory, which the first process makes; each test has topics of its own.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on may say so by panicking")]
 
@@ -42,7 +42,8 @@ mod types;
 use std::process::ExitCode;
 use test_support::{in_own_memory, trials};
 
-/// The directory of the shared memory. The library reads it when a node is made, so it is set for a process of its own.
+/// The directory of the shared memory. The library reads it when a node is made, so the tests run in a process for
+/// which it was set.
 const DIRECTORY_VARIABLE: &str = "GANTRY_SHM_DIR";
 
 fn main() -> ExitCode {

@@ -1,4 +1,4 @@
-//! Nodes: weak handles, waits for others, the program's ROS arguments.
+//! Nodes: weak handles, waits for other nodes, the program's ROS arguments.
 
 use crate::{child::say, support::*};
 use gantry::{Executor, Node, Qos, SingleThreadedExecutor, spin_some};
@@ -19,7 +19,7 @@ tests! {
     nodes_that_came_and_went_leave_nothing,
 }
 
-/// Plays a role of this file; `false` for another one.
+/// Plays a role of this file; `false` for a role of another file.
 pub fn play(role: &str) -> bool {
     let arguments = match role {
         "arguments" => "x --ros-args -r __ns:=/left -r a:=b -p rate:=5 -p size:=6",
@@ -48,7 +48,7 @@ pub fn play(role: &str) -> bool {
     true
 }
 
-/// The last line of a child's standard output, and its standard error.
+/// Runs a child in a role; returns the last line of its standard output, and its standard error.
 fn output(role: &str) -> (String, String) {
     let mut command = Command::new(std::env::current_exe().unwrap());
     let output = command.args(["--child", role, "-"]).env_remove("GANTRY_LOG").output().unwrap();
@@ -138,7 +138,7 @@ fn names_with_repeated_underscores_work() {
     assert!(subscription.wait(PATIENCE).unwrap());
 }
 
-/// Topic lines, files, bytes of shared memory and mappings of a domain.
+/// The numbers of a domain's topic lines, files, bytes of shared memory, and mappings.
 fn remains(domain_id: u32) -> [usize; 4] {
     let report = gantry_shm::inspect(domain_id).unwrap().unwrap();
     let directory = report.directory.to_str().unwrap();
@@ -147,7 +147,7 @@ fn remains(domain_id: u32) -> [usize; 4] {
     [report.topic_lines, report.directory.read_dir().unwrap().count(), report.used_bytes as usize, mappings]
 }
 
-/// A domain that was used for long is as cheap as a new one.
+/// A domain that was used for a long time must cost no more than a new one.
 fn nodes_that_came_and_went_leave_nothing() {
     const DOMAIN: u32 = 61;
     let stays = Node::builder("stays").domain_id(DOMAIN).start_parameter_services(false).build().unwrap();
@@ -169,7 +169,7 @@ fn nodes_that_came_and_went_leave_nothing() {
         drop(nodes);
         eventually("no topic has a line", || remains(DOMAIN)[0] == 0);
         let [_, files, bytes, mappings] = *first.get_or_insert_with(|| remains(DOMAIN));
-        // The process's file may have a block more or less, as control threads were early or late.
+        // The process's file may have a block more or less, depending on the timing of control threads.
         let most = [0, files, bytes + (32 << 10), mappings];
         eventually("no more is left than after the first round", || (0..4).all(|n| remains(DOMAIN)[n] <= most[n]));
     }

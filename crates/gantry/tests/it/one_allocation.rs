@@ -1,5 +1,5 @@
-//! One allocation for every reader: subscriptions of this process and of others read the memory that was written, and
-//! keep it as long as they hold the sample.
+//! One allocation for every reader: subscriptions of this process and of others read the same memory that the
+//! publisher wrote, and keep it for as long as they hold the sample.
 
 use crate::support::*;
 use gantry::{Node, Publisher, PublisherOptions, Qos, Sample, Subscription};
@@ -7,7 +7,7 @@ use std::{sync::mpsc::channel, thread};
 
 tests![every_reader_gets_the_memory_that_was_written, samples_are_kept_sent_to_threads_and_dropped_in_any_order,];
 
-/// The file and the offset of a memory location: the same for the same memory in every process.
+/// The file and the offset of a memory location: they are the same for the same memory in every process.
 pub fn place_of<T>(memory: &T) -> String {
     let address = std::ptr::from_ref(memory).addr();
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
@@ -28,7 +28,7 @@ pub fn place_of<T>(memory: &T) -> String {
 fn every_reader_gets_the_memory_that_was_written() {
     const TOPIC: &str = "/one_allocation";
     let node = node();
-    // The message lies in a slot: each reader copies an inline message.
+    // The message must travel in a slot, because each reader copies an inline message.
     let options = PublisherOptions { max_inline_bytes: 0, ..PublisherOptions::default() };
     let mut publisher: Publisher<Point> = node.create_publisher_with_options(TOPIC, Qos::default(), options).unwrap();
     let mut here: Vec<Subscription<Point>> =
@@ -52,7 +52,7 @@ fn every_reader_gets_the_memory_that_was_written() {
     there.into_iter().for_each(Peer::finish);
 }
 
-/// Role: says where each message lies that it takes.
+/// Role: takes messages, and prints the file and the offset of each one's memory.
 pub fn listen(node: &Node, topic: &str) {
     let mut subscription: Subscription<Point> = node.create_subscription(topic, Qos::default()).unwrap();
     crate::child::say("ready");
@@ -70,7 +70,7 @@ fn samples_are_kept_sent_to_threads_and_dropped_in_any_order() {
     const READERS: usize = 3;
     let (node, qos) = (node(), Qos::default().keep_last(HELD as u32));
     // The memory has room for the samples that can be held and for the history, and no more: a message that is never
-    // released shows soon.
+    // released soon causes an error.
     let options =
         PublisherOptions { max_memory_bytes: Some(256 << 10), max_inline_bytes: 0, ..PublisherOptions::default() };
     let mut publisher: Publisher<Point> =

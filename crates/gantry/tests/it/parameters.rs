@@ -108,7 +108,7 @@ fn values_of_the_command_line_replace_defaults() {
     let own = own.ros_arguments(arguments).automatically_declare_parameters_from_overrides(true).build().unwrap();
     assert_eq!(own.get_parameter::<f64>("rate_hz").unwrap(), 60.0, "the program's own come last");
     own.set_parameter("rate_hz", "fast").unwrap(); // their type is dynamic
-    // A value that is no YAML, and a missing file, are errors of the node.
+    // A value that is not YAML and a missing file are errors when the node is built.
     for (arguments, why) in [
         ("--ros-args -p rate:=[1,a]", "the parameters of -p rate:=[1,a] cannot be used: "),
         ("--ros-args --params-file missing.yaml", "the parameters of missing.yaml cannot be used: it cannot be read"),
@@ -315,7 +315,7 @@ fn the_services_are_those_of_ros_2() {
     let values = call::<GetParameters>(&node, "get_parameters", &request).values;
     assert_eq!((values[0].r#type, &values[0].string_array_value[..]), (9, &names(&["a", "b"])[..]));
     assert_eq!((values[1].r#type, values[1].double_value), (3, 30.0));
-    // A name that is not declared leaves the response empty, as in rclcpp.
+    // If one of the names is not declared, the whole response is empty, as in rclcpp.
     let request = GetParameters_Request { names: names(&["rate_hz", "other"]) };
     assert_eq!(call::<GetParameters>(&node, "get_parameters", &request).values.len(), 0);
 
@@ -403,7 +403,7 @@ fn time_follows_the_clock_topic() {
     assert_eq!(timer.take(), None, "the first message is no jump of 1000 s");
     set_clock(&mut publisher, node.clock(), 1009);
     assert_eq!(timer.take(), None);
-    // A rate sleeps until the simulation goes on.
+    // A rate sleeps until the simulated time advances.
     let mut rate = Rate::with_clock(node.clock(), Duration::from_secs(1)).unwrap();
     std::thread::scope(|scope| {
         let slept = scope.spawn(|| rate.sleep());
@@ -442,7 +442,7 @@ fn a_clock_that_jumps_keeps_its_timers() {
     set_clock(&mut publisher, node.clock(), 1001);
     assert_eq!(timer.time_until_trigger(), Some(seconds(9)));
     set_clock(&mut publisher, node.clock(), 20);
-    // The clock shows its new time first when it is set back.
+    // When a clock is set back, it first shows its new time, and then notifies its timers.
     eventually("a whole period remains", || timer.time_until_trigger() == Some(seconds(10)));
     set_clock(&mut publisher, node.clock(), 23);
     // With another source of time, the rest of the period remains.

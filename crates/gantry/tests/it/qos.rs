@@ -1,8 +1,8 @@
 //! Quality of service: matching, and the events of incompatible endpoints; helpers for `deadline_liveliness` and
 //! `events`.
 //!
-//! No test depends on the speed of the machine: it waits for events that must come, or bounds their number by the time
-//! that passed.
+//! No test depends on the speed of the machine: each test waits for events that must come, or bounds their number by
+//! the time that passed.
 
 use crate::{
     executors::failures::{collect_log, logged},
@@ -56,7 +56,7 @@ impl Wake for Unpark {
     }
 }
 
-/// The next event. If there is none, it checks again only after a call of the waker.
+/// Waits for the next event. If there is none, the function checks again only after a call of the waker.
 #[track_caller]
 pub fn next<E>(events: &mut Events<E>) -> E {
     let deadline = Instant::now() + PATIENCE;
@@ -102,7 +102,7 @@ fn both_sides_are_told_the_incompatible_policy() {
     ];
     for (place, (topic, offered, requested, sentence)) in pairs.into_iter().enumerate() {
         let topic = format!("policy_{topic}");
-        // Either side may come second; the side that came first gets the event.
+        // Either side may be created second; the side that existed first gets the event.
         let (mut publisher, mut subscription, mut offers, mut requests);
         if place % 2 == 0 {
             publisher = self::publisher(&node, &topic, offered);
@@ -129,7 +129,7 @@ fn both_sides_are_told_the_incompatible_policy() {
         );
         assert!(publisher.mismatches().unwrap()[0].ends_with(&format!("do not agree on {sentence}")));
         assert!(subscription.mismatches()[0].ends_with(&format!("do not agree on {sentence}")));
-        // A wait that ends in vain says why, on both sides.
+        // A wait without success returns the reason, on both sides.
         let refused = |result: gantry::Result<bool>| match result.unwrap_err() {
             gantry::Error::Engine(gantry::EngineError::IncompatibleQos { mismatch }) => mismatch,
             other => panic!("{other}"),
@@ -160,7 +160,7 @@ fn each_incompatible_endpoint_is_counted_once() {
     let is_first =
         |event: &PublisherEvent| matches!(event, PublisherEvent::OfferedIncompatibleQos { total_count: 1, .. });
     assert!(is_first(&next(&mut events)));
-    // Compatible subscriptions come and leave. This causes no further event about the first one.
+    // Compatible subscriptions come and leave. This causes no further event about the incompatible subscription.
     for _ in 0..3 {
         let mut fitting = subscription(&node, topic, Qos::default().best_effort());
         assert_eq!(fitting.publisher_count().unwrap(), 1);
@@ -178,7 +178,7 @@ fn each_incompatible_endpoint_is_counted_once() {
     assert_eq!(events.take().unwrap(), None, "their leaving is no event");
 }
 
-/// Another type with the name of [`Point`].
+/// A type with the name of [`Point`] and other fields.
 #[derive(Clone, Copy, FromBytes, IntoBytes, KnownLayout, Immutable)]
 #[repr(C)]
 struct OtherPoint {
@@ -218,7 +218,7 @@ fn both_sides_are_told_of_matched_endpoints_that_come_and_leave() {
     assert_eq!(next(&mut offers), matched(2, 1, 2, 1));
     drop(first);
     assert_eq!(next(&mut offers), matched(2, 0, 1, -1));
-    // The endpoints that are matched when the handle is made are its first event.
+    // The endpoints that are matched when the handle is made are reported in the handle's first event.
     assert_eq!(publisher.events().unwrap().take().unwrap(), Some(matched(1, 1, 1, 1)));
     let mut requests = second.events().unwrap();
     let its_matched = |total_count, total_count_change, current_count, current_count_change| {

@@ -1,9 +1,9 @@
 //! The real-time contract of the typed API: publish, take and release allocate nothing, make no system call and wait
 //! for no thread.
 //!
-//! Each scenario runs twice: on a thread whose allocations are counted, and in a child process where a system call is a
-//! trap. The tests in `stopped` stop another thread at any point, again and again, to show that no thread is waited
-//! for.
+//! Each scenario runs twice: on a thread whose allocations are counted, and in a child process where a system call
+//! is a trap. The tests in `stopped` stop another thread at any point, again and again, to show that the data path
+//! waits for no thread.
 
 use crate::{
     stopped,
@@ -34,11 +34,11 @@ use test_support::{
     trial,
 };
 
-/// Cycles until the history is full, batches were reclaimed and all slots exist.
+/// The number of cycles until the history is full, batches were reclaimed and all slots exist.
 const WARM_UP: u64 = 3_000;
-/// The number of cycles after that, without an allocation or a system call.
+/// The number of cycles after the warm-up, without an allocation or a system call.
 const CYCLES: u64 = 20_000;
-/// The line of a child without a trapped system call.
+/// The output line of a child in which no system call was trapped.
 pub const OK: &str = "realtime ok";
 
 /// Publishes, takes and releases a message; its argument is the number of the cycle.
@@ -57,7 +57,7 @@ const SCENARIOS: [(&str, Scenario); 6] = [
 const MODES: [(&str, PublishMode); 2] =
     [("sync", PublishMode::Sync), ("async", PublishMode::Async { period: Duration::from_micros(100) })];
 
-/// The tests; those that need the trap are ignored where it cannot be set.
+/// The tests; tests that need the trap are ignored if it cannot be set.
 pub fn trials() -> Vec<Trial> {
     let no_trap = is_ignored(&format!("traps in {}", module_path!()), trap::why_not());
     let name_of = |name: &str| format!("{}::{name}", module_path!());
@@ -180,8 +180,8 @@ fn any_length(node: &Node, topic: &str, mode: PublishMode) -> Cycle {
     })
 }
 
-/// A list of messages that contain a list of messages with texts. The shapes of both lists are iterators over the
-/// program's own data.
+/// A message with a list of messages, each of which contains a list of messages with texts. The shapes of both lists
+/// are iterators over the program's own data.
 fn nested(node: &Node, topic: &str, mode: PublishMode) -> Cycle {
     let (mut publisher, mut subscription) = pair::<DiagnosticArray>(node, topic, mode);
     let devices =
@@ -253,7 +253,7 @@ fn held(node: &Node, topic: &str, mode: PublishMode) -> Cycle {
     })
 }
 
-/// Publishes to a thread that is asleep. In the trap, this begins when the thread sleeps.
+/// Publishes to a thread that is asleep. In the child with the trap, the cycles begin when the thread sleeps.
 fn wake_a_sleeper(node: &Node, topic: &str, mode: PublishMode) {
     const MESSAGES: u64 = 200;
     let (mut publisher, mut subscription) = pair::<Point>(node, topic, mode);
@@ -268,7 +268,7 @@ fn wake_a_sleeper(node: &Node, topic: &str, mode: PublishMode) {
         }
     });
     let status = format!("/proc/self/task/{}/status", sleeper.recv().unwrap());
-    // The thread sleeps in `wait`: it does nothing else from here on.
+    // The loop ends when the thread sleeps, which is in `wait`: it does nothing else by then.
     while !std::fs::read_to_string(&status).unwrap().contains("State:\tS") {
         thread::yield_now();
     }

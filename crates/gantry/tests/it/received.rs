@@ -93,7 +93,7 @@ fn expired_samples_count() {
     assert_eq!(subscription.received().unwrap(), 3);
 }
 
-/// Its ring is replaced by larger ones.
+/// The publisher's ring is replaced by larger rings.
 fn the_number_never_decreases_while_a_publisher_grows() {
     let (mut publisher, mut subscription) = pair(&node(), "growing", Qos::default().keep_all());
     for published in 1..=1000 {

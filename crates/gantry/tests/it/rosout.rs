@@ -1,4 +1,4 @@
-//! `/rosout`: what a program logs is published.
+//! Tests of `/rosout`: the log of a program is published.
 
 use crate::support::*;
 use gantry::{Node, Qos, RosoutLayer, Subscription};
@@ -30,7 +30,7 @@ fn events_are_published_as_logs() {
     tracing::error!(node = "/front/camera", "broken");
     // The library's own.
     let _namesake = Node::builder("talker").namespace("/ns").domain_id(177).build().unwrap();
-    // A subscription that comes later gets them, too.
+    // A subscription that is created later gets the logs, too.
     let mut subscription = node.create_subscription::<Log>("/rosout", Qos::rosout()).unwrap();
     let driving = next(&mut subscription);
     assert_eq!(
@@ -53,7 +53,7 @@ fn events_are_published_as_logs() {
     let loud = Node::builder("loud").domain_id(177).ros_arguments(arguments("--enable-rosout-logs")).build();
     assert!(!subscription.wait(Duration::ZERO).unwrap());
     drop((quiet.unwrap(), loud.unwrap()));
-    // A field that panics loses its own event only.
+    // If a field's `Debug` panics, only the event of this field is lost.
     std::panic::catch_unwind(|| tracing::info!(field = ?Panics, "lost")).unwrap_err();
     tracing::info!("later");
     assert_eq!(next(&mut subscription).msg, "later");

@@ -1,4 +1,4 @@
-//! Services whose servers or clients die, end, are slow, give up, or have another type.
+//! Services whose servers or clients die, end, are slow, give up, or have different types.
 
 use crate::{services::*, support::*};
 use gantry::{EngineError, Error, Qos, Service, ServiceTypeDescription, WaitSet};
@@ -129,7 +129,7 @@ fn without_a_server_a_request_is_refused() {
         unsent.to_string(),
         "no server offers /nobody_offers as example_interfaces/srv/AddTwoInts; start one, or wait with wait_for_service"
     );
-    // The request came back, and can be sent when there is a server.
+    // The error returned the request, which can be sent once there is a server.
     let mut service = node().create_service::<AddTwoInts>("nobody_offers").unwrap();
     assert!(client.wait_for_service(PATIENCE).unwrap());
     client.send_request(unsent.loan).unwrap();
@@ -249,7 +249,7 @@ fn a_service_refuses_a_qos_that_it_cannot_keep() {
     }
 }
 
-/// Even a server of depth 1 that looks late loses no request of a client of depth 3.
+/// Even a server with depth 1 that takes late loses no request of a client with depth 3.
 fn no_request_is_lost_by_the_depth_of_a_server() {
     let mut service = node().create_service_with_qos::<AddTwoInts>("shallow", 1).unwrap();
     let mut client = node().create_client_with_qos::<AddTwoInts>("shallow", 3).unwrap();
@@ -311,7 +311,7 @@ fn a_response_that_late_ones_overwrote_is_told() {
         add(&mut service, &late);
     }
     let error = outcome(&mut client).unwrap_err();
-    // The server keeps 962 responses, and the ones that it retires together with the next.
+    // The server keeps 962 responses, and up to a batch more that it retires together.
     let (pending, dropped) = (client.pending_requests(), client.dropped_responses());
     assert!(pending == 0 && (962..1000).contains(&dropped), "{dropped}");
     let Error::ResponseLost { sequence: lost, overwritten, .. } = error else { panic!("{error}") };
@@ -334,7 +334,7 @@ fn the_responses_of_one_server_push_out_none_of_another() {
     ask(&mut client, 1);
     let request = take(&mut answers);
     add(&mut answers, &request);
-    // The number that a server keeps for a client of the default depth.
+    // This is the number of responses that a server keeps for a client with the default depth.
     for _ in 0..1160 {
         add(&mut floods, &late);
     }
@@ -355,7 +355,7 @@ fn a_request_ends_when_one_server_ended_and_the_other_overwrote_its_responses() 
         client.server_count().unwrap() == 1
     });
     assert!(client.take_response().unwrap().is_none(), "the other server may answer");
-    // The client has not looked at the responses of that server before.
+    // The client has taken no response of this server before.
     for _ in 0..3000 {
         add(&mut floods, &late);
     }
@@ -413,7 +413,7 @@ fn a_service_of_another_type_is_no_server() {
     let [connection] = &node().explain_service("/types").unwrap()[..] else { panic!("one client, one server") };
     let said = connection.to_string();
     assert!(said.ends_with(&format!("not connected: {}", why.replace("you ask", "/tester asks"))), "{said}");
-    // The server serves a client of its own type, in spite of the other client.
+    // The server serves a client with its own type, although the other client has another type.
     let mut right = self::client::<SetBool>("/types");
     right.call_copy(&SetBool_Request { data: true }, PATIENCE).unwrap();
     server.finish();

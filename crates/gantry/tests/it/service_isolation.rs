@@ -1,4 +1,5 @@
-//! Clients of one service that do not disturb each other: each gets its responses, whatever the others do.
+//! Clients of one service that do not disturb each other: each client gets its responses, independently of the
+//! other clients.
 
 use crate::{services::*, support::*};
 use gantry::{Client, ConnectionState, EngineError, Error, Qos, Service};
@@ -18,7 +19,7 @@ tests![
     clients_that_threads_of_the_server_s_process_make_are_ready_at_once,
 ];
 
-/// More calls than the responses that a server keeps for all clients together.
+/// A number of calls that is larger than the number of responses that a server keeps for all clients together.
 const BUSY_CALLS: i64 = 2000;
 
 fn serve_one(service: &mut Service<AddTwoInts>) {
@@ -125,7 +126,7 @@ fn no_request_fails_when_servers_are_killed_and_one_is_left() {
     });
 }
 
-/// The bytes of the shared memory of each client of a service.
+/// The bytes of shared memory for the replies to each client of a service.
 fn reply_memory(name: &str) -> Vec<u64> {
     let report = gantry_shm::inspect(0).unwrap().unwrap();
     let publishers = report.processes.iter().flat_map(|process| &process.publishers);

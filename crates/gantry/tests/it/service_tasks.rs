@@ -112,7 +112,7 @@ fn each_task_of_a_shared_client_learns_that_the_server_is_gone() {
     }
 }
 
-/// A task that knows whether it was woken.
+/// A task that records whether it was woken.
 #[derive(Default)]
 struct WokenTask(AtomicBool);
 

@@ -1,5 +1,5 @@
-//! Services and clients without failures: in one process and between several, in place, by waiting, taking and
-//! awaiting.
+//! Services and clients without failures: in one process and between several; with messages in place; by waiting,
+//! taking and awaiting.
 
 pub use crate::awaiting::block_on;
 
@@ -37,7 +37,7 @@ tests![
 const MAP_WIDTH: u32 = 2000;
 const MAP_HEIGHT: u32 = 1500;
 
-/// The roles of servers and clients in another process. Each line that a server prints is about a request that it took.
+/// The roles of servers and clients in another process. A server prints a line about each request that it took.
 pub fn play(role: &str, name: &str) {
     let node = node();
     match role {
@@ -53,7 +53,7 @@ pub fn play(role: &str, name: &str) {
             map.data_mut().iter_mut().enumerate().for_each(|(place, cell)| *cell = cell_at(place));
             service.send_response(request.id(), response).unwrap();
         }),
-        // Takes large messages, and prints the file of their memory.
+        // Takes large messages, and prints the file in which their memory lies.
         "map-taker" => serve::<SetMap>(&node, name, |service, request| {
             let map = request.map();
             let cells = map.data();
@@ -62,7 +62,7 @@ pub fn play(role: &str, name: &str) {
             say(&mapped_file(cells.as_ptr().addr()));
             service.send_response_copy(request.id(), &SetMap_Response { success: is_right }).unwrap();
         }),
-        // Takes one request, prints that, and never answers.
+        // Takes one request, prints a line, and never answers.
         "silent-server" => {
             let mut service = node.create_service::<AddTwoInts>(name).unwrap();
             say("ready");
@@ -140,7 +140,7 @@ pub fn pair(name: &str) -> (Service<AddTwoInts>, Client<AddTwoInts>) {
     (service, client)
 }
 
-/// A client that is matched with a server.
+/// Makes a client that is matched with a server.
 pub fn client<S: ServiceType>(name: &str) -> Client<S> {
     let mut client = node().create_client(name).unwrap();
     assert!(client.wait_for_service(PATIENCE).unwrap());
@@ -151,7 +151,7 @@ pub fn ask(client: &mut Client<AddTwoInts>, a: i64) -> u64 {
     client.send_request_copy(&AddTwoInts_Request { a, b: 0 }).unwrap().sequence
 }
 
-/// A client with a late response that it has not taken, of a server that ended.
+/// Makes a client that has an untaken late response of a server that has ended.
 pub fn client_of_an_ended_server(name: &str) -> Client<AddTwoInts> {
     let (mut service, mut client) = pair(name);
     let id = client.send_request_copy(&AddTwoInts_Request::default()).unwrap();
@@ -231,7 +231,7 @@ fn requests_of_megabytes_go_to_another_process_in_place() {
     server.finish();
 }
 
-/// The file that is mapped at an address.
+/// The file that is mapped at an address, by `/proc/self/maps`.
 fn mapped_file(address: usize) -> String {
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
     let contains = |line: &&str| {
@@ -267,7 +267,7 @@ fn answers_may_come_in_any_order() {
     let asked: Vec<_> = (0..5).map(|a| ask(&mut client, a)).collect();
     let mut requests: Vec<_> = (0..5).map(|_| take(&mut service)).collect();
     requests.reverse();
-    // A wait for a later response does not lose the earlier ones.
+    // A wait for a later response does not lose the earlier responses.
     let caller = std::thread::spawn(move || {
         let sum = client.call_copy(&AddTwoInts_Request { a: 100, b: 0 }, PATIENCE).unwrap().sum;
         (sum, client)

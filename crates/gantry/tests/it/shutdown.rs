@@ -42,10 +42,10 @@ tests! {
     simulated_time_goes_on_after_a_new_init,
 }
 
-/// The length of each wait: no wait ends by itself within the time of a test.
+/// The timeout of each wait: no wait ends by itself within the time of a test.
 const EVER: Duration = Duration::from_secs(100_000);
 
-/// Plays a role of this file, in a directory of its own; `false` for another one.
+/// Plays a role of this file, in a directory of its own; `false` for a role of another file.
 pub fn play(role: &str) -> bool {
     match role {
         "spin-single" => spin(SingleThreadedExecutor::new()),
@@ -72,7 +72,7 @@ pub fn play(role: &str) -> bool {
     true
 }
 
-/// The client is dropped before the server, which never takes its request.
+/// The client is dropped before the server, and the server never takes the client's request.
 fn leave_a_request_untaken() {
     say("ready");
     let nodes = [node(), node()];
@@ -193,7 +193,7 @@ fn await_in_all_ways() {
     say(&late.join("; "));
 }
 
-/// Awaits on a thread of its own, and returns when the task waits.
+/// Awaits a future on a thread of its own; returns when the task waits.
 fn await_to_end(future: impl Future<Output = gantry::Result<()>> + Send + 'static) -> JoinHandle<gantry::Result<()>> {
     let (sender, waits) = mpsc::channel();
     let thread = std::thread::spawn(move || {
@@ -325,7 +325,7 @@ impl Child {
         kill_process(self.peer.pid(), signal).unwrap();
     }
 
-    /// The exit of the child, and the number of files that it left.
+    /// Waits for the child's end; returns its exit status and the number of files that it left.
     fn end(mut self) -> (ExitStatus, usize) {
         (self.peer.child.wait().unwrap(), count_files(self.directory.path()))
     }
@@ -373,7 +373,7 @@ fn a_second_signal_ends_the_process_at_once() {
 }
 
 fn without_init_a_signal_ends_the_process_as_ever() {
-    // The signal is not SIGINT, which a shell may have set to be ignored.
+    // The signal is not SIGINT, because a shell may have set SIGINT to be ignored.
     let child = Child::start("without-init");
     child.signal(Signal::TERM);
     assert_eq!(child.end().0.signal(), Some(Signal::TERM.as_raw()));
@@ -403,7 +403,7 @@ fn a_shutdown_ends_futures() {
     for what in ended.into_iter().chain(["the wait for news of a guard condition"]) {
         assert_eq!(child.peer.line(), format!("{what} was given up: the program shuts down; true"));
     }
-    // The requests that came before can be taken.
+    // The requests that came before the shutdown can still be taken.
     let late = "taken; taken; the wait for news of service /silent was given up: the program shuts down";
     assert_eq!(child.peer.line(), late);
     let (status, files) = child.end();

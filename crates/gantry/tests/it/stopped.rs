@@ -1,6 +1,6 @@
-//! The data path waits for no other thread: a thread is stopped at any point, two hundred times, while another one
-//! continues in the trap for system calls. If the second thread needed a lock of the first, it would make a futex call,
-//! or never end.
+//! The data path waits for no other thread: a thread is stopped at any point, two hundred times, while another
+//! thread continues in the trap for system calls. If the second thread needed a lock of the first, it would make a
+//! futex call, or never end.
 //!
 //! These are roles of child processes of the tests `realtime`.
 
@@ -21,15 +21,15 @@ use std::{
 };
 use test_support::trap;
 
-/// The largest number of stops of the thread; a loaded machine makes fewer, within [`PATIENCE`].
+/// The largest number of stops of the thread; a loaded machine makes fewer stops within [`PATIENCE`].
 const STOPS: u64 = 200;
-/// The number of cycles of the other thread meanwhile.
+/// The number of cycles of the other thread during each stop.
 const CYCLES: u64 = 50;
 const ASYNC: PublishMode = PublishMode::Async { period: std::time::Duration::from_micros(100) };
 
 /// The work that a thread repeats.
 type Work = Box<dyn FnMut() + Send>;
-/// Makes the work of the stopped thread and of the other one.
+/// A function that makes the work of the stopped thread and the work of the other thread.
 type MakeWork = fn(&Node, &str) -> (Work, Work);
 
 /// The threads that are stopped.
@@ -66,7 +66,7 @@ pub const STOPPED: [(&str, MakeWork); 5] = [
     ("dropper", |node, topic| {
         let qos = Qos::default().keep_last(8);
         let mut publisher = node.create_publisher_with_options(topic, qos, options(PublishMode::Sync)).unwrap();
-        // There are enough slots while the other thread stands still and holds some of them.
+        // Slots are allocated in advance, so that there are enough while the stopped thread holds some of them.
         drop((0..2 * CYCLES).map(|_| publisher.loan().unwrap()).collect::<Vec<Loan<Point>>>());
         let handed_over = Arc::new(Mutex::new(None::<Loan<Point>>));
         let its = handed_over.clone();
@@ -90,7 +90,7 @@ static STANDS: AtomicBool = AtomicBool::new(false);
 static SHALL_STAND: AtomicBool = AtomicBool::new(false);
 static DONE: AtomicU64 = AtomicU64::new(0);
 
-/// Stands still until it may go on.
+/// The signal handler that stops a thread: it loops until the thread may continue.
 extern "C" fn stand(_signal: c_int) {
     STANDS.store(true, SeqCst);
     while SHALL_STAND.load(SeqCst) {
@@ -107,10 +107,10 @@ pub fn play(node: &Node, topic: &str, who: &str) {
         other();
         stopped();
     }
-    // SAFETY: plain numbers, all zero: no flags, an empty set of signals.
+    // SAFETY: the structure consists of plain numbers; all zeros mean no flags and an empty set of signals.
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
     action.sa_sigaction = stand as *const () as usize;
-    // SAFETY: the handler has the signature that no flags ask for, and only touches atomics.
+    // SAFETY: without flags, a handler has this signature; it only touches atomics.
     assert_eq!(unsafe { libc::sigaction(libc::SIGUSR1, &raw const action, std::ptr::null_mut()) }, 0);
     let victim = thread::spawn(move || {
         loop {
@@ -134,7 +134,7 @@ pub fn play(node: &Node, topic: &str, who: &str) {
             }
         };
         SHALL_STAND.store(true, SeqCst);
-        // SAFETY: the thread never ends, so the handle is its own.
+        // SAFETY: the thread never ends, so its handle is valid.
         assert_eq!(unsafe { libc::pthread_kill(victim.as_pthread_t(), libc::SIGUSR1) }, 0);
         wait_until("stopping a thread", &|| STANDS.load(SeqCst));
         let before = DONE.load(SeqCst);

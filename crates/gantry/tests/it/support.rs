@@ -43,7 +43,7 @@ pub fn path() -> TypeDescription {
     }
 }
 
-/// A path with that number of points, as CDR.
+/// A path with this number of points, as CDR.
 pub fn path_bytes(points: u32) -> Vec<u8> {
     let mut bytes = u64::from(points).to_le_bytes().to_vec(); // the count, and padding
     for place in 0..points {

@@ -14,7 +14,7 @@ tests![
     the_types_of_a_topic_are_found_by_its_name,
 ];
 
-/// A path whose points have another type of y.
+/// A path type whose points have another type of the field y.
 fn path_of_float32() -> TypeDescription {
     TypeDescription { hash: [8; 32], definition: path().definition.replace("float64 y", "float32 y").into(), ..path() }
 }
@@ -53,7 +53,7 @@ fn another_process_with_another_type_is_an_error() {
     let told = sentence(subscription.wait(Duration::from_millis(1)));
     assert!(told.contains("line 2 of test_msgs/Point: \"float64 y\" and \"float32 y\""), "{told}");
     talker.finish();
-    // The talker is gone, and with it the mismatch.
+    // The talker is gone, so the mismatch is gone, too.
     assert_eq!(subscription.publisher_count().unwrap(), 0);
     assert!(!subscription.wait(Duration::ZERO).unwrap());
 }

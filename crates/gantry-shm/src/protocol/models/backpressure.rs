@@ -1,4 +1,4 @@
-//! A KEEP_ALL publisher that waits for its reader.
+//! Models of a KEEP_ALL publisher that waits for its reader.
 
 use super::{check::Model, publisher::Publisher, subscription::Subscription, world::World};
 use crate::protocol::{layout::READER_GATING, sync::Site, writer::Retention};

@@ -24,9 +24,9 @@ pub(super) struct Model {
 }
 
 thread_local! {
-    /// A panic is expected and not printed.
+    /// Whether a panic is expected, so that it is not printed.
     static QUIET: Cell<bool> = const { Cell::new(false) };
-    /// The last panic that was not printed is a failed assertion of a model.
+    /// Whether the last panic that was not printed is a failed assertion of a model.
     static IS_OF_MODEL: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -85,7 +85,7 @@ fn failure_within(run: fn(), preemptions: Option<usize>) -> Option<String> {
     let panic = outcome.err()?;
     let text = panic.downcast_ref::<String>().cloned();
     let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| text.to_string())).unwrap_or_default();
-    // Any other panic, as an overflow or too many branches, is a fault of the model or the protocol.
+    // Any other panic, such as an overflow or too many branches, is a fault of the model or of the protocol.
     let is_of_loom = ["Causality violation", "deadlock"].iter().any(|kind| text.trim_start().starts_with(kind));
     assert!(is_of_loom || IS_OF_MODEL.get(), "no failure that a weakened ordering causes: {text}");
     Some(text)

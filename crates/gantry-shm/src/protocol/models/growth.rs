@@ -10,7 +10,7 @@ use crate::protocol::{layout::READER_ACTIVE, sync::Site, writer::Retention};
 use loom::thread;
 use std::sync::Arc;
 
-/// A reader takes from the old ring meanwhile.
+/// A model in which a reader takes from the old ring while the ring is replaced.
 pub(super) const GROWTH: Model = Model {
     run: || {
         let world = World::new(&Arc::default(), 2, 2);
@@ -43,8 +43,8 @@ pub(super) const JOIN: Model = Model {
     needs: &[Site::DescriptorStore],
 };
 
-/// A reader joins whose depth is larger than all earlier ones. The publisher discovers it when it is short of slots,
-/// and grows the ring.
+/// A model in which a reader joins whose depth is larger than all earlier depths. The publisher discovers it when it
+/// is short of slots, and grows the ring.
 pub(super) const DEEPER: Model = Model {
     run: || {
         let world = World::new(&Arc::default(), 3, 2);
@@ -62,7 +62,8 @@ pub(super) const DEEPER: Model = Model {
     needs: &[Site::MovedStore, Site::GenerationLook],
 };
 
-/// Sample 1 is published and its entry copied; 2 retires it in the new ring, 3 gets its slot.
+/// Sample 1 is published and its entry copied; sample 2 retires sample 1 in the new ring, and sample 3 gets the
+/// slot of sample 1.
 fn grow_and_publish(mut publisher: Publisher) {
     thread::spawn(move || {
         publisher.grow_ring();

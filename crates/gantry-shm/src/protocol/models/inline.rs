@@ -10,7 +10,7 @@ use crate::protocol::{layout::READER_ACTIVE, sync::Site};
 use loom::thread;
 use std::sync::Arc;
 
-/// A ring of two entries: the third sample is written over the first, which the reader copies.
+/// A model with a ring of two entries: the third sample is written over the first while the reader copies the first.
 pub(super) const OVERWRITTEN: Model = Model {
     run: || run(|publisher| (0..2).for_each(|_| publisher.publish_inline())),
     preemptions: Some(3),
@@ -25,7 +25,7 @@ pub(super) const OVERWRITTEN: Model = Model {
 };
 
 /// A model in which the wall clock is set before samples 1 and 4, so that their wall times need the shift in the
-/// header. The header cannot get the second shift while the reader may copy the sample with the first.
+/// header. The header cannot get the second shift while the reader may copy the sample with the first shift.
 pub(super) const CLOCK_SET: Model = Model {
     run: || {
         let shift_ns = |sequence| match sequence {
@@ -53,7 +53,7 @@ pub(super) const CLOCK_SET: Model = Model {
     needs: &[Site::RenewedUnused, Site::RecheckFence],
 };
 
-/// The same with samples in slots, which are written over inline ones.
+/// A model in which the entries of inline samples are overwritten with samples in slots.
 pub(super) const MIXED: Model = Model {
     run: || {
         run(|publisher| {
@@ -65,7 +65,7 @@ pub(super) const MIXED: Model = Model {
     needs: &[Site::OverwriteFence, Site::RecheckFence],
 };
 
-/// The ring is replaced while the reader copies.
+/// A model in which the ring is replaced while the reader copies an inline sample.
 pub(super) const GROWTH: Model = Model {
     run: || {
         run(|publisher| {
@@ -77,7 +77,7 @@ pub(super) const GROWTH: Model = Model {
     needs: &[Site::MovedStore],
 };
 
-/// Sample 1 is published inline; the reader takes while the publisher continues.
+/// Runs a model: sample 1 is published inline; then the reader takes while the publisher continues.
 fn run(publish: fn(&mut Publisher)) {
     let world = World::new(&Arc::default(), 2, 2);
     let mut publisher = Publisher::new(&world, keep_last(1));

@@ -10,15 +10,16 @@ use crate::protocol::{layout::READER_ACTIVE, reader::Start, sync::Site};
 use loom::thread;
 use std::sync::Arc;
 
-/// The publisher's roster is empty; it reclaims only after the joiner is in it.
+/// A model in which the publisher's roster is empty at first: the publisher reclaims only after the joining reader
+/// is in the roster.
 pub(super) const JOIN: Model = Model {
     run: || run(3, false, |world| Subscription::join(world, READER_ACTIVE, 1, true)),
     preemptions: Some(3),
     needs: &[Site::GenerationLook, Site::PublishFence, Site::PinFence, Site::PinsLook, Site::Unpin],
 };
 
-/// Wrong orders of steps on the control path, each with a name of the mistake. The models must fail. A publisher that
-/// looks too early makes its mistake at the second reclaim.
+/// Wrong orders of steps on the control path, each with the name of the mistake. The models must fail. A publisher
+/// that looks too early fails at the second reclaim.
 pub(super) const MISTAKES: &[(&str, fn())] = &[
     ("the generation is raised before the record can be found", || {
         run(4, false, |world| {
@@ -38,8 +39,8 @@ pub(super) const MISTAKES: &[(&str, fn())] = &[
     }),
 ];
 
-/// Sample 1 is published; the publisher goes on to `last`: sample 3 needs the slot of sample 1, and sample 4 needs the
-/// slot of sample 2.
+/// Runs a model: sample 1 is published; the publisher goes on to `last`: sample 3 needs the slot of sample 1, and
+/// sample 4 needs the slot of sample 2.
 fn run(last: u64, looks_early: bool, join: fn(&Arc<World>) -> Subscription) {
     let world = World::new(&Arc::default(), 2, 2);
     let mut publisher = Publisher::new(&world, keep_last(1));

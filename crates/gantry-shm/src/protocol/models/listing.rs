@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// name is lost meanwhile.
 pub(super) const NAME_LOST: Model = Model { run: || run(Order::Right), preemptions: Some(3), needs: &[] };
 
-/// Orders of steps that fail, each with its mistake.
+/// Wrong orders of steps, with which the model must fail, each with the name of its mistake.
 pub(super) const MISTAKES: &[(&str, fn())] = &[
     ("the reader looks for its name before it finds the publisher", || run(Order::NameFirst)),
     ("the reader does not look for its name", || run(Order::NoName)),
@@ -52,7 +52,7 @@ fn run(order: Order) {
     if order != Order::FoundFirst {
         *is_found.lock().unwrap() = true;
     }
-    // The second needs the slot of the first, which the reader may take.
+    // The second of these samples needs the slot of the first, which the reader may take.
     while publisher.writer.history.head() < 3 && publisher.publish() {}
 }
 

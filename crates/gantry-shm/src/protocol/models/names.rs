@@ -10,7 +10,7 @@ use crate::protocol::{
 use loom::{sync::Mutex, thread};
 use std::sync::Arc;
 
-/// Two processes that hold a topic at once, in a bucket with two lines: each tries another one first.
+/// Two processes that hold a topic at once, in a bucket with two lines: each process tries another line first.
 pub(super) const TWO: Model = Model {
     run: || {
         let board = Board::new(3);
@@ -24,8 +24,8 @@ pub(super) const TWO: Model = Model {
     needs: &[Site::ClaimFence, Site::HoldFence, Site::EndFence, Site::EndLook, Site::ReleaseLineFence],
 };
 
-/// The same model in a bucket with a single line, which another topic has and leaves meanwhile: one process may open
-/// the shared line while the other process claims the free line.
+/// The model [`TWO`] in a bucket with a single line, which another topic holds and frees meanwhile: one process may
+/// open the shared line while the other process claims the free line.
 pub(super) const FULL: Model = Model {
     run: || {
         let board = Board::new(2);
@@ -46,7 +46,7 @@ pub(super) const FULL: Model = Model {
 const FIRST: u64 = 1 << 24;
 const SECOND: u64 = 2 << 24;
 
-/// One bucket, and the lines that processes hold for [`FIRST`].
+/// The board of these models: one bucket, and the lines that processes hold for [`FIRST`].
 struct Board {
     names: Vec<AtomicU64>,
     lines: Vec<TopicLine>,

@@ -11,15 +11,15 @@ use crate::protocol::{
 use loom::{cell::UnsafeCell, sync::Mutex, thread};
 use std::sync::Arc;
 
-/// A connection and two samples of its record are dropped at once.
+/// A model in which a connection and two samples of its record are dropped at the same time.
 pub(super) const RECORD: Model =
     Model { run: run::<ReaderRecord>, preemptions: None, needs: &[Site::ReleaseFence, Site::OrphanFence, Site::Unpin] };
 
-/// A subscription and two samples that were copied to its places are dropped at once.
+/// A model in which a subscription and two samples that were copied to its places are dropped at the same time.
 pub(super) const PLACES: Model =
     Model { run: run::<Places>, preemptions: None, needs: &[Site::ReleaseFence, Site::OrphanFence, Site::PlaceEnd] };
 
-/// The words by which samples hold memory.
+/// The words by which samples hold memory: pins or places.
 trait Holds: Default + 'static {
     fn begin(&self, sample: usize);
     fn end(&self, sample: usize);
@@ -71,7 +71,7 @@ unsafe impl<W> Sync for Memory<W> {}
 unsafe impl<W> Send for Memory<W> {}
 
 impl<W: Holds> Memory<W> {
-    /// Fails if another thread may free the memory meanwhile, or did.
+    /// Reads the memory; fails if another thread frees the memory at the same time, or has freed it.
     fn read(&self) {
         // SAFETY: loom reports any concurrent access.
         assert!(!self.is_freed.with(|is_freed| unsafe { *is_freed }), "a read of memory that is gone");

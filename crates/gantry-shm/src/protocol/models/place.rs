@@ -1,14 +1,14 @@
-//! Model of a place: one thread takes samples into it, another one reads and drops them.
+//! Model of a place: one thread takes samples into it, another thread reads and drops them.
 
 use super::check::Model;
 use crate::protocol::{place::InUse, sync::Site};
 use loom::{cell::UnsafeCell, thread};
 use std::sync::Arc;
 
-/// The place is used again as soon as the sample in it is dropped.
+/// A model in which a place is used again as soon as the sample in it is dropped.
 pub(super) const USED_AGAIN: Model = Model { run, preemptions: None, needs: &[Site::PlaceEnd, Site::PlaceLook] };
 
-/// Takes of a thread that finds the place used, or free.
+/// The number of takes of the thread, each of which may find the place used or free.
 const TAKES: u64 = 2;
 
 #[derive(Default)]
@@ -23,14 +23,14 @@ unsafe impl Sync for Place {}
 unsafe impl Send for Place {}
 
 impl Place {
-    /// As a take; fails if the last sample may be read meanwhile.
+    /// Writes the place, as a take does; fails if the last sample may be read at the same time.
     fn take(&self, sequence: u64) {
         // SAFETY: loom reports any concurrent access.
         self.copy.with_mut(|copy| unsafe { *copy = sequence });
         self.in_use.begin();
     }
 
-    /// As the drop of a sample after its last read.
+    /// Ends the use of the place, as the drop of a sample does after its last read.
     fn drop_sample(&self, sequence: u64) {
         // SAFETY: as above.
         assert_eq!(self.copy.with(|copy| unsafe { *copy }), sequence, "another sample's copy");

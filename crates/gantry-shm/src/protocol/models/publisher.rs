@@ -15,7 +15,7 @@ use crate::protocol::{
 };
 use std::{sync::Arc, time::Duration};
 
-/// The process of the reader, which lives.
+/// The waiter owner id of the reader's process, which lives.
 pub(super) const READER_OWNER: u64 = 9;
 
 /// KEEP_LAST with this depth.
@@ -34,14 +34,15 @@ pub(super) struct Publisher {
     pub(super) writer: Writer<()>,
     world: Arc<World>,
     is_gated: bool,
-    /// A mistake: records are read before the generation.
+    /// Whether the publisher makes a mistake: it reads records before the generation.
     pub(super) looks_early: bool,
-    /// The processes without a name that it need not see. `None`: a reader's name is never lost, but may come.
+    /// The processes without a name that the publisher need not see. `None`: in this model, the name of a reader's
+    /// file is never lost, but may appear late.
     pub(super) unlisted_before: Option<Vec<u64>>,
 }
 
 impl Publisher {
-    /// All slots are free, no reader is discovered yet.
+    /// Makes a publisher whose slots are all free, and which has not discovered a reader yet.
     pub(super) fn new(world: &Arc<World>, retention: Retention) -> Publisher {
         Publisher::asynchronous(world, retention, None)
     }
@@ -71,8 +72,8 @@ impl Publisher {
         self.writer.change_ring(self.world.ring_at(descriptor), descriptor);
     }
 
-    /// Discovers the readers and applies the result, as `ReaderDiscovery::update` and `Publisher::apply_discovered` do:
-    /// the generation first.
+    /// Discovers the readers and applies the result, as `ReaderDiscovery::update` and `Publisher::apply_discovered`
+    /// do: the generation is read first.
     pub(super) fn discover(&mut self) {
         let early_records = self.looks_early.then(|| self.records());
         let generation = acquire(&self.world.board.topic.readers_generation);
@@ -84,7 +85,7 @@ impl Publisher {
         self.writer.grant(change);
     }
 
-    /// As `ReaderDiscovery::records`. `None`: a process that may have some cannot be listed.
+    /// As `ReaderDiscovery::records`. `None` if a process that may have records cannot be listed.
     fn records(&self) -> Option<Vec<(InRegion<ReaderRecord>, ())>> {
         let is_there = *self.world.directory.lock().unwrap();
         let unlisted = if is_there { None } else { Some(READER_OWNER) };
@@ -109,7 +110,7 @@ impl Publisher {
         self.writer.history.take_free(LINE_BYTES)
     }
 
-    /// Publishes its sequence as the payload; `false` if no slot is free.
+    /// Publishes a sample whose payload is its sequence; `false` if no slot is free.
     pub(super) fn publish(&mut self) -> bool {
         let Some(slot) = self.loan(usize::MAX) else { return false };
         self.publish_slot(slot);
@@ -129,13 +130,13 @@ impl Publisher {
         self.writer.publish(slot, length_of(sequence) as usize);
     }
 
-    /// As `Publisher::publish` of an inline message: its word is its sequence.
+    /// As `Publisher::publish` of an inline message, whose only word is its sequence.
     pub(super) fn publish_inline(&mut self) {
         self.publish_inline_after(|_| 0);
     }
 
-    /// As `publish_inline`; `wall_shift_ns` returns, for a sequence, by how much the wall clock was set since the
-    /// publisher was made. A message whose entry has no room for this shift is not published.
+    /// As `publish_inline`; `wall_shift_ns` returns, for a sequence, the time by which the wall clock was set since
+    /// the publisher was made. A message whose entry has no room for this shift is not published.
     pub(super) fn publish_inline_after(&mut self, wall_shift_ns: fn(u64) -> u64) {
         if self.is_gated && self.writer.may_be_outdated() {
             self.discover();

@@ -10,7 +10,7 @@ use crate::protocol::{layout::READER_ACTIVE, sync::Site};
 use loom::thread;
 use std::sync::Arc;
 
-/// Depth 1: each sample retires the one before in `publish`.
+/// A model with depth 1: in `publish`, each sample retires the sample before it.
 pub(super) const IN_PUBLISH: Model = Model {
     run: || {
         let world = World::new(&Arc::default(), 2, 2);
@@ -28,7 +28,8 @@ pub(super) const IN_PUBLISH: Model = Model {
     ],
 };
 
-/// As [`IN_PUBLISH`] with slots to spare: the first sample's line in the ring is written again while its slot is held.
+/// As [`IN_PUBLISH`] with more slots than are needed: the first sample's entry in the ring is written again while
+/// the sample's slot is held.
 pub(super) const LINE_REUSED: Model = Model {
     run: || {
         let world = World::new(&Arc::default(), 3, 2);
@@ -38,7 +39,7 @@ pub(super) const LINE_REUSED: Model = Model {
     needs: &[Site::RecheckFence],
 };
 
-/// Depth 2, and a loan wants only one sample kept: samples are retired in `retire_and_reclaim`.
+/// A model with depth 2, in which a loan wants only one sample kept: samples are retired in `retire_and_reclaim`.
 pub(super) const IN_LOAN: Model = Model {
     run: || {
         let world = World::new(&Arc::<Board>::default(), 2, 4);
@@ -52,8 +53,9 @@ pub(super) const IN_LOAN: Model = Model {
     needs: &[Site::RetireFence, Site::PinFence, Site::DeadMark, Site::PinStore, Site::Unpin, Site::PinsLook],
 };
 
-/// Sample 1 is published; the publisher goes on to sample 3, and the reader takes twice. The reader's depth is larger
-/// than the publisher grants, so that the reader does not skip dead samples only because it has fallen behind.
+/// Runs a model: sample 1 is published; the publisher goes on to sample 3, and the reader takes twice. The reader's
+/// depth is larger than the publisher grants, so that the reader does not skip dead samples only because it has
+/// fallen behind.
 fn run(world: &Arc<World>, depth: usize, publish: fn(&mut Publisher) -> bool) {
     let mut publisher = Publisher::new(world, keep_last(depth));
     publish(&mut publisher);

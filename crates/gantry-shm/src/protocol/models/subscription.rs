@@ -16,7 +16,7 @@ use crate::protocol::{
 };
 use std::sync::Arc;
 
-/// Rings that a take meets at most: a ring is replaced once.
+/// The largest number of replaced rings that a take can meet: a ring is replaced once.
 const MAX_RING_CHANGES: usize = 2;
 
 /// A reader and its world.
@@ -28,10 +28,11 @@ pub(super) struct Subscription {
 
 /// A sample that is held.
 pub(super) struct Sample {
-    /// Its pin, and the offset of its slot. `None`: it was inline, and checked when it was taken.
+    /// The sample's pin, and the offset of its slot; `None` if the sample was inline, and so was checked when
+    /// it was taken.
     slot: Option<(InRegion<AtomicU64>, usize)>,
     pub(super) sequence: u64,
-    /// The wall shift of an inline sample, otherwise 0.
+    /// The wall shift of an inline sample; 0 for a sample in a slot.
     pub(super) wall_shift_ns: u64,
     world: Arc<World>,
 }
@@ -47,13 +48,13 @@ impl Sample {
     }
 }
 
-/// First step of joining: the record becomes visible.
+/// The first step of joining: makes the record visible.
 pub(super) fn publish_record(world: &Arc<World>, state: u32, depth: u32) {
     fill_record(world, state, depth);
     *world.directory.lock().unwrap() = true;
 }
 
-/// The same in a file that has its name, or lost it.
+/// Fills the record in a file that has its name or has lost it.
 pub(super) fn fill_record(world: &Arc<World>, state: u32, depth: u32) {
     let record = world.record();
     record.depth.store(depth, Relaxed);
@@ -61,7 +62,7 @@ pub(super) fn fill_record(world: &Arc<World>, state: u32, depth: u32) {
     record.key.store(KEY, Release);
 }
 
-/// Second step of joining: publishers look for the record.
+/// The second step of joining: raises the generation, so that publishers look for the record.
 pub(super) fn raise_generation(world: &Arc<World>) {
     world.board.lines().changed(sleep::Side::Readers);
 }
@@ -90,7 +91,7 @@ impl Subscription {
         Subscription { reader, record: world.record(), world: world.clone() }
     }
 
-    /// The next sample, as `Connection::take` takes it.
+    /// Takes the next sample as `Connection::take` does.
     pub(super) fn take(&mut self) -> Option<Sample> {
         for _ in 0..MAX_RING_CHANGES {
             let entry = self.reader.look()?;

@@ -1,4 +1,4 @@
-//! Models of a sleep until there is news, and of the wake-up.
+//! Models of a thread that sleeps until there is news, and of its wake-up.
 
 use super::{
     check::Model,
@@ -26,21 +26,21 @@ pub(super) const ONE: Model = Model {
     needs: &[Site::PublishFence, Site::SleepFence, Site::RingsBeforeLook, Site::RingCounts],
 };
 
-/// Two publishers, one sleeper that waits for both.
+/// A model of two publishers and one sleeper that waits for both.
 pub(super) const TWO: Model = Model {
     run: || publishers(2, READER_BELL),
     preemptions: Some(3),
     needs: &[Site::PublishFence, Site::SleepFence, Site::RingsBeforeLook, Site::RingCounts],
 };
 
-/// The same model on the shared waiter line, whose bit publishers withdraw.
+/// The model [`TWO`] on the shared waiter line, whose bit publishers withdraw.
 pub(super) const SHARED: Model = Model {
     run: || publishers(2, SHARED_WAITER),
     preemptions: Some(3),
     needs: &[Site::PublishFence, Site::SleepFence, Site::RingsBeforeLook, Site::RingCounts],
 };
 
-/// A sleeper that waits for a publisher to join.
+/// A model of a sleeper that waits for a publisher to join.
 pub(super) const JOINER: Model = Model {
     run: || {
         let board = Arc::<Board>::default();
@@ -59,29 +59,29 @@ pub(super) const COLLECT: Model = Model {
     needs: &[Site::ReadyFence, Site::AsleepFence, Site::RingsBeforeLook, Site::RingCounts],
 };
 
-/// Two publishers, one collector: the second may find the bit set.
+/// A model of two publishers and one collector: the second publisher may find the bit set already.
 pub(super) const COLLECT_TWO: Model = Model {
     run: || collector(2, 1),
     preemptions: Some(3),
     needs: &[Site::PublishFence, Site::CollectFence, Site::ReadyFence, Site::AsleepFence, Site::RingsBeforeLook],
 };
 
-/// One publisher that publishes again before the first bit is collected, or after.
+/// A model of one publisher that publishes again before or after the first bit is collected.
 pub(super) const COLLECT_AGAIN: Model = Model {
     run: || collector(1, 2),
     preemptions: Some(3),
     needs: &[Site::CollectFence, Site::ReadyFence, Site::AsleepFence, Site::RingsBeforeLook],
 };
 
-/// A model of a publisher and of two threads that share a collector: one thread runs a callback until the other thread
-/// has begun to run the next one.
+/// A model of a publisher and of two threads that share a collector: one thread runs a callback until the other
+/// thread has begun to run the next callback.
 pub(super) const COLLECT_SHARED: Model = Model {
     run: || shared_collector(2),
     preemptions: Some(3),
     needs: &[Site::ReadyFence, Site::AsleepFence, Site::HandOverFence, Site::RingsBeforeLook, Site::RingCounts],
 };
 
-/// The same with one callback: its end is the end of both threads, of which one may sleep.
+/// As [`COLLECT_SHARED`] with one callback: when it ends, both threads end, and one of them may be asleep.
 pub(super) const COLLECT_SHARED_END: Model = Model {
     run: || shared_collector(1),
     preemptions: Some(3),
@@ -153,10 +153,10 @@ fn collector(publishers: usize, samples: usize) {
         .collect();
     let mut missing = publishers * samples;
     while missing > 0 {
-        // Topics are looked at only if a bit is set.
+        // The collector looks at topics only if a bit is set.
         if collect::collect(line).iter().any(|&bits| bits != 0) {
             for subscription in &mut subscriptions {
-                // As `Connection::take`, which does not pin before a look finds something.
+                // This is as in `Connection::take`, which does not pin before a look finds something.
                 while subscription.has_news() {
                     let Some(sample) = subscription.take() else { break };
                     sample.read();
@@ -170,7 +170,7 @@ fn collector(publishers: usize, samples: usize) {
     }
 }
 
-/// The state that two threads share under their lock.
+/// The state that the two threads of a pool share under their lock.
 #[derive(Default)]
 struct PoolState {
     /// The number of threads that sleep, or are about to.
@@ -198,12 +198,12 @@ fn shared_collector(changes: u64) {
     run_callbacks(changes, &board, &shared);
 }
 
-/// The steps of one thread. A callback ends after all callbacks have begun.
+/// The steps of one thread. Each callback ends only after all callbacks have begun.
 fn run_callbacks(callbacks: u64, board: &Board, (shared, all_begun): &(Mutex<PoolState>, Condvar)) {
     let line = board.waiter(READER_BELL);
     let mut state = shared.lock().unwrap();
     while state.begun < callbacks {
-        // The topic is looked at only if its bit is set.
+        // The thread looks at the topic only if the topic's bit is set.
         if collect::collect(line).iter().any(|&bits| bits != 0) {
             state.found = board.topic.publishers_generation.load(Relaxed);
         }

@@ -17,7 +17,7 @@ use std::sync::Arc;
 pub(super) const KEY: u64 = 7;
 /// The topic's bit for waiters that collect.
 const TOPIC_BIT: ReadyBit = ReadyBit(70);
-/// Entries with one word of an inline payload.
+/// The size of an entry with one word of an inline payload.
 pub(super) const ENTRY_BYTES: usize = INLINE_OFFSET + 8;
 /// Waiter of a subscription.
 pub(super) const READER_BELL: WaiterIndex = WaiterIndex(0);
@@ -53,7 +53,7 @@ impl Board {
 pub(super) struct World {
     pub(super) board: Arc<Board>,
     pub(super) header: PublisherHeader,
-    /// The second ring is the larger one.
+    /// The two rings of the publisher; the second ring is the larger one.
     rings: [Box<[AtomicU64]>; 2],
     payloads: Box<[UnsafeCell<u64>]>,
     record: ReaderRecord,
@@ -68,7 +68,7 @@ unsafe impl Sync for World {}
 unsafe impl Send for World {}
 
 impl World {
-    /// `slots` payloads, a ring of `capacity` entries, and a ring of twice this capacity.
+    /// Makes `slots` payloads, a ring of `capacity` entries, and a ring of twice this capacity.
     pub(super) fn new(board: &Arc<Board>, slots: usize, capacity: usize) -> Arc<World> {
         let ring = |capacity| (0..capacity * ENTRY_BYTES / 8).map(|_| AtomicU64::new(0)).collect();
         let world = World {
@@ -110,13 +110,13 @@ impl World {
         (0..self.payloads.len()).map(|payload| Slot::new(payload * LINE_BYTES, LINE_BYTES))
     }
 
-    /// Fails if another thread may read the payload meanwhile.
+    /// Writes a payload; fails if another thread may read it at the same time.
     pub(super) fn write(&self, slot: Slot, sequence: u64) {
         // SAFETY: loom reports any concurrent access.
         self.payloads[slot.offset() / LINE_BYTES].with_mut(|payload| unsafe { *payload = sequence });
     }
 
-    /// Fails if another thread may write the payload meanwhile.
+    /// Reads a payload; fails if another thread may write it at the same time.
     pub(super) fn read(&self, offset: usize) -> u64 {
         // SAFETY: as in `write`.
         self.payloads[offset / LINE_BYTES].with(|payload| unsafe { *payload })

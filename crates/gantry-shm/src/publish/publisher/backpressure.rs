@@ -8,11 +8,11 @@ use crate::{
 };
 use std::time::{Duration, Instant};
 
-/// Time between two looks of a blocked publisher whether its readers are alive.
+/// The time between two checks by which a blocked publisher finds out whether its readers are alive.
 const BLOCKED_SLICE: Duration = Duration::from_millis(100);
 
 impl Publisher {
-    /// Waits until gating readers have taken the samples that must be retired for one more of `bytes`.
+    /// Waits until gating readers have taken the samples that must be retired for one more sample of `bytes`.
     #[cold]
     pub(super) fn wait_for_room(&mut self, bytes: usize) -> Result<()> {
         let limit = self.options.max_blocking_time;

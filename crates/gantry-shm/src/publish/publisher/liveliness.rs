@@ -1,6 +1,6 @@
 //! The times of a publisher's activity, from which event sources count its deadlines and leases.
 //!
-//! The times are in the publisher's header; a publisher that offers neither a deadline nor a lease stores none.
+//! The times are in the publisher's header; a publisher that offers neither a deadline nor a lease stores no times.
 
 use super::Publisher;
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
     publish::publisher::SourceTime,
 };
 
-/// Whether a publisher of this QoS records its activity; if so, its time begins now.
+/// Returns whether a publisher of this QoS records its activity; if so, its deadline and lease begin now.
 pub(super) fn begin(header: &PublisherHeader, qos: &Qos) -> bool {
     let records_activity = qos.deadline.is_some() || qos.has_manual_lease();
     if records_activity {
@@ -21,7 +21,8 @@ pub(super) fn begin(header: &PublisherHeader, qos: &Qos) -> bool {
 }
 
 impl Publisher {
-    /// Records the time of the sample that is about to be published. Not inlined: most publishers record none.
+    /// Records the time of the sample that is about to be published. The function is not inlined, because most
+    /// publishers record none.
     #[inline(never)]
     pub(super) fn record_activity(&self, time: SourceTime) {
         if let Ok(header) = self.file.header() {
@@ -29,8 +30,8 @@ impl Publisher {
         }
     }
 
-    /// Asserts that the publisher is alive, as MANUAL_BY_TOPIC requires within each lease duration; publishing asserts
-    /// it, too. With AUTOMATIC it does nothing.
+    /// Asserts that the publisher is alive, as MANUAL_BY_TOPIC requires within each lease duration; publishing
+    /// asserts it, too. With AUTOMATIC, the method does nothing.
     ///
     /// # Errors
     /// The process forked.

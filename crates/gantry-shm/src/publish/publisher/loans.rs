@@ -1,4 +1,4 @@
-//! The loans of a publisher, and the references that it keeps for the next ones.
+//! The loans of a publisher, and the file references that it keeps for the next loans.
 
 use super::{Publisher, slots};
 use crate::{
@@ -66,7 +66,8 @@ impl Publisher {
         self.loan(length_bytes)
     }
 
-    /// Keeps the loan of an inline message that was published; of several, the others are free again.
+    /// Keeps the loan of an inline message that was published; if there are several such loans, the others'
+    /// slots become free.
     #[inline(always)]
     pub(super) fn keep_for_next(&mut self, loan: Loan) {
         match self.inline_loan {
@@ -81,7 +82,7 @@ impl Publisher {
         self.keep_file(loan);
     }
 
-    /// Keeps the reference of a loan without a slot.
+    /// Keeps the file reference of a loan whose slot was published, for the next loan.
     #[inline]
     pub(super) fn keep_file(&mut self, loan: Loan) {
         let file = loan.into_file();
@@ -90,7 +91,7 @@ impl Publisher {
         }
     }
 
-    /// Whether a message of that length travels in the ring's entry.
+    /// Whether a message of this length travels in the ring's entry.
     #[inline]
     pub(super) fn is_inline(&self, length_bytes: usize) -> bool {
         length_bytes <= self.inline_bytes

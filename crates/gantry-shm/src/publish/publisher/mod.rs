@@ -53,8 +53,8 @@ use std::{
 /// A publisher: it writes samples into its own shared memory.
 ///
 /// [`Publisher::loan`], [`Publisher::publish`] and [`Publisher::assert_liveliness`] are on the data path: no
-/// allocation, no lock, no system call except to wake a sleeping reader. All other operations are on the control path,
-/// unless they say otherwise.
+/// allocation, no lock, no system call except to wake a sleeping reader. All other operations are on the control
+/// path, unless their documentation states otherwise.
 ///
 /// A subscription that exists before the publisher gets its samples from the first on, as far as they are kept. So
 /// dropping a publisher that has published waits for subscriptions that have not joined yet, until 100 ms after its
@@ -73,28 +73,30 @@ pub struct Publisher {
     /// Keeps the topic's line.
     _held: HeldTopic,
     pub(crate) file: Arc<PublisherFile>,
-    /// References to `file` that published loans left: moving a reference is free, counting one is not.
+    /// References to `file` from loans that were published, for the next loans: moving an `Arc` is free,
+    /// cloning one is not.
     spare: Vec<Arc<PublisherFile>>,
-    /// The loan of the last inline message, for the next one.
+    /// The loan of the last inline message, which is kept for the next inline message.
     inline_loan: Option<Loan>,
     memory: Memory,
-    /// Size of the ring's entries, and the longest payload that rides in one.
+    /// The size of the ring's entries, and the longest payload that fits in an entry.
     entry_bytes: usize,
     inline_bytes: usize,
-    /// CLOCK_REALTIME less CLOCK_MONOTONIC at the publisher's creation, as the file's header has it.
+    /// CLOCK_REALTIME minus CLOCK_MONOTONIC at the publisher's creation, as in the file's header.
     wall_offset_ns: u64,
     writer: Writer<Arc<crate::domain::peer::Peer>>,
     discovery: Arc<ReaderDiscovery>,
-    /// Whether a reader is in another process, and so probably on another core.
+    /// Whether a reader is in another process, and so probably runs on another core.
     has_remote_readers: bool,
     /// Whether the publisher records its activity, from which its deadline or its lease is counted.
     records_activity: bool,
     waiter: Waiter,
     created: Instant,
-    /// The matching subscriptions that were there before it and get its first samples; none once all of them joined.
+    /// The matching subscriptions that existed before the publisher and get its first samples; empty once all of
+    /// them have joined.
     first_readers: BTreeSet<Gid>,
     first_mismatches: Vec<String>,
-    /// Samples that left the history for want of memory.
+    /// The number of samples that left the history because there was no memory.
     lost_samples: u64,
 }
 
@@ -143,7 +145,7 @@ impl Publisher {
         file.publish_name(&domain).map_err(|error| removed(error, &domain, &description.topic))?;
         let file = Arc::new(file);
         let added = domain.process.add_endpoint(&domain.directory, &description);
-        // The first error is returned, even if the removal fails, too.
+        // If adding the endpoint failed, this error is returned, even if the removal fails, too.
         let block = added.inspect_err(|_| drop(domain.directory.unlink(file.region.name())))?;
         participant.control.register(topic, Side::Readers, &discovery);
         let waiter = Waiter::new(domain.clone());
@@ -199,8 +201,8 @@ impl Publisher {
         self.options.max_blocking_time = limit;
     }
 
-    /// Another publisher of the same topic, type, QoS and options, for another thread: the new publisher has memory and
-    /// sequences of its own, so publishing needs no lock.
+    /// Makes another publisher of the same topic, type, QoS and options, for another thread: the new publisher has
+    /// memory and sequences of its own, so publishing needs no lock.
     ///
     /// # Errors
     /// As [`Publisher::new`].
@@ -209,9 +211,9 @@ impl Publisher {
         Publisher::new(self.participant.clone(), node, topic, message_type.clone(), *qos, self.options)
     }
 
-    /// Publishes a loan and returns its sequence: 1, 2, … If publisher and subscription are both RELIABLE and KEEP_ALL,
-    /// and the subscription has not taken a sample that would have to be retired, publish waits up to
-    /// [`PublisherOptions::max_blocking_time`].
+    /// Publishes a loan and returns its sequence: 1, 2, … If publisher and subscription are both RELIABLE and
+    /// KEEP_ALL, and the subscription has not taken a sample that would have to be retired, publish waits up
+    /// to [`PublisherOptions::max_blocking_time`].
     ///
     /// # Errors
     /// The loan is another publisher's; the blocking time is over; no room for the ring of a history that grew to the
@@ -240,7 +242,7 @@ impl Publisher {
             return Err(PublishError { loan, error });
         }
         let Some(info) = info else { return Ok(self.publish_slot(loan, slot, time)) };
-        // SAFETY: the slot of a message that may travel inline has that room (`loan_slot`).
+        // SAFETY: the slot of a message that may travel inline has this room (`loan_slot`).
         let words = unsafe { loan.words(self.entry_bytes - INLINE_OFFSET) };
         let sequence = self.writer.publish_inline(words, &info);
         self.keep_for_next(loan);
@@ -253,7 +255,8 @@ impl Publisher {
         let sequence = self.writer.publish(slot, loan.length_bytes());
         self.keep_file(loan);
         if let Some(next) = self.writer.history.next_free() {
-            // A reader of the slot's last sample has the slot's lines in the cache of another core.
+            // The slot's cache lines are fetched early, because a reader of the slot's last sample has them in the
+            // cache of another core.
             let payload = self.file.region.base().wrapping_add(next.offset() + PAYLOAD_OFFSET);
             prefetch::beginning(payload, next.bytes() - PAYLOAD_OFFSET, prefetch::for_writing);
         }
@@ -278,8 +281,8 @@ impl Publisher {
         Ok(())
     }
 
-    /// The properties of a message that travels inline. `None`: the message is too long, or an entry has no room for
-    /// its properties.
+    /// The properties of a message that travels inline. Returns `None` if the message is too long, or an entry has
+    /// no room for its properties.
     #[inline]
     fn inline_info(&mut self, loan: &Loan, time: SourceTime) -> Option<InlineInfo> {
         let wall_shift_ns = time.wall_ns.wrapping_sub(time.monotonic_ns).wrapping_sub(self.wall_offset_ns);
@@ -305,8 +308,8 @@ impl Publisher {
         }
     }
 
-    /// Counts a sample that was copied into its slot, for [`Participant::connections`]. One store; none in a
-    /// forked child.
+    /// Counts a sample that was copied into its slot, for [`Participant::connections`]. Costs one store, and does
+    /// nothing in a forked child.
     pub fn count_copy(&mut self) {
         if self.domain.epoch.is_current() {
             self.block.count_copy();
@@ -325,7 +328,7 @@ impl Publisher {
         loan.is_of(&self.file)
     }
 
-    /// Bytes of its shared memory, which grows as samples need it, and never shrinks.
+    /// The bytes of the publisher's shared memory, which grows as samples need it, and never shrinks.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
         self.file.region.length_bytes()
@@ -338,7 +341,7 @@ impl Publisher {
     }
 }
 
-/// An error of a publisher's creation: "not found" means the directory, which was removed.
+/// An error of a publisher's creation: the kind "not found" means that the directory was removed.
 fn removed(error: Error, domain: &Domain, topic: &str) -> Error {
     match error.is_not_found() {
         true => Error::Removed { file: domain.directory.path().to_owned(), what: format!("a publisher of {topic}") },

@@ -1,5 +1,5 @@
 //! The subscriptions of a publisher, for its user: the number of matched subscriptions, the wait for them, and the
-//! reasons why others are not matched. Control path.
+//! reasons why others are not matched. This module is on the control path.
 
 use super::Publisher;
 use crate::{
@@ -21,11 +21,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Longest time between the creation of a publisher and its end, if some existing subscriptions have not joined it yet.
+/// The longest time after the creation of a publisher for which its drop waits, if some existing subscriptions have
+/// not joined it yet.
 const LINGER: Duration = Duration::from_millis(100);
 
 impl Publisher {
-    /// Discovers the readers on this thread. Control path.
+    /// Discovers the readers on this thread. The function is on the control path.
     pub(super) fn discover(&mut self) {
         let discovery = self.discovery.clone();
         discovery.update(&self.domain);
@@ -58,7 +59,7 @@ impl Publisher {
         }
     }
 
-    /// Number of subscriptions that are matched now.
+    /// The number of subscriptions that are matched now.
     ///
     /// # Errors
     /// A subscription's memory cannot be mapped; the process forked.
@@ -85,7 +86,7 @@ impl Publisher {
     /// [`Publisher::subscription_count`].
     pub fn wait_for_subscriptions(&mut self, count: usize, timeout: Duration) -> Result<bool> {
         let matched = self.wait_for_readers(count, Instant::now().checked_add(timeout));
-        // Waiter lines are scarce (511), so this one is released after start-up.
+        // Waiter lines are scarce (511), so the publisher's line is released after start-up.
         self.waiter.release();
         matched
     }
@@ -99,7 +100,7 @@ impl Publisher {
         }
     }
 
-    /// Discovers readers until `is_done`; `false` after the deadline, and if waits are interrupted.
+    /// Discovers readers until `is_done`; returns `false` after the deadline, and if waits are interrupted.
     fn wait_until(
         &mut self,
         deadline: Option<Instant>,
@@ -136,8 +137,8 @@ impl Publisher {
         Ok(())
     }
 
-    /// Forgets the first readers that have left; forgets all of them when each existing one has joined, or when the
-    /// time for joining is over. Costs an allocation, and some loads for each endpoint of the topic.
+    /// Forgets the first readers that have left; forgets all of them when each existing first reader has joined, or
+    /// when the time for joining is over. Costs an allocation, and some loads for each endpoint of the topic.
     #[cold]
     pub(super) fn check_first_readers(&mut self) {
         match self.created.elapsed() < LINGER {
@@ -150,8 +151,8 @@ impl Publisher {
         let mut there: Vec<&PeerEndpoint> = there.list.iter().collect();
         let gids: HashSet<Gid> = there.iter().map(|(_, subscription)| subscription.gid).collect();
         self.first_readers.retain(|first| gids.contains(first));
-        // Records do not name their subscriptions. Of several subscriptions with equal records, the record is
-        // attributed to a later one, so that no first reader counts as joined that has not joined.
+        // Records do not name their subscriptions. Of several subscriptions with equal records, a record is
+        // attributed to a later subscription, so that a first reader that has not joined does not count as joined.
         there.sort_by_key(|(_, subscription)| self.first_readers.contains(&subscription.gid));
         let mut records = self.writer.roster.active().cloned().collect();
         let joined =
@@ -161,7 +162,7 @@ impl Publisher {
         }
     }
 
-    /// The topic's subscriptions; none after an error.
+    /// The topic's subscriptions; the list is empty after an error.
     fn subscriptions(&self) -> Arc<Endpoints> {
         self.domain.endpoints(&self.description.topic, Role::Subscription).unwrap_or_default()
     }
@@ -181,8 +182,8 @@ impl Publisher {
         }
     }
 
-    /// Whether a subscription of the process that has `endpoint` was matched at the last publish or count: it receives
-    /// the samples that are published from here on.
+    /// Whether a subscription of the process that has `endpoint` was matched at the last publish or count: such a
+    /// subscription receives the samples that are published from here on.
     #[must_use]
     pub fn reaches_process_of(&self, endpoint: Gid) -> bool {
         self.writer.roster.active().any(|(_, peer)| endpoint.is_of_process(&peer.id))

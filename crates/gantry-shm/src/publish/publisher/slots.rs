@@ -14,20 +14,21 @@ use crate::{
     },
 };
 
-/// The number of slots in addition to the slots in use: readers' pins are read once for this number of messages. It is
-/// smaller if a reader is in another process: cache lines that moved between cores a short time ago move fastest
-/// (benchmark `hop`).
+/// The number of free slots that a publisher has in addition to the slots in use: readers' pins are read once for
+/// this number of messages. The number is smaller if a reader is in another process: cache lines that moved between
+/// cores a short time ago move fastest (benchmark `hop`).
 const LOCAL_SLOTS: usize = 32;
 const REMOTE_SLOTS: usize = 16;
-/// The limit of this number if the slots together have more than [`GROWTH_BYTES`].
+/// The largest number of additional slots if the slots together have more than [`GROWTH_BYTES`].
 const WARM_SLOTS: usize = 4;
-/// The number for large messages: few, to save cache and memory. With two slots, pins would be read for each message.
+/// The number of slots for large messages: few, to save cache and memory. With two slots, pins would be read for
+/// each message.
 const LARGE_SLOTS: usize = 3;
 /// The message size from which on a publisher begins with one slot, and adds one whenever all are in use: on loan, in
 /// the history, or held by readers. More slots would be resident memory in each process of the topic, and would save
 /// little: reading the pins of a reader takes less than 1 % of the time in which a message of this size is written.
 pub(super) const SINGLE_SLOT_BYTES: usize = 1 << 20;
-/// The number of slots at the start: one is read while the next is written.
+/// The number of slots at the start: one slot is read while the next is written.
 const FIRST_SLOTS: usize = 2;
 /// The size in bytes of the group of small slots that is added at a time.
 pub(super) const GROWTH_BYTES: usize = 256 << 10;
@@ -35,10 +36,10 @@ pub(super) const GROWTH_BYTES: usize = 256 << 10;
 /// leave makes at most one discovery necessary again.
 const DISCOVERIES: usize = 100;
 
-/// A step by which a publisher without a free slot of the size may get a slot: a cause, and its answer.
+/// A step by which a publisher without a free slot of the size may get a slot: each step treats one cause of the lack.
 type Step = fn(&mut Publisher, usize) -> Result<Option<Slot>>;
 
-/// The steps, the cheapest first; the first slot that a step grants is taken.
+/// The steps in the order in which they are tried, the cheapest first; the first slot that a step grants is used.
 ///
 /// | step | grants a slot if | costs |
 /// | --- | --- | --- |
@@ -60,7 +61,7 @@ const STEPS: [Step; 7] = [
 ];
 
 impl Publisher {
-    /// A larger ring, for deeper or more readers.
+    /// Changes to a larger ring, for deeper or more readers.
     pub(super) fn grow_ring(&mut self, capacity: usize) -> Result<()> {
         let log2_capacity = capacity.next_power_of_two().ilog2();
         let what = format!("a ring of {} entries for topic {}", 1 << log2_capacity, self.description.topic);
@@ -74,7 +75,7 @@ impl Publisher {
         Ok(())
     }
 
-    /// A larger ring, for a history that outgrows the present ring.
+    /// Changes to a larger ring, for a history that outgrows the present ring.
     ///
     /// # Errors
     /// There is no room for the larger ring, although the ring is too small for the publisher's own depth and the
@@ -101,9 +102,9 @@ impl Publisher {
         self.writer.retire_and_reclaim(wanted);
     }
 
-    /// Number of the newest samples that a reader may still take. Late joiners get the history of a TRANSIENT_LOCAL
-    /// publisher; samples of a VOLATILE publisher that all readers have taken are useless, and their slots are still in
-    /// the cache.
+    /// The number of the newest samples that a reader may still take. Late joiners get the history of a
+    /// TRANSIENT_LOCAL publisher; samples of a VOLATILE publisher that all readers have taken are useless, and their
+    /// slots are still in the cache.
     fn wanted_samples(&self) -> usize {
         let is_transient_local = self.description.qos.durability == Durability::TransientLocal;
         if is_transient_local || self.writer.may_be_outdated() || self.awaits_first_readers() {
@@ -145,7 +146,7 @@ impl Publisher {
 
     fn reclaim_from_dead(&mut self) -> Option<Slot> {
         if drop_dead_readers(&mut self.writer.roster) {
-            // Not needed for the slot; after an error the control thread tries again.
+            // The search for a slot does not need this result; after an error the control thread tries again.
             let _ = self.domain.reap_dead();
             self.discover();
             self.writer.retire_and_reclaim(usize::MAX);
@@ -153,7 +154,7 @@ impl Publisher {
         None
     }
 
-    /// A slot of samples that can be retired and reclaimed, or in free memory. Readers that come or go between the
+    /// Finds a slot by retiring and reclaiming samples, or in free memory. Readers that come or go between the
     /// discovery and the reclaiming prevent the reclaiming, so both are tried again.
     fn reclaimed(&mut self, bytes: usize) -> Option<Slot> {
         for _ in 0..DISCOVERIES {
@@ -181,15 +182,15 @@ impl Publisher {
         self.file.returned_slots.take(|offset| history.return_loan(offset));
     }
 
-    /// A new slot, in the memory of free slots of other sizes or in new memory.
+    /// Makes a new slot, in the memory of free slots of other sizes or in new memory.
     fn replaced(&mut self, bytes: usize) -> Result<Option<Slot>> {
         self.take_returned();
         self.writer.history.drain_free().for_each(|slot| self.memory.free(slot));
         self.allocate_slot(bytes)
     }
 
-    /// A slot in the memory of samples that are kept only for deep readers, which must not stop the publisher. The
-    /// samples are given up step by step, so that the readers do not lose all of them for one new sample.
+    /// Makes a slot in the memory of samples that are kept only for deep readers, which must not stop the publisher.
+    /// The samples are given up step by step, so that the readers do not lose all of them for one new sample.
     fn extra(&mut self, bytes: usize) -> Option<Slot> {
         let guaranteed = self.writer.retention.guaranteed;
         let mut extra = self.writer.history.retained().saturating_sub(guaranteed);
@@ -203,7 +204,7 @@ impl Publisher {
         None
     }
 
-    /// A slot in the memory of the oldest samples, if the publisher may lose them for readers that want them.
+    /// Makes a slot in the memory of the oldest samples, if the publisher may lose them for readers that want them.
     fn oldest(&mut self, bytes: usize) -> Option<Slot> {
         if !self.options.loses_oldest_at_limit {
             return None;
@@ -229,14 +230,14 @@ impl Publisher {
         retired
     }
 
-    /// The number of slots with which enough are free to read the readers' pins once for several messages.
+    /// The number of slots with which enough slots are free to read the readers' pins once for several messages.
     fn useful_slots(&self, bytes: usize) -> usize {
         let history = &self.writer.history;
         if bytes >= GROWTH_BYTES {
             return 0; // the first ones are enough
         }
         if history.count() > history.used() && !history.has_free(bytes) {
-            // Lengths differ: slots of many sizes, until each message finds one.
+            // The messages' lengths differ: slots of further sizes are useful until each message finds one.
             return history.count() + usize::from(history.free_bytes() + bytes <= GROWTH_BYTES);
         }
         let spare = match self.has_remote_readers {
@@ -257,7 +258,7 @@ impl Publisher {
         }
     }
 
-    /// Allocates a slot. For small slots the file grows for several at once.
+    /// Allocates a slot. For small slots, the file grows by the size of several slots at a time.
     fn allocate_slot(&mut self, bytes: usize) -> Result<Option<Slot>> {
         let what = format!("a message of {} bytes on topic {}", bytes - PAYLOAD_OFFSET, self.description.topic);
         let (region, directory) = (&self.file.region, &self.domain.directory);
@@ -323,7 +324,7 @@ mod tests {
     use crate::{Participant, Publisher, PublisherOptions, Qos, SourceTime, Subscription, TypeDescription};
     use std::sync::atomic::Ordering::Relaxed;
 
-    /// Reading the pins for each message would cost a fence and a cache-line transfer for each reader.
+    /// A read of the pins for each message would cost a fence and a cache-line transfer for each reader.
     #[test]
     fn the_pins_of_readers_are_read_once_for_many_messages() {
         const COUNT: usize = 1000;
@@ -376,7 +377,7 @@ mod tests {
         }
     }
 
-    /// Memory of several megabytes is resident in each process of the topic.
+    /// A slot of several megabytes is resident memory in each process of the topic.
     #[test]
     fn a_large_message_has_one_slot_until_a_reader_keeps_it() {
         let root = tempfile::tempdir_in("/dev/shm").unwrap();

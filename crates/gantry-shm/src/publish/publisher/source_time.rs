@@ -2,7 +2,7 @@
 
 use crate::os::clock::{monotonic_ns, realtime_ns};
 
-/// Time at which a sample was published.
+/// The time at which a sample was published, on two clocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SourceTime {
     /// CLOCK_MONOTONIC, ns.
@@ -12,7 +12,7 @@ pub struct SourceTime {
 }
 
 impl SourceTime {
-    /// The current time: two readings of clocks, without a system call.
+    /// Reads the current time on both clocks, without a system call.
     #[must_use]
     pub fn now() -> SourceTime {
         SourceTime { monotonic_ns: monotonic_ns(), wall_ns: realtime_ns() }

@@ -7,13 +7,13 @@ use std::num::NonZeroU64;
 /// Samples that a subscription lost or skipped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Losses {
-    /// Samples that left the history before they were taken, although the subscription was matched. It includes samples
-    /// for which the depth of a KEEP_LAST subscription, or the memory of publishers that left, had no room.
+    /// Samples that left the history before they were taken, although the subscription was matched. This includes
+    /// samples for which the depth of a KEEP_LAST subscription, or the memory of publishers that left, had no room.
     pub overwritten: u64,
     /// Samples that left the history before the publisher had discovered the subscription. A late RELIABLE KEEP_ALL
     /// subscription may take a few samples before such a gap, and has none after the match.
     pub before_matched: u64,
-    /// Samples that were older than their publisher's lifespan.
+    /// Samples that were skipped because they were older than their publisher's lifespan.
     pub expired: u64,
 }
 
@@ -38,7 +38,7 @@ impl Connection {
         self.record.endpoint.count_lost(passed - before_matched);
     }
 
-    /// Whether the publisher honours the pins, and waits for this reader if it should.
+    /// Whether the subscription is matched: the publisher honours its pins, and waits for it if it is gating.
     fn is_matched(&self) -> bool {
         self.reader.seen_generation() >= self.joined_generation
     }

@@ -1,5 +1,6 @@
-//! The connection of a subscription to one publisher: the mapping of its file, the reader records (`records`), the
-//! reader's side of the protocol. The control path makes it (`pending`), the data path takes from it.
+//! The connection of a subscription to one publisher: the mapping of the publisher's file, the reader records
+//! (`records`), and the reader's side of the protocol. The control path makes a connection (`pending`), the data
+//! path takes from it.
 
 mod losses;
 mod order;
@@ -35,25 +36,25 @@ use crate::{
 };
 use std::{num::NonZeroU64, ptr::NonNull, sync::Arc};
 
-/// A matched publisher. The struct is aligned, because it is written at each take, and a publisher's own memory may lie
-/// beside it.
+/// A subscription's connection to a matched publisher. The struct is aligned, because it is written at each take,
+/// and a publisher's own memory may lie beside it.
 #[repr(align(128))]
 pub(crate) struct Connection {
     pub(crate) mapping: Arc<PublisherMapping>,
     reader: Reader,
-    /// The record with cursor and depth, and its cell.
+    /// The reader record with cursor and depth, and the record's cell.
     pub(crate) record: Arc<OwnedRecord>,
     cell: &'static OrphanCell,
     uncommon: Option<Box<Uncommon>>,
-    /// The publisher honours the pins once it has seen this generation.
+    /// The generation of the topic's readers that the join raised: once the publisher has seen it, it honours the pins.
     joined_generation: u64,
     /// The oldest sample of the publisher when the match was first seen or, if the publisher does not wait for this
-    /// reader, at the join. If this sample or a later one is lost, it counts as overwritten.
+    /// reader, at the join. A sample from this one on that is lost counts as overwritten.
     kept_from: Option<NonZeroU64>,
     /// The oldest sample that was available at the join.
     first: u64,
-    /// The number of samples from `kept_from` on that left the history before they were taken, and of samples that were
-    /// skipped.
+    /// The number of lost samples: samples from `kept_from` on that left the history before they were taken, and
+    /// skipped samples.
     pub(crate) lost: u64,
 }
 
@@ -70,15 +71,16 @@ impl Connection {
         self.reader.has_news_in(&self.reader.ring).unwrap_or_else(in_new_ring)
     }
 
-    /// The samples that became available since the join. It may decrease for a moment when the publisher replaces its
-    /// ring.
+    /// The number of samples that became available since the join. The number may decrease for a moment when the
+    /// publisher replaces its ring.
     pub(crate) fn received(&self) -> u64 {
-        // In the ring that is used now: the head alone, which a replaced ring leaves, is older.
+        // The newest sequence is read from the present ring: the head alone, to which a reader of a replaced ring is
+        // limited, is older.
         let newest = self.mapping.newest().map_or(0, |(_, newest)| newest); // a take returns the error
         newest.max(self.reader.next - 1).saturating_add(1).saturating_sub(self.first)
     }
 
-    /// The next sample, or `None` if there is none now. Skipped samples are counted in `losses`.
+    /// Takes the next sample; `None` if there is none now. Skipped samples are counted in `losses`.
     #[inline(always)]
     pub(crate) fn take(&mut self, places: &mut Places, losses: &mut Losses) -> Result<Option<Sample>, Box<Error>> {
         match self.uncommon.as_ref().map_or(u64::MAX, |uncommon| uncommon.lifespan_ns) {
@@ -87,8 +89,9 @@ impl Connection {
         }
     }
 
-    /// The next sample whose lifespan has not expired. Skips only samples that were in the ring when the call began,
-    /// then returns `None`: otherwise the loop might never end if samples expire as fast as the publisher sends them.
+    /// Takes the next sample whose lifespan has not expired. Skips only samples that were in the ring when the
+    /// call began, then returns `None`: otherwise the loop might never end if samples expire as fast as the
+    /// publisher sends them.
     fn take_valid(
         &mut self,
         lifespan_ns: u64,
@@ -122,17 +125,18 @@ impl Connection {
         }
     }
 
-    /// The usual case is the inline sample that was found; otherwise [`Connection::take_entry`] has an answer.
+    /// Takes the inline sample that [`Reader::look`] found, the usual case; `None` if it was overwritten: then
+    /// [`Connection::take_entry`] takes.
     #[inline(always)]
     fn take_inline(&mut self, word: InlineWord, places: &mut Places) -> Option<Sample> {
         let place = places.unused();
-        // SAFETY: the place is this take's until its sample is made.
+        // SAFETY: the place belongs to this take until its sample is made.
         let payload = unsafe { places.payload(place) };
         let info = self.reader.take_inline(word, payload)?;
         Some(self.copied(&info, places, place))
     }
 
-    /// The next sample; `entry` is what [`Reader::look`] found.
+    /// Takes the next sample; `entry` is the result of [`Reader::look`].
     fn take_entry(
         &mut self,
         mut entry: Entry,
@@ -188,11 +192,11 @@ impl Connection {
         Error::corrupt(self.mapping.region.name(), "the ring", expected, found).into()
     }
 
-    /// The inline sample that was copied to its place.
+    /// Makes the inline sample that was copied to its place.
     #[inline(always)]
     fn copied(&mut self, info: &InlineInfo, places: &Places, place: NonNull<Place>) -> Sample {
         let mut slot = Place::copy(place);
-        // SAFETY: the copy's header, in the place that is this take's until the sample is made.
+        // SAFETY: the header of the copy lies in the place, which belongs to this take until the sample is made.
         let header = unsafe { slot.as_mut() };
         let wall_time_ns = info.time_ns.wrapping_add(self.mapping.wall_offset_ns).wrapping_add(info.wall_shift_ns);
         (header.sequence, header.request_gid) = (self.reader.next - 1, self.mapping.gid);
@@ -226,7 +230,7 @@ impl Connection {
         }
     }
 
-    /// Address and length of the sample at `offset`.
+    /// The address and the checked length of the sample in the slot at `offset`.
     #[inline]
     fn checked(&self, offset: usize, length_bytes: Option<u64>) -> Result<(NonNull<SlotHeader>, usize), Box<Error>> {
         let length_bytes = match length_bytes {
@@ -236,11 +240,12 @@ impl Connection {
         Ok((self.mapping.slot(offset, length_bytes)?, length_bytes))
     }
 
-    /// The length is read from the header if the ring's line belongs to another sample meanwhile.
+    /// The length is read from the slot's header if the ring's entry belongs to another sample by now.
     #[cold]
     fn length_in_header(&self, offset: usize) -> Result<usize, Box<Error>> {
         let slot = self.mapping.slot(offset, 0)?;
-        // SAFETY: a header lies there, aligned (`PublisherMapping::slot`); it is not written while it is pinned (I4).
+        // SAFETY: an aligned header lies at this address (`PublisherMapping::slot`); it is not written while it
+        // is pinned (I4).
         let header = unsafe { slot.as_ref() };
         let (sequence, expected) = (header.sequence, self.reader.next - 1);
         if sequence != expected {
@@ -254,7 +259,8 @@ impl Connection {
     fn ring_blocked_publisher(&self) {
         let blocked = self.reader.blocked_publisher();
         if blocked != 0 {
-            // A number beyond the board is taken modulo its lines: a superfluous ring.
+            // A number beyond the board's lines is taken modulo the number of lines: this only causes a
+            // superfluous ring.
             self.record.memory.domain.board.bell(WaiterIndex(blocked as usize - 1)).ring();
         }
     }

@@ -13,21 +13,21 @@ use crate::{
     subscribe::owned_record::places::Places,
 };
 
-/// The waiting samples of a list of connections, as of the last look.
+/// The order of the waiting samples of a list of connections, as of the last look.
 pub(crate) struct Order {
     /// The most samples that wait.
     depth: u64,
-    /// The waiting samples of each connection; empty if there is only one connection.
+    /// The waiting samples of each connection; the list is empty if there is only one connection.
     ahead: Vec<Ahead>,
 }
 
-/// The samples of one connection that wait.
+/// The waiting samples of one connection.
 #[derive(Clone, Copy, Default)]
 struct Ahead {
     /// The sequence of the newest sample.
     newest: u64,
     count: u64,
-    /// The time of the oldest sample; `timed` is that sample's sequence once the time was read.
+    /// The time of the connection's oldest sample; `timed` is the sequence of this sample once its time was read.
     time_ns: u64,
     timed: u64,
 }
@@ -39,7 +39,7 @@ impl Order {
         Order { depth, ahead: Vec::new() }
     }
 
-    /// Begins again for a list of this number of connections.
+    /// Forgets all connections, and begins again for a list of this number of connections.
     pub(crate) fn reset(&mut self, connections: usize) {
         self.ahead.clear();
         if connections > 1 {
@@ -102,7 +102,8 @@ impl Connection {
         ahead.count = self.reader.untaken(ahead.newest);
     }
 
-    /// The newest sample after the ring was replaced. Without one, the next sample: its take returns the error.
+    /// The sequence of the newest sample after the ring was replaced. If the new ring cannot be read, the sequence
+    /// of the next sample: its take returns the error.
     #[cold]
     fn newest_in_new_ring(&mut self) -> u64 {
         let Ok((ring, newest)) = self.mapping.newest() else { return self.reader.next };
@@ -121,7 +122,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Time of the next sample, if there is one.
+    /// The time of the next sample, if there is one.
     pub(crate) fn next_time(&mut self, places: &Places, losses: &mut Losses) -> Result<Option<u64>, Box<Error>> {
         let (pin, _) = self.free_pin(places)?;
         for _ in 0..MAX_RING_CHANGES {
@@ -133,8 +134,8 @@ impl Connection {
             }
             match found {
                 Taken::Slot { offset, .. } => {
-                    // SAFETY: a header lies there, aligned (`PublisherMapping::slot`); it is not written while it is
-                    // pinned (I4).
+                    // SAFETY: an aligned header lies at this address (`PublisherMapping::slot`); it is not written
+                    // while it is pinned (I4).
                     let time_ns = self.mapping.slot(offset, 0).map(|slot| unsafe { slot.as_ref() }.source_time_ns);
                     unpin(&pin);
                     return Ok(Some(time_ns?));
@@ -149,9 +150,9 @@ impl Connection {
         Err(self.mapping.always_moved().into())
     }
 
-    /// Number of samples that wait; some may be lost.
+    /// The number of samples that wait; some may be lost.
     pub(crate) fn untaken(&self) -> u64 {
-        // A ring that cannot be read has no samples.
+        // A ring that cannot be read counts as a ring without samples.
         self.mapping.newest().map_or(0, |(_, newest)| self.reader.untaken(newest))
     }
 
@@ -165,7 +166,7 @@ impl Connection {
         self.mapping.region.length_bytes()
     }
 
-    /// Passes over the next `count` samples, which are lost to the subscription.
+    /// Skips the next `count` samples, which the subscription loses.
     pub(crate) fn skip(&mut self, count: u64, losses: &mut Losses) {
         self.reader.skip_to(self.reader.next + count);
         self.lost = self.lost.saturating_add(count);

@@ -1,4 +1,5 @@
-//! A connection before its join: its record is there, but the publisher does not look for it yet. Control path.
+//! A connection before its join: its record is there, but the publisher does not look for it yet. This module is on
+//! the control path.
 
 use super::{Connection, Losses};
 use crate::{
@@ -16,7 +17,7 @@ use crate::{
 };
 use std::{num::NonZeroU64, sync::Arc};
 
-/// State and depth of the record that a subscription has for a publisher that it is matched with.
+/// The state and the depth in a subscription's record for a publisher that the subscription matches.
 pub(crate) fn record_words(publisher: &Qos, subscription: &Qos) -> (u32, u32) {
     let is_keep_all = |qos: &Qos| qos.history == History::KeepAll && qos.reliability == Reliability::Reliable;
     let state = if is_keep_all(subscription) && is_keep_all(publisher) { READER_GATING } else { READER_ACTIVE };
@@ -35,10 +36,10 @@ pub(crate) struct PendingConnection {
 }
 
 impl PendingConnection {
-    /// Maps the publisher of the process with that id and makes the record, whose cursor asks for all samples.
-    /// `endpoint` is the block of the subscription. With
-    /// `is_older`, the publisher existed before the subscription, which does not get the samples published until now.
-    /// `NotFound` in the error if the publisher left meanwhile.
+    /// Maps the publisher of the process with this id and makes the record, whose cursor requests all samples.
+    /// `endpoint` is the block of the subscription. With `is_older`, the publisher existed before the
+    /// subscription, which does not get the samples published until now. The error has the kind `NotFound` if the
+    /// publisher left meanwhile.
     pub(crate) fn new(
         (memory, endpoint): (&Arc<PlaceMemory>, EndpointBlock),
         process: &[u8; 16],
@@ -50,8 +51,8 @@ impl PendingConnection {
         let mapping = domain.publisher_mapping(&publisher.topic, (*process, publisher.number), publisher.key)?;
         mapping.region.prefault_new(&domain.directory);
         let (state, depth) = record_words(&publisher.qos, qos);
-        // The publisher may have more samples than its depth, which it keeps for other readers or has not retired yet;
-        // a late joiner cannot rely on them.
+        // The publisher may have more samples than its depth, because it keeps samples for other readers or has not
+        // retired them yet; a late joiner cannot rely on them.
         let offered = if publisher.qos.history == History::KeepLast { publisher.qos.depth } else { MAX_DEPTH };
         let start = match qos.durability {
             Durability::TransientLocal => Start::History(depth.min(offered).into()),
@@ -111,7 +112,7 @@ mod tests {
     };
 
     const BYTES: usize = 4096;
-    /// Kept samples, and published ones: the ring has room for all of these.
+    /// The number of kept samples, and of published samples: the ring has room for all published samples.
     const KEPT: usize = 4;
     const SENT: u64 = 24;
 

@@ -1,4 +1,4 @@
-//! The reader records of a connection: the pins of samples that are held.
+//! The reader records of a connection, which have the pins of held samples.
 
 use super::{Connection, Uncommon};
 use crate::{
@@ -14,10 +14,11 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// A connection with this number of additional records gets two records at once, one with twice the number gets three.
+/// The number of additional records for each further record that is added at once: a connection with this number
+/// gets two records at once, a connection with twice the number gets three.
 const EXTENSIONS_PER_NEW_ONE: usize = 4;
 
-/// A pin, and the cell of its record.
+/// A free pin, and the orphan cell of the pin's record.
 pub(super) type FreePin = (InRegion<AtomicU64>, &'static OrphanCell);
 
 impl Connection {
@@ -31,7 +32,7 @@ impl Connection {
         }
         let extensions = self.extensions().iter().map(|owned| &**owned.record());
         let records = std::iter::once(self.reader.record()).chain(extensions);
-        // Relaxed: a sample that another thread drops meanwhile may still count.
+        // Relaxed loads: a sample that another thread drops meanwhile may still count.
         let pins = records.flat_map(|record| record.pins.iter().map(|pin| pin.load(Relaxed)));
         if pins.filter(|&pin| pin != 0).count() < limit {
             return Ok(());
@@ -39,13 +40,13 @@ impl Connection {
         Err(Error::TooManyHeld { topic: places.description.topic.clone(), limit }.into())
     }
 
-    /// A free pin: usually one of the first record.
+    /// Finds a free pin of the first record, the usual case.
     #[inline(always)]
     pub(super) fn first_free_pin(&self) -> Option<FreePin> {
         Some((pin_of(self.reader.record(), free_pin(self.reader.record())?), self.cell))
     }
 
-    /// A free pin. Adds records if all pins are in use, or nearly all of a large number.
+    /// Finds a free pin. Adds records if all pins are in use, or nearly all of a large number.
     #[inline]
     pub(super) fn free_pin(&mut self, places: &Places) -> Result<FreePin, Box<Error>> {
         match self.first_free_pin().or_else(|| self.free_pin_of_extension()) {
@@ -54,7 +55,7 @@ impl Connection {
         }
     }
 
-    /// A free pin of the other records, unless the search finds too few of them.
+    /// Finds a free pin in the additional records; fails if the search finds that too few are free.
     fn free_pin_of_extension(&mut self) -> Option<FreePin> {
         let Uncommon { extensions, search, .. } = self.uncommon.as_deref_mut()?;
         let pin_of = |index: usize| extensions.get(index).and_then(pin_of_extension);
@@ -71,7 +72,7 @@ impl Connection {
             let record = match domain.process.take_record(&domain.directory, key, READER_EXTENSION, 0) {
                 Ok(record) => record,
                 Err(_) if added > 0 => break,
-                // A pin that the search gave up before it reached.
+                // There may be a free pin that the search gave up before it reached.
                 Err(error) => return self.extensions().iter().find_map(pin_of_extension).ok_or(error.into()),
             };
             let owned = OwnedRecord::new(places.memory.clone(), self.mapping.clone(), record, self.record.endpoint);

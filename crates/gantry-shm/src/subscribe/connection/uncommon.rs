@@ -8,11 +8,11 @@ use std::sync::Arc;
 pub(super) struct Uncommon {
     /// The publisher waits for this reader.
     pub(super) is_gating: bool,
-    /// The publisher left or died: the connection is dropped after its last sample.
+    /// Whether the publisher left or died: then the connection is dropped after its last sample.
     is_gone: bool,
-    /// Samples that are older than this are skipped; `u64::MAX` means that no sample is skipped.
+    /// The publisher's lifespan: older samples are skipped; with `u64::MAX` no sample is skipped.
     pub(super) lifespan_ns: u64,
-    /// Additional reader records, for their pins: a record has few, and many samples may be held.
+    /// Additional reader records, for their pins: a record has few pins, and a subscription may hold many samples.
     pub(super) extensions: Vec<Arc<OwnedRecord>>,
     /// The search for an additional record with a free pin.
     pub(super) search: FreeSearch,
@@ -37,12 +37,12 @@ impl Connection {
         self.uncommon.as_ref().is_some_and(|uncommon| uncommon.is_gating)
     }
 
-    /// The records after the one with the cursor.
+    /// The additional reader records, without the record that has the cursor.
     pub(super) fn extensions(&self) -> &[Arc<OwnedRecord>] {
         self.uncommon.as_ref().map_or(&[], |uncommon| &uncommon.extensions)
     }
 
-    /// The publisher left or died: the connection is dropped after its last sample.
+    /// Whether the publisher left or died: then the connection is dropped after its last sample.
     pub(crate) fn is_gone(&self) -> bool {
         self.uncommon.as_ref().is_some_and(|uncommon| uncommon.is_gone)
     }

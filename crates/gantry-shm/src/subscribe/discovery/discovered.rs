@@ -1,4 +1,5 @@
-//! The result of a subscription's discovery: the publishers that were joined, and the reasons why others were not.
+//! The result of a subscription's discovery: the publishers that were joined, and the reasons why other publishers
+//! were not joined.
 
 use super::RETRY_AFTER_NS;
 use crate::{
@@ -22,7 +23,7 @@ use std::{collections::HashSet, sync::Arc, task::Waker};
 /// Result of the discovery.
 #[derive(Default)]
 pub(crate) struct Discovered {
-    /// Generation of the topic to which this belongs.
+    /// The generation of the topic's publishers to which this result belongs.
     pub(crate) generation: Option<u64>,
     /// Counts the discoveries.
     pub(crate) version: u64,
@@ -32,36 +33,36 @@ pub(crate) struct Discovered {
     pub(super) batch: JoinBatch,
     /// The generation to which this result belongs when its connections are joined.
     pub(super) next_generation: Option<u64>,
-    /// Joined, and not yet taken by the subscription.
+    /// The connections that were joined and that the subscription has not taken over yet.
     pub(crate) connections: Vec<Connection>,
-    /// Losses, and samples of connections that were dropped, that the subscription has not counted.
+    /// The losses that the subscription has not counted yet, including samples of dropped connections.
     pub(crate) losses: Losses,
     pub(crate) received: u64,
-    /// The publishers that were joined: the living ones (also with corrupt memory), and the ones that have left and are
-    /// not drained.
+    /// The publishers that were joined: living publishers (also with corrupt memory), and publishers that have left
+    /// but still have samples to take.
     pub(super) joined: Vec<Joined>,
     /// The number of them that left.
     gone: usize,
-    /// Counts the times that some of them left or were removed.
+    /// The number of times that joined publishers left or were removed.
     departures: u64,
-    /// The reasons why publishers of the topic do not match, sentences.
+    /// The reasons why publishers of the topic do not match, as sentences.
     pub(super) incompatible: Vec<String>,
     /// The reasons why other processes could not be read or joined at the last look.
     pub(super) excluded: Vec<String>,
     /// The first failure to read or join an existing publisher.
     pub(crate) failure: Option<String>,
-    /// The time of the next attempt to join publishers, CLOCK_MONOTONIC; `None` if all could be joined.
+    /// The time of the next attempt to join publishers, CLOCK_MONOTONIC; `None` if all publishers could be joined.
     pub(super) retry_ns: Option<u64>,
     /// The keys of the publishers that existed at the first look, and so before the subscription; `None` once all of
     /// them are joined. The subscription existed before all other publishers, and takes their samples from the first
     /// on.
     pub(super) older_publishers: Option<Vec<u64>>,
-    /// The part of [`Endpoints`] that was read: the epoch and the number of publishers. `None`: a publisher could not
-    /// be read or joined, so all are read again.
+    /// The part of [`Endpoints`] that was read: the epoch and the number of publishers. `None` if a publisher could
+    /// not be read or joined, so that all publishers are read again.
     pub(super) looked_at: Option<(u64, usize)>,
     /// The number of joined publishers before the retry that is under way.
     pub(super) retried_with: Option<usize>,
-    /// The mismatches that the listener knows, and the version that the waker knows.
+    /// The mismatches of which the listener was notified.
     pub(super) announced: Vec<String>,
     pub(super) notified_version: u64,
     pub(crate) listener: Listener,
@@ -74,14 +75,14 @@ pub(crate) struct Discovered {
 pub(crate) struct Listener {
     /// The descriptor on which the user waits for samples.
     pub(crate) event_fd: Option<EventFd>,
-    /// The waker of a task that waits for samples, or for publishers to come or go; woken once.
+    /// The waker of a task that waits for samples, or for publishers to come or go; it is woken only once.
     pub(crate) waker: Option<Waker>,
 }
 
 /// A publisher that was joined.
 pub(super) struct Joined {
-    /// The reader record of the connection, with the cursor of the subscription, for any thread. While it is kept here,
-    /// no other connection gets it.
+    /// The reader record of the connection, which has the subscription's cursor; any thread may read it. While the
+    /// record is kept here, no other connection gets it.
     pub(super) record: Arc<OwnedRecord>,
     pub(super) publisher: Arc<EndpointDescription>,
     /// Whether the publisher left or died.
@@ -101,9 +102,9 @@ impl Discovered {
         joined.chain(self.pending.iter().map(|(_, publisher, _)| publisher.key)).collect()
     }
 
-    /// Forgets publishers that are gone and have nothing to take any more. Samples beyond the subscription's depth from
-    /// such publishers are skipped here, because a subscription that never takes would otherwise keep the memory of
-    /// every publisher that ever came.
+    /// Forgets publishers that are gone and have no samples to take any more. Samples beyond the subscription's
+    /// depth from such publishers are skipped here, because a subscription that never takes would otherwise keep the
+    /// memory of every publisher that ever came.
     pub(super) fn forget_gone(&mut self, places: &Places) {
         if self.gone == 0 {
             return;
@@ -125,7 +126,7 @@ impl Discovered {
 
     fn count_gone(&mut self) {
         let gone = self.joined.iter().filter(|joined| joined.is_gone).count();
-        // The number may stay the same while others are gone.
+        // The number of gone publishers may stay the same although other publishers are gone.
         self.departures += u64::from(gone + std::mem::replace(&mut self.gone, gone) > 0);
     }
 
@@ -150,7 +151,7 @@ impl Discovered {
     pub(super) fn exclude_failed(&mut self, error: &Error) {
         self.looked_at = None;
         match error.is_not_found() {
-            // The publisher is about to leave and will raise the generation, or its file was removed.
+            // The publisher is leaving and will raise the generation, or its file was removed.
             true => self.exclude(format!("a publisher's file is not there: {error}")),
             false => self.fail(error.to_string()),
         }
@@ -166,17 +167,17 @@ impl Discovered {
         self.retry_ns = Some(monotonic_ns() + RETRY_AFTER_NS);
     }
 
-    /// The reasons why publishers of the topic are not matched, sentences.
+    /// The reasons why publishers of the topic are not matched, as sentences.
     pub(crate) fn mismatches(&self) -> Vec<String> {
         self.incompatible.iter().chain(&self.excluded).cloned().collect()
     }
 
-    /// The keys of the publishers that were joined and did not leave.
+    /// The keys of the publishers that were joined and have not left.
     pub(crate) fn present_keys(&self) -> HashSet<u64> {
         self.present_from(0).map(|(mapping, _)| mapping.key).collect()
     }
 
-    /// The publishers that were joined and did not leave, from the one at `index` on.
+    /// The publishers that were joined and have not left, from the position `index` of the list on.
     pub(crate) fn present_from(
         &self,
         index: usize,
@@ -186,12 +187,13 @@ impl Discovered {
     }
 
     /// The number of departures, and the number of joined publishers. While the number of departures is the same,
-    /// publishers are only added, at the end.
+    /// publishers are only added, at the end of the list.
     pub(crate) fn joins(&self) -> (u64, usize) {
         (self.departures, self.joined.len())
     }
 
-    /// The subscription is dropped: forgets all publishers. The caller drops the rest when the discovery is unlocked.
+    /// Forgets all publishers, because the subscription is dropped. The caller drops the returned value after the
+    /// discovery is unlocked.
     #[must_use]
     pub(crate) fn close(&mut self) -> Discovered {
         let (version, departures) = (self.version + 1, self.departures + 1);
@@ -200,14 +202,14 @@ impl Discovered {
 }
 
 impl Joined {
-    /// Whether there is a sample that was not taken.
+    /// Whether the publisher has a sample that was not taken.
     pub(super) fn has_news(&self) -> bool {
         let record = self.record.record();
         if record.state.load(Acquire) == READER_LEFT {
             return false; // the subscription does not take from it any more
         }
         let next = acquire(&record.cursor);
-        // The take returns the error of a ring that cannot be mapped.
+        // An error of a ring that cannot be mapped counts as news: the take returns it.
         self.record.mapping.ring().is_ok_and(|ring| !matches!(ring.look(next), Entry::NotYet))
     }
 }

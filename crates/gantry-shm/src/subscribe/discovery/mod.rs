@@ -31,7 +31,7 @@ use std::{
     task::Waker,
 };
 
-/// Time until the next attempt to join a publisher that could not be joined.
+/// The time until the next attempt to join a publisher that could not be joined.
 const RETRY_AFTER_NS: u64 = 1_000_000_000;
 
 type MismatchListener = Box<dyn Fn(&str) + Send + Sync>;
@@ -40,14 +40,14 @@ type MismatchListener = Box<dyn Fn(&str) + Send + Sync>;
 pub(crate) struct PublisherDiscovery {
     pub(crate) description: Arc<EndpointDescription>,
     topic: TopicIndex,
-    /// The block of the subscription, which counts its losses.
+    /// The endpoint block of the subscription, which counts the subscription's losses.
     block: EndpointBlock,
     /// The memory of the subscription's places, which its reader records keep alive.
     pub(crate) memory: Arc<PlaceMemory>,
     /// Whether the subscription's user waits for an answer of the matched publishers: the control thread then notices
     /// soon if one dies.
     pub(crate) polls_liveness: AtomicBool,
-    /// Called with each new reason in `mismatches`.
+    /// The user's function that is called with each new reason in `mismatches`.
     pub(crate) mismatch_listener: OnceLock<MismatchListener>,
     pub(crate) discovered: Mutex<Discovered>,
 }
@@ -66,13 +66,13 @@ impl PublisherDiscovery {
         PublisherDiscovery { description, topic, block, memory, polls_liveness, mismatch_listener, discovered }
     }
 
-    /// The result; waits for a discovery that is under way.
+    /// The result of the last discovery; waits for a discovery that is under way.
     pub(crate) fn discovered(&self) -> MutexGuard<'_, Discovered> {
         self.discovered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes connections to the publishers of the topic that are not joined yet. If one cannot be joined, it is left
-    /// out, with a sentence, so that the others can be joined.
+    /// Makes connections to the publishers of the topic that are not joined yet. A publisher that cannot be joined
+    /// is left out, with a sentence, so that the others can be joined.
     fn connect_present(&self, domain: &Arc<Domain>, discovered: &mut Discovered) -> Result<()> {
         let there = domain.endpoints(&self.description.topic, Role::Publisher)?;
         let looked_at = discovered.looked_at.take().filter(|(epoch, _)| *epoch == there.epoch);
@@ -120,8 +120,8 @@ impl PublisherDiscovery {
         Ok(())
     }
 
-    /// Joins the publishers of the connections that were made until `batch`; `generation` was raised after that, on
-    /// this thread.
+    /// Joins the publishers of the connections that were made up to `batch`; `generation` was raised after they were
+    /// made, on this thread.
     fn join_batch(
         &self,
         domain: &Arc<Domain>,
@@ -145,7 +145,7 @@ impl PublisherDiscovery {
         }
     }
 
-    /// Makes connections if publishers came or went, and returns the newest batch that is not joined.
+    /// Makes connections if publishers came or went, and returns the newest batch that is not joined yet.
     fn connect_new(&self, domain: &Arc<Domain>, discovered: &mut Discovered) -> Option<JoinBatch> {
         if discovered.is_closed {
             return None;
@@ -168,7 +168,7 @@ impl PublisherDiscovery {
         (!discovered.pending.is_empty()).then_some(discovered.batch)
     }
 
-    /// The end of an update, and its news for the subscription's user.
+    /// Ends an update, and notifies the subscription's user of its news.
     fn end(&self, domain: &Arc<Domain>, mut guard: MutexGuard<'_, Discovered>) {
         let discovered = &mut *guard;
         if discovered.pending.is_empty()
@@ -181,7 +181,8 @@ impl PublisherDiscovery {
             }
         }
         if discovered.retried_with.take().is_some_and(|joined| discovered.joined.len() > joined) {
-            // The subscription saw this generation already, and would not look again.
+            // The subscription has seen this generation already and would not look again, so the generation is
+            // raised once more.
             domain.board.topic_changed(self.topic, Side::Publishers);
         }
         discovered.forget_gone(&Places::new(self.memory.clone(), self.description.clone()));
@@ -190,8 +191,8 @@ impl PublisherDiscovery {
         let mut mismatches = discovered.mismatches();
         let known = std::mem::replace(&mut discovered.announced, mismatches.clone());
         mismatches.retain(|why| !known.contains(why));
-        // The lock is released first: the task that wakes up and the listener may lock the discovery, and during their
-        // system calls a take would go on without the result.
+        // The lock is released first: the woken task and the listener may lock the discovery, and if the lock were
+        // held during the system calls, a take would go on without the result.
         drop(guard);
         domain.prefault_grown(self.topic);
         waker.into_iter().for_each(Waker::wake);

@@ -1,24 +1,25 @@
-//! A search for a free item among many in use, as pins and places are, at a constant cost per search.
+//! A search for a free item among many in use, such as pins or places, at a constant cost per search.
 
-/// The number of items that a round may check in vain, whatever the number of items.
+/// The number of items that a round may check in vain, independently of the number of items.
 const CHEAP_LOOKS: usize = 64;
-/// A round over more items continues only if at least one in this number of items was free.
+/// A search over more items than [`CHEAP_LOOKS`] continues only while at least one of this number of checked
+/// items was free.
 const LOOKS_PER_FREE: usize = 8;
 
-/// The state of the search. It continues where the last search ended, because the items there were released longest
-/// ago.
+/// The state of the search. A search continues where the last search ended, because the items there were
+/// released longest ago.
 #[derive(Debug, Default)]
 pub(crate) struct FreeSearch {
-    /// The index of the item that is looked at next.
+    /// The index of the item that the search checks next.
     next: usize,
-    /// The number of free items that this round over all items found.
+    /// The number of free items that the present round over all items has found.
     found: usize,
 }
 
 impl FreeSearch {
-    /// Searches for a free item among `count`, and returns its index. `None` if a whole round found no free item, or
-    /// too few for the number of checks: the caller then adds a share of `count` items at the end, which the next
-    /// search finds.
+    /// Searches for a free item among `count`, and returns its index. Returns `None` if a whole round found no free
+    /// item, or too few free items for the number of checks: the caller then appends a share of `count` new items,
+    /// which the next search finds.
     #[inline]
     pub(crate) fn find(&mut self, count: usize, is_free: impl Fn(usize) -> bool) -> Option<usize> {
         loop {
@@ -45,7 +46,7 @@ mod tests {
     use super::*;
     use std::cell::Cell;
 
-    /// Holds and releases items as `released` says; returns items and looks.
+    /// Holds and releases items as `released` prescribes; returns the number of items and the number of checks.
     fn run(steps: usize, released: impl Fn(usize) -> Option<usize>) -> (usize, usize) {
         let (mut search, mut items, mut held, looks) =
             (FreeSearch::default(), Vec::<bool>::new(), Vec::new(), Cell::new(0));
@@ -76,7 +77,8 @@ mod tests {
         const HELD: usize = 2_000;
         let (items, looks) = run(10 * HELD, |_| None);
         assert!(items < 20 * HELD && looks < 100 * HELD, "{items} items, {looks} looks");
-        // Each further step takes one item and releases one, in some order, also with hardly more items than that.
+        // Each further step takes one item and releases one, in some order, and this also works with hardly more
+        // items than are held.
         for held in HELD..HELD + 40 {
             let released = |step: usize| (step >= held).then(|| step.wrapping_mul(2_654_435_761));
             let (items, looks) = run(4 * held, released);

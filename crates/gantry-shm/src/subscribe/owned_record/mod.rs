@@ -1,13 +1,13 @@
 //! The memory that samples need. A sample in a slot needs a reader record of this process's file, with the publisher's
 //! mapping, and a place of the subscription. A copied sample needs only a place.
 //!
-//! Samples are not counted. Invariants:
-//! - O1: a record stays while its connection keeps it or any of its pins is set; it keeps the places. Places stay while
-//!   their subscription or a record keeps them, or any of them is used. Only the connection sets pins, and only the
-//!   thread that takes uses a place; a sample in a slot owns a pin and a place, a copied one a place.
-//! - O2: a record with a set pin, or places of which one is used, become an *orphan* when the last owner leaves: a cell
-//!   keeps them, and its flag is set before pins or places are read once more. The sample that releases the last pin or
-//!   place finds the flag (pair 9 of `protocol`).
+//! Samples are not reference-counted. Invariants:
+//! - O1: a record stays while its connection keeps it or any of its pins is set; a record keeps the places. Places
+//!   stay while their subscription or a record keeps them, or any of them is used. Only the connection sets pins,
+//!   and only the thread that takes uses a place; a sample in a slot owns a pin and a place, a copied one a place.
+//! - O2: a record with a set pin, or places of which one is used, become an *orphan* when the last owner leaves: a
+//!   cell keeps them, and the cell's flag is set before pins or places are read once more. The sample that releases
+//!   the last pin or place finds the flag (pair 9 of `protocol`).
 //! - O3: a sample that released its pin, or the place of its copy, touches only the cell, which is never freed. The
 //!   cell may have another orphan by then, so the flag is a hint; the orphan is examined under the cell's lock, and
 //!   taken out once.
@@ -51,17 +51,18 @@ use std::sync::Arc;
 pub(crate) struct OwnedRecord {
     /// Keeps the pinned samples mapped.
     pub(crate) mapping: Arc<PublisherMapping>,
-    /// In the process file, which the domain keeps.
+    /// The record in the process file; the domain keeps this file.
     own: OwnRecord,
     pub(crate) cell: &'static OrphanCell,
-    /// Keeps the places of the samples, and the domain.
+    /// The memory of the places of the samples; it also keeps the domain.
     pub(crate) memory: Arc<PlaceMemory>,
-    /// The subscription's counters, for as long as the subscription keeps the connection.
+    /// The endpoint block with the subscription's counters, which are valid for as long as the subscription keeps
+    /// the connection.
     pub(crate) endpoint: EndpointBlock,
 }
 
 impl OwnedRecord {
-    /// `own` was taken from the domain's process file of this process.
+    /// Makes an owned record of `own`, which was taken from this process's file in the domain.
     pub(crate) fn new(
         memory: Arc<PlaceMemory>,
         mapping: Arc<PublisherMapping>,
@@ -71,12 +72,13 @@ impl OwnedRecord {
         Arc::new(OwnedRecord { mapping, own, cell: OrphanCell::take(), memory, endpoint })
     }
 
-    /// The record, which is this connection's for as long as `self` is kept.
+    /// The reader record, which belongs to this connection for as long as `self` is kept.
     pub(crate) fn record(&self) -> &InRegion<ReaderRecord> {
         &self.own.record
     }
 
-    /// The connection is about to drop the record: the last sample frees it, or the connection does.
+    /// Leaves the record to its samples, because the connection is about to drop it: the last sample frees the
+    /// record, or the connection does if there is no sample.
     pub(crate) fn leave(self: &Arc<OwnedRecord>) {
         Orphan::Record(self.clone()).leave(self.cell);
     }

@@ -1,5 +1,4 @@
-//! The last owner of memory that samples use: a cell that keeps the memory after their connection or their subscription
-//! is gone.
+//! Cells that keep memory for samples after the connection or the subscription of these samples is gone.
 
 use super::{OwnedRecord, places::PlaceBlocks};
 use crate::{
@@ -11,11 +10,11 @@ use crate::{
 };
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Memory that only samples need any more.
+/// Memory that has no owner any more and that only samples still need.
 pub(super) enum Orphan {
     /// A reader record, kept until its last pin is released.
     Record(Arc<OwnedRecord>),
-    /// The places of a subscription, kept until no sample uses one.
+    /// The places of a subscription, kept until no sample uses a place.
     Places(PlaceBlocks),
 }
 
@@ -28,7 +27,8 @@ impl Orphan {
         }
     }
 
-    /// Leaves the memory to its samples: the last sample frees it, or this call does (O2).
+    /// Leaves the memory to its samples: the last sample frees the memory, or this call does if there is
+    /// no sample (O2).
     pub(super) fn leave(mut self, cell: &'static OrphanCell) {
         if !self.is_released() {
             lock(&cell.orphan, |orphan| *orphan = Some(self));
@@ -43,10 +43,11 @@ impl Orphan {
     }
 }
 
-/// The cell of one orphan. Its flag is read at each release, and cells are written seldom, so they share cache lines.
+/// The cell of one orphan. The flag is read at each release of a sample, but cells are seldom written, so several
+/// cells share a cache line.
 #[derive(Default)]
 pub(crate) struct OrphanCell {
-    /// Not 0 if there may be an orphan.
+    /// A flag that is not 0 if there may be an orphan in the cell.
     pub(crate) flag: AtomicU64,
     orphan: Mutex<Option<Orphan>>,
 }
@@ -64,7 +65,7 @@ impl OrphanCell {
         })
     }
 
-    /// The owner of the cell is freed.
+    /// Makes the cell free again, because the owner of the cell is freed.
     pub(super) fn give_back(&'static self) {
         self.flag.store(0, Relaxed); // the lock publishes it to the next owner
         lock(&UNUSED_CELLS, |cells| cells.push(self));
@@ -78,7 +79,7 @@ impl OrphanCell {
     }
 }
 
-/// Cells that are allocated together. Aligned: a publisher's own memory may lie beside them.
+/// Cells that are allocated together. They are aligned because a publisher's own memory may lie beside them.
 #[repr(align(128))]
 struct CellBlock([OrphanCell; CELLS_PER_BLOCK]);
 
@@ -100,7 +101,7 @@ fn look_again() {
     }
 }
 
-/// No child begins with the lock taken.
+/// Runs `run` under the lock while no fork can happen, so that no child begins with the lock held.
 fn lock<T, R>(mutex: &Mutex<T>, run: impl FnOnce(&mut T) -> R) -> R {
     fork::without_fork(|_| run(&mut mutex.lock().unwrap_or_else(PoisonError::into_inner)))
 }
@@ -120,7 +121,7 @@ mod tests {
             Orphan::Places(blocks).leave(cell);
             let is_kept = || lock(&cell.orphan, |orphan| orphan.is_some());
             assert!(is_kept());
-            // SAFETY: as the drop of a sample that did not see the flag yet.
+            // SAFETY: the test ends the use of the place as the drop of a sample does that has not seen the flag yet.
             unsafe { Place::end(place) };
             if asymmetric_fence::heavy() {
                 cell.free_orphan(); // this machine's kernel never had the call, so the sample saw the flag

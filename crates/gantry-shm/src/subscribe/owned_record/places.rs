@@ -1,9 +1,9 @@
-//! Private memory for the samples that a subscription took: places, which the samples of all its publishers share. A
-//! place names the location of its sample, and has room for the copy of an inline sample, with the layout of a slot, so
-//! that samples of both kinds are read in the same way.
+//! Private memory for the samples that a subscription took. It consists of places, which the samples of all its
+//! publishers share. A place names the location of its sample, and has room for the copy of an inline sample, with
+//! the layout of a slot, so that samples of both kinds are read in the same way.
 //!
-//! Invariant L1: a place belongs to one sample from the take that begins its use to the drop that ends it, which is the
-//! last use of the place by this sample (pair 10 of `protocol`). Only the thread that takes begins a use.
+//! Invariant L1: a place belongs to one sample from the take that begins the place's use to the drop that ends it,
+//! which is the sample's last access to the place (pair 10 of `protocol`). Only the thread that takes begins a use.
 
 use crate::{
     describe::description::EndpointDescription,
@@ -30,11 +30,11 @@ const READY_PUBLISHERS: usize = 8;
 #[repr(C, align(64))]
 struct CacheLine([u64; LINE_BYTES / 8]);
 
-/// The beginning of a place: all that a sample needs to be read and released.
+/// The beginning of a place: all data that are needed to read and release a sample.
 #[repr(C, align(64))]
 pub(crate) struct Place {
-    /// The pin in the reader record, which stays mapped while the pin is set. `None`: the sample is the copy in this
-    /// place.
+    /// The pin in the reader record, which stays mapped while the pin is set. `None` if the sample is the copy
+    /// in this place.
     pub(crate) pin: Option<InRegion<AtomicU64>>,
     pub(crate) epoch: Epoch,
     /// The orphan cell of the reader record or, if the sample is the copy, of the places.
@@ -42,8 +42,8 @@ pub(crate) struct Place {
     /// The publisher's mapping, which the reader record keeps. A copied sample does not keep the mapping, so it never
     /// dereferences this pointer.
     pub(crate) mapping: NonNull<PublisherMapping>,
-    /// The header of the sample that the pin holds, or of the copy. The `request_gid` of a copy is the publisher's gid,
-    /// because an inline sample answers no request.
+    /// The header of the pinned sample, or of the copy. The `request_gid` of a copy is the publisher's gid, because
+    /// an inline sample answers no request.
     pub(crate) slot: NonNull<SlotHeader>,
     pub(crate) length_bytes: usize,
     in_use: InUse,
@@ -51,11 +51,11 @@ pub(crate) struct Place {
 
 const _: () = assert!(size_of::<Place>() == LINE_BYTES);
 
-/// A sample's pin, if it is in a slot, and the orphan cell of the memory that it needs.
+/// A sample's pin, if the sample is in a slot, and the orphan cell of the memory that the sample needs.
 pub(crate) type Hold = (Option<InRegion<AtomicU64>>, &'static OrphanCell);
 
 /// The memory of a subscription's places. The subscription and each of its records keep the memory, and so does each
-/// sample in a slot. When they are gone, copied samples keep the blocks (O2).
+/// sample in a slot. When subscription and records are gone, copied samples keep the blocks (O2).
 pub(crate) struct PlaceMemory {
     pub(crate) domain: Arc<Domain>,
     blocks: Mutex<Option<PlaceBlocks>>,
@@ -82,7 +82,8 @@ impl Drop for PlaceMemory {
 
 /// Places that were allocated together.
 struct Block {
-    /// A vector, not a box: a box that is moved must be the only way to its lines, and the places point to them.
+    /// A vector and not a box: moving a `Box` would assert that it is the only pointer to the lines, but the places
+    /// are pointers to them, too.
     lines: Vec<CacheLine>,
     lines_per_place: usize,
 }
@@ -91,7 +92,7 @@ impl Block {
     fn places(&mut self) -> impl Iterator<Item = NonNull<Place>> + use<> {
         let (count, lines_per_place) = (self.lines.len() / self.lines_per_place, self.lines_per_place);
         let first = self.lines.as_mut_ptr(); // no reference: samples read some of them
-        // SAFETY: inside the lines, which stay where they are when the vector is moved.
+        // SAFETY: the address is inside the lines, which stay where they are when the vector is moved.
         (0..count).filter_map(move |index| NonNull::new(unsafe { first.add(index * lines_per_place) }.cast()))
     }
 }
@@ -99,7 +100,7 @@ impl Block {
 /// The blocks of a subscription's places.
 pub(super) struct PlaceBlocks {
     blocks: Vec<Block>,
-    /// The number of places at the start of the last block that no sample will use again.
+    /// The number of places, from the start of the last block on, that no sample will use again.
     unused: usize,
     cell: &'static OrphanCell,
 }
@@ -124,14 +125,14 @@ impl PlaceBlocks {
 
 #[cfg(test)]
 impl PlaceBlocks {
-    /// Blocks with one place, which a sample uses.
+    /// Makes blocks with one place, which a sample uses.
     pub(super) fn with_a_used_place() -> (PlaceBlocks, NonNull<Place>) {
         let lines = (0..2).map(|_| CacheLine([0; LINE_BYTES / 8])).collect();
         let mut block = Block { lines, lines_per_place: 2 };
         let place = block.places().next().unwrap();
         // SAFETY: inside the block.
         let in_use = unsafe { &raw mut (*place.as_ptr()).in_use };
-        // SAFETY: as above; no other thread has the place.
+        // SAFETY: the place is inside its block; no other thread has the place.
         unsafe { in_use.write(InUse::begun()) };
         (PlaceBlocks { blocks: vec![block], unused: 0, cell: OrphanCell::take() }, place)
     }
@@ -147,21 +148,22 @@ impl Drop for PlaceBlocks {
     }
 }
 
-/// The places of a subscription, for the thread that takes.
+/// The places of a subscription, as the taking thread uses them.
 pub(crate) struct Places {
     pub(crate) memory: Arc<PlaceMemory>,
     epoch: Epoch,
     /// The description of the subscription.
     pub(crate) description: Arc<EndpointDescription>,
-    /// The places, each with room for a payload of `inline_bytes`.
+    /// The places of the subscription, each with room for a payload of `inline_bytes`.
     places: Vec<NonNull<Place>>,
     search: FreeSearch,
     inline_bytes: usize,
-    /// The largest number of samples in slots of one publisher that may be held at once; copied samples do not count.
+    /// The largest number of samples in slots of one publisher that may be held at the same time; copied samples
+    /// do not count.
     pub(crate) max_held_samples: usize,
 }
 
-// SAFETY: only the subscription's thread uses it, and the places in `memory` are shared as L1 says.
+// SAFETY: only the subscription's thread uses this value, and the places in `memory` are shared as L1 states.
 unsafe impl Send for Places {}
 // SAFETY: as above.
 unsafe impl Sync for Places {}
@@ -173,7 +175,7 @@ impl Places {
         Places { memory, epoch, description, places, search, inline_bytes: 0, max_held_samples: usize::MAX }
     }
 
-    /// The hold of a sample that is copied to its place.
+    /// The hold of a sample that is copied to its place: no pin, and the places' cell.
     #[inline(always)]
     pub(crate) fn hold_of_copy(&self) -> Hold {
         (None, self.memory.cell)
@@ -192,11 +194,11 @@ impl Places {
         }
     }
 
-    /// A place that no sample uses, for the next one. Allocates if all are in use.
+    /// Returns a place that no sample uses, for the next sample. Allocates if all places are in use.
     #[inline]
     pub(crate) fn unused(&mut self) -> NonNull<Place> {
-        // The first place is in the cache if few samples are held. If many samples are held, the place after the last
-        // used one was released longest ago.
+        // The first place is in the cache if few samples are held. If many samples are held, the place behind the
+        // one that was used last was released longest ago.
         match self.places.first() {
             Some(&first) if Place::is_unused(first) => first,
             _ => self.unused_after_last(),
@@ -220,9 +222,9 @@ impl Places {
     /// called, and neither happens while the result is used.
     #[inline]
     pub(crate) unsafe fn payload<'a>(&self, place: NonNull<Place>) -> &'a mut [u64] {
-        // SAFETY: the payload follows the header in the place.
+        // SAFETY: the payload of the copy follows the header in the place.
         let payload = unsafe { Place::copy(place).add(1) };
-        // SAFETY: initialised words inside the place, which is the caller's alone.
+        // SAFETY: initialised words inside the place, which belongs to the caller alone.
         unsafe { NonNull::slice_from_raw_parts(payload.cast(), self.inline_bytes / 8).as_mut() }
     }
 
@@ -239,7 +241,7 @@ impl Places {
         (slot, length_bytes): (NonNull<SlotHeader>, usize),
     ) {
         let (epoch, mapping, in_use) = (self.epoch, NonNull::from(mapping), InUse::begun());
-        // SAFETY: the first line of a place, which is the caller's alone (L1).
+        // SAFETY: `place` is the first line of a place, which belongs to the caller alone (L1).
         unsafe { place.write(Place { pin, epoch, cell, mapping, slot, length_bytes, in_use }) };
     }
 
@@ -261,11 +263,11 @@ impl Places {
 }
 
 impl Place {
-    /// Whether no sample uses the place: then none reads it any more.
+    /// Whether no sample uses the place: then no sample reads it any more.
     #[inline(always)]
     fn is_unused(place: NonNull<Place>) -> bool {
-        // SAFETY: a place of a subscription's memory (private to this file). Only the flag is read, which is valid in a
-        // place that was never used, too.
+        // SAFETY: the place lies in a subscription's memory (this function is private to this file). Only the flag
+        // is read, which is valid in a place that was never used, too.
         unsafe { &(*place.as_ptr()).in_use }.is_over()
     }
 
@@ -282,7 +284,7 @@ impl Place {
     /// The sample used the place until now, and nothing refers to it.
     #[inline]
     pub(crate) unsafe fn end(place: NonNull<Place>) {
-        // SAFETY: the sample's, and in memory that its record keeps, or its use of the place.
+        // SAFETY: the place belongs to the sample, in memory that the sample's record or its use of the place keeps.
         unsafe { &(*place.as_ptr()).in_use }.end();
     }
 }

@@ -35,7 +35,7 @@ use std::sync::Arc;
 ///
 /// [`Subscription::take`] is on the data path: no allocation, no lock, no system call. The waits spin for a bounded
 /// time (not at all if only one CPU is usable), then sleep by a futex call. All other operations are on the control
-/// path, unless they say otherwise. The struct is aligned for the reason of `Publisher`.
+/// path, unless their documentation states otherwise. The struct is aligned for the same reason as `Publisher`.
 #[repr(align(128))]
 pub struct Subscription {
     participant: Arc<Participant>,
@@ -48,9 +48,9 @@ pub struct Subscription {
     /// Keeps it the topic's.
     _held: HeldTopic,
     pub(crate) discovery: Arc<PublisherDiscovery>,
-    /// The version of the discovery, and the generation of the topic, to which `connections` belong.
+    /// The version of the discovery's result to which `connections` belong.
     seen_version: u64,
-    /// Whether a connection is to a publisher that is gone.
+    /// Whether a connection leads to a publisher that is gone.
     has_gone: bool,
     seen_generation: Option<u64>,
     connections: Vec<Connection>,
@@ -59,7 +59,7 @@ pub struct Subscription {
     /// The order in which samples of `connections` are taken.
     order: Order,
     losses: Losses,
-    /// The number of samples that became available from connections that are dropped.
+    /// The number of samples that became available from connections that were dropped.
     received_before: u64,
     /// The last answer of [`Subscription::received`].
     received: u64,
@@ -125,7 +125,7 @@ impl Subscription {
         Ok(subscription)
     }
 
-    /// An error if no publisher is matched because one could not be read or joined.
+    /// Returns an error if no publisher is matched because a publisher could not be read or joined.
     fn check_joined(&self) -> Result<()> {
         match &self.discovery.discovered().failure {
             Some(why) if self.matched_count() == 0 => {
@@ -139,7 +139,7 @@ impl Subscription {
         self.connections.iter().filter(|connection| !connection.is_gone()).count()
     }
 
-    /// Number of publishers that are matched now.
+    /// The number of publishers that are matched now.
     ///
     /// # Errors
     /// No publisher is matched, and there is one that could not be opened or mapped; as [`Subscription::take`].
@@ -172,7 +172,7 @@ impl Subscription {
         }
     }
 
-    /// Samples that were lost or skipped since the creation.
+    /// The samples that were lost or skipped since the subscription's creation.
     #[must_use]
     pub fn losses(&self) -> Losses {
         self.losses
@@ -184,9 +184,9 @@ impl Subscription {
         self.connections.iter().map(|connection| (Gid(connection.mapping.gid), connection.lost))
     }
 
-    /// The number of samples that became available so far: samples that were taken, lost after the join or skipped, and
-    /// samples that can be taken now. It never decreases. Reads each publisher; control path if publishers came or
-    /// went.
+    /// The number of samples that became available so far: samples that were taken, lost after the join or skipped,
+    /// and samples that can be taken now. The number never decreases. Reads each publisher's newest sequence;
+    /// control path if publishers came or went.
     ///
     /// # Errors
     /// The process forked.
@@ -200,8 +200,9 @@ impl Subscription {
         Ok(self.received)
     }
 
-    /// The number of samples that wait now, some of which may be lost before they are taken; 0 in a forked child. Reads
-    /// each publisher. No allocation, lock or system call, unless a publisher's file has grown.
+    /// The number of samples that wait now, some of which may be lost before they are taken; 0 in a forked child.
+    /// Reads each publisher's newest sequence. Neither allocates, locks nor makes a system call, unless a
+    /// publisher's file has grown.
     #[must_use]
     pub fn untaken(&self) -> u64 {
         if !self.epoch.is_current() {
@@ -226,8 +227,8 @@ impl Subscription {
         self.mismatches().iter().for_each(|why| listener(why));
     }
 
-    /// Counts a sample that was copied out of its slot, for [`Participant::connections`]. One store; none in a
-    /// forked child.
+    /// Counts a sample that was copied out of its slot, for [`Participant::connections`]. Costs one store, and does
+    /// nothing in a forked child.
     pub fn count_copy(&mut self) {
         if self.domain.epoch.is_current() {
             self.block.count_copy();
@@ -240,7 +241,8 @@ impl Subscription {
         &self.discovery.description
     }
 
-    /// Discovers the publishers on this thread: joins new ones, and marks those that are gone. Control path.
+    /// Discovers the publishers on this thread: joins new ones, and marks publishers that are gone. The function is
+    /// on the control path.
     #[cold]
     pub(crate) fn discover(&mut self) {
         let discovery = self.discovery.clone();
@@ -263,7 +265,7 @@ impl Subscription {
             self.has_gone = self.connections.iter().any(Connection::is_gone);
             if self.has_gone {
                 self.order.reset(self.connections.len());
-                // Skips samples, and so drains publishers, although none is taken.
+                // This call skips samples, and so drains publishers, although no sample is taken.
                 self.order.oldest(&mut self.connections, &self.places, &mut self.losses);
             }
             let received = drop_surplus(&mut self.connections, &mut self.losses);
@@ -277,7 +279,7 @@ impl Subscription {
         self.drop_drained();
     }
 
-    /// Unmaps publishers that are gone and have nothing left to take.
+    /// Unmaps publishers that are gone and have no samples left to take.
     #[inline(always)]
     fn drop_drained(&mut self) {
         if self.has_gone {

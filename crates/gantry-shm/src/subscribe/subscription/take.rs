@@ -1,4 +1,4 @@
-//! The takes of a subscription. Data path.
+//! The takes of a subscription. This module is on the data path.
 
 use super::Subscription;
 use crate::{
@@ -8,22 +8,23 @@ use crate::{
 };
 
 impl Subscription {
-    /// The next sample, in place; `None` if there is none now. If several publishers have samples, the oldest sample
-    /// comes first. If more samples wait than the depth of a KEEP_LAST subscription, the oldest are skipped and counted
-    /// in [`Losses::overwritten`](crate::Losses::overwritten), as if one publisher had overwritten them. Samples older
-    /// than their publisher's lifespan are skipped and counted in [`Losses::expired`](crate::Losses::expired). With
-    /// more than one publisher a take looks at each.
+    /// Takes the next sample, in place; `None` if there is none now. If several publishers have samples, the oldest
+    /// sample comes first. If more samples wait than the depth of a KEEP_LAST subscription, the oldest samples are
+    /// skipped and counted in [`Losses::overwritten`](crate::Losses::overwritten), as if one publisher had
+    /// overwritten them. Samples older than their publisher's lifespan are skipped and counted in
+    /// [`Losses::expired`](crate::Losses::expired). With more than one publisher, a take looks at each publisher.
     ///
     /// # Errors
     /// The memory of a publisher is corrupt (it is then left out for good); the limit of held samples is reached
     /// ([`Subscription::set_max_held_samples`]); no room for more pins; the process forked.
     ///
     /// # Real-time
-    /// When publishers came or went since the last call, or more samples are held than ever before (if there are many:
-    /// nearly the most), the lists of publishers, pins and places grow or shrink here (allocation; memory of drained
-    /// publishers is unmapped). When a publisher's file has grown, one system call reads its length; one system call
-    /// wakes a publisher that waits for this subscription. The function and its callees are inlined: a sample that is
-    /// returned through memory would be loaded before its store is complete, which is slow.
+    /// When publishers came or went since the last call, or more samples are held than ever before (with many held
+    /// samples: nearly as many as ever before), the lists of publishers, pins and places grow or shrink here
+    /// (allocation; memory of drained publishers is unmapped). When a publisher's file has grown, one system call
+    /// reads its length; one system call wakes a publisher that waits for this subscription. The function and its
+    /// callees are inlined: a sample that is returned through memory would be loaded before its store is complete,
+    /// which is slow.
     #[inline(always)]
     pub fn take(&mut self) -> Result<Option<Sample>> {
         self.take_boxed().map_err(|error| *error)
@@ -75,7 +76,7 @@ impl Subscription {
 
     /// The oldest sample of several publishers.
     fn take_of_several(&mut self) -> Result<Option<Sample>, Box<Error>> {
-        // The loop is bounded: a take that finds only expired samples may find new ones, again and again.
+        // The loop is bounded: a take that finds only expired samples may find new expired samples again and again.
         for _ in 0..=self.connections.len() {
             let oldest = self.order.oldest(&mut self.connections, &self.places, &mut self.losses);
             let Some((_, index)) = oldest else { break };
@@ -89,7 +90,8 @@ impl Subscription {
         Ok(None)
     }
 
-    /// A sample of another publisher than `holder`, whose limit of held samples is reached; `error` says so.
+    /// Takes a sample of another publisher than `holder`, whose limit of held samples is reached; returns `error`,
+    /// which states this, if there is no such sample.
     #[cold]
     fn take_of_others(&mut self, holder: usize, error: Box<Error>) -> Result<Option<Sample>, Box<Error>> {
         for index in (0..self.connections.len()).filter(|&index| index != holder) {
@@ -103,9 +105,9 @@ impl Subscription {
     }
 
     /// Sets the largest number of samples of one publisher that may be held at once; the default is no limit. A take
-    /// beyond the limit fails, and the sample stays in the history. So a subscription that holds too many samples harms
-    /// itself and not its publishers, whose memory the samples occupy. Samples that travel inline are copies and do not
-    /// count ([`Sample::is_inline`]). No allocation, lock or system call.
+    /// beyond the limit fails, and the sample stays in the history. So a subscription that holds too many samples
+    /// harms itself and not its publishers, whose memory the samples occupy. Samples that travel inline are copies
+    /// and do not count ([`Sample::is_inline`]). Neither allocates, locks nor makes a system call.
     pub fn set_max_held_samples(&mut self, limit: usize) {
         self.places.max_held_samples = limit;
     }

@@ -1,4 +1,4 @@
-//! The waits of a subscription for something to take, and the checks whether there is something.
+//! The waits of a subscription until there is something to take, and the checks whether there is.
 
 use super::Subscription;
 use crate::{
@@ -16,8 +16,8 @@ use std::{
 };
 
 impl Subscription {
-    /// Whether there is something to take now. Reads each publisher. When publishers have come or gone, joins the new
-    /// ones and unmaps the drained ones (control path).
+    /// Whether there is something to take now. Looks at each publisher. When publishers have come or gone, joins the
+    /// new ones and unmaps the drained ones (control path).
     ///
     /// # Errors
     /// The process forked.
@@ -33,8 +33,8 @@ impl Subscription {
         Ok(has_news)
     }
 
-    /// Whether [`Subscription::is_ready`] is worth a call: there is something to take, or publishers came or went. A
-    /// few loads.
+    /// Whether [`Subscription::is_ready`] is worth a call, because there may be something to take, or publishers
+    /// came or went. Costs a few loads.
     #[must_use]
     pub fn may_be_ready(&self) -> bool {
         !self.domain.epoch.is_current() || self.generation_changed() || self.has_news()
@@ -52,11 +52,11 @@ impl Subscription {
         }
     }
 
-    /// Sets whether [`Subscription::wait`] spins before it sleeps; the default is `true`. A spin finds a sample that
-    /// comes within 20 µs without a sleep and a wake-up. A spin that finds no sample costs CPU time, and makes the next
-    /// spin shorter. Without spins, every wait for a sample that has not come yet sleeps at once. A
-    /// [`WaitSet`](crate::WaitSet) is not affected. No allocation or lock; a system call reads the number of usable
-    /// CPUs.
+    /// Sets whether [`Subscription::wait`] spins before it sleeps; the default is `true`. A spin finds a sample
+    /// that comes within 20 µs without a sleep and a wake-up. A spin that finds no sample costs CPU time, and
+    /// makes the next spin shorter. Without spins, every wait for a sample that has not come yet sleeps at once.
+    /// A [`WaitSet`](crate::WaitSet) is not affected. Neither allocates nor locks; a system call reads the
+    /// number of usable CPUs.
     pub fn set_busy_wait(&mut self, on: bool) {
         let waiter = self.waiter.get_or_insert_with(|| Waiter::new(self.domain.clone()));
         waiter.set_busy_wait(on);
@@ -96,7 +96,7 @@ impl Subscription {
 
     /// Waits until there is something to take, or `look` returns `true`.
     fn wait_or(&mut self, timeout: Duration, mut look: impl FnMut(&Subscription) -> bool) -> Result<bool> {
-        // Moved out, since `wait_with` borrows the subscription.
+        // The waiter is moved out of the subscription, because `wait_with` borrows the subscription.
         let mut waiter = self.waiter.take().unwrap_or_else(|| Waiter::new(self.domain.clone()));
         let waited =
             Subscription::wait_with(&mut waiter, &mut [self], timeout, |this| this.iter().any(|this| look(this)));
@@ -115,7 +115,7 @@ impl Subscription {
         mut look: impl FnMut(&[&mut Subscription]) -> bool,
     ) -> Result<bool> {
         waiter.domain.epoch.check()?;
-        // On another board this waiter's line belongs to another process.
+        // On another board, the line with this waiter's number belongs to another process.
         subscriptions.iter().try_for_each(|subscription| subscription.check_waiter(&waiter.domain))?;
         let deadline = Instant::now().checked_add(timeout);
         loop {
@@ -140,15 +140,16 @@ impl Subscription {
         }
     }
 
-    /// The error if no publisher is matched because of its type or QoS.
+    /// The error if no publisher is matched because types or QoS do not match.
     fn mismatch(&self) -> Option<Error> {
         let has_mismatch = self.matched_count() == 0 && !self.mismatches().is_empty();
         has_mismatch.then(|| self.domain.mismatch(self.description())).flatten()
     }
 
-    /// A descriptor that is readable while there is something to take (rarely also shortly after the take), for epoll
-    /// and poll; call [`Subscription::take`] until it returns `None` before waiting on it again. Each burst of samples
-    /// costs a hop over the control thread, unlike in [`Subscription::wait`].
+    /// A descriptor that is readable while there is something to take (rarely also shortly after the take), for
+    /// epoll and poll; call [`Subscription::take`] until it returns `None` before waiting for the descriptor again.
+    /// Unlike [`Subscription::wait`], each burst of samples is announced by the control thread, which costs an
+    /// additional hop.
     ///
     /// # Errors
     /// No descriptor could be made; the process forked.
@@ -167,8 +168,8 @@ impl Subscription {
     }
 
     /// Sets the waker that is woken once, when there is something to take or publishers came or went; the waker is
-    /// woken at once if there is something now. Waking costs a hop over the control thread, as for
-    /// [`Subscription::descriptor`]. With `None`, no task is woken any more.
+    /// woken at once if there is something now. The control thread wakes the task, which costs an additional hop, as
+    /// for [`Subscription::descriptor`]. With `None`, no task is woken any more.
     ///
     /// # Errors
     /// The process forked.
@@ -196,7 +197,7 @@ impl Subscription {
 
     #[inline]
     pub(crate) fn generation_changed(&self) -> bool {
-        // Relaxed: the discovery reads it again with acquire.
+        // Relaxed: the discovery loads the generation again with Acquire.
         Some(self.line.publishers_generation.load(Relaxed)) != self.seen_generation
     }
 

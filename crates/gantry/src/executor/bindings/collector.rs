@@ -1,12 +1,12 @@
-//! A collector: it waits for many sources that the caller keeps, for an executor of the caller's.
+//! A collector: it waits for many sources that the caller keeps, for an executor that the caller implements.
 
 use crate::{error::Result, node::Node, wait::Waitable};
 use gantry_shm::{Attachment, Bell, Participant};
 use std::{sync::Arc, time::Instant};
 
-/// Waits for the samples of many sources, and names the sources that may have samples; for bindings that have executors
-/// of their own. A collector belongs to one thread at a time. A [`WaitSet`](crate::WaitSet) is simpler, but looks at
-/// each source in each wait.
+/// Waits for the samples of many sources, and names the sources that may have samples; for language bindings that
+/// have executors of their own. A collector belongs to one thread at a time. A [`WaitSet`](crate::WaitSet) is
+/// simpler, but looks at each source in each wait.
 ///
 /// A source is attached once, for many waits. The collector names a source by its bit ([`Attachment::bit`], less than
 /// [`Collector::BITS`]). Sources of several topics may share a bit: a source whose bit is named may have no samples; a
@@ -42,7 +42,7 @@ use std::{sync::Arc, time::Instant};
 ///   that it already has.
 /// - Before the next wait the caller looks at each named source: it takes all samples, or calls
 ///   [`is_ready`](crate::Waitable::is_ready). The collector does not name a source twice for the same samples, so a
-///   caller that leaves samples in a source has to remember this.
+///   caller that leaves samples in a source has to look at the source again by itself.
 /// - [`collect`](Collector::collect) alone is a poll and needs no wait. [`wait`](Collector::wait) returns at once while
 ///   news has not been collected.
 ///
@@ -51,9 +51,9 @@ use std::{sync::Arc, time::Instant};
 /// deadline of the wait.
 ///
 /// # Real-time
-/// [`collect`](Collector::collect) is data path. [`wait`](Collector::wait) is a bounded spin (none where only one CPU
-/// is usable) and one futex call; it allocates nothing, and its cost does not depend on the number of sources. The
-/// other methods are control path, without system calls.
+/// [`collect`](Collector::collect) is on the data path. [`wait`](Collector::wait) is a bounded spin (none where only
+/// one CPU is usable) and one futex call; it allocates nothing, and its cost does not depend on the number of
+/// sources. The other methods are on the control path, and make no system calls.
 #[derive(Debug)]
 pub struct Collector {
     engine: gantry_shm::Collector,
@@ -65,7 +65,8 @@ impl Collector {
     /// The number of bits.
     pub const BITS: usize = gantry_shm::Collector::BITS;
 
-    /// A collector for sources of the node's domain. It keeps the process in the domain. It does not keep the node.
+    /// Makes a collector for sources of the node's domain. The collector keeps the process in the domain, but does
+    /// not keep the node.
     ///
     /// # Errors
     /// The process forked.
@@ -76,7 +77,7 @@ impl Collector {
     /// As [`Collector::new`], before there is a node: the process joins the domain.
     ///
     /// # Errors
-    /// Shared memory that cannot be set up or trusted; the process forked.
+    /// The shared memory cannot be set up or trusted; the process forked.
     pub fn join(domain_id: u32) -> Result<Collector> {
         Collector::for_participant(Participant::join(domain_id)?)
     }
@@ -85,8 +86,8 @@ impl Collector {
         Ok(Collector { engine: gantry_shm::Collector::new(&participant)?, _participant: participant })
     }
 
-    /// Attaches a source. `None` if the source gets no samples: its news arrives by its waker or by time. A source may
-    /// be attached to several collectors. Look at the source once after this call.
+    /// Attaches a source. `None` if the source gets no samples: the news of such a source comes by its waker or by
+    /// time. A source may be attached to several collectors. Look at the source once after this call.
     ///
     /// The attachment belongs to the topic, and does not refer to the source: detach it before or after the source is
     /// dropped. If it is never detached, its topic still wakes the collector needlessly.
@@ -102,7 +103,7 @@ impl Collector {
         self.engine.detach(attachment);
     }
 
-    /// Calls `found` with the bit of each topic that had news since the last call. A forked child finds none.
+    /// Calls `found` with the bit of each topic that had news since the last call. In a forked child, no bit is found.
     pub fn collect(&mut self, found: impl FnMut(usize)) {
         self.engine.collect(found);
     }
@@ -110,7 +111,7 @@ impl Collector {
     /// Waits until there is something to collect, `look` returns `true`, the bell is rung, or the `deadline` is over
     /// (`None`: no limit). The wait may also end early. A ring outside of a wait is not remembered: `look` finds the
     /// news that were stored before the ring, such as the flag of a guard condition. [`shutdown`](crate::shutdown)
-    /// rings the bell, too: a `look` that asks [`ok`](crate::ok) ends the wait.
+    /// rings the bell, too: a `look` that checks [`ok`](crate::ok) ends the wait.
     ///
     /// # Errors
     /// The process forked.
@@ -118,7 +119,7 @@ impl Collector {
         Ok(self.engine.wait(deadline, look)?)
     }
 
-    /// The bell that ends the wait, from any thread of this process.
+    /// The bell by which any thread of this process ends the wait.
     #[must_use]
     pub fn bell(&self) -> Bell {
         self.engine.bell()

@@ -1,4 +1,4 @@
-//! A listener: a thread that waits for the samples of sources and calls their owners.
+//! A listener: a thread that waits for the samples of sources and notifies their owners.
 //!
 //! Only the thread uses the collector. Other threads store their changes in the state, set its flag, and ring.
 
@@ -15,7 +15,7 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-/// A source of a [`Listener`], as its owner keeps it: behind a lock. It may be gone by the time of a call.
+/// A source of a [`Listener`], as its owner keeps it behind a lock. The source may be gone by the time of a call.
 pub trait ListenerSource: Send + 'static {
     /// Attaches the source. `None` if the source is gone or gets no samples: then [`Self::on_news`] is not called.
     ///
@@ -84,11 +84,11 @@ pub struct Listener<S> {
     mailbox: Arc<Mailbox<S>>,
 }
 
-/// A source that was added (with its number) or removed (`None`).
+/// A change of the sources: the source with this number was added, or removed (`None`).
 #[derive(Debug)]
 struct Change<S>(u64, Option<S>);
 
-/// The part that the handle and the thread share.
+/// The state that the listener's handle and its thread share.
 #[derive(Debug)]
 struct Mailbox<S> {
     /// Changes that the thread has not applied yet, oldest first.
@@ -99,8 +99,8 @@ struct Mailbox<S> {
 }
 
 impl<S: ListenerSource> Listener<S> {
-    /// Starts the thread, which has the collector until it ends. The thread runs no signal handler of the program. Its
-    /// handle is returned beside the listener: join it, or drop it to let the thread end by itself.
+    /// Starts the thread, which has the collector until it ends. The thread runs no signal handler of the program. The
+    /// thread's handle is returned beside the listener: join the handle, or drop it to let the thread end by itself.
     ///
     /// # Errors
     /// The system's, if no thread can be started.
@@ -122,7 +122,8 @@ impl<S: ListenerSource> Listener<S> {
         self.change(number, Some(source));
     }
 
-    /// Removes the source with this number, if there is one. A call of it may still be under way.
+    /// Removes the source with this number, if there is one. A call of the source's [`ListenerSource::on_news`] may
+    /// still be under way.
     pub fn remove(&self, number: u64) {
         self.change(number, None);
     }

@@ -1,4 +1,5 @@
-//! Parts for bindings that have executors of their own: a collector, and a thread that waits with one.
+//! Support for language bindings that have executors of their own: a collector, and a thread that waits
+//! with a collector.
 
 mod collector;
 mod listener;

@@ -1,4 +1,4 @@
-//! The bounded queue of the events executor, ordered by priority and time.
+//! The bounded queue of the events executor: events in the order of priority and time.
 //!
 //! If several threads run callbacks, each event is also in a *lane*, as in `lanes`: the lane of its mutually exclusive
 //! group, or of its callback. Invariant: the first event of a lane is in `runnable` if no callback of the lane runs.
@@ -18,18 +18,19 @@ use std::{
     sync::atomic::Ordering::Relaxed,
 };
 
-/// The treatment of events for which the queue has no room.
+/// The rule for events for which the queue has no room.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Overflow {
     /// Events stay at their source, and each callback has at most one event in the queue. Samples stay in their
     /// publishers' histories, where QoS decides (KEEP_LAST drops the oldest, counted as
     /// [`overwritten`](crate::GenericSubscription::overwritten); with KEEP_ALL the publisher waits); ticks stay in
-    /// their timers, which count overruns. The order is the same, and callbacks get the newest samples that QoS allows.
+    /// their timers, which count overruns. The order is the same as with a larger queue, and callbacks get the
+    /// newest samples that QoS allows.
     #[default]
     Wait,
-    /// All samples are queued; the oldest of the lowest priority is dropped and counted as
-    /// [`dropped`](crate::EventsExecutor::dropped). Other events (ticks, requests, QoS events) wait at their source as
-    /// with [`Overflow::Wait`] and need no room.
+    /// All samples are queued; if there is no room, the oldest sample of the lowest priority is dropped and counted
+    /// as [`dropped`](crate::EventsExecutor::dropped). Other events (ticks, requests, QoS events) wait at their
+    /// source as with [`Overflow::Wait`] and need no room.
     DropOldest,
     /// As [`Overflow::DropOldest`], but the newest sample of the lowest priority is dropped.
     DropNewest,
@@ -46,12 +47,12 @@ pub(super) struct EventQueue {
     pub(super) capacity: usize,
     pub(super) max_bytes: usize,
     pub(super) overflow: Overflow,
-    /// The number of events so far: it orders events of the same time.
+    /// The number of events so far. An event's number orders it among events of the same time.
     found: u64,
     pub(super) dropped: u64,
-    /// Ready callbacks whose source is looked at when the queue has room.
+    /// The indices of ready callbacks whose sources are read when the queue has room.
     indices: VecDeque<usize>,
-    /// The only ready callback while the queue is empty. It runs without being queued.
+    /// The only ready callback while the queue is empty. This callback runs without being queued.
     only: Option<usize>,
     /// While several threads run callbacks.
     lanes: Option<EventLanes>,
@@ -64,15 +65,16 @@ struct EventLanes {
     runnable: BTreeMap<Key, usize>,
 }
 
-/// Priority, then the key of the callback's kept value.
+/// The order of events: the callback's priority, then the key of the callback's kept value.
 type Key = (Reverse<i32>, EventKey);
 
-/// An event: the callback keeps its value.
+/// An event in the queue. The event's value is kept by its callback.
 struct Event {
     index: usize,
     size_bytes: usize,
-    /// Whether the event's callback may have several events in the queue; then its news may be reported again as soon
-    /// as they are queued. If not, this is the callback's only event, and its news may be reported again after its run.
+    /// Whether the event's callback may have several events in the queue; then the callback's news may be reported
+    /// again as soon as the present values are queued. Otherwise this is the callback's only event, and news may be
+    /// reported again after the callback's run.
     is_lossy: bool,
 }
 
@@ -121,8 +123,8 @@ impl EventQueue {
         self.ready_queue.report(index, RunOutcome::More);
     }
 
-    /// Drops the oldest or the newest sample of the lowest priority, except samples of a callback that runs: its values
-    /// are locked. Returns whether there was such a sample.
+    /// Drops the oldest or the newest sample of the lowest priority, except samples of a callback that runs, because
+    /// the values of such a callback are locked. Returns whether there was such a sample.
     fn drop_one(&mut self) -> bool {
         let may_drop =
             |(_, event): &(&Key, &Event)| event.is_lossy && !self.ready_queue.registered(event.index).is_running;
@@ -187,7 +189,7 @@ impl EventQueue {
         self.lanes = None;
     }
 
-    /// Drops the indices after the callbacks changed: all callbacks are pending then, and take their kept values first.
+    /// Drops the indices after the callbacks changed: then all callbacks are pending, and take their kept values first.
     fn clear(&mut self) {
         self.ready_queue.return_queued();
         self.events.clear();
@@ -238,7 +240,7 @@ impl EventLanes {
     }
 }
 
-/// Whether a callback of the lane runs.
+/// Whether a callback of the lane of the callback at `index` runs.
 fn is_busy(ready_queue: &ReadyQueue, index: usize) -> bool {
     let registered = ready_queue.registered(index);
     registered.is_running || registered.callback.group.is_busy.load(Relaxed)
@@ -253,14 +255,15 @@ impl Order for EventQueue {
         if self.ready_queue.gather() {
             self.clear();
         }
-        // A callback that was found before a cancel.
+        // This callback was found before a cancel and has not run yet.
         if let Some(index) = self.only.take() {
             self.ready_queue.report(index, RunOutcome::More);
         }
         self.ready_queue.take_ready(&mut self.indices);
         let are_some_left = self.overflow == Overflow::Wait && self.events.len() + self.indices.len() > self.capacity;
         if are_some_left && self.ready_queue.levels() > 1 {
-            // The sort is stable: among the same priority, the callback that has waited longest for room stays first.
+            // The sort is stable: among callbacks of the same priority, the callback that has waited longest for
+            // room stays first.
             let priority = |index: &usize| Reverse(self.ready_queue.registered(*index).callback.group.priority());
             self.indices.make_contiguous().sort_by_key(priority);
         } else if self.overflow == Overflow::Wait

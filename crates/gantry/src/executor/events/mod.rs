@@ -19,8 +19,8 @@ const DEFAULT_CAPACITY: usize = 1000;
 /// The default limit of the memory that queued samples occupy: a sixteenth of a publisher's default memory limit.
 const DEFAULT_MAX_BYTES: usize = 64 << 20;
 
-/// Runs callbacks in the order in which their samples were published, their timers were due and so on, also where a
-/// topic has several publishers; callbacks of groups with a higher [priority](crate::CallbackGroup::with_priority) run
+/// Runs callbacks in the order of their events' times (the sample was published, the timer was due), also if a topic
+/// has several publishers; callbacks of groups with a higher [priority](crate::CallbackGroup::with_priority) run
 /// first. The queue is bounded.
 ///
 /// The executor runs one callback after the other on the thread that spins it, or several at once
@@ -37,29 +37,30 @@ impl Default for EventsExecutor {
 }
 
 impl EventsExecutor {
-    /// An executor without nodes, with room for 1000 events and [`Overflow::Wait`].
+    /// Makes an executor without nodes, with room for 1000 events and with [`Overflow::Wait`].
     #[must_use]
     pub fn new() -> EventsExecutor {
         EventsExecutor::default()
     }
 
-    /// An executor with room for `capacity` events (at least 1), and for 64 MiB of queued samples.
+    /// Makes an executor with room for `capacity` events (at least 1), and for 64 MiB of queued samples.
     #[must_use]
     pub fn with_queue(capacity: usize, overflow: Overflow) -> EventsExecutor {
         EventsExecutor { queue: EventQueue::new(capacity.max(1), DEFAULT_MAX_BYTES, overflow), threads: 1 }
     }
 
-    /// Limits the memory that the samples in a queue that drops occupy in their publishers. One sample always has room.
+    /// Limits the bytes that queued samples occupy in their publishers' memory, for a queue that drops events. One
+    /// sample always has room.
     #[must_use]
     pub fn with_max_queue_bytes(mut self, max_bytes: usize) -> EventsExecutor {
         self.queue.max_bytes = max_bytes;
         self
     }
 
-    /// Runs callbacks on that many threads (at least 1), the calling one included: the oldest event whose group is free
-    /// starts first. [`spin`](Executor::spin), [`spin_until`](Executor::spin_until) and
-    /// [`spin_until_complete`](Executor::spin_until_complete) use all threads; the other methods use the calling
-    /// thread.
+    /// Runs callbacks on this number of threads (at least 1), the calling one included: the oldest event
+    /// whose group is free starts first. [`spin`](Executor::spin), [`spin_until`](Executor::spin_until) and
+    /// [`spin_until_complete`](Executor::spin_until_complete) use all threads; the other methods use the
+    /// calling thread.
     #[must_use]
     pub fn with_threads(self, threads: usize) -> EventsExecutor {
         EventsExecutor { threads: threads.max(1), ..self }

@@ -2,8 +2,8 @@
 //! the thread of its subscription.
 //!
 //! The executor passes each group of its nodes on to a single-threaded executor of the group's own. The thread that
-//! spins runs no callbacks meanwhile: it starts and ends the others. Invariant: a group's callbacks leave this executor
-//! before the group's own executor registers them, and come back after it is dropped.
+//! spins runs no callbacks meanwhile: it starts and ends the groups' threads. Invariant: a group's callbacks leave
+//! this executor before the group's own executor registers them, and come back after it is dropped.
 
 mod group_thread;
 
@@ -65,9 +65,9 @@ pub struct CallbackIsolatedExecutor {
 
 /// The state that the threads of one spin share.
 struct SharedSpin {
-    /// The wake-up signal of the executor that spins.
+    /// The wake-up signal of the isolated executor, whose spin this is.
     signal: Arc<WakeSignal>,
-    /// The thread that spins checks its condition after each callback.
+    /// Whether the spin has a condition, which the spinning thread checks after each callback.
     has_condition: bool,
     /// A thread failed.
     is_over: AtomicBool,
@@ -78,7 +78,7 @@ struct SharedSpin {
 #[derive(Default)]
 struct Failure {
     error: Option<Error>,
-    /// A callback's panic, which `spin` resumes on the calling thread.
+    /// The payload of a callback's panic, which `spin` resumes on the calling thread.
     panic: Option<Box<dyn Any + Send>>,
 }
 
@@ -96,8 +96,8 @@ impl CallbackIsolatedExecutor {
         CallbackIsolatedExecutor::default()
     }
 
-    /// Starts threads for groups without one, and ends the threads of groups that left or have no callbacks any more.
-    /// Returns whether it started any.
+    /// Starts threads for groups without one, and ends the threads of groups that left or have no callbacks any
+    /// more. Returns whether it started a thread.
     fn update_threads<'scope, 'env>(
         &mut self,
         threads: &mut Vec<GroupThread<'scope>>,
@@ -130,7 +130,7 @@ impl CallbackIsolatedExecutor {
         Ok(has_new)
     }
 
-    /// The loop of the thread that spins.
+    /// The loop of the thread that called the spin; it starts and ends the groups' threads.
     fn supervise(
         &mut self,
         deadline: Option<Instant>,
@@ -156,19 +156,19 @@ impl CallbackIsolatedExecutor {
 }
 
 impl Drop for GroupThread<'_> {
-    /// Ends the thread, also if the condition of the spin panics.
+    /// Ends the group's thread, also if the condition of the spin panics.
     fn drop(&mut self) {
         self.executor.cancel();
     }
 }
 
 impl SharedSpin {
-    /// Whether there is no cancel, and no thread failed.
+    /// Whether the spin goes on: it was not canceled, and no thread failed.
     fn goes_on(&self) -> bool {
         !self.is_over.load(Acquire) && !self.signal.is_canceled()
     }
 
-    /// The thread of a group: spins until it is canceled, or the spin is over.
+    /// Runs the thread of a group: the group's executor spins until the group or the whole spin ends.
     fn run(&self, group: &CallbackGroup, mut executor: SingleThreadedExecutor) {
         let ran = catch_unwind(AssertUnwindSafe(|| {
             apply(group)?;

@@ -1,10 +1,11 @@
-//! The order in which several threads run callbacks: by priority, then first come, first served, and at most one
+//! The order in which several threads run callbacks: by priority, then in the order of arrival, and at most one
 //! callback of a mutually exclusive group at a time.
 //!
 //! A *lane* holds the ready callbacks of a mutually exclusive group, or one callback of a reentrant group. Invariants:
 //! - A lane is in `runnable`, under the arrival of its first callback, if it has a ready callback and none of its
 //!   callbacks runs. So the number of callbacks behind a busy group costs nothing.
-//! - A ready callback that is held up keeps its place: it runs before all callbacks that arrived later.
+//! - A ready callback that must wait for another callback of its group keeps its place: it runs before all callbacks
+//!   that arrived later.
 
 use crate::{
     callback::{CallbackGroupType, RunOutcome},
@@ -22,13 +23,13 @@ use std::{
 #[derive(Default)]
 pub(super) struct Lanes {
     pub(super) ready_queue: ReadyQueue,
-    /// The arrivals and indices of the ready callbacks of each lane.
+    /// The ready callbacks of each lane, each as its arrival number and its index.
     lanes: Vec<VecDeque<(u64, usize)>>,
-    /// The lanes with a callback that may run, by the level of their priority and the arrival of the callback.
+    /// The lanes with a callback that may run, by the level of the lane's priority and the arrival of this callback.
     runnable: BTreeMap<(usize, u64), usize>,
     /// The number of arrivals.
     arrivals: u64,
-    /// Empty: room for the callbacks that a gathering finds.
+    /// An empty list, kept for its memory: it receives the callbacks that a gathering finds.
     found: Vec<usize>,
 }
 
@@ -42,13 +43,13 @@ impl Lanes {
         }
     }
 
-    /// Takes the next callback that may run off its lane, which leaves `runnable`.
+    /// Takes the next callback that may run out of its lane; the lane leaves `runnable`.
     fn take_next(&mut self) -> Option<usize> {
         let (_, lane) = self.runnable.pop_first()?;
         self.lanes[lane].pop_front().map(|(_, index)| index)
     }
 
-    /// Runs on this thread the next callback that has something.
+    /// Runs the next callback that has a value, on this thread.
     pub(super) fn step(&mut self) -> bool {
         while let Some(index) = self.take_next() {
             self.enter(self.ready_queue.registered(index).lane);
@@ -124,7 +125,7 @@ mod tests {
         const DEFINITION: &'static str = "uint64 count";
     }
 
-    /// Publishers on topics, and the lanes of callbacks that take from them.
+    /// The setting of a test: publishers on topics, and the lanes of callbacks that take from these topics.
     struct Setting {
         node: Node,
         publishers: HashMap<&'static str, Publisher<Count>>,
@@ -152,7 +153,7 @@ mod tests {
             self.publishers.get_mut(name).unwrap().publish_copy(&Count(1)).unwrap();
         }
 
-        /// The number of topics that are reported to have news, which would have woken a thread.
+        /// The number of topics that the collector reports to have news. Such news would have woken a thread.
         fn news(&mut self) -> usize {
             let mut news = 0;
             self.lanes.ready_queue.collector.as_mut().unwrap().collect(|_| news += 1);

@@ -12,10 +12,11 @@ use crate::error::Result;
 use lanes::Lanes;
 use std::{mem::take, time::Instant};
 
-/// Runs callbacks on several threads, first come, first served; ready callbacks of groups of higher
-/// [priority](crate::CallbackGroup::with_priority) first. Each callback runs on one thread at a time, and so do the
-/// callbacks of a mutually exclusive group together. [`spin`](Executor::spin), [`spin_until`](Executor::spin_until) and
-/// [`spin_until_complete`](Executor::spin_until_complete) use all threads; the other methods use the calling thread.
+/// Runs callbacks on several threads, in the order of their arrival; ready callbacks of groups with a higher
+/// [priority](crate::CallbackGroup::with_priority) come first. Each callback runs on one thread at a time, and so do
+/// the callbacks of a mutually exclusive group together. [`spin`](Executor::spin),
+/// [`spin_until`](Executor::spin_until) and [`spin_until_complete`](Executor::spin_until_complete) use all threads;
+/// the other methods use the calling thread.
 pub struct MultiThreadedExecutor {
     threads: usize,
     lanes: Lanes,
@@ -29,13 +30,13 @@ impl Default for MultiThreadedExecutor {
 }
 
 impl MultiThreadedExecutor {
-    /// An executor without nodes, with as many threads as there are usable CPUs, but at least 2.
+    /// Makes an executor without nodes, with as many threads as there are usable CPUs, but at least 2.
     #[must_use]
     pub fn new() -> MultiThreadedExecutor {
         MultiThreadedExecutor::default()
     }
 
-    /// An executor with this number of threads (at least 1), including the calling thread.
+    /// Makes an executor with this number of threads (at least 1), including the calling thread.
     #[must_use]
     pub fn with_threads(threads: usize) -> MultiThreadedExecutor {
         MultiThreadedExecutor { threads: threads.max(1), lanes: Lanes::default() }

@@ -36,26 +36,27 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The callbacks of an executor's nodes, and which of them may run.
+/// A ready queue: the callbacks of an executor's nodes, with their states: idle, pending or running.
 #[derive(Default)]
 pub struct ReadyQueue {
     pub(crate) signal: Arc<WakeSignal>,
     pub(crate) members: Arc<Members>,
-    /// The number of changes of the members, and the members, as of the last registration in `callbacks`.
+    /// The version of the list of members at the last registration in `callbacks`.
     members_version: u64,
     registered_members: Vec<RegisteredMember>,
-    /// `None` without a member, as the watchdog.
+    /// The collector of the executor; `None` while the executor has no member.
     pub(crate) collector: Option<Collector>,
     watchdog: Option<Arc<Watchdog>>,
     /// In the order of registration.
     callbacks: Vec<RegisteredCallback>,
-    /// Indices of callbacks, by the bit of the collector; empty before the first registration.
+    /// The indices of callbacks, by the callbacks' bits of the collector; the list is empty before the
+    /// first registration.
     by_bit: Vec<Vec<usize>>,
-    /// The times at which callbacks become ready without news, or are tried again, with their indices.
+    /// The times at which callbacks become ready without news, or are tried again, each with the callback's index.
     due: BTreeSet<(u64, usize)>,
-    /// Indices of pending callbacks that no run has taken yet, by their levels.
+    /// Indices of pending callbacks that no run has taken yet, by the levels of their priorities.
     ready: Vec<Vec<usize>>,
-    /// An empty list, kept for its memory: it collects the indices of callbacks whose news are of no use at present.
+    /// An empty list, kept for its memory: it collects the indices of callbacks whose news cannot be used at present.
     useless: Vec<usize>,
     lanes: usize,
     /// The lanes of mutually exclusive groups, by the groups' addresses.
@@ -63,29 +64,29 @@ pub struct ReadyQueue {
     /// The callback that [`ReadyQueue::run`] runs, or that panicked in the last run.
     current: Option<usize>,
     slow_run: Option<SlowRun>,
-    /// Callbacks have other indices than at the last gathering.
+    /// Whether callbacks have other indices than at the last gathering.
     is_changed: bool,
     pub(super) deferred: Deferred,
 }
 
 impl ReadyQueue {
-    /// Makes the callbacks pending that may have something. Returns whether the indices of callbacks have changed since
-    /// the last gathering.
+    /// Makes the callbacks pending that may have something to do. Returns whether the indices of callbacks have
+    /// changed since the last gathering.
     pub(crate) fn gather(&mut self) -> bool {
         self.begin_gathering();
         self.collect_news();
         self.end_gathering()
     }
 
-    /// As [`Self::gather`], but leaves out callbacks that have news of publishers, for an order that would not run
-    /// these next. The bits of such callbacks stay set, and end a sleep.
+    /// As [`Self::gather`], but leaves out callbacks that have news of publishers, for an order in which these
+    /// callbacks would not run next. The bits of such callbacks stay set, and end a sleep.
     pub(crate) fn gather_without_news(&mut self) -> bool {
         self.begin_gathering();
         self.end_gathering()
     }
 
     fn begin_gathering(&mut self) {
-        // The notifications come first: a change of the callbacks after they were read notifies again.
+        // The notifications are taken before the callbacks are read: a later change of the callbacks notifies again.
         let notified = self.signal.take_notified();
         self.signal.count_gathering();
         if self.is_outdated() {
@@ -141,7 +142,7 @@ impl ReadyQueue {
         }
     }
 
-    /// The index of a callback; `None` if it was removed, or another executor has it now.
+    /// The index of a callback; `None` if the callback was removed, or another executor has it now.
     fn index_of(&self, callback: &Arc<Callback>) -> Option<usize> {
         let index = callback.index.load(Relaxed);
         let registered = self.callbacks.get(index)?;
@@ -164,9 +165,9 @@ impl ReadyQueue {
         }
     }
 
-    /// Asks a callback's source when it is due.
+    /// Reads the due time of a callback's source.
     fn update_due(&mut self, index: usize) {
-        // A callback that runs is pending, and its due time is not read: this thread never waits for its mutex.
+        // The lock is free: a running callback is pending, and the due time of a pending callback is not read here.
         let due_ns = self.callbacks[index].callback.lock().waitable().due_ns();
         self.set_due(index, due_ns);
     }
@@ -208,7 +209,7 @@ impl ReadyQueue {
         &self.callbacks[index]
     }
 
-    /// Takes the ready callbacks in the order of registration. The caller runs and reports each of them.
+    /// Takes the ready callbacks in the order of registration. The caller runs each of them and reports the outcome.
     pub(crate) fn take_ready(&mut self, into: &mut impl Extend<usize>) {
         if let Some((first, others)) = self.ready.split_first_mut() {
             others.iter_mut().for_each(|level| first.append(level));
@@ -228,8 +229,8 @@ impl ReadyQueue {
         self.due.first().map_or(u64::MAX, |&(due_ns, _)| due_ns)
     }
 
-    /// The end of the next sleep: the next due time or `limit`; `Some(None)` if there is neither, so only news ends the
-    /// sleep. `None`: a callback is ready, so there is no sleep.
+    /// The end of the next sleep: the next due time or `limit`; `Some(None)` if there is neither, so that only news
+    /// ends the sleep; `None` if a callback is ready, so that there is no sleep.
     pub(crate) fn sleep_deadline(&self, limit: Option<Instant>) -> Option<Option<Instant>> {
         if self.ready.iter().any(|ready| !ready.is_empty()) {
             return None;
@@ -240,7 +241,7 @@ impl ReadyQueue {
         Some(limit.into_iter().chain(due).min())
     }
 
-    /// Sleeps until there is news, or `limit`.
+    /// Sleeps until there is news, a callback is due, or `limit` is over.
     pub(crate) fn sleep(&mut self, limit: Option<Instant>) -> Result<()> {
         if let Some(until) = self.sleep_deadline(limit)
             && let Some(collector) = &mut self.collector

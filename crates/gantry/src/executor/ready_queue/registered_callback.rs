@@ -1,4 +1,4 @@
-//! A callback with the state that its executor keeps for it.
+//! A callback, with the state that its executor keeps for the callback.
 
 use crate::{
     callback::{Callback, NO_INDEX},
@@ -22,21 +22,22 @@ pub(crate) struct RegisteredCallback {
     /// The time at which the callback becomes ready without news; while its source has failed, the time of the next
     /// try. CLOCK_MONOTONIC.
     pub(in crate::executor) due_ns: Option<u64>,
-    /// The index of its lane (`event_queue`): the lane of its mutually exclusive group, or a lane of its own in a
-    /// reentrant group.
+    /// The index of the callback's lane (`event_queue`): the lane of its mutually exclusive group, or a lane of its
+    /// own in a reentrant group.
     pub(in crate::executor) lane: usize,
-    /// The rank of its priority among the priorities of all callbacks; 0 is the highest.
+    /// The rank of the callback's priority among the priorities of all callbacks; 0 is the highest.
     pub(in crate::executor) level: usize,
     /// Whether values of the callback may be dropped when the executor's queue is full.
     pub(in crate::executor) is_lossy: bool,
     pub(in crate::executor) is_pending: bool,
-    /// Whether the callback runs on a thread; then waiting for its mutex is not allowed.
+    /// Whether the callback runs on a thread; then no thread may wait for the callback's mutex.
     pub(in crate::executor) is_running: bool,
-    /// Whether the callback is released at the end of its run: its node or group left the executor, or it was removed.
+    /// Whether the callback is released at the end of its run: its node or group left the executor, or the
+    /// callback was removed.
     pub(in crate::executor) is_leaving: bool,
     /// Whether the callback keeps values that left the executor's queue during its run.
     pub(in crate::executor) has_orphans: bool,
-    /// Whether there was news during the run, which may have checked too early and found nothing.
+    /// Whether news came during the run. The run may have checked its source before the news and found nothing.
     pub(in crate::executor) has_news: bool,
 }
 
@@ -51,8 +52,8 @@ impl RegisteredCallback {
         inner.return_queued(); // it may have left another executor while it ran
         let waitable = inner.waitable();
         waitable.set_waker(Some(Arc::new(waker).into()));
-        // Attaching fails for a subscription of another domain: the callback was added before the executor's domain was
-        // known.
+        // The attachment fails for a subscription of another domain, if the callback was added before the executor's
+        // domain was known.
         let attached = waitable.subscription().map(|subscription| collector.attach(subscription)).transpose();
         let say = |error: &_| log::error(&callback.node_name(), format_args!("a callback will not be run: {error}"));
         let attached = attached.inspect_err(say);
@@ -79,9 +80,9 @@ impl RegisteredCallback {
         Reverse(self.callback.group.priority())
     }
 
-    /// Makes the callback pending because it has news; if other topics share its bit, only after a check of its source.
-    /// Returns `false` if the callback will be checked anyway, after another run has ended: until then, further news of
-    /// this callback need not be reported.
+    /// Makes the callback pending because it may have news; if other topics share the callback's bit, its source is
+    /// checked first. Returns `false` if the callback will be checked anyway, after another run has ended: until
+    /// then, further news of this callback need not be reported.
     pub(in crate::executor) fn set_pending(&mut self, ready: &mut [Vec<usize>], index: usize, is_shared: bool) -> bool {
         if self.is_running {
             return !std::mem::replace(&mut self.has_news, true);
@@ -101,15 +102,16 @@ impl RegisteredCallback {
         inner.waitable().subscription().is_none_or(|subscription| subscription.may_be_ready())
     }
 
-    /// Lets the callback go, and returns its handle, which may be the last one.
+    /// Releases the callback, and returns its handle, which may be the last handle to it.
     pub(in crate::executor) fn detach(self, collector: &mut Collector) -> Arc<Callback> {
-        // A running callback may wait for another callback of this executor. Its waker stays, unused and harmless.
+        // The lock is only tried, because a running callback may wait for another callback of this executor. The
+        // waker of a running callback stays, which is harmless.
         if let Some(mut inner) = self.callback.try_lock() {
             inner.waitable().set_waker(None);
             inner.return_queued();
         }
         self.attachment.into_iter().for_each(|attachment| collector.detach(attachment));
-        // Partner: `Callback::is_registered`; another executor may have it.
+        // Partner: `Callback::is_registered`; another executor may have the callback from now on.
         self.callback.index.store(NO_INDEX, Release);
         self.callback
     }

@@ -1,4 +1,4 @@
-//! The registration of the members' callbacks: the contents of the queue follow the members.
+//! The registration of the members' callbacks: the queue has the callbacks of its members.
 
 use super::{ReadyQueue, registered_callback::RegisteredCallback};
 use crate::{
@@ -18,8 +18,8 @@ use std::{
     task::Waker,
 };
 
-/// The work that gatherings leave for a moment at which no lock is held: logging, and dropping members and callbacks,
-/// which may own anything.
+/// The work that gatherings leave for a moment at which no lock is held: logging, and dropping members and
+/// callbacks, whose destructors may run any code.
 #[derive(Default)]
 pub(crate) struct Deferred {
     members: Vec<Member>,
@@ -30,7 +30,7 @@ pub(crate) struct Deferred {
 /// A member whose callbacks are registered.
 pub(super) struct RegisteredMember {
     pub(super) member: Member,
-    /// The version of the node's callbacks that `callbacks` holds.
+    /// The version of the node's list of callbacks from which `callbacks` was made.
     version: u64,
 }
 
@@ -48,7 +48,7 @@ impl Deferred {
 }
 
 impl ReadyQueue {
-    /// Adds a member. `parent` is the waker of an executor that passes on groups of its nodes.
+    /// Adds a member. `parent` is the waker of an executor that passes groups of its nodes on to this executor.
     pub(crate) fn add(&mut self, member: Member, parent: Option<&Waker>) -> Result<()> {
         self.members.add(member.clone(), &self.signal, parent)?;
         self.make_collector().inspect_err(|_| self.remove(&member))
@@ -76,7 +76,7 @@ impl ReadyQueue {
         Ok(())
     }
 
-    /// Lets go of members and callbacks that were removed during a spin and after its last gathering.
+    /// Releases members and callbacks that were removed during a spin and after its last gathering.
     pub(crate) fn end_spin(&mut self) {
         if self.is_outdated() {
             self.update_callbacks();
@@ -89,7 +89,8 @@ impl ReadyQueue {
     }
 
     pub(super) fn is_outdated(&self) -> bool {
-        // The call stands before the condition, which might skip it: the flag must be taken together with the versions.
+        // The flag is taken outside of the condition, which might skip the call: the flag must be taken together
+        // with the versions.
         let are_nodes_changed = self.signal.take_nodes_changed();
         self.members_version != self.members.version()
             || are_nodes_changed
@@ -99,17 +100,18 @@ impl ReadyQueue {
                     .any(|RegisteredMember { member, version }| *version != member.version())
     }
 
-    /// Registers the nodes' current callbacks. All become pending: their sources were not looked at yet.
+    /// Registers the nodes' current callbacks. All callbacks become pending, because their sources were
+    /// not checked yet.
     pub(super) fn update_callbacks(&mut self) {
         let Some(collector) = &mut self.collector else {
-            // Before the first spin, members that came and left by a handle have no callbacks here.
+            // Before the first spin, members that were added and removed by a handle have no callbacks here.
             let waker = self.signal.clone().into();
             let (_, leaving) = self.members.list();
             self.deferred.members.extend(leaving.iter().filter_map(|member| self.members.release(member, &waker)));
             return self.deferred.members.extend(leaving);
         };
         let mut current = Vec::new();
-        // Versions first: a later change raises them again.
+        // The versions are read before the members: a later change raises them again.
         self.members_version = self.members.version();
         let (waker, (members, leaving)) = (self.signal.clone().into(), self.members.list());
         let before = self.registered_members.drain(..).map(|registered| registered.member);
@@ -127,7 +129,7 @@ impl ReadyQueue {
             let registered = known.unwrap_or_else(attach);
             self.callbacks.push(RegisteredCallback { is_leaving: false, ..registered });
         }
-        // Callbacks that run stay until `finish`: no other executor may have them or their groups before.
+        // Callbacks that run stay until `finish`: until then, no other executor may have them or their groups.
         let (running, idle): (Vec<_>, Vec<_>) = old.into_iter().flatten().partition(|registered| registered.is_running);
         self.deferred.callbacks.extend(idle.into_iter().map(|registered| registered.detach(collector)));
         for member in &leaving {

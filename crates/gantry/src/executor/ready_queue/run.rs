@@ -1,4 +1,4 @@
-//! The runs of callbacks: their beginning, their end, and what follows from their outcomes.
+//! The runs of callbacks: their beginning, their end, and the effects of their outcomes.
 
 use super::{ReadyQueue, registered_callback::RegisteredCallback};
 use crate::{
@@ -11,7 +11,7 @@ use std::{mem::take, sync::Arc};
 /// The pause before a callback whose source failed is tried again.
 const RETRY_AFTER_NS: u64 = 100_000_000;
 
-/// A callback that was started: [`ReadyQueue::finish`] takes it.
+/// A callback whose run was started; [`ReadyQueue::finish`] takes this value at the end of the run.
 #[must_use = "a run that is not finished keeps its callback from running again"]
 pub(crate) struct Running {
     pub(crate) callback: Arc<Callback>,
@@ -24,7 +24,7 @@ pub(crate) enum Work {
     /// Takes a value, and calls the callback with it.
     Take,
     /// Calls the callback with a kept value. If values of the callback may be dropped (`is_lossy`), its news may be
-    /// reported again since the value was queued.
+    /// reported again as soon as the value is queued.
     Queued { key: EventKey, is_lossy: bool },
 }
 
@@ -48,7 +48,7 @@ impl ReadyQueue {
         matches!(outcome, RunOutcome::More | RunOutcome::Last)
     }
 
-    /// Runs a callback as above, whose outcome was reported before.
+    /// As [`ReadyQueue::run`], for a callback whose previous outcome was reported already.
     pub(crate) fn run_reported(&mut self, index: usize, run: impl FnOnce(&Callback) -> RunOutcome) -> RunOutcome {
         let callback = &self.callbacks[index].callback;
         let outcome = run(callback);
@@ -56,7 +56,7 @@ impl ReadyQueue {
         outcome
     }
 
-    /// Notes a run that has ended, for the next gathering, if it was slow.
+    /// Notes a run that has ended for the warning at the next gathering, if the run was slow.
     fn note_run(&mut self, index: usize, outcome: RunOutcome) {
         if let Some(ran_ns) = slow_ns(&self.callbacks[index].callback, outcome) {
             let others = self.callbacks.iter().enumerate().filter(|(other, of)| of.is_running && *other != index);
@@ -65,7 +65,7 @@ impl ReadyQueue {
         }
     }
 
-    /// The warning of a slow run if another callback had to wait for it.
+    /// The warning about a slow run, if another callback had to wait for this run.
     pub(super) fn warning_of(&self, slow: &SlowRun) -> Option<SlowRunWarning> {
         if self.is_changed {
             return None;
@@ -78,7 +78,7 @@ impl ReadyQueue {
         self.callbacks.iter().enumerate().any(waited).then(|| slow.warning(callback)).flatten()
     }
 
-    /// Starts the run of a callback on another thread than the one that gathers.
+    /// Starts the run of a callback on a thread other than the gathering thread.
     pub(crate) fn start(&mut self, index: usize, work: Work) -> Running {
         self.callbacks[index].is_running = true;
         Running { callback: self.callbacks[index].callback.clone(), work }
@@ -130,8 +130,8 @@ impl ReadyQueue {
         }
     }
 
-    /// Allows the news of a callback to be reported again. Returns `true` if reports were off before: then the caller
-    /// must check the callback.
+    /// Allows the news of a callback to be reported again. Returns `true` if its reports were switched off before:
+    /// then the caller must check the callback.
     fn unmute(&mut self, index: usize) -> bool {
         match (&mut self.collector, &mut self.callbacks[index].attachment) {
             (Some(collector), Some(attachment)) => collector.unmute(attachment),

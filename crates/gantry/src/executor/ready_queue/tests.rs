@@ -1,4 +1,4 @@
-//! The due times and the notifications of a queue without an executor.
+//! Tests of the due times and the notifications of a queue without an executor.
 
 use super::{
     super::{members::Member, wake_signal::CallbackWaker},
@@ -7,7 +7,7 @@ use super::{
 use crate::{Clock, Node, Timer};
 use std::task::Wake;
 
-/// The cancel comes between the check for a cancel and the gathering, which takes its notification.
+/// The cancel comes between the check for a cancel and the gathering, which takes the cancel's notification.
 #[test]
 fn a_cancel_whose_notification_is_taken_ends_the_sleep() {
     let mut queue = ReadyQueue::default();
@@ -20,7 +20,7 @@ fn a_cancel_whose_notification_is_taken_ends_the_sleep() {
     assert!(begin.elapsed() < Duration::from_millis(900), "it slept until the limit");
 }
 
-/// Another thread gathers between the look of a callback's thread and its report.
+/// Another thread gathers after the thread of a callback has checked the source and before it reports the outcome.
 #[test]
 fn news_that_is_gathered_during_a_run_that_finds_nothing_is_run() {
     let mut queue = ReadyQueue::default();

@@ -1,5 +1,5 @@
-//! A run of a callback that takes long while others wait, and the warning about it: after the run, or during it
-//! (`watchdog`).
+//! Slow runs: a callback runs for long while others wait. The warning about a slow run comes after the run, or
+//! during it (`watchdog`).
 
 mod watchdog;
 
@@ -12,10 +12,10 @@ use crate::{
 };
 use std::time::Duration;
 
-/// The time after which a run is slow: a control loop or a person would notice a pause of that length.
+/// The time after which a run is slow: a control loop or a person would notice a pause of this length.
 pub(super) const LIMIT_NS: u64 = 250_000_000;
 
-/// A slow run that has ended; it is logged if another callback waited meanwhile.
+/// A slow run that has ended; a warning is logged if another callback waited during the run.
 pub(super) struct SlowRun {
     pub(super) index: usize,
     pub(super) ran_ns: u64,
@@ -23,7 +23,8 @@ pub(super) struct SlowRun {
     pub(super) held_up_all: bool,
 }
 
-/// A warning as text. It keeps no callback, and is logged when no lock is held, because any code may receive the log.
+/// The text of a warning about a slow run. A warning keeps no callback, and is logged when no lock is held, because
+/// any code may receive the log.
 pub(super) struct SlowRunWarning {
     node: String,
     sentence: String,
@@ -45,14 +46,14 @@ pub(super) fn is_in_slow_run(callback: &Callback) -> bool {
 }
 
 impl SlowRun {
-    /// The warning about the run; `None` if the callback was warned about before.
+    /// The warning about the run; `None` if there was a warning about the callback before.
     pub(super) fn warning(&self, callback: &Callback) -> Option<SlowRunWarning> {
         SlowRunWarning::new(callback, "ran", self.ran_ns, "waited meanwhile")
     }
 }
 
 impl SlowRunWarning {
-    /// The warning that a callback is still running; `None` if the callback was warned about before.
+    /// The warning that a callback is still running; `None` if there was a warning about the callback before.
     pub(super) fn for_running(callback: &Callback, ran_ns: u64) -> Option<SlowRunWarning> {
         SlowRunWarning::new(callback, "has been running", ran_ns, "wait for it")
     }

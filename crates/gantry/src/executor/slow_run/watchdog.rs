@@ -1,7 +1,7 @@
-//! The watchdog of an executor. It runs on the control thread and finds callbacks that run for long while others wait,
-//! because all threads of the executor may be in such callbacks.
+//! The watchdog of an executor. It finds callbacks that run for long while others wait. It runs on the control
+//! thread, because all threads of the executor may be in such callbacks.
 //!
-//! The watchdog looks when the control thread looks for processes that ended, each second or less often. It reads the
+//! The watchdog looks whenever the control thread probes for dead processes, each second or less often. It reads the
 //! callbacks only if the executor has not gathered since the last look, and otherwise only at every
 //! [`LOOKS_WHILE_BUSY`]th look: the executor's only cost is the count of its gatherings.
 //!
@@ -28,21 +28,22 @@ use std::{
 /// so while a callback holds up its group.
 const LOOKS_WHILE_BUSY: usize = 8;
 
-/// Looks at the callbacks of one executor. The references are weak, so that the control thread keeps no node alive.
+/// A watchdog, which looks at the callbacks of one executor. Its references are weak, so that the control thread
+/// keeps no node alive.
 pub(in crate::executor) struct Watchdog {
     signal: Weak<WakeSignal>,
     members: Weak<Members>,
     looking: Mutex<()>,
-    /// The time of the earliest next look, CLOCK_MONOTONIC: endpoints that come and go cause more updates than looks
-    /// are needed.
+    /// The time of the earliest next look, CLOCK_MONOTONIC: joins and leaves of endpoints cause more updates than
+    /// looks are needed.
     rest_until_ns: AtomicU64,
-    /// The executor's gatherings at the last look, and the number of looks.
+    /// The number of the executor's gatherings at the last look.
     seen_gatherings: AtomicUsize,
     looks: AtomicUsize,
 }
 
 impl Watchdog {
-    /// A watchdog that looks for as long as it is kept.
+    /// Makes a watchdog, which looks for as long as it is kept.
     pub(in crate::executor) fn start(
         participant: &Participant,
         signal: &Arc<WakeSignal>,
@@ -51,11 +52,11 @@ impl Watchdog {
         let (signal, members) = (Arc::downgrade(signal), Arc::downgrade(members));
         let (looking, rest_until_ns, seen_gatherings, looks) = Default::default();
         let make = |_| Watchdog { signal, members, looking, rest_until_ns, seen_gatherings, looks };
-        // The topic does not matter: the control thread updates all watchers at each probe.
+        // The topic is of no importance, because the control thread updates all watchers at each probe.
         Ok(participant.watch("", Role::Publisher, make)?)
     }
 
-    /// Waits for a look that is under way: from here on the control thread keeps no handle of members that left.
+    /// Waits for a look that is under way: after this call, the control thread keeps no handle of members that left.
     pub(in crate::executor) fn wait_for_look(&self) {
         drop(lock(&self.looking));
     }
@@ -74,7 +75,7 @@ impl Watchdog {
     }
 }
 
-/// The warnings of the callbacks that run for long and hold up others.
+/// The warnings about callbacks that run for long and hold up other callbacks.
 fn slow_runs(signal: Arc<WakeSignal>, members: &Members, now_ns: u64) -> Vec<SlowRunWarning> {
     let threads = signal.threads();
     let callbacks = members.callbacks(&Waker::from(signal));
@@ -106,7 +107,7 @@ impl Watcher for Watchdog {
         warnings.iter().for_each(SlowRunWarning::log);
     }
 
-    /// The control thread wakes for no look.
+    /// The watchdog has no due time: the control thread need not wake for a look.
     fn due_ns(&self) -> Option<u64> {
         None
     }

@@ -1,12 +1,12 @@
 //! The threads of one spin. They share the ready callbacks under a lock; the threads that have nothing to run sleep
-//! without it on the executor's bell.
+//! without the lock on the executor's bell.
 //!
-//! The news itself chooses the next thread: a ring wakes one of the sleeping threads, which gathers for all. A thread
-//! that begins to run a callback wakes no other thread; it only leaves the gathering to the sleeping threads
-//! (`Collector::hand_over`). Invariants, under the lock:
+//! News needs no thread that distributes it: a ring wakes one of the sleeping threads, which gathers for all
+//! threads. A thread that begins to run a callback wakes no other thread; it only leaves the gathering to the
+//! sleeping threads (`Collector::hand_over`). Invariants, under the lock:
 //! - A thread that gathered runs a callback, sleeps, or waits in reserve; before it runs or waits, it hands over.
-//! - While a callback can run and a thread has nothing to do, a thread is on its way: the thread that gathered last, or
-//!   the thread that it woke.
+//! - While a callback can run and a thread has nothing to do, one thread is awake to run the callback: the thread
+//!   that gathered last, or the thread that it woke.
 //! - While a thread sleeps, one of the sleeping threads wakes at the next due time.
 //!
 //! A thread that has nothing left to run gathers, and then
@@ -24,7 +24,8 @@
 //! | none | some | one in reserve, which gathers and sleeps |
 //! | none | none | none: all run callbacks, and gather after that |
 //!
-//! A spin with a condition has one more thread, the one that called it: it checks the condition after each run.
+//! A spin with a condition has one more thread, the one that called it: this thread checks the condition
+//! after each run.
 
 mod order;
 
@@ -51,8 +52,9 @@ use std::{
     time::Instant,
 };
 
-/// The number of threads that sleep on the bell: one for the next news, and one for news that arrives while the first
-/// one works. More threads would take turns, each with cold caches; they wait in reserve.
+/// The number of threads that sleep on the bell: one thread for the next news, and one for news that arrives
+/// while the first thread works. More sleeping threads would take turns, each with cold caches, so further
+/// threads wait in reserve.
 const MOST_ASLEEP: usize = 2;
 
 /// The threads of one spin.
@@ -61,7 +63,7 @@ struct WorkerPool<O> {
     state: Mutex<PoolState<O>>,
     /// Wakes a thread in reserve.
     has_work: Condvar,
-    /// Wakes the thread that checks the condition.
+    /// The condition variable that wakes the thread which checks the spin's condition.
     has_turned: Condvar,
 }
 
@@ -69,7 +71,7 @@ struct WorkerPool<O> {
 pub(super) struct PoolEnd<O> {
     pub(super) order: O,
     error: Option<Error>,
-    /// The panic of a callback or the condition, to be resumed on the thread that spins.
+    /// The panic of a callback or of the condition, to be resumed on the thread that spins.
     panic: Option<Box<dyn Any + Send>>,
 }
 
@@ -81,7 +83,7 @@ struct PoolState<O> {
     /// are used, so a thread that wakes may remove any time that equals its own: it does not matter which of two
     /// threads with equal times it removes.
     asleep: Vec<u64>,
-    /// The number of threads that wait for `has_work`.
+    /// The number of threads that wait in reserve, on the condition variable `has_work`.
     in_reserve: usize,
 }
 
@@ -121,7 +123,7 @@ pub(super) fn spin_on_threads<O: Order>(
 }
 
 impl<O> PoolEnd<O> {
-    /// The result of the spin; resumes a panic.
+    /// Returns the result of the spin; resumes the panic of a callback.
     pub(super) fn into_result(self) -> Result<()> {
         if let Some(panic) = self.panic {
             resume_unwind(panic);
@@ -141,7 +143,7 @@ impl<O: Order> WorkerPool<O> {
     /// Ends all threads.
     fn cancel(&self) {
         self.signal.cancel();
-        // Under the lock: another thread may have seen no cancel and not sleep yet.
+        // The lock is taken once, because another thread may have seen no cancel and may not sleep yet.
         drop(lock(&self.state));
         self.signal.wake_all_threads();
         self.has_work.notify_all();
@@ -179,7 +181,7 @@ impl<O: Order> WorkerPool<O> {
         }
     }
 
-    /// Does the work that the gathering left. It takes as long as it likes, or panics, as a callback does.
+    /// Does the work that the gathering deferred, without the lock: the work may take long or panic, as a callback may.
     fn finish_deferred<'a>(
         &'a self,
         mut state: MutexGuard<'a, PoolState<O>>,
@@ -193,7 +195,7 @@ impl<O: Order> WorkerPool<O> {
         state
     }
 
-    /// Checks the condition after each turn, until the spin is over, and once after the deadline.
+    /// Checks the condition of the spin after each gathering, until the spin is over, and once after the deadline.
     fn check(&self, deadline: Option<Instant>, mut goes_on: Option<GoesOn<'_>>) {
         let _cancel = CancelAtEnd(self);
         let mut state = lock(&self.state);
@@ -225,7 +227,7 @@ impl<O: Order> WorkerPool<O> {
         self.signal.is_canceled() || state.end.error.is_some() || state.end.panic.is_some()
     }
 
-    /// Leaves the gathering to another thread, and wakes one if a callback is ready now.
+    /// Leaves the gathering to another thread, and wakes a thread if a callback is ready now.
     fn hand_over(&self, state: &mut PoolState<O>) {
         let PoolState { end: PoolEnd { order, .. }, asleep, in_reserve, .. } = state;
         let (has_more, ready_queue, earliest) = (order.has_more(), order.ready_queue(), asleep.iter().min());
@@ -262,7 +264,7 @@ impl<O: Order> WorkerPool<O> {
         drop(state);
         sleeper.sleep(sleep, until, || self.signal.should_wake());
         let mut state = lock(&self.state);
-        // The entry is the thread's own time, or an equal time of another thread.
+        // The removed entry is the thread's own time, or an equal time of another thread.
         if let Some(index) = state.asleep.iter().position(|other_ns| *other_ns == until_ns) {
             state.asleep.swap_remove(index);
         }
@@ -281,7 +283,7 @@ impl<O: Order> PoolState<O> {
     }
 }
 
-/// Ends all threads when one ends, also by a panic.
+/// A guard that ends all threads when one of them ends, also by a panic.
 struct CancelAtEnd<'a, O: Order>(&'a WorkerPool<O>);
 
 impl<O: Order> Drop for CancelAtEnd<'_, O> {

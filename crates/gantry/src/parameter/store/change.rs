@@ -1,4 +1,4 @@
-//! A change of a node's parameters, with the callbacks and the listener that are called about it.
+//! A change of a node's parameters, with the callbacks and the listener that are called for it.
 
 use super::{
     super::{callbacks::Callbacks, value::Parameter},
@@ -20,8 +20,8 @@ impl Drop for Change<'_> {
 }
 
 impl ParameterStore {
-    /// Waits until no other thread changes parameters. A callback of a change that calls this would wait for itself, so
-    /// it gets an error.
+    /// Waits until no other thread changes parameters. A callback of a change that makes another change would wait
+    /// for itself, so it gets an error.
     pub(super) fn change(&self, name: &str) -> Result<Change<'_>> {
         let this = std::thread::current().id();
         if *lock(&self.changer) == Some(this) {
@@ -34,7 +34,7 @@ impl ParameterStore {
 }
 
 impl Change<'_> {
-    /// Asks the callbacks whether the values are allowed.
+    /// Calls the callbacks that may refuse the values.
     pub(super) fn ask(&self, parameters: &[Parameter]) -> Result<()> {
         let name = parameters.first().map_or("", |first| &first.name);
         let refusal = self.callbacks.on_set.run(|callback| callback(parameters)).find_map(std::result::Result::err);

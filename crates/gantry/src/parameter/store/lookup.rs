@@ -44,7 +44,7 @@ impl ParameterStore {
         }
     }
 
-    /// The overrides that no declaration has taken, each with the declared parameter without an override that it
+    /// The overrides that no declaration has used, each with the declared parameter without an override that it
     /// probably means; an override without a similar name may be for another node.
     pub(crate) fn misspelt_overrides(&self) -> Vec<(&str, String)> {
         let declared = lock(&self.declared);
@@ -58,7 +58,8 @@ impl ParameterStore {
         untaken.filter_map(|name| Some((name.as_str(), similar(name)?))).collect()
     }
 
-    /// The parameters below the prefixes (all without prefixes), up to `depth` parts below; a depth of 0 means any.
+    /// The parameters below the prefixes (all parameters if there are no prefixes), up to `depth` parts below a
+    /// prefix; a depth of 0 means any number.
     pub(crate) fn list(&self, prefixes: &[String], depth: u64) -> ListParametersResult {
         let is_within = |name: &str| depth == 0 || (name.matches(SEPARATOR).count() as u64) < depth;
         let is_below = |name: &str, prefix: &String| {

@@ -1,8 +1,8 @@
-//! The declared parameters of a node. The rules are rclcpp's (`node_parameters.cpp`). `change` changes them, `lookup`
-//! reads them.
+//! The declared parameters of a node. The rules are rclcpp's (`node_parameters.cpp`). The module `change` changes
+//! the parameters, `lookup` reads them.
 //!
-//! Invariants: one thread at a time changes parameters, and callbacks run on it; they may read parameters and not
-//! change them. A change is made as a whole or not at all.
+//! Invariants: one thread at a time changes parameters, and callbacks run on this thread; callbacks may read
+//! parameters, but not change them. A change is made as a whole or not at all.
 
 mod change;
 mod lookup;
@@ -42,14 +42,15 @@ pub(crate) struct Changes {
     pub(crate) deleted: Vec<Parameter>,
 }
 
-/// The choices of a node's maker about its parameters.
+/// The options of a node about its parameters.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ParameterOptions {
-    /// They replace the values of ROS arguments.
+    /// The overrides that the node's builder sets; they replace the values of ROS arguments.
     pub(crate) overrides: Vec<Parameter>,
     pub(crate) allows_undeclared: bool,
     pub(crate) declares_overrides: bool,
-    /// `None`: with the first declaration or change.
+    /// Whether the parameter services start at once (`true`) or never (`false`); `None` if they start with the first
+    /// declaration or change.
     pub(crate) starts_services: Option<bool>,
 }
 
@@ -59,14 +60,14 @@ pub(crate) struct ParameterStore {
     options: ParameterOptions,
     overrides: BTreeMap<String, ParameterValue>,
     declared: Mutex<BTreeMap<String, Declared>>,
-    /// Locked during a change, by the thread in `changer`.
+    /// The callbacks of changes. The mutex is locked during a change, by the thread in `changer`.
     callbacks: Mutex<Callbacks>,
     changer: Mutex<Option<ThreadId>>,
     /// Whether the node's services have started, or are starting now.
     is_started: AtomicBool,
     /// The function that is called with each change; set when the node's services start.
     listener: OnceLock<Box<dyn Fn(Changes) + Send + Sync>>,
-    /// Things that live as long as the store.
+    /// Objects that live as long as the store.
     kept: Mutex<Vec<Box<dyn Any + Send>>>,
 }
 
@@ -84,8 +85,8 @@ impl ParameterStore {
         &self.options
     }
 
-    /// Calls `start` once, and again after an error. Another thread does not wait for it: `start` holds no lock, since
-    /// it waits for callbacks of changes, which may call this method.
+    /// Calls `start` once, and again after an error. Another thread does not wait for the call: no lock is held
+    /// during `start`, because `start` waits for callbacks of changes, which may call this method.
     pub(crate) fn start_once(&self, start: impl FnOnce() -> Result<()>) -> Result<()> {
         if self.is_started.swap(true, SeqCst) {
             return Ok(());
@@ -108,18 +109,18 @@ impl ParameterStore {
         Ok(())
     }
 
-    /// Keeps a thing until the store is dropped.
+    /// Keeps an object until the store is dropped.
     pub(crate) fn keep(&self, thing: impl Any + Send) {
         lock(&self.kept).push(Box::new(thing));
     }
 
-    /// Drops the kept things of that type.
+    /// Drops the kept objects of this type.
     pub(crate) fn drop_kept<T: Any>(&self) {
         let dropped: Vec<_> = lock(&self.kept).extract_if(.., |thing| thing.is::<T>()).collect();
         drop(dropped); // after the lock
     }
 
-    /// Declares a parameter and returns its value: the override if there is one, else `default`. If `wanted` is
+    /// Declares a parameter and returns its value: the override if there is one, or else `default`. If `wanted` is
     /// `NotSet`, the parameter has the type of the default.
     pub(crate) fn declare(
         &self,
@@ -177,7 +178,8 @@ impl ParameterStore {
         Ok(())
     }
 
-    /// Replaces parameters, or removes those that had a value and have none now.
+    /// Replaces the parameters by their staged states; a parameter that had a value and has none now is removed and
+    /// listed as deleted.
     fn replace(&self, staged: BTreeMap<String, Declared>) -> Changes {
         let (mut declared, mut changes) = (lock(&self.declared), Changes::default());
         for (name, new) in staged {

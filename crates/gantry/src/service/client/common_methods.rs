@@ -1,6 +1,6 @@
 //! The methods that do not depend on the form of messages, for typed and generic clients.
 
-/// Implements the methods for a client with the fields `requests` and `tracker` and the method `parts`.
+/// Implements the common methods for a client with the fields `requests` and `tracker` and the method `parts`.
 macro_rules! common_methods {
     ($client:ident) => {
         #[doc = concat!("Waits until [`", stringify!($client), "::take_response`] has a response or an error; `false` after `timeout`.")]
@@ -17,7 +17,8 @@ macro_rules! common_methods {
             Ok(true)
         }
 
-        /// Gives up a request: its response is dropped when it comes. `false` if the request ended before.
+        /// Gives up a request: the request's response is dropped when it comes. Returns `false` if the request has
+        /// ended already.
         pub fn remove_pending_request(&mut self, request: RequestId) -> bool {
             request.client_gid == self.tracker.gid && self.tracker.give_up(request.sequence)
         }

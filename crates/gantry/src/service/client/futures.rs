@@ -7,7 +7,7 @@ use std::{
     task::{Context, Poll, Waker},
 };
 
-/// The outcome of one request. Dropping the future gives up the request.
+/// A future of the outcome of one request. Dropping it gives up the request.
 pub(super) struct OutcomeFuture<'a> {
     tracker: &'a mut RequestTracker,
     sequence: u64,
@@ -53,7 +53,7 @@ impl RequestTracker {
 
     /// No task is woken any more.
     pub(super) fn remove_waker(&mut self) {
-        // The call fails only in a forked child, which has no control thread.
+        // An error is ignored: the call fails only in a forked child, which has no control thread.
         let _ = self.responses.set_waker(None);
     }
 }

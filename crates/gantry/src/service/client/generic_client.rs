@@ -22,9 +22,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Calls a service with bytes, as [`Client`](crate::Client) does with messages; belongs to one thread at a time.
+/// A client that calls a service with bytes, as [`Client`](crate::Client) does with messages. It belongs to one
+/// thread at a time.
 ///
-/// Requests and responses are CDR bodies, as [`GenericPublisher`] says. Gantry does not check that the bytes are
+/// Requests and responses are CDR bodies, as for a [`GenericPublisher`]. Gantry does not check that the bytes are
 /// messages of the described types.
 ///
 /// ```
@@ -95,13 +96,13 @@ impl GenericClient {
         self.tracker.is_tracking = on;
     }
 
-    /// The longest time for which a send waits for servers that do not keep up, before it fails; 100 ms by default. A
-    /// program that serves other requests meanwhile sets zero.
+    /// The longest time for which a send waits for servers that do not keep up, before it fails; 100 ms by default.
+    /// A program that must serve other requests meanwhile sets zero.
     pub fn set_max_blocking_time(&mut self, limit: Duration) {
         self.requests.engine.set_max_blocking_time(limit);
     }
 
-    /// Memory for a request of this length, as [`GenericPublisher::loan`].
+    /// Loans memory for a request of this length, as [`GenericPublisher::loan`].
     ///
     /// # Errors
     /// As that method.
@@ -109,7 +110,7 @@ impl GenericClient {
         self.requests.loan(length_bytes)
     }
 
-    /// Bytes of the shared memory for requests, as [`GenericPublisher::memory_bytes`].
+    /// The bytes of the shared memory for requests, as [`GenericPublisher::memory_bytes`].
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
         self.requests.memory_bytes()
@@ -123,13 +124,14 @@ impl GenericClient {
         self.tracker.send(&mut self.requests, request)
     }
 
-    /// As [`GenericClient::send_request`], for a binding whose programs end at an error: a request is lost if a server
-    /// leaves no room for it, and `None` is returned. [`GenericClient::lost_requests`] counts the request, and the log
-    /// has the first, the tenth, the hundredth …. The first lost request waits for the server; the requests after it do
-    /// not, until a request is sent again.
+    /// As [`GenericClient::send_request`], for a binding whose programs end at an error: a request is lost if a
+    /// server leaves no room for it, and `None` is returned. [`GenericClient::lost_requests`] counts the request,
+    /// and the log has the first, the tenth, the hundredth lost request and so on. The first lost request waits for
+    /// the server; later requests do not wait until a request was sent again.
     ///
     /// # Errors
-    /// As there, except for [`EngineError::PublishTimeout`](crate::EngineError::PublishTimeout).
+    /// As [`GenericClient::send_request`], except for
+    /// [`EngineError::PublishTimeout`](crate::EngineError::PublishTimeout).
     pub fn send_or_lose_request(
         &mut self,
         request: GenericLoan,
@@ -176,8 +178,8 @@ impl GenericClient {
         self.send_request_copy_with(request.len(), |body| gantry_cdr::copy(body, request))
     }
 
-    /// As [`GenericClient::send_request_copy`], for a request that `write` serialises: it writes all `length_bytes`
-    /// bytes, as in [`GenericPublisher::publish_copy_with`].
+    /// As [`GenericClient::send_request_copy`], for a request that `write` serialises: `write` writes all
+    /// `length_bytes` bytes, as in [`GenericPublisher::publish_copy_with`].
     ///
     /// # Errors
     /// As [`GenericClient::send_request_copy`].
@@ -187,7 +189,7 @@ impl GenericClient {
         Ok(self.tracker.track(sequence))
     }
 
-    /// The next response, as [`Client::take_response`](crate::Client::take_response).
+    /// Takes the next response, as [`Client::take_response`](crate::Client::take_response).
     ///
     /// # Errors
     /// As that method.
@@ -236,8 +238,7 @@ impl GenericClient {
         self.response(outcome)
     }
 
-    /// The next response when there is one, as
-    /// [`Client::take_response_async`](crate::Client::take_response_async).
+    /// Awaits the next response, as [`Client::take_response_async`](crate::Client::take_response_async).
     ///
     /// # Errors
     /// As that method.
@@ -245,8 +246,8 @@ impl GenericClient {
         TakeFuture::new(self).await?
     }
 
-    /// Counts a taken response as malformed, and logs the first, the tenth, the hundredth …, as
-    /// [`GenericSubscription::skip_malformed`](crate::GenericSubscription::skip_malformed). The request of this
+    /// Counts a taken response as malformed, and logs the first, the tenth, the hundredth such response and so on,
+    /// as [`GenericSubscription::skip_malformed`](crate::GenericSubscription::skip_malformed). The request of this
     /// response has ended.
     ///
     /// # Real-time
@@ -257,8 +258,8 @@ impl GenericClient {
         malformed.skip(presence.participant(), responses.description(), server, &why);
     }
 
-    /// The id of this client: the gid of its publisher of requests, which [`RequestId::client_gid`] names. No system
-    /// call.
+    /// The id of this client: the gid of its publisher of requests, which [`RequestId::client_gid`] names. Makes
+    /// no system call.
     #[must_use]
     pub fn gid(&self) -> Gid {
         self.tracker.gid
@@ -274,9 +275,9 @@ impl GenericClient {
     }
 
     /// A descriptor that is readable while there is a response, as
-    /// [`GenericSubscription::descriptor`](crate::GenericSubscription::descriptor). It does not become readable when a
-    /// request will not be answered because its servers ended: a caller that waits on the descriptor also calls
-    /// [`GenericClient::take_response`] now and then.
+    /// [`GenericSubscription::descriptor`](crate::GenericSubscription::descriptor). The descriptor does not become
+    /// readable when a request will not be answered because its servers ended: a caller that waits on the descriptor
+    /// also calls [`GenericClient::take_response`] now and then.
     ///
     /// # Errors
     /// As that method.
@@ -317,7 +318,7 @@ impl Waitable for GenericClient {
 }
 
 impl TakeSource for GenericClient {
-    /// A response, or the error of a request that will not be answered.
+    /// The result of a take: a response, or the error of a request that will not be answered.
     type Taken = Result<GenericResponse>;
 
     fn take_next(&mut self) -> Result<Option<Result<GenericResponse>>> {

@@ -1,4 +1,4 @@
-//! The client of a service: builds requests in place, takes responses in place.
+//! The client of a service: it builds requests and takes responses in place.
 //!
 //! `request_tracker` follows each request to its end; `pending_requests` is the list of requests without a response.
 
@@ -32,10 +32,9 @@ use gantry_shm::{Gid, Qos, RequestId};
 use request_tracker::{Outcome, RequestTracker};
 use std::time::{Duration, Instant};
 
-/// Calls a service; belongs to one thread at a time ([`Client::into_shared`]
-/// makes one for several tasks). There are three ways to call: [`Client::call`] blocks,
-/// [`Client::call_async`] is awaited, and after [`Client::send_request`], [`Client::take_response`] returns the
-/// responses in the order in which they come.
+/// A client, which calls a service. It belongs to one thread at a time ([`Client::into_shared`] makes a client for
+/// several tasks). There are three ways to call: [`Client::call`] blocks, [`Client::call_async`] is awaited, and
+/// after [`Client::send_request`], [`Client::take_response`] returns the responses in the order in which they come.
 ///
 /// If several servers answer, the first response counts. If all servers that received a request end before they answer,
 /// the request fails at once.
@@ -63,19 +62,19 @@ use std::time::{Duration, Instant};
 /// ```
 ///
 /// # Real-time
-/// Data path: [`loan_request`](Client::loan_request), [`send_request`](Client::send_request),
-/// [`take_response`](Client::take_response), their variants, [`remove_pending_request`](Client::remove_pending_request)
-/// and the getters. Exceptions are named at these methods and at the corresponding methods of
-/// [`GenericPublisher`](crate::GenericPublisher) and [`GenericSubscription`](crate::GenericSubscription). The other
-/// methods, `call` among them, are control path.
+/// On the data path are [`loan_request`](Client::loan_request), [`send_request`](Client::send_request),
+/// [`take_response`](Client::take_response), their variants,
+/// [`remove_pending_request`](Client::remove_pending_request) and the getters. Exceptions are named at these methods
+/// and at the corresponding methods of [`GenericPublisher`](crate::GenericPublisher) and
+/// [`GenericSubscription`](crate::GenericSubscription). The other methods, also `call`, are on the control path.
 pub struct Client<S: ServiceType> {
     requests: Publisher<S::Request>,
     tracker: RequestTracker,
 }
 
 impl Node {
-    /// A client of `S` under `name` (`/absolute`, `relative` to the namespace, or `~/private`), with up to 100 requests
-    /// in flight.
+    /// Creates a client of `S` under `name` (`/absolute`, `relative` to the namespace, or `~/private`), with up to
+    /// 100 requests in flight.
     ///
     /// # Errors
     /// A name that ROS 2 does not allow; no room in shared memory.
@@ -83,10 +82,11 @@ impl Node {
         self.create_client_with_qos(name, DEFAULT_DEPTH)
     }
 
-    /// As [`Node::create_client`], with a QoS. Its depth is the most requests that the client has in flight (KEEP_ALL:
-    /// 10,000). For servers that have not taken its requests, the client keeps four times `depth` requests, at least
-    /// 960. Each server keeps that number plus twice the depth of responses for the client. The QoS must be RELIABLE;
-    /// the other policies are the policies of all services: no request is lost, and no response to a request in flight.
+    /// As [`Node::create_client`], with a QoS. The depth of the QoS is the largest number of requests that the
+    /// client may have in flight (KEEP_ALL: 10,000). For servers that have not taken its requests, the client keeps
+    /// four times `depth` requests, at least 960. For the client, each server keeps this number of responses plus
+    /// twice `depth`. The QoS must be RELIABLE; the other policies are the policies of all services: no request is
+    /// lost, and no response to a request in flight.
     ///
     /// # Errors
     /// As [`Node::create_client`]; BEST_EFFORT; a depth of 0 or above 10,000.
@@ -97,7 +97,7 @@ impl Node {
 }
 
 impl<S: ServiceType> Client<S> {
-    /// Memory for a request of that shape, as [`Publisher::loan_with`].
+    /// Loans memory for a request of this shape, as [`Publisher::loan_with`].
     ///
     /// # Errors
     /// As that method.
@@ -114,9 +114,9 @@ impl<S: ServiceType> Client<S> {
     /// publisher's; the process forked. The error returns the request.
     ///
     /// # Real-time
-    /// Allocates if more requests are pending than ever before, and if servers came or went since the last call. Makes
-    /// one system call for each server that sleeps, and one if this process sent no request for a second. While no
-    /// request is pending, it first drops late responses.
+    /// Allocates if more requests are pending than ever before, and if servers came or went since the last call.
+    /// Makes one system call for each server that sleeps, and one more if this process sent no request for a second.
+    /// While no request is pending, the method first drops late responses.
     pub fn send_request(
         &mut self,
         request: Loan<S::Request>,
@@ -134,13 +134,13 @@ impl<S: ServiceType> Client<S> {
         Ok(self.tracker.track(sequence))
     }
 
-    /// The next response to a request of this client, in place; `None` if there is none now. [`Response::id`] is the
-    /// request's id.
+    /// Takes the next response to a request of this client, in place; `None` if there is none now. [`Response::id`]
+    /// is the request's id.
     ///
     /// # Errors
-    /// A request that will not be answered; the error names the request:
-    /// [`Error::ServerGone`](crate::Error::ServerGone), [`Error::ResponseLost`](crate::Error::ResponseLost), or a
-    /// malformed response. A server whose memory is invalid, and which is excluded for good; the process forked.
+    /// A request will not be answered; the error names the request: [`Error::ServerGone`](crate::Error::ServerGone),
+    /// [`Error::ResponseLost`](crate::Error::ResponseLost), or a malformed response. The memory of a server is
+    /// invalid, so that the server is excluded for good; the process forked.
     pub fn take_response(&mut self) -> Result<Option<Response<S>>> {
         let outcome = self.tracker.take_outcome()?;
         outcome.map(|outcome| self.response(outcome)).transpose()
@@ -189,8 +189,7 @@ impl<S: ServiceType> Client<S> {
         self.response(outcome)
     }
 
-    /// The next response, when there is one, as [`Client::take_response`]. The future never ends if no request is
-    /// pending.
+    /// Awaits the next response, as [`Client::take_response`]. The future never ends if no request is pending.
     ///
     /// # Errors
     /// [`Error::ShutDown`](crate::Error::ShutDown); as [`Client::take_response`].
@@ -200,7 +199,7 @@ impl<S: ServiceType> Client<S> {
 
     common_methods!(Client);
 
-    /// The same client for several tasks or threads.
+    /// Makes a client that several tasks or threads can share.
     #[must_use]
     pub fn into_shared(self) -> SharedClient<S> {
         SharedClient::new(self)
@@ -233,7 +232,8 @@ impl<S: ServiceType> Client<S>
 where
     S::Request: FixedSize,
 {
-    /// Memory for a request, if all requests of the type have the same length; else see [`Client::loan_request_with`].
+    /// Loans memory for a request, if all requests of the type have the same length; otherwise
+    /// see [`Client::loan_request_with`].
     ///
     /// # Errors
     /// As [`Publisher::loan`].
@@ -260,7 +260,7 @@ impl<S: ServiceType> Waitable for Client<S> {
 }
 
 impl<S: ServiceType> TakeSource for Client<S> {
-    /// A response, or the error of a request that will not be answered.
+    /// The result of a take: a response, or the error of a request that will not be answered.
     type Taken = Result<Response<S>>;
 
     fn take_next(&mut self) -> Result<Option<Result<Response<S>>>> {

@@ -1,6 +1,6 @@
 //! The pending requests of a client, with the servers that can answer them.
 //!
-//! Each request ends once: answered, failed, or given up by its sender.
+//! Each request ends exactly once: it is answered, it fails, or its sender gives it up.
 
 use gantry_shm::Gid;
 use std::{collections::VecDeque, sync::Arc};
@@ -10,7 +10,7 @@ use std::{collections::VecDeque, sync::Arc};
 pub(crate) struct PendingRequests {
     /// Sorted by sequence.
     requests: VecDeque<PendingRequest>,
-    /// The number of requests that are not `Waiting`.
+    /// The number of pending requests whose state is not `Waiting`, because they failed.
     failed: usize,
 }
 
@@ -20,7 +20,7 @@ pub(crate) struct PendingRequest {
     pub(crate) sequence: u64,
     /// The servers that received the request and can answer, by their publishers of responses.
     servers: Arc<[Gid]>,
-    /// The number of servers that received it.
+    /// The number of servers that received the request.
     pub(crate) server_count: usize,
     pub(crate) state: State,
 }
@@ -30,8 +30,8 @@ pub(crate) struct PendingRequest {
 pub(crate) enum State {
     /// The response may come.
     Waiting,
-    /// The responses of all living servers may have been overwritten; otherwise, a response is among the ones that can
-    /// be taken now.
+    /// The responses of all living servers may have been overwritten; or else the response is among the responses
+    /// that can be taken now.
     Lost,
     /// All servers that can answer are gone.
     ServerGone,
@@ -66,7 +66,7 @@ impl PendingRequests {
         Some(request)
     }
 
-    /// Responses of a server were overwritten: the requests no longer wait for this server.
+    /// Notes that responses of a server were overwritten: the requests no longer wait for this server.
     #[cold]
     pub(crate) fn lose(&mut self, server: Gid) {
         for request in self.requests.iter_mut().filter(|request| request.servers.contains(&server)) {
@@ -78,7 +78,7 @@ impl PendingRequests {
         }
     }
 
-    /// Fails the requests whose servers are all gone, or had responses overwritten.
+    /// Fails the requests whose servers are all gone, or whose servers had responses overwritten.
     #[cold]
     pub(crate) fn fail_without_server(&mut self, is_there: impl Fn(Gid) -> bool) {
         let waiting = self.requests.iter_mut().filter(|request| request.state == State::Waiting);
@@ -89,7 +89,7 @@ impl PendingRequests {
         }
     }
 
-    /// Removes the oldest request that failed. To be called when there is no response to take.
+    /// Removes the oldest request that failed. Call this when there is no response to take.
     #[inline]
     pub(crate) fn take_failed(&mut self) -> Option<PendingRequest> {
         if self.failed == 0 {

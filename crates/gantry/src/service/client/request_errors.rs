@@ -17,7 +17,7 @@ use std::time::Duration;
 const MOST_DIFFERENCES: usize = 2;
 
 impl RequestTracker {
-    /// The error of a request without a server.
+    /// Makes the error of a request without a server.
     #[cold]
     pub(super) fn no_server(&self) -> Result<Error> {
         let mut why = self.mismatches()?.join("; ");
@@ -29,7 +29,7 @@ impl RequestTracker {
         Ok(Error::NoServer { service: self.name.clone(), type_name: self.service_type.name.clone(), why })
     }
 
-    /// A service that has a server and a name that is spelt similarly, or the same name in a namespace.
+    /// Finds a service that has a server and a similar name, or the same name in another namespace.
     fn similar_service(&self) -> Result<Option<String>> {
         let endpoints = self.presence.participant().graph()?.into_iter().map(|entry| entry.description);
         let servers = endpoints.filter(|endpoint| endpoint.role == Role::Subscription);
@@ -56,7 +56,7 @@ impl RequestTracker {
         }
     }
 
-    /// The node and the process of a server, by its publisher of responses.
+    /// The text for the node and the process of a server, found by the server's publisher of responses.
     pub(super) fn server_name(&self, server: Gid) -> String {
         publisher_name(self.presence.participant(), &self.responses.description().topic, server)
     }
@@ -66,7 +66,7 @@ impl RequestTracker {
         Error::ShutDown { what: format!("request {sequence} to {}", self.name) }
     }
 
-    /// The error of a wait for the service when a shutdown ends the wait.
+    /// The error of a wait for the service that a shutdown ends.
     pub(super) fn wait_shut_down(&self) -> Error {
         Error::ShutDown { what: format!("the wait for service {}", self.name) }
     }
@@ -95,7 +95,7 @@ impl RequestTracker {
         Ok(if sentences.is_empty() { self.responses.mismatches() } else { sentences })
     }
 
-    /// A sentence for each server of another type.
+    /// A sentence for each server with another type.
     pub(super) fn type_mismatches(&self) -> Result<Vec<String>> {
         let participant = self.presence.participant();
         let servers = participant.endpoints_of(&request_topic(&self.name))?.into_iter();

@@ -1,10 +1,10 @@
 //! The tracking of requests from sending to their end: the servers that can answer, the responses that came, and the
 //! responses that will not come.
 //!
-//! A server is known by its publisher of responses for this client. A server that is gone stays among the publishers
-//! until its responses were taken, so its end is seen after its last response. Invariant: each request that was sent
-//! ends once: in a response, in an error that names it (`request_errors`), or because its sender gives it up. A client
-//! may turn the tracking off.
+//! A server is identified by its publisher of responses for this client. A server that is gone stays among the
+//! publishers until its responses were taken, so the client notices its end after its last response. Invariant: each
+//! request that was sent ends once: in a response, in an error that names it (`request_errors`), or because its
+//! sender gives it up. A client may turn the tracking off.
 
 use super::{
     super::{
@@ -28,13 +28,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The pause between two looks for a server while only one of its two endpoints is there.
+/// The pause between two looks for a server while only one of the server's two endpoints exists.
 const HALF_READY_PAUSE: Duration = Duration::from_millis(5);
 
-/// The end of a request, with the sequence of the request. The response is not checked yet.
+/// The outcome of a request: its sequence, and its response, which is not checked yet, or an error.
 pub(super) type Outcome = (u64, Result<gantry_shm::Sample>);
 
-/// The requests of one client. Its publisher of requests is an argument, since it may be typed.
+/// The requests of one client. The client's publisher of requests is an argument of the methods, because it
+/// may be typed.
 pub(super) struct RequestTracker {
     pub(super) name: String,
     pub(super) service_type: ServiceTypeDescription,
@@ -47,24 +48,25 @@ pub(super) struct RequestTracker {
     pub(super) is_tracking: bool,
     pub(super) responses: gantry_shm::Subscription,
     pending: PendingRequests,
-    /// Outcomes that came while another one was waited for.
+    /// The outcomes that came while the client waited for another outcome.
     arrived: VecDeque<Outcome>,
-    /// The servers that a request would reach now, and the versions of both endpoints for which `servers` is valid.
+    /// The servers that a request would reach now, and the versions of the client's two endpoints for which this
+    /// list is valid.
     servers: Arc<[Gid]>,
     servers_of: Option<(u64, u64)>,
-    /// The version of the publishers of responses at the last check of `pending`.
+    /// The version of the list of publishers of responses at the last check of `pending`.
     checked_publishers: u64,
-    /// The losses of responses that `pending` has accounted for, in all and for each server with losses.
+    /// The losses of responses that `pending` has accounted for, in total and for each server with losses.
     pub(super) noted_losses: u64,
     noted_losses_of: Vec<(Gid, u64)>,
     pub(super) dropped_responses: u64,
-    /// The number of responses that are no messages of their type, as a binding finds.
+    /// The number of responses whose bytes are not a message of their type, as a binding reports.
     pub(super) malformed: MalformedSamples,
 }
 
 impl RequestTracker {
-    /// The endpoints of a client: the publisher of its requests, and the tracker with the subscription to its
-    /// responses.
+    /// Makes the endpoints of a client: the publisher of its requests, and the tracker with the subscription to
+    /// its responses.
     pub(super) fn new(
         node: &Node,
         name: &str,
@@ -81,8 +83,8 @@ impl RequestTracker {
         let (topic, request_type) = (request_topic(&name), service_type.request.clone());
         let requests = node.publisher_on(&topic, request_type, request_qos(depth), options)?;
         let gid = requests.engine.description().gid;
-        // Each server keeps `kept_replies` for this client. A KEEP_LAST depth would count the responses of all servers
-        // together, and the responses of one server would push out the responses of another.
+        // Each server keeps `kept_replies` for this client. With a KEEP_LAST depth, the responses of all servers
+        // would count together, and the responses of one server would displace the responses of another.
         let (topic, qos) = (client_reply_topic(&name, gid), Qos::default().reliable().keep_all());
         let responses = node.subscription_on(&topic, service_type.response.clone(), qos)?.engine;
         let tracker = RequestTracker {
@@ -106,7 +108,7 @@ impl RequestTracker {
         Ok((requests, tracker))
     }
 
-    /// Sends a request and follows it to its end.
+    /// Sends a request and begins to track it.
     pub(super) fn send(
         &mut self,
         requests: &mut GenericPublisher,
@@ -135,7 +137,8 @@ impl RequestTracker {
         Err(self.no_server()?)
     }
 
-    /// Without a pending request, all responses are late: drops them, and does not count overwritten ones as losses.
+    /// Without a pending request, all responses are late: drops the responses, and does not count overwritten
+    /// responses as losses.
     fn drop_stale(&mut self) -> Result<()> {
         if !self.pending.is_empty() {
             return Ok(());
@@ -171,8 +174,8 @@ impl RequestTracker {
         Ok(self.servers.len())
     }
 
-    /// Whether a request would reach a server now, for callers that wait for a server. Takes all responses first: a
-    /// late response of a server that is gone would end each wait at once.
+    /// Whether a request would reach a server now, for a caller that waits for a server. Takes all responses first:
+    /// a late response of a server that is gone would end each wait at once.
     pub(super) fn has_server(&mut self, requests: &mut GenericPublisher) -> Result<bool> {
         while let Some(outcome) = self.next_outcome()? {
             self.arrived.push_back(outcome);
@@ -194,8 +197,8 @@ impl RequestTracker {
                     .pop()
                     .map_or(Ok(false), |mismatch| Err(Error::ServiceTypeMismatch { mismatch }));
             }
-            // A server makes its publisher for this client after its subscription has joined, so the publisher comes
-            // last.
+            // A server makes its publisher for this client after its subscription has joined, so the publisher is
+            // visible last.
             let is_half_ready = self.responses.publishers().next().is_some();
             let pause = if is_half_ready { remaining.min(HALF_READY_PAUSE) } else { remaining };
             self.responses.wait_for_change(pause)?;
@@ -214,7 +217,7 @@ impl RequestTracker {
         RequestId { client_gid: self.gid, sequence }
     }
 
-    /// Ends the polling of servers if no request is pending.
+    /// Stops the liveness polling of servers if no request is pending.
     fn requests_ended(&self) {
         if self.pending.is_empty() {
             self.responses.poll_liveness(false);
@@ -235,7 +238,7 @@ impl RequestTracker {
         Ok(!self.arrived.is_empty())
     }
 
-    /// The next outcome. Outcomes that came during a wait for another one come first.
+    /// Takes the next outcome. Outcomes that came during a wait for another one come first.
     pub(super) fn take_outcome(&mut self) -> Result<Option<Outcome>> {
         match self.arrived.pop_front() {
             Some(outcome) => Ok(Some(outcome)),
@@ -243,14 +246,14 @@ impl RequestTracker {
         }
     }
 
-    /// An outcome that came during a wait for another outcome.
+    /// Takes an outcome that came during a wait for another outcome.
     pub(super) fn take_arrived(&mut self) -> Option<Outcome> {
         self.arrived.pop_front()
     }
 
-    /// The next response to a pending request; if there is none, the next request that will not be answered. Drops
-    /// other responses, but not more than existed when the first one was dropped, so that a server that sends
-    /// continuously does not hold up the call.
+    /// Takes the next response to a pending request; if there is none, the next request that will not be answered.
+    /// Drops other responses, but not more than existed when the first of them was dropped, so that a server that
+    /// sends continuously does not hold up the call.
     fn next_outcome(&mut self) -> Result<Option<Outcome>> {
         let mut left = None;
         while left != Some(0)
@@ -282,8 +285,8 @@ impl RequestTracker {
         losses.overwritten + losses.before_matched
     }
 
-    /// If responses of a server were overwritten since the last take, its response to any pending request may have been
-    /// among them, unless this response can still be taken.
+    /// Notes lost responses: if responses of a server were overwritten since the last take, the server's response to
+    /// any pending request may have been among them, unless this response can still be taken.
     #[inline]
     fn note_losses(&mut self) {
         if self.losses() != self.noted_losses {
@@ -322,7 +325,7 @@ impl RequestTracker {
         }
     }
 
-    /// The outcome of the request that was sent at `begin`; an error after `timeout`.
+    /// Waits for the outcome of the request that was sent at `begin`; an error after `timeout`.
     pub(super) fn wait_for_outcome(
         &mut self,
         requests: &GenericPublisher,
@@ -347,7 +350,7 @@ impl RequestTracker {
         Err(waited)
     }
 
-    /// Gives up a request; `false` if it ended before.
+    /// Gives up a request; `false` if the request has ended already.
     pub(super) fn give_up(&mut self, sequence: u64) -> bool {
         let was_pending = self.pending.remove(sequence).is_some();
         self.requests_ended();

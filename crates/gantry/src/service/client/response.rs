@@ -5,20 +5,21 @@ use gantry_cdr::Service as ServiceType;
 use gantry_shm::{RequestId, SampleInfo};
 use std::ops::Deref;
 
-/// A taken response, in place: it derefs to the message's view. It owns its pin: keep it, send it to another thread,
-/// drop it in any order.
+/// A taken response, in place; it derefs to the message's view. A response owns its pin: it can be kept, sent to
+/// another thread, and dropped in any order.
 ///
 /// # Real-time
-/// Data path while its client exists.
+/// A response is on the data path while its client exists.
 pub struct Response<S: ServiceType> {
     sample: Sample<S::Response>,
     id: RequestId,
 }
 
-/// A taken response as bytes, in place. It owns its pin: keep it, send it to another thread, drop it in any order.
+/// A taken response as bytes, in place. A response owns its pin: it can be kept, sent to another thread, and dropped
+/// in any order.
 ///
 /// # Real-time
-/// Data path while its client exists.
+/// A response is on the data path while its client exists.
 #[derive(Debug)]
 pub struct GenericResponse {
     sample: GenericSample,
@@ -31,14 +32,14 @@ impl<S: ServiceType> Response<S> {
         Response { sample, id }
     }
 
-    /// The id of the request that it answers.
+    /// The id of the request that this response answers.
     #[inline]
     #[must_use]
     pub fn id(&self) -> RequestId {
         self.id
     }
 
-    /// The message, with its times and the server's gid.
+    /// The response's message, with its times and the server's gid.
     #[inline]
     #[must_use]
     pub fn sample(&self) -> &Sample<S::Response> {
@@ -67,14 +68,14 @@ impl GenericResponse {
         GenericResponse { sample, id }
     }
 
-    /// The id of the request that it answers.
+    /// The id of the request that this response answers.
     #[inline]
     #[must_use]
     pub fn id(&self) -> RequestId {
         self.id
     }
 
-    /// The message, with its times and the server's gid.
+    /// The response's message, with its times and the server's gid.
     #[inline]
     #[must_use]
     pub fn sample(&self) -> &GenericSample {
@@ -88,7 +89,7 @@ impl GenericResponse {
         self.sample.bytes()
     }
 
-    /// The message's times and the server's gid.
+    /// The times of the response's message and the server's gid.
     #[inline]
     #[must_use]
     pub fn message_info(&self) -> SampleInfo {

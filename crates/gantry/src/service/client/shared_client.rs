@@ -1,7 +1,7 @@
 //! A client that several tasks share.
 //!
-//! The engine wakes one waker. This waker wakes all waiting tasks, and each checks whether its request has ended. A
-//! waker may poll or drop its task at once, so wakers are called and dropped while nothing is locked.
+//! The engine wakes a single waker. This waker wakes all waiting tasks, and each task checks whether its request has
+//! ended. A waker may poll or drop its task at once, so wakers are called and dropped while nothing is locked.
 
 use super::{
     Client, Outcome, Response,
@@ -18,8 +18,8 @@ use std::{
     task::{Context, Poll},
 };
 
-/// A client of a service for several tasks or threads: [`Client::into_shared`]. Clones are the same client, so its
-/// requests in flight are bounded together.
+/// A client of a service for several tasks or threads: [`Client::into_shared`]. Clones are handles to the same
+/// client, so one limit applies to the requests in flight of all tasks.
 ///
 /// ```
 /// # use gantry::SharedClient;
@@ -36,7 +36,7 @@ use std::{
 /// ```
 ///
 /// # Real-time
-/// Control path: each call takes a lock.
+/// The client is on the control path: each call takes a lock.
 pub struct SharedClient<S: ServiceType>(Arc<Inner<S>>);
 
 struct Inner<S: ServiceType> {
@@ -46,17 +46,17 @@ struct Inner<S: ServiceType> {
 
 struct State<S: ServiceType> {
     client: Client<S>,
-    /// The outcomes that their tasks have not taken.
+    /// The outcomes that the waiting tasks have not taken yet.
     outcomes: BTreeMap<u64, Outcome>,
 }
 
-/// The locked state. Fields drop in this order, so the tasks that are woken meanwhile wait until the state is unlocked.
+/// The locked state. The fields drop in this order, so that tasks are woken only after the state is unlocked.
 struct LockedState<'a, S: ServiceType> {
     state: MutexGuard<'a, State<S>>,
     _deferral: Deferral<'a>,
 }
 
-/// The response to one request. Dropping the future gives up the request.
+/// A future of the response to one request. Dropping it gives up the request.
 struct SharedResponse<S: ServiceType> {
     inner: Arc<Inner<S>>,
     sequence: u64,
@@ -208,7 +208,7 @@ impl<S: ServiceType> Future for SharedResponse<S> {
 }
 
 impl<S: ServiceType> State<S> {
-    /// Keeps the outcomes that belong to other tasks; returns whether there were any.
+    /// Keeps the outcomes that belong to other tasks; returns whether there were such outcomes.
     fn keep_outcomes(&mut self) -> bool {
         let before = self.outcomes.len();
         while let Some(outcome) = self.client.tracker.take_arrived() {

@@ -17,17 +17,17 @@ struct List {
     last_id: u64,
     /// The number of threads that must not wake tasks now.
     deferrals: usize,
-    /// Whether the tasks are to be woken when a deferral ends.
+    /// Whether the tasks must be woken when the last deferral ends.
     is_due: bool,
 }
 
-/// One future of a task. Dropping it forgets the waker.
+/// The registration of one future's task. Dropping it removes the task's waker.
 pub(super) struct Task {
     tasks: Arc<Tasks>,
     id: u64,
 }
 
-/// A deferral: while it lives, no task is woken; its drop wakes them.
+/// A guard during which no task is woken; its drop wakes the tasks.
 pub(super) struct Deferral<'a>(&'a Tasks);
 
 impl Task {

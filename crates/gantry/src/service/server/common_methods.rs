@@ -1,9 +1,9 @@
 //! The methods that do not depend on the form of messages, for typed and generic servers.
 
-/// Implements the methods for a server with the fields `name`, `requests` and `replies`.
+/// Implements the common methods for a server with the fields `name`, `requests` and `replies`.
 macro_rules! common_methods {
     ($service:ident) => {
-        /// The next request, in place, when there is one, on any async runtime.
+        /// A future of the next request, in place, for any async runtime.
         ///
         /// # Errors
         #[doc = concat!("[`Error::ShutDown`](crate::Error::ShutDown); as [`", stringify!($service), "::take_request`].")]
@@ -11,8 +11,8 @@ macro_rules! common_methods {
             TakeFuture::new(self)
         }
 
-        /// Waits until there is a request to take; `false` after `timeout` or a shutdown. A client of another type is
-        /// no error here: that client gets the error, and this is shown by
+        /// Waits until there is a request to take; `false` after `timeout` or a shutdown. A client with another type
+        /// is no error here: the client gets the error, which this side sees by
         #[doc = concat!("[`", stringify!($service), "::mismatches`].")]
         ///
         /// # Errors
@@ -24,9 +24,9 @@ macro_rules! common_methods {
             }
         }
 
-        /// The number of responses that were lost because all memory for them was in use by responses that the client
-        /// had not taken. The log has the first, the tenth, the hundredth … with the client. Responses that overflow a
-        /// client's history are not included, because the client counts these.
+        /// The number of responses that were lost because all memory for them was in use by responses that the
+        /// client had not taken. The log names the first, the tenth, the hundredth such response and so on, with its
+        /// client. Responses that overflow a client's history are not included, because the client counts these.
         #[must_use]
         pub fn lost_responses(&self) -> u64 {
             self.replies.lost_responses

@@ -10,10 +10,11 @@ use crate::{
 use gantry_shm::{Error as EngineError, Qos, RequestId, SampleInfo, SourceTime};
 use std::{fmt::Display, os::fd::BorrowedFd, time::Duration};
 
-/// Answers requests as bytes, as [`Service`](crate::Service) answers messages; belongs to one thread at a time.
+/// A server that answers requests as bytes, as [`Service`](crate::Service) does with messages. It belongs to one
+/// thread at a time.
 ///
-/// Requests and responses are CDR bodies, as [`GenericPublisher`](crate::GenericPublisher) says. Gantry does not check
-/// that the bytes are messages of the described types.
+/// Requests and responses are CDR bodies, as for a [`GenericPublisher`](crate::GenericPublisher). Gantry does not
+/// check that the bytes are messages of the described types.
 ///
 /// # Real-time
 /// As [`Service`](crate::Service).
@@ -23,18 +24,18 @@ pub struct GenericService {
     replies: ReplyPublishers,
 }
 
-/// A taken request, in place. It owns its pin: keep it, send it to another thread, drop it in any order; answer it now
-/// or later.
+/// A taken request, in place. A request owns its pin: it can be kept, sent to another thread, dropped in any order,
+/// and answered now or later.
 ///
 /// # Real-time
-/// Data path while its service exists.
+/// A request is on the data path while its service exists.
 #[derive(Debug)]
 pub struct GenericRequest {
     sample: GenericSample,
 }
 
 impl Node {
-    /// A server under `name`, whose type is known at run time.
+    /// Creates a server under `name`, whose type is known at run time.
     ///
     /// # Errors
     /// As [`Node::create_service`]; a description of more than 1 MiB.
@@ -58,7 +59,7 @@ impl Node {
 }
 
 impl GenericService {
-    /// The next request, as [`Service::take_request`](crate::Service::take_request).
+    /// Takes the next request, as [`Service::take_request`](crate::Service::take_request).
     ///
     /// # Errors
     /// A client whose memory is invalid, which is then excluded for good; the process forked.
@@ -68,8 +69,8 @@ impl GenericService {
         Ok(self.requests.take()?.map(|sample| GenericRequest { sample }))
     }
 
-    /// Memory for the response to this request, as [`GenericPublisher::loan`](crate::GenericPublisher::loan). It lies
-    /// in the memory from which the client reads its responses.
+    /// Loans memory for the response to this request, as [`GenericPublisher::loan`](crate::GenericPublisher::loan).
+    /// The loan lies in the memory from which the client reads its responses.
     ///
     /// # Errors
     /// As that method.
@@ -78,8 +79,8 @@ impl GenericService {
         self.replies.publisher_for(request.client_gid)?.loan(length_bytes)
     }
 
-    /// Bytes of the shared memory for the responses to all clients. The memory grows as needed; the memory for a client
-    /// that left is freed.
+    /// The bytes of the shared memory for the responses to all clients. The memory grows as needed; the memory for a
+    /// client that left is freed.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
         self.replies.memory_bytes()
@@ -99,7 +100,8 @@ impl GenericService {
     }
 
     /// As [`GenericService::send_response`], with the caller's time instead of a reading of the clock:
-    /// [`GenericPublisher::publish_at`]. It is for a binding that has to know the time, such as one that traces.
+    /// [`GenericPublisher::publish_at`]. This is for a binding that needs to know the time, such as a binding
+    /// with tracing.
     ///
     /// # Errors
     /// As [`GenericService::send_response`].
@@ -120,9 +122,10 @@ impl GenericService {
         self.send_response_copy_with(request, response.len(), |body| gantry_cdr::copy(body, response))
     }
 
-    /// As [`GenericService::send_response_copy`], for a response that `write` serialises: it writes all `length_bytes`
-    /// bytes, as in [`GenericPublisher::publish_copy_with`](crate::GenericPublisher::publish_copy_with). `write` is not
-    /// called if the client is gone.
+    /// As [`GenericService::send_response_copy`], for a response that `write` serialises: `write` writes all
+    /// `length_bytes` bytes, as in
+    /// [`GenericPublisher::publish_copy_with`](crate::GenericPublisher::publish_copy_with). `write` is not called if
+    /// the client is gone.
     ///
     /// # Errors
     /// As [`GenericService::send_response_copy`].
@@ -137,14 +140,14 @@ impl GenericService {
         self.replies.publish(request.client_gid, publish).unwrap_or(Ok(()))
     }
 
-    /// Counts a response that is not sent as [lost](GenericService::lost_responses), and logs the first, the tenth, the
-    /// hundredth …. It is for a binding whose programs end at an error, after
+    /// Counts a response that is not sent as [lost](GenericService::lost_responses), and logs the first, the tenth,
+    /// the hundredth such response and so on. This is for a binding whose programs end at an error, after
     /// [`loan_response`](GenericService::loan_response) has found no memory.
     pub fn lose_response(&mut self, request: RequestId) {
         self.replies.count_lost(request.client_gid, 1);
     }
 
-    /// Counts a taken request as malformed, and logs the first, the tenth, the hundredth …, as
+    /// Counts a taken request as malformed, and logs the first, the tenth, the hundredth such request and so on, as
     /// [`GenericSubscription::skip_malformed`]. The client of this request gets no answer.
     ///
     /// # Real-time
@@ -207,7 +210,7 @@ impl GenericRequest {
         RequestId { client_gid: info.publisher_gid, sequence: info.sequence }
     }
 
-    /// The message, with its times and the client's gid.
+    /// The request's message, with its times and the client's gid.
     #[inline]
     #[must_use]
     pub fn sample(&self) -> &GenericSample {
@@ -221,7 +224,7 @@ impl GenericRequest {
         self.sample.bytes()
     }
 
-    /// The message's times and the client's gid.
+    /// The times of the request's message and the client's gid.
     #[inline]
     #[must_use]
     pub fn message_info(&self) -> SampleInfo {

@@ -1,6 +1,6 @@
-//! The server of a service: takes requests in place, builds responses in place.
+//! The server of a service: it takes requests and builds responses in place.
 //!
-//! `reply_publishers` has the memory for the responses to each client, `reply_watcher` makes and frees it.
+//! `reply_publishers` has the memory for the responses to each client, `reply_watcher` makes and frees this memory.
 
 #[macro_use]
 mod common_methods;
@@ -23,9 +23,9 @@ use gantry_shm::{Error as EngineError, Qos, RequestId};
 use reply_publishers::ReplyPublishers;
 use std::{ops::Deref, time::Duration};
 
-/// Answers the requests of a service's clients; belongs to one thread at a time.
+/// A server, which answers the requests of a service's clients. It belongs to one thread at a time.
 ///
-/// A service may have several servers: each gets every request, and the client uses the first response.
+/// A service may have several servers: each server gets every request, and the client uses the first response.
 ///
 /// ```
 /// # use gantry_msgs::example_interfaces::srv::AddTwoInts;
@@ -53,30 +53,30 @@ use std::{ops::Deref, time::Duration};
 /// another request was taken.
 ///
 /// # Real-time
-/// Data path: [`take_request`](Service::take_request), [`loan_response`](Service::loan_response),
+/// On the data path are [`take_request`](Service::take_request), [`loan_response`](Service::loan_response),
 /// [`send_response`](Service::send_response), their variants and [`service_name`](Service::service_name). Exceptions
 /// are named at these methods and at the corresponding methods of [`GenericPublisher`](crate::GenericPublisher) and
-/// [`GenericSubscription`](crate::GenericSubscription) There are two more. If clients came or left since the last call,
-/// each of the methods takes a lock and allocates. While the control thread makes the memory for a client, a response
-/// to a client without such memory takes a lock, and a response to the new client waits until its memory is made. The
-/// other methods are control path.
+/// [`GenericSubscription`](crate::GenericSubscription) There are two more exceptions. If clients came or left since
+/// the last call, each of the methods takes a lock and allocates. While the control thread makes the memory for a
+/// client, a response to a client without such memory takes a lock, and a response to the new client waits until its
+/// memory is made. The other methods are on the control path.
 pub struct Service<S: ServiceType> {
     name: String,
     requests: Subscription<S::Request>,
     replies: ReplyPublishers,
 }
 
-/// A taken request, in place: it derefs to the message's view. It owns its pin: keep it, send it to another thread,
-/// drop it in any order; answer it now or later.
+/// A taken request, in place; it derefs to the message's view. A request owns its pin: it can be kept, sent to
+/// another thread, dropped in any order, and answered now or later.
 ///
 /// # Real-time
-/// Data path while its service exists.
+/// A request is on the data path while its service exists.
 pub struct Request<S: ServiceType> {
     sample: Sample<S::Request>,
 }
 
 impl Node {
-    /// A server of `S` under `name` (`/absolute`, `relative` to the namespace, or `~/private`).
+    /// Creates a server of `S` under `name` (`/absolute`, `relative` to the namespace, or `~/private`).
     ///
     /// # Errors
     /// A name that ROS 2 does not allow; no room in shared memory.
@@ -84,9 +84,9 @@ impl Node {
         self.create_service_with_qos(name, DEFAULT_DEPTH)
     }
 
-    /// As [`Node::create_service`], with a QoS, which must be RELIABLE. Its depth limits nothing: requests wait in the
-    /// memory of their clients, and the depth of each client ([`Node::create_client_with_qos`]) bounds them and the
-    /// responses that are kept for it. The other policies are the policies of all services.
+    /// As [`Node::create_service`], with a QoS, which must be RELIABLE. The depth of the QoS limits nothing: requests
+    /// wait in the memory of their clients, and the depth of each client ([`Node::create_client_with_qos`]) bounds its
+    /// requests and the responses that are kept for it. The other policies are the policies of all services.
     ///
     /// # Errors
     /// As [`Node::create_service`]; BEST_EFFORT; a depth of 0 or above 10,000.
@@ -96,7 +96,7 @@ impl Node {
         Ok(Service { name, requests: Subscription::new(requests), replies })
     }
 
-    /// The name and the endpoints of a server.
+    /// Makes the endpoints of a server, and returns them with the service's full name.
     fn server_on(
         &self,
         name: &str,
@@ -109,8 +109,8 @@ impl Node {
         Ok((name, requests, replies))
     }
 
-    /// A server with a callback, to which this node's executor gives the requests one at a time, with the server to
-    /// answer them. [`Node::add_callback`] adds a callback to a server of another QoS.
+    /// Creates a server with a callback, which this node's executor calls with each request and with the server that
+    /// answers it. [`Node::add_callback`] adds a callback to a server with another QoS.
     ///
     /// # Errors
     /// As [`Node::create_service`].
@@ -146,9 +146,10 @@ impl CallbackGroup {
 }
 
 impl<S: ServiceType> Service<S> {
-    /// The next request, in place; `None` if there is none now. If several clients have requests, the oldest request
-    /// comes first. A sample that is not a valid request gets no answer and is passed over:
-    /// [`Service::malformed_requests`] counts it, and the log names the first, the tenth, the hundredth …
+    /// Takes the next request, in place; `None` if there is none now. If several clients have requests, the oldest
+    /// request comes first. A sample that is not a valid request gets no answer and is passed over:
+    /// [`Service::malformed_requests`] counts it, and the log names the first, the tenth, the hundredth such
+    /// sample and so on.…
     ///
     /// # Errors
     /// A client whose memory is invalid, which is then excluded for good; the process forked.
@@ -161,20 +162,20 @@ impl<S: ServiceType> Service<S> {
         Ok(self.requests.take_valid()?.map(|sample| Request { sample }))
     }
 
-    /// The number of requests that were no messages of the service's type.
+    /// The number of requests whose bytes were not a message of the service's type.
     #[must_use]
     pub fn malformed_requests(&self) -> u64 {
         self.requests.malformed()
     }
 
     /// Borrows memory for the response to this request, with this shape, as
-    /// [`Publisher::loan_with`](crate::Publisher::loan_with). It lies in the memory from which the client reads its
-    /// responses.
+    /// [`Publisher::loan_with`](crate::Publisher::loan_with). The loan lies in the memory from which the client
+    /// reads its responses.
     ///
     /// # Errors
     /// As [`Publisher::loan_with`](crate::Publisher::loan_with). A client that holds too many responses uses up the
-    /// memory for its own responses, and not the memory for other clients. A client that does not take its responses
-    /// loses the oldest ones ([`Service::lost_responses`]).
+    /// memory for its own responses only, not the memory for other clients. A client that does not take its
+    /// responses loses the oldest ones ([`Service::lost_responses`]).
     pub fn loan_response_with(
         &mut self,
         request: RequestId,
@@ -183,8 +184,8 @@ impl<S: ServiceType> Service<S> {
         self.replies.publisher_for(request.client_gid)?.loan_message(shape)
     }
 
-    /// Answers a request, now or later, in place, with a loan from [`Service::loan_response`]. If the client is gone,
-    /// this is no error.
+    /// Answers a request, now or later, in place, with a loan from [`Service::loan_response`]. If the client is
+    /// gone, this is not an error.
     ///
     /// # Errors
     /// The loan is for another client, or of another server; the process forked. The error returns the response.
@@ -216,8 +217,8 @@ impl<S: ServiceType> Service<S>
 where
     S::Response: FixedSize,
 {
-    /// Memory for the response to that request, if all responses of the type have the same length; else see
-    /// [`Service::loan_response_with`].
+    /// Loans memory for the response to this request, if all responses of the type have the same length; otherwise
+    /// see [`Service::loan_response_with`].
     ///
     /// # Errors
     /// As [`Service::loan_response_with`].
@@ -262,7 +263,7 @@ impl<S: ServiceType> Request<S> {
         RequestId { client_gid: info.publisher_gid, sequence: info.sequence }
     }
 
-    /// The message, with its times and the client's gid.
+    /// The request's message, with its times and the client's gid.
     #[inline]
     #[must_use]
     pub fn sample(&self) -> &Sample<S::Request> {

@@ -1,8 +1,8 @@
 //! The publishers of a server's replies: one for each client, on a topic that only this client reads.
 //!
-//! So the replies to a client are kept for that client alone, whatever other clients do. The control thread makes a
-//! publisher when a client is matched (`reply_watcher`), and the client counts the server as ready when it has mapped
-//! this publisher; therefore a client that sends a request can be answered.
+//! So the replies to a client are kept for this client alone, independently of other clients. The control thread
+//! makes a publisher when a client is matched (`reply_watcher`), and the client counts the server as ready when it
+//! has mapped this publisher; therefore a server can answer each client that sends a request.
 
 use super::{
     super::service_type::ServiceTypeDescription,
@@ -20,20 +20,20 @@ use std::{
     sync::{Arc, atomic::Ordering::Acquire},
 };
 
-/// The publishers of one server, as its own thread sees them. They are generic, so that the servers of all types share
-/// their code.
+/// The reply publishers of one server, as the server's own thread sees them. They are generic publishers, so that
+/// the servers of all types share their code.
 pub(super) struct ReplyPublishers {
     clients: BTreeMap<Gid, GenericPublisher>,
     unread: Unread,
     presence: Arc<Presence>,
     watcher: Arc<ReplyWatcher>,
-    /// The count of changes to which `clients` belongs.
+    /// The watcher's count of changes to which `clients` belongs.
     seen_changes: u64,
-    /// Responses that clients lost because they did not take them.
+    /// The number of responses that clients lost because they did not take them.
     pub(super) lost_responses: u64,
 }
 
-/// The publisher for replies to clients that left. It is made for the first of them.
+/// The publisher for replies to clients that left. This publisher is made when the first client has left.
 struct Unread {
     publisher: Option<Box<GenericPublisher>>,
     /// The record that shows the type of the replies to other processes until the publisher exists.
@@ -41,7 +41,7 @@ struct Unread {
 }
 
 impl ReplyPublishers {
-    /// Creates the publishers of replies for the clients that are matched with `requests`, now and later.
+    /// Creates the reply publishers for the clients that are matched with `requests`, now and later.
     pub(super) fn new(
         node: &Node,
         service: &str,
@@ -70,7 +70,7 @@ impl ReplyPublishers {
         })
     }
 
-    /// The publisher for a client's replies. If the client has left, it is a publisher that no client reads.
+    /// The publisher for a client's replies. If the client has left, the result is a publisher that no client reads.
     ///
     /// # Errors
     /// The client left, and there is no room for a publisher.
@@ -100,7 +100,7 @@ impl ReplyPublishers {
         Some(published)
     }
 
-    /// Counts responses that a client lost, and logs the first, the tenth, the hundredth …
+    /// Counts responses that a client lost, and logs the first, the tenth, the hundredth of them and so on.…
     #[cold]
     pub(super) fn count_lost(&mut self, client: Gid, count: u64) {
         let before = self.lost_responses.checked_ilog10();
@@ -161,7 +161,7 @@ impl ReplyPublishers {
         if sentences.is_empty() { requests.mismatches() } else { sentences }
     }
 
-    /// Adopts the publishers of new clients, and gives back the publishers of clients that left.
+    /// Adopts the publishers of new clients, and returns the publishers of clients that left to the watcher.
     #[inline]
     pub(super) fn update(&mut self) {
         let changes = self.watcher.changes.load(Acquire); // partner: `ReplyWatcher::make`, `ReplyWatcher::let_go`
@@ -171,8 +171,8 @@ impl ReplyPublishers {
         }
     }
 
-    /// A client may send a request as soon as it has mapped its publisher. A client without a publisher here relies on
-    /// another server, or has left.
+    /// Waits for the publisher of a client that is not in `clients`. A client may send a request as soon as it has
+    /// mapped its publisher; a client without a publisher relies on another server, or has left.
     #[cold]
     fn wait_for(&mut self, client: Gid) {
         self.watcher.wait_until_made(client);
@@ -210,10 +210,11 @@ mod tests {
 
     const CLIENT: Gid = Gid([7; 16]);
     const RESPONSE_BYTES: usize = 64 << 10;
-    /// The client's depth: it never has more responses than this to wait for.
+    /// The depth of the test's client, which never waits for more responses than this.
     const DEPTH: u32 = 5;
 
-    /// A tester with a server of this name whose responses have any size, and the type of its responses.
+    /// Makes a tester with a server of this name whose responses may have any size, and returns the type of the
+    /// responses, too.
     fn server(name: &str) -> (Node, gantry_shm::Subscription, ReplyPublishers, TypeDescription) {
         let node = Node::builder("reply_tester").domain_id(crate::MAX_DOMAIN_ID).build().unwrap();
         let of_any_size = TypeDescription { name: "response".into(), payload_bytes: usize::MAX, ..Default::default() };
@@ -246,7 +247,7 @@ mod tests {
         assert!(other.send(request, foreign).is_err(), "it is another server's");
     }
 
-    /// Outside of this test, the limit of memory is reached after a gigabyte.
+    /// The test sets a small memory limit: the default limit is reached only after a gigabyte.
     #[test]
     fn a_client_that_takes_no_response_loses_the_oldest_and_stops_no_server() {
         let (node, _requests, mut replies, of_any_size) = server("/map");

@@ -1,7 +1,7 @@
 //! Timers on a schedule that does not drift.
 //!
-//! A [`Timer`] is a handle: clones are the same timer, and any thread may cancel or reset it. Invariant: until a reset,
-//! the next due time is the first due time plus a whole number of periods.
+//! A [`Timer`] is a handle: clones are handles to the same timer, and any thread may cancel or reset it. Invariant:
+//! until a reset, the next due time is the first due time plus a whole number of periods.
 
 use super::clock::{Clock, Jump, JumpListener, in_ns, monotonic_ns};
 use crate::{
@@ -17,9 +17,9 @@ use std::{
 /// A timer, periodic or one-shot.
 ///
 /// # Real-time
-/// The handles of a timer share a lock, which is held for some nanoseconds. [`Timer::cancel`] and [`Timer::reset`] also
-/// allocate and wake waiting threads by a system call; the other methods do neither. A control loop that must not wait
-/// for a lock sleeps on the clock itself (example `control_loop`).
+/// The handles of a timer share a lock, which is held for some nanoseconds. [`Timer::cancel`] and [`Timer::reset`]
+/// also allocate and wake waiting threads by a system call; the other methods do neither. A control loop that must
+/// not wait for a lock should sleep on the system's clock directly (example `control_loop`).
 #[derive(Debug)]
 pub struct Timer {
     clock: Clock,
@@ -32,10 +32,10 @@ pub struct Timer {
 struct Schedule {
     period_ns: u64,
     is_one_shot: bool,
-    /// `None`: canceled, or a one-shot that went off.
+    /// The next due time; `None` if the timer was canceled, or is a one-shot timer that went off.
     next_ns: Option<u64>,
     overruns: u64,
-    /// The time of the last cancel or reset: callbacks do not get ticks from before it.
+    /// The time of the last cancel or reset: callbacks do not get ticks that were due before this time.
     changed_ns: Option<u64>,
     /// The number of handles that were made.
     handles: u64,
@@ -49,14 +49,15 @@ pub struct Tick {
     /// The time at which the tick was due, by the timer's clock: the first due time since the last tick (rclcpp's
     /// `expected_call_time`). So `noticed - scheduled` is the whole delay, also if it is several periods.
     pub scheduled: Duration,
-    /// The time at which it was taken (rclcpp's `actual_call_time`).
+    /// The time at which the tick was taken (rclcpp's `actual_call_time`).
     pub noticed: Duration,
-    /// The number of due times after `scheduled` that had passed, too. They get no ticks of their own.
+    /// The number of further due times after `scheduled` that had passed when the tick was taken. They get no ticks
+    /// of their own.
     pub overruns: u64,
 }
 
 impl Timer {
-    /// A timer that goes off every `period`, for the first time one `period` from now.
+    /// Makes a timer that goes off every `period`, for the first time one `period` from now.
     ///
     /// # Errors
     /// A period of 0.
@@ -64,7 +65,7 @@ impl Timer {
         Timer::with(clock, period, false)
     }
 
-    /// A timer that goes off once, `delay` from now, and once more after each reset.
+    /// Makes a timer that goes off once, `delay` from now, and once more after each reset.
     ///
     /// # Errors
     /// As [`Timer::new`].
@@ -89,8 +90,8 @@ impl Timer {
         Ok(timer)
     }
 
-    /// The tick that is due, if there is one. Several due times are one tick, with the time of the first; the others
-    /// are its overruns. The next tick is due a whole number of periods later.
+    /// Takes the tick that is due, if there is one. Several due times make one tick, with the time of the first; the
+    /// other due times are the tick's overruns. The next tick is due a whole number of periods later.
     pub fn take(&mut self) -> Option<Tick> {
         let schedule = &mut *lock(&self.schedule);
         let now_ns = self.clock.now_ns(); // under the lock, which a jump of the clock takes
@@ -103,29 +104,31 @@ impl Timer {
         Some(Tick { scheduled, noticed, overruns })
     }
 
-    /// Stops the timer until a reset. Callbacks do not get ticks that were due before.
+    /// Stops the timer until a reset. Callbacks do not get ticks that were due before the cancel.
     pub fn cancel(&self) {
         self.change(|schedule, _| schedule.next_ns = None);
     }
 
-    /// Restarts the timer: the next tick is due one period from now. Callbacks do not get ticks that were due before.
+    /// Restarts the timer: the next tick is due one period from now. Callbacks do not get ticks that were due
+    /// before the reset.
     pub fn reset(&self) {
         self.change(|schedule, now_ns| schedule.next_ns = Some(now_ns.saturating_add(schedule.period_ns)));
     }
 
-    /// As [`Timer::reset`], but the next tick is due `delay` from now, and the following ones whole periods later. To
-    /// keep several timers in one phase, reset them with delays to the same time.
+    /// As [`Timer::reset`], but the next tick is due `delay` from now, and the following ticks are due whole periods
+    /// later. To bring several timers into phase, reset them with delays that end at the same time.
     pub fn reset_after(&self, delay: Duration) {
         self.change(|schedule, now_ns| schedule.next_ns = Some(now_ns.saturating_add(in_ns(delay))));
     }
 
-    /// Whether the timer was canceled, or was a one-shot that went off, and was not reset since then.
+    /// Whether the timer has no next tick: it was canceled, or is a one-shot timer that went off, and was not
+    /// reset since then.
     #[must_use]
     pub fn is_canceled(&self) -> bool {
         lock(&self.schedule).next_ns.is_none()
     }
 
-    /// The time until the next tick is due: 0 if a tick is due now, `None` if there will be none.
+    /// The time until the next tick is due: 0 if a tick is due now, `None` if there will be no tick.
     #[must_use]
     pub fn time_until_trigger(&self) -> Option<Duration> {
         let next_ns = lock(&self.schedule).next_ns?;
@@ -133,15 +136,16 @@ impl Timer {
     }
 
     /// The time at which the timer becomes ready, for a caller that waits by itself, as with a
-    /// [`Collector`](crate::Collector); `None` if time alone does not make it ready. A timer on a clock that stands,
-    /// such as simulated time, calls its waker ([`Waitable::set_waker`]) when the clock is set.
+    /// [`Collector`](crate::Collector); `None` if time alone does not make it ready. A timer on a clock that
+    /// advances only when it is set, such as simulated time, calls its waker ([`Waitable::set_waker`]) when the
+    /// clock is set.
     #[must_use]
     pub fn due(&mut self) -> Option<Instant> {
         let due_ns = self.due_ns()?;
         Instant::now().checked_add(Duration::from_nanos(due_ns.saturating_sub(monotonic_ns())))
     }
 
-    /// The number of periods so far that passed without a tick of their own.
+    /// The total number of periods that passed without a tick of their own.
     #[must_use]
     pub fn overruns(&self) -> u64 {
         lock(&self.schedule).overruns
@@ -154,14 +158,14 @@ impl Timer {
         schedule.changed_ns = Some(now_ns);
         let wakers = schedule.wakers.clone();
         drop(schedule);
-        // The new due time may be earlier than the end of the sleep of waiting threads.
+        // Waiting threads are woken, because the new due time may be earlier than the end of their sleep.
         wakers.into_iter().for_each(|(_, waker)| waker.wake());
     }
 }
 
 impl JumpListener for Mutex<Schedule> {
-    /// As in rcl: after a change of the source, the rest of the period remains; after a jump back by more than a
-    /// period, a whole period remains.
+    /// Adapts the due time as rcl does: after a change of the time's source, the rest of the period remains; after a
+    /// jump back by more than a period, a whole period remains.
     fn time_jumped(&self, jump: Jump) -> Vec<Waker> {
         let mut schedule = lock(self);
         let Some(next_ns) = schedule.next_ns else { return Vec::new() };
@@ -183,7 +187,7 @@ impl WaitSource for Timer {
         let due_ns = self.clock.due_ns(next_ns);
         if due_ns.is_none() {
             schedule.wakers.iter().for_each(|(_, waker)| self.clock.wake_when_set(waker));
-            // The clock may have been set since the last check.
+            // The due time is checked again, because the clock may have been set since the last check.
             if next_ns <= self.clock.now_ns() {
                 return Some(0);
             }
@@ -244,7 +248,8 @@ impl TakeSource for Timer {
     }
 
     fn is_current(&self, tick: &Tick) -> bool {
-        // The first tick after a change is noticed at least a period later.
+        // A tick that was noticed at the time of a cancel or a reset is an old tick: the first tick after the change
+        // is noticed at least a period later.
         lock(&self.schedule).changed_ns.is_none_or(|changed_ns| changed_ns < in_ns(tick.noticed))
     }
 }

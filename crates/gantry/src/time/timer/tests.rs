@@ -88,7 +88,7 @@ fn a_period_of_zero_is_refused_and_a_long_one_never_ends() {
     assert!(!timer.is_canceled());
 }
 
-/// A waker that makes a timer of its clock, as a runtime may do when it polls a task in the waker.
+/// A waker that makes a timer on its clock, as a runtime may do when it polls a task in the waker.
 struct MakesTimer(Clock, std::sync::mpsc::Sender<()>);
 
 impl std::task::Wake for MakesTimer {

@@ -40,7 +40,7 @@ fn callbacks_come_and_go_while_it_spins(case: &Case) {
     assert_eq!(listener.rest(), []);
 }
 
-/// Indices change at any moment, while other callbacks run, or wait for their group or for their run.
+/// The indices of callbacks change at any moment, while other callbacks run, or wait for their group or for their run.
 fn nothing_is_lost_while_others_come_and_go(case: &Case) {
     const NAMES: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
     let (mut fars, mut executor, listener) = ([case.far(), case.far()], case.executor(), Listener::new());
@@ -117,7 +117,7 @@ fn callbacks_add_and_remove_callbacks(case: &Case) {
     assert_eq!(added.load(SeqCst), 10);
 }
 
-/// The node leaves between two steps, when other callbacks are in a round or queue already.
+/// The node leaves the executor between two steps, when other callbacks are already in the executor's round or queue.
 fn a_node_that_leaves_takes_its_callbacks(case: &Case) {
     let (mut executor, leaves, stays) = (case.executor(), Listener::new(), Listener::new());
     let mut publishers = Vec::new();
@@ -203,7 +203,7 @@ fn a_dropped_node_stays_until_its_executor_is_dropped(case: &Case) {
     assert!(is_there());
     drop(executor);
     assert!(!is_there());
-    // Its callbacks are dropped, too: their sender is gone.
+    // The node's callbacks are dropped, too: their sender is gone.
     told.rest();
     assert!(told.0.recv().is_err());
 }
@@ -247,7 +247,7 @@ fn callbacks_that_are_added_do_not_multiply_queued_events(case: &Case) {
     drain(&mut *executor);
     let heard = listener.rest();
     let keeps_each = matches!(case.kind.overflow(), Some(Overflow::DropOldest | Overflow::DropNewest));
-    // Two more than the messages that ran: one that was queued, and the newest.
+    // Two more messages are allowed for each topic: one that was queued, and the newest.
     assert!(keeps_each || heard.len() <= 10 + 4, "{heard:?}");
     for name in ["a", "b"] {
         let numbers: Vec<_> = heard.iter().filter(|heard| heard.0 == name).map(|heard| heard.1).collect();

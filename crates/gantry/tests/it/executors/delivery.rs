@@ -1,4 +1,4 @@
-//! The samples that callbacks get: order, history, endpoints that come late, are incompatible, or leave.
+//! The samples that callbacks get: order, history, and endpoints that come late, are incompatible, or leave.
 
 use super::*;
 
@@ -111,7 +111,7 @@ fn only_compatible_publishers_are_heard(case: &Case) {
         far.publish(&topic, 1, 5);
         fitting.publish(&topic, 6, 8);
         assert_eq!(listener.take(3), [("fit", 6), ("fit", 7), ("fit", 8)]);
-        // A subscription that requests less gets both.
+        // A subscription that requests less gets the samples of both publishers.
         let sender = listener.sender.clone();
         let each = move |point: Sample<Point>| sender.send(("each", point.x as usize)).unwrap();
         listener.node.create_subscription_with_callback(&topic, Qos::default().best_effort(), each).unwrap();
@@ -126,7 +126,7 @@ fn only_compatible_publishers_are_heard(case: &Case) {
     });
 }
 
-/// Each message is the answer to the last one: a lost wake-up ends the conversation.
+/// Each message is the answer to the message before it: a lost wake-up would end the conversation.
 fn a_conversation_loses_no_wake_up(case: &Case) {
     const LAST: usize = 1001;
     let (mut far, mut executor, node) = (case.far(), case.executor(), node());

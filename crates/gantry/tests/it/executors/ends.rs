@@ -1,4 +1,4 @@
-//! The end of a spin: by a cancel, in time, with a panic; and shutting down in any order.
+//! The ends of spins: by a cancel, by a timeout, or by a panic; and drops in any order.
 
 use super::*;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -40,7 +40,7 @@ fn a_cancel_ends_the_spin_or_the_next_one(case: &Case) {
             spinner.join().unwrap().unwrap();
             cancels.into_iter().for_each(|cancel| cancel.join().unwrap());
         });
-        // The later of the two cancels may have come after the spin; then it would end the next spin.
+        // The later of the two cancels may have come after the end of the spin; then it would end the next spin.
         canceler.cancel();
         executor.spin().unwrap();
     }
@@ -115,7 +115,7 @@ fn spinning_some_ends_though_there_is_always_more(case: &Case) {
     for _ in 0..20 {
         assert_eq!((executor.spin_some(PATIENCE).unwrap(), told.rest().len()), (1, 1));
     }
-    // The time is over after the first of several callbacks.
+    // The time limit is over after the first of several callbacks.
     let listener = Listener::new();
     executor.add_node(&listener.node).unwrap();
     let mut publishers = ["a", "b", "c"].map(|name| {
@@ -199,7 +199,7 @@ fn all_can_be_shut_down_in_any_order(case: &Case) {
                 Part::Far(far) => drop(far),
             }
         }
-        // Held samples are still there, and no callback is kept.
+        // Held samples are still valid, and no callback is kept.
         assert!(held.windows(2).all(|pair| pair[0].x < pair[1].x));
         told.rest();
         assert!(told.0.recv().is_err());

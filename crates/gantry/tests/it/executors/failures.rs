@@ -1,5 +1,5 @@
-//! Malformed samples: the first is logged, and the other samples come. The unit tests of the crate test sources that
-//! fail.
+//! Malformed samples: the first one is logged, and the other samples arrive. Sources that fail are tested by the
+//! crate's unit tests.
 
 use super::*;
 use std::sync::Once;

@@ -1,4 +1,5 @@
-//! The far end of a topic: it obeys orders, a line at a time, on a thread or in a process, with the same code in both.
+//! The far end of a topic: it obeys one order per line, with the same code on a thread of this process or in
+//! another process.
 
 use super::{all, services::add};
 use crate::support::*;
@@ -65,7 +66,7 @@ impl Far {
         self.tell(&format!("meet {topic} 1"));
     }
 
-    /// Ends the far end; a process is killed by `kill -9`.
+    /// Ends the far end without an orderly end; a process is killed by `kill -9`.
     pub fn vanish(mut self) {
         if let Far::Process(peer) = &mut self {
             drop(peer.take());
@@ -79,7 +80,7 @@ impl Far {
 }
 
 impl Drop for Far {
-    /// Ends the far end, with all its endpoints.
+    /// Ends the far end and all its endpoints.
     fn drop(&mut self) {
         match self {
             Far::Thread { commands, thread, .. } => {
@@ -96,7 +97,7 @@ impl Drop for Far {
     }
 }
 
-/// The thread or process of a far end.
+/// Runs a far end, on its thread or in its process.
 pub fn serve(commands: impl Iterator<Item = String>, mut say: impl FnMut(String)) {
     let mut end = End {
         node: Node::new("far").unwrap(),
@@ -117,7 +118,7 @@ struct End {
     publishers: HashMap<String, Publisher<Point>>,
     clients: HashMap<String, Client<AddTwoInts>>,
     silent: Option<Service<AddTwoInts>>,
-    /// Threads of floods and servers, with the flags that end them.
+    /// The threads of floods and servers by their topics or services, with the flags that end them.
     threads: HashMap<String, (Arc<AtomicBool>, JoinHandle<usize>)>,
 }
 
@@ -141,7 +142,7 @@ impl End {
             ["garbage", topic] => self.publish_garbage(topic),
             ["reply", from, to, last] => self.reply(from, to, number(last)),
             ["flood", topic, period_us] => self.flood(topic, Duration::from_micros(period_us.parse().unwrap())),
-            // Answers with the number of published messages.
+            // The answer to this order is the number of published messages.
             ["calm", topic] => {
                 let (end, flood) = self.threads.remove(topic).unwrap();
                 end.store(true, Relaxed);
@@ -179,7 +180,7 @@ impl End {
         self.threads.insert(topic.to_owned(), (ends, std::thread::spawn(flood)));
     }
 
-    /// Answers requests with the sum, until it is dropped.
+    /// Serves a service: answers requests with the sum, until the far end is dropped.
     fn serve(&mut self, name: &str) {
         let (end, mut service) = (Arc::new(AtomicBool::new(false)), self.node.create_service(name).unwrap());
         let ends = end.clone();
@@ -204,7 +205,7 @@ impl End {
         publisher.publish_copy(&[0; size_of::<Point>()]).unwrap();
     }
 
-    /// Publishes 1, then for each received number the next one, until it receives `last`.
+    /// Publishes 1, then for each received number the next number, until it receives `last`.
     fn reply(&mut self, from: &str, to: &str, last: usize) {
         let mut heard = self.node.create_subscription::<Point>(from, all()).unwrap();
         let publisher = self.publishers.get_mut(to).unwrap();
@@ -236,7 +237,7 @@ fn send(publisher: &mut Publisher<Point>, x: usize) {
     publisher.publish(loan).unwrap();
 }
 
-/// `keep_all`, `keep_last=3`, `best_effort`, `transient_local`, with commas between.
+/// Parses a QoS: `keep_all`, `keep_last=3`, `best_effort` and `transient_local`, separated by commas.
 fn parse_qos(words: &str) -> Qos {
     words.split(',').fold(Qos::default(), |qos, word| match word.split_once('=').unwrap_or((word, "")) {
         ("keep_all", _) => qos.keep_all(),

@@ -33,7 +33,7 @@ impl Inside {
     }
 }
 
-/// A meeting, where `parties` wait for each other.
+/// A meeting (barrier with a timeout) at which a number of `parties` wait for each other.
 struct Meeting {
     parties: usize,
     arrived: Mutex<usize>,
@@ -45,7 +45,7 @@ impl Meeting {
         Arc::new(Meeting { parties, arrived: Mutex::default(), all_here: Condvar::new() })
     }
 
-    /// Waits for the others. Returns whether all came.
+    /// Waits for the other parties. Returns whether all of them came.
     fn attend(&self) -> bool {
         let mut arrived = self.arrived.lock().unwrap();
         *arrived += 1;
@@ -61,7 +61,7 @@ fn callbacks_of_an_exclusive_group_never_overlap(case: &Case) {
     executor.add_node(&node).unwrap();
     let (inside, (sender, told)) = (Arc::new(Inside::default()), value_channel());
     let group = node.create_callback_group(CallbackGroupType::MutuallyExclusive);
-    // Clones are the same group, also after one of them got a priority.
+    // Clones are handles to the same group, also after one of them got a priority.
     let groups = [group.clone(), group.clone().with_priority(1), group];
     for (name, group) in NAMES.into_iter().zip(groups) {
         let (inside, sender) = (inside.clone(), sender.clone());
@@ -83,7 +83,7 @@ fn callbacks_of_an_exclusive_group_never_overlap(case: &Case) {
     }
 }
 
-/// Three callbacks wait for each other: on three threads all come; on one thread they run one after the other.
+/// Three callbacks wait for each other: on three threads they all meet; on one thread they run one after the other.
 fn run_at_once(case: &Case, groups: &[CallbackGroup], node: &Node, feed: impl FnOnce()) {
     let is_one_thread = match case.kind {
         Kind::MultiThreaded | Kind::EventsThreads(_) => false,
@@ -180,7 +180,8 @@ fn a_callback_never_overlaps_itself(case: &Case) {
     assert_eq!(inside.most.load(SeqCst), 1);
 }
 
-/// A callback is removed while it runs: the run ends normally, it is not run again, and it holds up no other.
+/// A callback is removed while it runs: the run ends normally, the callback is not run again, and no other
+/// callback is held up.
 fn the_group_of_a_removed_callback_goes_on(case: &Case) {
     let (mut executor, node) = (case.executor(), node());
     executor.add_node(&node).unwrap();

@@ -1,4 +1,4 @@
-//! Listeners: nodes whose callbacks send to the test what they get.
+//! Listeners: nodes whose callbacks send the received messages to the test.
 
 use super::Case;
 use crate::support::*;
@@ -29,7 +29,7 @@ impl<T> SentValues<T> {
         (0..count).map(|_| self.next()).collect()
     }
 
-    /// The values that were sent and not taken.
+    /// Takes the values that were sent and not taken yet.
     pub fn rest(&self) -> Vec<T> {
         self.0.try_iter().collect()
     }
@@ -51,7 +51,7 @@ impl Listener {
         Listener { node: node(), sender, told }
     }
 
-    /// Subscribes to a topic, in the node's own group.
+    /// Subscribes to a topic with a callback in the node's default group.
     pub fn hear(&self, case: &Case, name: &'static str, qos: Qos) -> CallbackHandle {
         let sender = self.sender.clone();
         self.node
@@ -79,7 +79,7 @@ impl Deref for Listener {
     }
 }
 
-/// A callback that blocks until this is dropped.
+/// A callback that blocks until this value is dropped.
 pub struct Blocker {
     publisher: Publisher<Point>,
     begins: SentValues<()>,
@@ -87,7 +87,7 @@ pub struct Blocker {
 }
 
 impl Blocker {
-    /// In that group; its topic has that name.
+    /// Makes the callback in this group, on a topic of this name.
     pub fn new(case: &Case, group: &CallbackGroup, name: &str) -> Blocker {
         let ((begun, begins), (release, released)) = (value_channel(), value_channel::<()>());
         let block = move |_: Sample<Point>| {
@@ -99,7 +99,7 @@ impl Blocker {
         Blocker { publisher, begins, _release: release }
     }
 
-    /// Has the callback run; returns when it blocks.
+    /// Makes the callback run; returns when it blocks.
     pub fn start(&mut self) {
         self.publisher.publish_copy(&Point { x: 0.0, y: 0.0 }).unwrap();
         self.begins.next();

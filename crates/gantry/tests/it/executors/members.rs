@@ -17,7 +17,7 @@ behaviours! {
     ],
 }
 
-/// A node with a callback in its own group and one in another group, and a function that publishes to both.
+/// A node with a callback in its default group and a callback in another group, and a function that publishes to both.
 fn two_groups(case: &Case, group: impl FnOnce(CallbackGroup) -> CallbackGroup) -> (Listener, CallbackGroup, Feed) {
     let listener = Listener::new();
     let group = group(listener.node.create_callback_group(CallbackGroupType::MutuallyExclusive));
@@ -61,7 +61,7 @@ fn groups_of_a_node_run_in_two_executors(case: &Case) {
     };
     feed.publish(1);
     assert_eq!(both(&mut *executor, &mut *other), (vec![("node", 1)], vec![("group", 1)]));
-    // The group goes back to the executor of its node, with the messages that came meanwhile.
+    // The group goes back to the executor of its node, with the messages that have come meanwhile.
     feed.publish(2);
     other.remove_callback_group(&group);
     drain(&mut *executor);
@@ -69,7 +69,7 @@ fn groups_of_a_node_run_in_two_executors(case: &Case) {
     heard.sort_unstable();
     assert_eq!(heard, [("group", 2), ("node", 2)]);
     assert!(other.spin_once(Duration::ZERO).unwrap_err().to_string().contains("no node"));
-    // The executor of the group is dropped while it spins in the other executor.
+    // The group's first executor is dropped while the other executor runs the group.
     executor.remove_node(&listener.node);
     other.add_callback_group(&group).unwrap();
     executor.add_node(&listener.node).unwrap();
@@ -156,9 +156,9 @@ fn nodes_and_groups_come_and_go_while_it_spins(case: &Case) {
             assert!(handle.is_spinning());
             handle.remove_node(&listener.node);
             handle.remove_callback_group(&group);
-            // Another executor may have it as soon as the first one has let it go.
+            // Another executor may have the node as soon as the first executor has released it.
             eventually("the node is free", || another.add_node(&listener.node).is_ok());
-            // The first executor may have the group a little longer: the group has a thread of its own.
+            // The first executor may have the group a little longer, because the group has a thread of its own.
             feed.publish(100 + number);
             let mut heard = Vec::new();
             eventually("all of it came", || {

@@ -1,5 +1,5 @@
-//! The behaviours that all executors share: each is a test of its own for every executor, with the far end on a thread
-//! of this process and in a process of its own (`far`), or without a far end.
+//! The behaviours that all executors share. Each behaviour is a test of its own for every executor: with the far end
+//! on a thread of this process and in a process of its own (`far`), or without a far end.
 //!
 //! Names are `executors::EXECUTOR::PLACE::BEHAVIOUR`. Where executors differ, in order and in losses, the behaviour
 //! states the difference.
@@ -36,7 +36,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A capacity at which queues drop nothing.
+/// A queue capacity at which no event is dropped.
 const AMPLE: usize = 5000;
 
 /// The kind of an executor.
@@ -66,7 +66,7 @@ impl Kind {
         self.overflow().is_some()
     }
 
-    /// The treatment of events for which the queue has no room, if there is a queue.
+    /// The rule for events for which the executor's queue has no room; `None` if the executor has no queue.
     pub fn overflow(self) -> Option<Overflow> {
         match self {
             Kind::Events(overflow) | Kind::EventsThreads(overflow) => Some(overflow),
@@ -83,7 +83,7 @@ impl Kind {
         self.executor_with_queue(AMPLE)
     }
 
-    /// An executor; the capacity is for the kinds that have a queue.
+    /// Makes an executor of this kind; the capacity is used by the kinds that have a queue.
     pub fn executor_with_queue(self, capacity: usize) -> Box<dyn Tested> {
         match self {
             Kind::SingleThreaded => Box::new(SingleThreadedExecutor::new()),
@@ -95,7 +95,7 @@ impl Kind {
     }
 }
 
-/// An executor, with the counts that only some have.
+/// An executor under test, with the counts that only some executors have.
 pub trait Tested: Executor + Send {
     fn dropped(&self) -> u64 {
         0
@@ -122,7 +122,7 @@ enum Place {
     Alone,
 }
 
-/// A behaviour: its name, whether there is a far end, and the test.
+/// A behaviour: its name, whether it needs a far end, and the test.
 type Behaviour = (&'static str, bool, fn(&Case));
 
 macro_rules! behaviours {
@@ -133,7 +133,7 @@ macro_rules! behaviours {
 }
 use behaviours;
 
-/// The executor and the place with which a test runs.
+/// The case of a test: the kind of executor, and the place of the far end.
 pub struct Case {
     kind: Kind,
     place: Place,
@@ -202,7 +202,7 @@ pub fn trials() -> Vec<Trial> {
     trials
 }
 
-/// Spins on a thread of its own while `work` is done here, then cancels.
+/// Spins on a thread of its own while this thread does `work`, then cancels the spin.
 fn spinning<R>(executor: &mut dyn Tested, work: impl FnOnce() -> R) -> R {
     let cancel = CancelAtEnd(executor.handle());
     std::thread::scope(|scope| {
@@ -214,7 +214,7 @@ fn spinning<R>(executor: &mut dyn Tested, work: impl FnOnce() -> R) -> R {
     })
 }
 
-/// Cancels the spin, so that a test that fails does not wait for its executor.
+/// A guard that cancels the spin when it is dropped, so that a failing test does not wait for its executor.
 struct CancelAtEnd(ExecutorHandle);
 
 impl Drop for CancelAtEnd {
@@ -253,7 +253,8 @@ pub fn play(role: &str, topic: &str) -> bool {
     true
 }
 
-/// The child with an executor of this kind and 50 idle topics. It prints its CPU time and the elapsed time.
+/// Role of a child process: has an executor of this kind and 50 idle topics, and prints its CPU time and the
+/// elapsed time.
 fn idle(kind: &str, topic: &str) {
     let (kind, _) = Kind::ALL.into_iter().find(|(_, name)| *name == kind).unwrap();
     let (node, mut executor) = (node(), kind.executor());

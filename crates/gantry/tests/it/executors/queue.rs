@@ -20,7 +20,7 @@ behaviours! {
     ],
 }
 
-/// Runs all ready callbacks on this thread: the order is the executor's alone.
+/// Runs all ready callbacks on this thread: the executor alone decides their order.
 fn run(executor: &mut dyn Tested, listener: &Listener) -> Vec<Heard> {
     while executor.spin_once(Duration::ZERO).unwrap() {}
     listener.rest()
@@ -126,7 +126,7 @@ fn the_least_urgent_goes_first(case: &Case) {
     assert_eq!(executor.dropped(), 4 - expected.len() as u64);
 }
 
-/// The oldest event is dropped, although it is found last: its topic is gathered after the other.
+/// The oldest event is dropped, although it is found last, because its topic is gathered after the other topic.
 fn the_oldest_goes_first(case: &Case) {
     let (mut executor, listener) = (case.kind.executor_with_queue(3), Listener::new());
     executor.add_node(&listener.node).unwrap();
@@ -147,7 +147,7 @@ fn the_oldest_goes_first(case: &Case) {
     }
 }
 
-/// Two publishers of one topic, and a subscription to it.
+/// Makes two publishers of one topic, and a subscription to the topic.
 fn two_publishers(case: &Case, listener: &Listener) -> [Publisher<Point>; 2] {
     listener.hear(case, "both", all());
     let mut publishers = [0, 1].map(|_| listener.node.create_publisher::<Point>(&case.topic("both"), all()).unwrap());
@@ -157,7 +157,7 @@ fn two_publishers(case: &Case, listener: &Listener) -> [Publisher<Point>; 2] {
     publishers
 }
 
-/// The first publisher publishes 1 to 6, then the second one 7 and 8.
+/// The first publisher publishes 1 to 6, then the second publisher publishes 7 and 8.
 fn publish_in_runs(publishers: &mut [Publisher<Point>; 2]) {
     for number in 1..=8 {
         publishers[usize::from(number > 6)].publish_copy(&Point { x: f64::from(number), y: 0.0 }).unwrap();
@@ -241,7 +241,7 @@ fn a_queue_is_bounded_in_bytes(case: &Case) {
     assert_eq!(heard, expected);
 }
 
-/// Values that an executor took for a callback are not lost with the executor: the next one continues with them.
+/// Values that an executor took for a callback are not lost with the executor: the next executor continues with them.
 fn queued_values_survive_the_executor(case: &Case) {
     let listener = Listener::new();
     let mut publishers = ["a", "b"].map(|name| {
@@ -256,7 +256,7 @@ fn queued_values_survive_the_executor(case: &Case) {
     }
     let mut heard = Vec::new();
     for round in 0..9 {
-        // Another executor of this kind, then one of each kind.
+        // First further executors of this kind, then one of each kind.
         let kind = if round < 3 { case.kind } else { Kind::ALL[round % Kind::ALL.len()].0 };
         let mut executor = kind.executor();
         executor.add_node(&listener.node).unwrap();

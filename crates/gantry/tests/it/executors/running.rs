@@ -11,7 +11,7 @@ behaviours! {
     ],
 }
 
-/// The number of ticks after which an executor has looked for changes.
+/// A number of ticks after which an executor has certainly checked for changes.
 const A_LOOK: usize = 20;
 
 /// A callback that runs once, and does not end until the test allows it.
@@ -74,7 +74,7 @@ fn a_node_comes_back_while_its_callback_runs(case: &Case) {
     });
 }
 
-/// Callbacks of the group never overlap, and go on after the long run, also if its callback was removed.
+/// Callbacks of the group never overlap, and continue after the long run, also if the long run's callback was removed.
 fn a_group_goes_to_another_executor_while_its_callback_runs(case: &Case) {
     for is_removed in [false, true] {
         let (mut executor, mut other, node) = (case.executor(), case.executor(), node());
@@ -108,7 +108,7 @@ impl<F: FnMut()> Drop for AtDrop<F> {
     }
 }
 
-/// The executor has the last handle of the node, and so drops the objects that its callbacks own.
+/// The executor has the last handle of the node, so it drops the objects that the node's callbacks own.
 fn a_destructor_of_a_node_holds_up_no_callback(case: &Case) {
     let (mut executor, leaves, stays) = (case.executor(), node(), node());
     let others = ticking(&exclusive(&stays));

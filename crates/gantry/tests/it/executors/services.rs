@@ -18,7 +18,7 @@ pub fn add(service: &mut Service<AddTwoInts>, request: Request<AddTwoInts>) {
     service.send_response_copy(request.id(), &AddTwoInts_Response { sum: request.a + request.b }).unwrap();
 }
 
-/// A client that sends the next request with each answer, up to `last`, and reports all answers.
+/// Adds a client that sends the next request at each answer, up to `last`, and reports all answers.
 fn ask_on(node: &Node, name: &str, last: i64) -> SentValues<i64> {
     let (mut client, (sender, told)) = (node.create_client::<AddTwoInts>(name).unwrap(), value_channel());
     assert!(client.wait_for_service(PATIENCE).unwrap());
@@ -60,7 +60,7 @@ fn a_server_and_its_client_may_share_an_executor(case: &Case) {
     spinning(&mut *executor, || assert_eq!(sums.take(100), (1..=100).collect::<Vec<_>>()));
 }
 
-/// As in rclcpp: a timer sends requests, and the client's callback gets the responses.
+/// As in rclcpp programs, a timer sends requests, and the client's callback gets the responses.
 fn another_callback_sends_the_requests(case: &Case) {
     let (mut executor, node, name) = (case.executor(), node(), case.topic("add"));
     executor.add_node(&node).unwrap();
@@ -84,7 +84,7 @@ fn another_callback_sends_the_requests(case: &Case) {
     let (removed, kept) = (handle.clone(), handle);
     removed.remove();
     assert!(!is_client(&kept));
-    // The timer's callback owns a handle of its node, and does not keep the node.
+    // The timer's callback owns a weak handle of its node, which does not keep the node.
     let weak = node.downgrade();
     drop((executor, node));
     assert!(weak.upgrade().is_none());

@@ -1,4 +1,4 @@
-//! Slow callbacks: a warning says which callback held up the others of its executor.
+//! Slow callbacks: a warning names the callback that held up the other callbacks of its executor.
 
 use super::{
     failures::{collect_log, logged},
@@ -17,7 +17,8 @@ behaviours! {
     ],
 }
 
-/// A callback in this group whose work takes 300 ms. The returned function starts a run and waits for its end.
+/// Adds a callback to this group whose work takes 300 ms. The returned function starts a run and waits for the
+/// end of the run.
 fn slow(case: &Case, group: &CallbackGroup) -> impl FnMut() + Send + use<> {
     let (topic, (sender, told)) = (case.topic("slow"), value_channel());
     let work = move |_: Sample<Point>| {
@@ -71,7 +72,7 @@ fn a_callback_that_held_up_its_group_is_said_after_its_run(case: &Case) {
     });
 }
 
-/// The other threads are in callbacks that run even longer.
+/// The other threads of the executor are in callbacks that run even longer.
 fn a_callback_that_held_up_all_threads_is_said_after_its_run(case: &Case) {
     if !case.kind.has_threads() {
         return;

@@ -29,7 +29,7 @@ fn check_schedule(ticks: &[Tick], period: Duration) {
 }
 
 fn timers_tick_on_under_a_flood(case: &Case) {
-    // The queue has room for a tenth of a second of callbacks.
+    // The queue has room for the callbacks of a tenth of a second.
     let (mut far, mut executor, node) = (case.far(), case.kind.executor_with_queue(50), node());
     executor.add_node(&node).unwrap();
     let slow = |_: Sample<Point>| std::thread::sleep(ms(2));
@@ -98,7 +98,7 @@ fn a_timer_can_be_canceled_and_reset_from_anywhere(case: &Case) {
     assert!(!executor.spin_once(ms(5)).unwrap());
 }
 
-/// A timer that was reset does not tick either, although both timers were due and found ready before the reset.
+/// A canceled timer and a timer that was reset do not tick, although both were due and found ready before.
 fn a_timer_that_was_canceled_does_not_tick(case: &Case) {
     let (mut executor, node, clock) = (case.executor(), node(), Clock::manual(ms(0)));
     executor.add_node(&node).unwrap();
@@ -151,7 +151,7 @@ fn a_manual_clock_drives_timers(case: &Case) {
     assert_eq!((timer.overruns(), ticks.rest()), (0, vec![]));
 }
 
-/// The time of this tick is not compared with times of another clock.
+/// The time of a tick on one clock must not be compared with times of another clock.
 fn a_clock_of_another_time_does_not_make_ticks_wait(case: &Case) {
     let (mut executor, node) = (case.executor(), node());
     executor.add_node(&node).unwrap();

@@ -1,4 +1,4 @@
-//! Spins with an end: conditions and futures that other threads complete, and all callbacks that are ready.
+//! Spins with an end: they end by conditions or futures that other threads complete, or when no callback is ready.
 
 use super::*;
 use std::{
@@ -26,7 +26,7 @@ fn a_condition_that_holds_at_the_deadline_is_noticed(case: &Case) {
     assert!(executor.spin_until(Duration::ZERO, &mut || true).unwrap());
     assert!(!executor.spin_until(Duration::ZERO, &mut || false).unwrap());
     assert_eq!(executor.spin_until_complete(std::future::ready(7), Duration::ZERO).unwrap(), Some(7));
-    // The condition holds from the deadline on: each earlier check is too early.
+    // The condition becomes true only at the deadline, so every earlier check fails.
     for timeout in [ms(1), ms(3)] {
         let deadline = Instant::now() + timeout;
         assert!(executor.spin_until(timeout, &mut || Instant::now() >= deadline).unwrap());
@@ -106,7 +106,7 @@ fn spinning_all_runs_what_callbacks_cause(case: &Case) {
     let names = ["a", "b", "c"];
     let mut publishers =
         names.map(|name| Some(listener.node.create_publisher::<Point>(&case.topic(name), all()).unwrap()));
-    // Each message causes a message of the next topic, which was registered before.
+    // Each message causes a message on the next topic, whose callback was registered earlier.
     for (place, name) in names.into_iter().enumerate().rev() {
         let (sender, mut next) = (listener.sender.clone(), publishers.get_mut(place + 1).and_then(Option::take));
         listener

@@ -1,4 +1,4 @@
-//! The threads that a message wakes, counted in a child by the kernel.
+//! The number of threads that a message wakes, which the kernel counts in a child process.
 
 use super::*;
 use crate::child::{say, told};
@@ -34,7 +34,7 @@ fn a_message_wakes_one_thread(case: &Case) {
     child.finish();
 }
 
-/// A child that answers each message, and prints how often the threads of its executor have slept.
+/// Role of a child process: answers each message, and prints the number of sleeps of its executor's threads.
 pub fn answer(kind: &str, topic: &str) {
     let (kind, _) = Kind::ALL.into_iter().find(|(_, name)| *name == kind).unwrap();
     let (node, mut executor) = (node(), kind.executor());
@@ -53,7 +53,7 @@ pub fn answer(kind: &str, topic: &str) {
     });
 }
 
-/// The number of voluntary context switches of all threads but this one and the control thread.
+/// The number of voluntary context switches of all threads except this thread and the control thread.
 fn sleeps() -> u64 {
     let tasks = std::fs::read_dir("/proc/self/task").unwrap().map(|task| task.unwrap().path());
     let main = std::process::id().to_string();

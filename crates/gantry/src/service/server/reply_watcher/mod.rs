@@ -1,4 +1,4 @@
-//! The work of a server on the control thread: it makes the publisher of replies for each client that comes, and drops
+//! The work of a server on the control thread: to make the reply publisher for each client that comes, and to drop
 //! the publishers of clients that left, which makes system calls.
 //!
 //! Invariant: if other processes can map the publisher for a client, then the publisher is in `Handover::made`, or the
@@ -28,7 +28,7 @@ use std::{
     },
 };
 
-/// Time until the next attempt to make a publisher for which there was no room.
+/// The time until the next attempt to make a publisher for which there was no room.
 const RETRY_AFTER_NS: u64 = 1_000_000_000;
 
 thread_local! {
@@ -36,17 +36,17 @@ thread_local! {
     static IS_WORKING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The clients of one server, as the control thread sees them. It keeps neither the node nor the participant.
+/// The watcher of one server's clients on the control thread. A watcher keeps neither the node nor the participant.
 pub(super) struct ReplyWatcher {
     requests: PublisherMatches,
     pub(super) maker: Maker,
     /// Whether clients may have come or left since the last work.
     is_due: AtomicBool,
     work: Mutex<Work>,
-    /// The time at which the work is tried again; 0: never.
+    /// The time at which the work is tried again; 0 if there is nothing to try again.
     retry_ns: AtomicU64,
     handover: Mutex<Handover>,
-    /// Whether `Handover::making` may be a client. It is cleared after `changes` was raised.
+    /// Whether `Handover::making` may be a client. The flag is cleared after `changes` was raised.
     is_making: AtomicBool,
     /// `Handover::making` changed.
     is_made: Condvar,
@@ -69,32 +69,33 @@ struct Work {
     clients: BTreeSet<Gid>,
 }
 
-/// The publishers that pass from the control thread to the server, and back.
+/// The publishers that are handed over from the control thread to the server, and back.
 struct Handover {
     /// The client whose publisher is being made.
     making: Option<Gid>,
-    /// The publishers that the server has not seen.
+    /// The publishers that were made and that the server has not taken over yet.
     made: BTreeMap<Gid, GenericPublisher>,
     /// The clients that left, whose publishers the server has.
     left: Vec<Gid>,
-    /// The publishers of clients that left, which the control thread drops at its next look.
+    /// The publishers of clients that left, which the control thread drops in its next work.
     gone: Vec<GenericPublisher>,
     /// The server is gone.
     is_closed: bool,
 }
 
-/// The mark that this thread works for a server. Dropping it removes the mark, also in a panic of a user's waker.
+/// A guard that marks this thread as working for a server. Dropping it removes the mark, also in a panic of a
+/// user's waker.
 struct Working {
     was_working: bool,
 }
 
-/// The mark that a publisher for a client is being made. Dropping it removes the mark, also in a panic of a user's
-/// waker.
+/// A guard that marks a client whose publisher is being made. Dropping it removes the mark, also in a panic of a
+/// user's waker.
 struct Making<'a>(&'a ReplyWatcher);
 
 impl Maker {
-    /// The publisher of the replies to a client with this depth. A client that does not take its replies loses the
-    /// oldest ones.
+    /// Makes the publisher of the replies to a client with this depth. A client that does not take its replies loses
+    /// the oldest ones.
     pub(super) fn publisher(&self, presence: &Arc<Presence>, topic: &str, depth: u32) -> Result<GenericPublisher> {
         let (participant, response_type) = (presence.participant().clone(), self.service_type.response.clone());
         let (qos, options) = (Maker::qos(guaranteed_replies(depth)), Maker::options(depth));
@@ -115,7 +116,7 @@ impl Maker {
         Qos::default().reliable().keep_last(depth)
     }
 
-    /// A sentence for each client of another type.
+    /// A sentence for each client with another type.
     pub(super) fn mismatches(&self) -> Vec<String> {
         let Some(presence) = self.presence.upgrade() else { return Vec::new() };
         let entries = presence.participant().endpoints_of(&request_topic(&self.service)).unwrap_or_default();
@@ -146,7 +147,8 @@ impl ReplyWatcher {
         }
     }
 
-    /// Gives the server the publishers that were made, and takes back the publishers of clients that left.
+    /// Moves the publishers that were made to the server's list `clients`, and takes back the publishers of
+    /// clients that left.
     #[cold]
     pub(super) fn hand_over(&self, clients: &mut BTreeMap<Gid, GenericPublisher>) {
         let mut handover = lock(&self.handover);
@@ -155,7 +157,7 @@ impl ReplyWatcher {
         clients.append(&mut handover.made);
     }
 
-    /// Waits while the publisher for that client is being made.
+    /// Waits while the publisher for this client is being made.
     pub(super) fn wait_until_made(&self, client: Gid) {
         // Acquire, partner: `ReplyWatcher::make`. The client saw its publisher before it sent a request, so this thread
         // sees that the publisher is being made.
@@ -228,15 +230,16 @@ impl ReplyWatcher {
         Ok(())
     }
 
-    /// Called when the server is dropped. Publishers and `presence` keep the participant, so the control thread must
-    /// not hold any of them afterwards: otherwise a program that ends now would leave its files.
+    /// Ends the watcher's work, because the server is dropped. Publishers and `presence` keep the participant, so
+    /// the control thread must not hold any of them afterwards: otherwise a program that ends now would leave its
+    /// files behind.
     pub(super) fn close(&self) {
         let mut handover = lock(&self.handover);
         handover.is_closed = true;
         let publishers = (std::mem::take(&mut handover.made), std::mem::take(&mut handover.gone));
         drop(handover);
         drop(publishers);
-        // A thread that works for a server, and drops a server in a waker, does not wait for itself.
+        // A thread that works for a server may drop a server in a waker; it must not wait for itself.
         if !IS_WORKING.get() {
             drop(lock(&self.work));
         }
@@ -282,7 +285,7 @@ impl Drop for Making<'_> {
     fn drop(&mut self) {
         let mut handover = lock(&self.0.handover);
         handover.making = None;
-        // Before the unlock: a server that waited for this publisher must see it.
+        // The count is raised before the unlock: a server that waited for this publisher must see it.
         self.0.changes.fetch_add(1, Release); // partner: `ReplyPublishers::update`
         self.0.is_making.store(false, Release); // partner: `ReplyPublishers::wait_for`
         drop(handover);
@@ -291,11 +294,13 @@ impl Drop for Making<'_> {
 }
 
 impl Watcher for ReplyWatcher {
-    /// This runs on the control thread, and on a thread that makes a client in this process and returns when the client
-    /// has its publisher. Because it makes publishers, it may be called again on a thread that is already in it: this
-    /// thread then waits for no server's work, because the worker may wait for this thread.
+    /// Makes and drops publishers. It runs on the control thread, and on a thread that makes a client in this
+    /// process and must return with the client's publisher made. Because publishers are made here, `update` may be
+    /// called again on a thread that is already in it: this thread then waits for no server's work, because the
+    /// worker may wait for this thread.
     ///
-    /// Each call sets `is_due`, and returns after a thread has begun to work later than that, or will certainly do so:
+    /// Each call sets `is_due`, and returns once a thread has begun to work after the flag was set, or will
+    /// certainly do so:
     ///
     /// | thread | `work` | the call |
     /// | --- | --- | --- |
@@ -312,7 +317,7 @@ impl Watcher for ReplyWatcher {
         let working = Working { was_working: IS_WORKING.replace(true) };
         loop {
             let mut work = if working.was_working {
-                // The holder of the lock reads `is_due` after it has unlocked.
+                // If the lock is taken, its holder reads `is_due` after it has unlocked, and does this call's work.
                 let Some(work) = try_lock(&self.work) else { return };
                 work
             } else {

@@ -1,4 +1,4 @@
-//! A panic of a user's waker, which the user catches.
+//! A test of a panic in a user's waker, which the user catches.
 
 use super::*;
 use crate::{Node, topic::type_description};
@@ -8,7 +8,7 @@ use std::{
     thread::{ThreadId, current},
 };
 
-/// A waker that panics at each update on that thread while it is armed.
+/// A waker that panics at each update on the given thread while it is armed.
 struct Panics(AtomicBool, ThreadId);
 
 impl Watcher for Panics {
