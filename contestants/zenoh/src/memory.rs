@@ -67,7 +67,7 @@ impl Loans {
 }
 
 /// Waits until zenoh has allocated its own shared memory, into which it copies messages, if the messages of this plan
-/// are long enough for it. Without the wait, zenoh would silently send the first messages over the link.
+/// are long enough for it. Without the wait, zenoh would silently send messages over the link.
 ///
 /// # Errors
 /// A sentence: zenoh cannot allocate the shared memory.

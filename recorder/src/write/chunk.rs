@@ -58,7 +58,7 @@ impl Chunk {
         Chunk { buffer: Vec::with_capacity(bytes), ..Chunk::default() }
     }
 
-    /// Adds a message. The id in its header is replaced by the id of `channel`.
+    /// Adds a message. The channel id in its header is replaced by the id of `channel`.
     pub fn push(&mut self, channel: &Arc<Channel<'static>>, mut header: MessageHeader, body: Body<'_>) {
         header.channel_id = channel.id;
         let of_channel = self.channels.entry(channel.id);
