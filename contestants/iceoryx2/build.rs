@@ -1,4 +1,4 @@
-//! Passes on the version of iceoryx2 that the lock file names.
+//! Passes the version of iceoryx2 in the lock file to the program.
 
 use std::error::Error;
 

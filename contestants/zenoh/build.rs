@@ -1,4 +1,4 @@
-//! Passes on the version of zenoh that the lock file names.
+//! Passes the version of zenoh in the lock file to the program.
 
 use std::error::Error;
 

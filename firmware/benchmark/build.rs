@@ -1,4 +1,4 @@
-//! Writes the parameters of the program, which are environment variables of the build, as constants.
+//! Writes the parameters of the program as constants; they come from environment variables of the build.
 
 use std::{
     env,
@@ -41,7 +41,7 @@ fn constant(constants: &mut String, name: &str, kind: &str, value: impl Debug) {
     let _ = writeln!(constants, "pub const {name}: {kind} = {value:?};");
 }
 
-/// The environment variable `GANTRY_BENCHMARK_` and this name.
+/// The value of the environment variable `GANTRY_BENCHMARK_` + `name`, else `default`.
 fn parameter<T: FromStr>(name: &str, default: T) -> T {
     let name = format!("GANTRY_BENCHMARK_{name}");
     println!("cargo::rerun-if-env-changed={name}");

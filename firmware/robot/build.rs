@@ -1,4 +1,4 @@
-//! Gives the linker the board's memory.
+//! Passes the description of the board's memory to the linker.
 
 fn main() {
     println!("cargo::rustc-link-search={}", env!("CARGO_MANIFEST_DIR"));

@@ -1,4 +1,4 @@
-//! The file of another process, as publishers, subscriptions and a reaper read it.
+//! The file of another process, which publishers, subscriptions and a reaper read.
 
 #![no_main]
 

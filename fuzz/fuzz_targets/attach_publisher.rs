@@ -1,4 +1,4 @@
-//! The file of another process's publisher, as a subscription takes from it.
+//! The file of another process's publisher, from which a subscription takes.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Definitions, each with a body of its message.
+//! Definitions of messages, each with the body of a message of that type.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Filter expressions, each with a body of a message.
+//! Filter expressions, each with the body of a message.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! The cost of the recorder: a publisher's times with and without it, in turn; the rate and CPU time of recording; the
-//! rate of playing, and the lateness of played messages.
+//! The cost of the recorder: a publisher's times with and without a recorder, in turn; the rate and the CPU time of
+//! recording; the rate of playing, and the lateness of played messages.
 //!
 //! `cargo bench --bench recorder -- [publisher|record|play] [--seconds N] [--rounds N]`. The bag lies in the folder for
 //! temporary files (`TMPDIR`).
@@ -15,7 +15,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The variable that makes this program a talker: its topics as NAME:BYTES:HZ, and the seconds.
+/// The environment variable that makes this program a talker: the topics as NAME:BYTES:HZ, and the number of seconds.
 const TALKER: &str = "BAG_BENCH_TALKER";
 const DOMAIN: u32 = 200;
 /// The topics by which the publisher's times are measured.
@@ -23,7 +23,7 @@ const MEASURED: &str = "/control:256:1000 /camera:1000000:60";
 /// Ten topics of 20 MB/s.
 const RECORDED: &str = "/c0:1000000:20 /c1:1000000:20 /c2:1000000:20 /c3:1000000:20 /c4:1000000:20 /c5:1000000:20 \
                         /c6:1000000:20 /c7:1000000:20 /c8:1000000:20 /c9:1000000:20";
-/// A topic whose times are compared with those at which it was recorded.
+/// A topic whose messages are played; their times are compared with the recorded ones.
 const PLAYED: &str = "/control:256:500";
 
 fn main() {
@@ -94,11 +94,11 @@ impl Recorder {
         Recorder { child, begin: Instant::now() }
     }
 
-    /// Ends the recorder; its counts and its CPU time.
+    /// Ends the recorder, and returns its counts and its CPU time as text.
     fn end(mut self) -> String {
         let elapsed = self.begin.elapsed().as_secs_f64();
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap();
-        // After the name, which may have spaces: utime and stime in hundredths of a second.
+        // The fields after the program's name, which may have spaces; utime and stime are in hundredths of a second.
         let fields: Vec<&str> = stat.rsplit_once(')').unwrap().1.split_whitespace().collect();
         let cpu_s = (fields[11].parse::<f64>().unwrap() + fields[12].parse::<f64>().unwrap()) / 100.0;
         let pid = rustix::process::Pid::from_child(&self.child);
@@ -150,7 +150,7 @@ fn lateness(bag: &Path) -> String {
     let after = |times: &[u64]| times.iter().map(|time| time - times[0]).collect::<Vec<u64>>();
     let pairs = after(&recorded).into_iter().zip(after(&played));
     let late: Vec<i64> = pairs.map(|(recorded, played)| played.cast_signed() - recorded.cast_signed()).collect();
-    // The first message was late, too: the earliest one is the reference.
+    // The first message may be late, too, so the message with the least lateness is the reference.
     let earliest = late.iter().min().copied().unwrap_or_default();
     quantiles(late.into_iter().map(|late| (late - earliest) as u64).collect())
 }
@@ -167,7 +167,7 @@ fn run_talker(plan: &str, seconds: u64) -> Vec<String> {
     String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
 }
 
-/// Publishes at these rates, and prints the times of `publish`, which has the wake-up of readers.
+/// Publishes at these rates, and prints the times of `publish`, which include the wake-up of readers.
 fn talk(plan: &str) {
     let mut words = plan.split_whitespace();
     let end = Duration::from_secs(words.next().unwrap().parse().unwrap());

@@ -32,7 +32,7 @@ impl Cli {
     /// Runs the command.
     ///
     /// # Errors
-    /// The command's.
+    /// The error of the command.
     pub fn run(self) -> Result<()> {
         let (domain_id, output) = (self.common.domain_id, self.common.output());
         match self.command {

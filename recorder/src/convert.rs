@@ -23,7 +23,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The size from which on a chunk is written.
+/// A chunk is written as soon as it has this number of bytes.
 const CHUNK_BYTES: u64 = 1 << 20;
 /// The time between two updates of the progress line.
 const REPORT: Duration = Duration::from_millis(200);
@@ -67,7 +67,7 @@ struct Report {
 #[derive(Default)]
 struct Channels {
     topics: Arc<Topics>,
-    /// The new channels by file and channel of the old bags.
+    /// The new channels, by the number of the old file and the id of the channel in that file.
     by_old: HashMap<(usize, u16), Arc<Channel<'static>>>,
     all: Vec<Arc<Channel<'static>>>,
     schemas: Vec<Arc<Schema<'static>>>,
@@ -122,7 +122,7 @@ impl Arguments {
         output.print(&channels.report(&self.output.display().to_string()))
     }
 
-    /// Opens a bag; the messages of SQLite files are brought into a bag beside the new one before.
+    /// Opens a bag. The messages of SQLite files are first imported into a temporary bag beside the new one.
     fn open(&self, path: &Path, imported: &mut Vec<Imported>) -> Result<Bag> {
         let files = sqlite_files(path);
         if files.is_empty() {
@@ -143,7 +143,8 @@ impl Arguments {
 }
 
 impl Channels {
-    /// The new channel of a message. Channels of one topic, type and encoding become one, with the QoS of the first.
+    /// The new channel of a message. Channels with the same topic, type and encoding become one channel, with the QoS
+    /// of the first one.
     fn channel(&mut self, message: &Message<'_>) -> Result<Arc<Channel<'static>>> {
         let key = (message.file, message.channel.id);
         if let Some(channel) = self.by_old.get(&key) {
@@ -191,7 +192,7 @@ impl Channels {
         Ok(schema)
     }
 
-    /// Carries over the counts of messages that the recorder missed, even if only a part of the bag is converted.
+    /// Adds the old files' counts of messages that the recorder missed, even if only a part of the bag is converted.
     fn count_drops(&self, files: &[&BagFile]) {
         for topic in self.topics.all() {
             let dropped = files.iter().filter_map(|file| file.drops.get(&topic.name)).sum();

@@ -1,6 +1,8 @@
-//! rosbag2's SQLite files, brought into a bag of MCAP beside the new one, which is removed after it was converted.
+//! The import of rosbag2's SQLite files: their messages go into a temporary bag of MCAP beside the new bag, and the
+//! temporary bag is removed after the conversion.
 //!
-//! `rosbag2_storage_sqlite3` defines the tables; older versions lack some columns and the table of definitions.
+//! `rosbag2_storage_sqlite3` defines the tables; in older versions some columns and the table of definitions
+//! are absent.
 
 use crate::{
     describe::{HASH_KEY, QOS_KEY, SCHEMA_ENCODING},
@@ -18,10 +20,10 @@ use std::{
     sync::Arc,
 };
 
-/// The size from which on a chunk is written.
+/// A chunk is written as soon as it has this number of bytes.
 const CHUNK_BYTES: u64 = 4 << 20;
 
-/// A bag that was made for a conversion; its folder is removed when this is dropped.
+/// A temporary bag that was made for a conversion; its folder is removed when this value is dropped.
 #[derive(Debug)]
 pub struct Imported(PathBuf);
 
@@ -39,7 +41,7 @@ impl Drop for Imported {
     }
 }
 
-/// The files of SQLite that a path names, or that a folder has; none for a bag of MCAP.
+/// The SQLite file that the path names, or the SQLite files in the folder; empty for a bag of MCAP.
 #[must_use]
 pub fn sqlite_files(path: &Path) -> Vec<PathBuf> {
     let is_sqlite = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "db3");
@@ -47,15 +49,15 @@ pub fn sqlite_files(path: &Path) -> Vec<PathBuf> {
         Ok(entries) => entries.filter_map(|entry| Some(entry.ok()?.path())).filter(is_sqlite).collect(),
         Err(_) => Vec::from_iter(Some(path.to_owned()).filter(is_sqlite)),
     };
-    // bag_10 comes after bag_9.
+    // By length first: bag_10 comes after bag_9.
     files.sort_by_key(|path| (path.as_os_str().len(), path.clone()));
     files
 }
 
-/// Brings the messages of these files into a new bag in this folder.
+/// Copies the messages of these files into a new bag in this folder.
 ///
 /// # Errors
-/// A file is none of rosbag2's, or the bag cannot be written.
+/// A file was not written by rosbag2, or the bag cannot be written.
 pub fn import(files: &[PathBuf], folder: PathBuf) -> Result<Imported> {
     let topics = Arc::new(Topics::default());
     let mut bag = BagWriter::create(&folder, FileLimits::default(), topics.clone())?;
@@ -79,7 +81,7 @@ struct Channels {
 }
 
 impl Channels {
-    /// The channels of a file by the ids of its topics.
+    /// The channels of a SQLite file, by the ids of the file's topics.
     fn of_file(&mut self, file: &Connection) -> Result<HashMap<i64, Arc<Channel<'static>>>> {
         let definitions = definitions(file)?;
         let has_qos = has_column(file, "topics", "offered_qos_profiles")?;

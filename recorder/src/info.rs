@@ -34,7 +34,7 @@ struct Report {
     messages: u64,
     topics: Vec<TopicReport>,
     compressions: BTreeSet<String>,
-    /// The number of messages that the recorder missed, by topic.
+    /// The number of messages that the recorder missed, for each topic.
     dropped: BTreeMap<String, u64>,
 }
 
@@ -110,7 +110,7 @@ fn count(file: &BagFile, topic: &str, of_type: &str) -> u64 {
     own.filter_map(|channel| statistics.channel_message_counts.get(&channel.id)).sum()
 }
 
-/// The policies that most often matter.
+/// The most important policies as a short text.
 fn short(qos: &gantry::Qos) -> String {
     let history = match qos.history {
         gantry::History::KeepLast => format!("KEEP_LAST ({})", qos.depth),

@@ -1,10 +1,10 @@
 //! Gantry's recorder: topics to MCAP files without copying the messages, and back.
 //!
-//! The program `gantry-bag` is the user's side; `gantry bag` starts it. Invariants:
-//! - A publisher never waits for the recorder, and never runs out of memory because of it: pins are bounded by number
-//!   and time, and what the recorder does not take leaves the publisher's history, counted.
-//! - A message is in a file whole or not at all, and each message that is missing is counted, in the file, too.
-//! - A file without its end is read as far as it goes.
+//! The program is `gantry-bag`; `gantry bag` starts it. Invariants:
+//! - A publisher never waits for the recorder, and never runs out of memory because of it: the number and the time of
+//!   pins are bounded, and a message that the recorder does not take leaves the publisher's history and is counted.
+//! - A message is in a file whole or not at all. Each missing message is counted; the file has the count, too.
+//! - A file without its end is read up to its last whole record.
 
 #![forbid(unsafe_code)]
 #![deny(clippy::print_stderr)] // it panics on a closed pipe

@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal, Write};
 
-/// A line that is written again and again at one place of a terminal. Without a terminal there is none.
+/// A line on a terminal that is overwritten by each update. Without a terminal, nothing is written.
 #[derive(Debug)]
 pub struct Progress {
     is_terminal: bool,

@@ -1,5 +1,5 @@
-//! The topics of a bag that is written, with their counters: shared by the thread that takes, the thread that writes
-//! and the reports.
+//! The topics of a bag that is written, with their counters. The thread that takes samples, the thread that writes
+//! chunks and the reports share them.
 
 use crate::describe::TopicMetadata;
 use gantry::Qos;
@@ -11,7 +11,7 @@ use std::{
     },
 };
 
-/// A lock of which another thread's panic does not matter: all values are whole at any time.
+/// Locks a mutex, also after another thread panicked with it: the values in it are consistent at any time.
 pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -23,7 +23,7 @@ pub struct Topic {
     pub name: String,
     /// The type's name.
     pub type_name: String,
-    /// The type's hash, as RIHS01_..., or nothing.
+    /// The type's hash, as RIHS01_...; empty if it is not known.
     pub hash: String,
     /// The QoS of the publishers that were seen.
     pub offered: Mutex<Vec<Qos>>,
@@ -67,7 +67,7 @@ impl Topics {
         lock(&self.0).values().cloned().collect()
     }
 
-    /// The topics from which messages are missing, with their number.
+    /// The topics with missing messages, and the number of messages that are missing.
     #[must_use]
     pub fn dropped(&self) -> BTreeMap<String, u64> {
         let mut dropped = BTreeMap::new();
@@ -80,7 +80,7 @@ impl Topics {
         dropped
     }
 
-    /// The topics as `metadata.yaml` has them.
+    /// The topics in the form for `metadata.yaml`.
     #[must_use]
     pub fn metadata(&self) -> Vec<TopicMetadata> {
         let metadata = |topic: Arc<Topic>| TopicMetadata {

@@ -1,4 +1,5 @@
-//! `gantry bag verify`: every byte of a bag is read and compared with what the file says about it.
+//! `gantry bag verify`: every byte of a bag is read, and the messages are compared with the file's checksums, indexes
+//! and counts.
 
 use crate::read::{Bag, BagFile, MAX_CHUNK_BYTES, visit_chunk};
 use clap::Args;
@@ -40,7 +41,7 @@ struct Report {
 }
 
 impl Arguments {
-    /// Prints what is wrong.
+    /// Prints what is damaged in the bag.
     ///
     /// # Errors
     /// The bag cannot be read, or is damaged.
@@ -127,19 +128,19 @@ impl Check<'_> {
         self.indexes(index, &times)
     }
 
-    /// The checksum in the chunk's record, which the index does not have; 0 if there is none.
+    /// The checksum of a chunk, from the chunk's record, because the chunk's index has none; 0 if the chunk has none.
     fn crc(&self, index: &ChunkIndex) -> std::result::Result<u32, String> {
         let start = self.bytes(index.chunk_start_offset, FIXED_BYTES as u64)?;
         let expected =
             [index.message_start_time, index.message_end_time, index.uncompressed_size].map(u64::to_le_bytes);
-        // The summary of a file without an end has chunks that are none in the file, or are cut off.
+        // In the summary of a file without an end, a chunk may stand for messages outside of chunks, or be cut off.
         if start[0] != op::CHUNK || start[9..33] != *expected.as_flattened() {
             return Ok(0);
         }
         Ok(u32::from_le_bytes([start[33], start[34], start[35], start[36]]))
     }
 
-    /// Compares the indexes of the chunk's messages with the messages.
+    /// Compares the message indexes after the chunk with the times of the chunk's messages.
     fn indexes(&mut self, index: &ChunkIndex, times: &BTreeMap<u16, Vec<u64>>) -> std::result::Result<(), String> {
         for (channel, offset) in &index.message_index_offsets {
             let start = self.bytes(*offset, 9)?;

@@ -1,4 +1,4 @@
-//! The storeys of this crate: no import goes up, and no files import each other in a circle.
+//! The storeys (layers of modules) of this crate: no module imports from a higher storey, and imports form no circle.
 
 use test_support::storeys;
 

@@ -1,7 +1,7 @@
-//! Writing: a Python object, a dictionary or the shape of a loan as the bytes of a message.
+//! The encoder: it writes a Python object, a dictionary or the shape of a loan as the bytes of a message.
 //!
-//! A large array of numbers is not copied into the bytes, but leaves a hole in them, so that it is copied once, into
-//! the memory of the publisher.
+//! A large array of numbers is not copied into these bytes but leaves a hole in them: it is copied only once, directly
+//! into the publisher's memory.
 
 use crate::{
     error::failed,
@@ -19,10 +19,10 @@ use pyo3::{
 };
 use std::sync::Arc;
 
-/// The longest array that is copied into the bytes at once.
+/// The longest array that is copied into `Encoded` and leaves no hole.
 const SMALL_BYTES: usize = 1024;
 
-/// The bytes of a message, but for its holes.
+/// The bytes of a message without its holes.
 pub struct Encoded {
     bytes: Vec<u8>,
     holes: Vec<Hole>,
@@ -31,11 +31,11 @@ pub struct Encoded {
     is_loan: bool,
 }
 
-/// The place of a large array.
+/// A hole: the position of a large array in the message.
 struct Hole {
-    /// The bytes of `Encoded` before it.
+    /// The number of bytes of `Encoded` before the hole.
     after: usize,
-    /// Its offset in the message.
+    /// The offset of the hole in the message.
     offset: usize,
     length_bytes: usize,
     primitive: Primitive,
@@ -50,8 +50,8 @@ enum Values<'a, 'py> {
     Object(&'a Bound<'py, PyAny>),
 }
 
-/// The bytes of `message`, a Python object with the type's attributes or a dictionary. In a loan, a number (or a tuple
-/// of numbers, a shape) in place of an array of numbers or of messages is its length.
+/// Encodes `message`, a Python object with the type's attributes or a dictionary. In a loan, a number (or a tuple of
+/// numbers, a shape) may replace an array or list and gives its length.
 pub fn encode(schema: &Schema, message: &Bound<'_, PyAny>, is_loan: bool) -> PyResult<Encoded> {
     let mut encoded = Encoded { bytes: Vec::new(), holes: Vec::new(), skipped: 0, is_loan };
     encoded.message(message.py(), &schema.plan, Some(message))?;
@@ -64,7 +64,7 @@ impl Encoded {
         self.bytes.len() + self.skipped
     }
 
-    /// The whole message as bytes of Python.
+    /// The whole message, with all arrays, as a Python `bytes` object.
     pub fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let mut whole = vec![0; self.length_bytes()];
         self.write_small(&mut whole);
@@ -79,7 +79,7 @@ impl Encoded {
         Ok(PyBytes::new(py, &whole))
     }
 
-    /// Writes all bytes except for the holes into `target`, which has the length of the message.
+    /// Writes all bytes except the holes into `target`, which has the length of the message.
     pub fn write_small(&self, target: &mut [u8]) {
         let (mut begin, mut offset) = (0, 0);
         let end =
@@ -92,7 +92,7 @@ impl Encoded {
         }
     }
 
-    /// Copies the arrays into the holes of a loan.
+    /// Copies the large arrays into their holes in a loan.
     pub fn fill(&self, py: Python<'_>, holder: &Arc<Holder>) -> PyResult<()> {
         static COPY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
         let copy = COPY.import(py, "numpy", "copyto")?;
@@ -105,7 +105,7 @@ impl Encoded {
         Ok(())
     }
 
-    /// The nesting of definitions is bounded, and so is this recursion.
+    /// Encodes a message or a nested one. The recursion is bounded, because the nesting of definitions is.
     fn message(&mut self, py: Python<'_>, structure: &Structure, value: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         let values = match value {
             None => Values::Defaults,
@@ -169,7 +169,7 @@ impl Encoded {
         }
     }
 
-    /// Writes the length of a sequence, and returns the number of elements.
+    /// Writes the length of a sequence, and returns the number of its elements.
     fn count(&mut self, field: &PlannedField, given: usize, is_given: bool) -> PyResult<usize> {
         let refused =
             || PyValueError::new_err(format!("it has {given} elements, and the field is {}", field.type_text));
@@ -217,7 +217,7 @@ impl Encoded {
                 }
                 self.bytes.extend_from_slice(bytes);
             }
-            // Zeros: a default, or a short list, which costs less to clear than to leave out.
+            // Zeros are written for a default, and for a short array, for which a hole would cost more.
             None if value.is_none() || length_bytes <= SMALL_BYTES => {
                 self.bytes.resize(self.bytes.len() + length_bytes, 0);
             }

@@ -10,7 +10,7 @@ create_exception!(
     "An error of Gantry: a sentence with its values and what to do next."
 );
 
-/// An error of the crates below as the exception `gantry.GantryError`.
+/// The exception `gantry.GantryError` with the sentence of an error of Gantry's crates.
 pub fn failed(error: impl Display) -> PyErr {
     GantryError::new_err(error.to_string())
 }

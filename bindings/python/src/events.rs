@@ -1,4 +1,4 @@
-//! QoS events and changes of the graph, as a name and its counts.
+//! QoS events and changes of the graph; Python gets each one as a name and its counts.
 
 use crate::{error::failed, wait::Shared};
 use gantry::{GraphChanges, PublisherEvent, PublisherEvents, SubscriptionEvent, SubscriptionEvents, Waitable};
@@ -50,7 +50,7 @@ fn count(value: u64) -> i64 {
 }
 
 impl Events {
-    /// Calls `visit` with the source, if it was not destroyed.
+    /// Calls `visit` with the source of the events, if this handle was not destroyed.
     pub fn visit(&self, py: Python<'_>, visit: &mut dyn FnMut(&mut dyn Waitable) -> PyResult<()>) -> PyResult<()> {
         match &self.0 {
             Kind::Publisher(events) => visit(events.lock(py).get()?),

@@ -1,4 +1,5 @@
-//! The fields of messages in place as attributes: descriptors in the classes of received and of loaned messages.
+//! Descriptors: in the Python classes of received and of loaned messages, they make the fields of messages in
+//! place attributes.
 
 use crate::view::View;
 use pyo3::{
@@ -7,7 +8,7 @@ use pyo3::{
     types::{PyDict, PyList, PyString, PyType},
 };
 
-/// Makes the messages of one class, each in the memory of a view.
+/// Makes objects of one message class; each object has a view, in whose memory its message lies.
 #[pyclass(frozen, module = "gantry._native")]
 pub struct Wrapper {
     new: Py<PyAny>,
@@ -15,7 +16,7 @@ pub struct Wrapper {
     set_view: Py<PyAny>,
 }
 
-/// A field of a received message. Its value is read once and then kept in the message, if it is an object.
+/// A field of a received message. A value that is no plain number is read once and then kept in the message object.
 #[pyclass(frozen, module = "gantry._native")]
 pub struct SampleField {
     attribute: Attribute,
@@ -23,22 +24,22 @@ pub struct SampleField {
     is_kept: bool,
 }
 
-/// A field of a loan. It is read each time, so that the message keeps no array of the loan.
+/// A field of a loan. Its value is read at each access, so that the message object keeps no array on the loan.
 #[pyclass(frozen, module = "gantry._native")]
 pub struct LoanField {
     attribute: Attribute,
     is_number: bool,
-    /// Sets the other fields: `assign(message, field, value)`.
+    /// The Python function that sets a field that is no number: `assign(message, field, value)`.
     assign: Py<PyAny>,
 }
 
 /// The parts that both kinds of fields have in common.
 struct Attribute {
-    /// The `Field` of Python.
+    /// The `Field` object of the Python package.
     field: Py<PyAny>,
     index: usize,
     is_nested: bool,
-    /// The wrapper of nested messages: the attribute of their class, and its value.
+    /// The attribute of the nested message's class that has its wrapper; `wrapper` is the value of this attribute.
     wrapper_name: &'static str,
     wrapper: PyOnceLock<Py<Wrapper>>,
 }
@@ -104,7 +105,8 @@ impl SampleField {
         Ok(SampleField { attribute, name: field.getattr("name")?.extract()?, is_kept })
     }
 
-    /// Python asks the message's dictionary first, because this descriptor cannot set.
+    /// Reads the field. A kept value lies in the message's dictionary: Python looks there first, because this
+    /// descriptor has no `__set__`.
     fn __get__<'py>(
         slf: &Bound<'py, SampleField>,
         message: Option<&Bound<'py, PyAny>>,

@@ -1,8 +1,8 @@
 //! Forked children: an array on a loan must not crash them.
 //!
-//! In a child of `fork`, the engine has put inaccessible memory in the place of the parent's writable memory, so that a
-//! stray write does no damage. From Python, no access may crash; so the child gets private memory there: it reads zeros
-//! and writes for itself. Samples stay readable in a child as they are.
+//! In a child of `fork`, the engine replaces the parent's writable memory by inaccessible memory, so that a stray write
+//! does no damage. No access from Python may crash, so this file maps private memory there: the child reads zeros, and
+//! its writes stay in the child. Samples stay readable in the child.
 
 use pyo3::prelude::*;
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
@@ -12,10 +12,10 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-/// The addresses of the loans that arrays may be on, each with its number of holders.
+/// The address ranges of the loans on which arrays may lie, each with the number of its holders.
 static LOANS: Mutex<BTreeMap<(usize, usize), usize>> = Mutex::new(BTreeMap::new());
 
-/// The entry of a loan in the list. It goes when the loan's holder does.
+/// The entry of a loan in `LOANS`; the loan's holder has this value, whose drop removes the entry.
 pub struct LoanAddress(usize, usize);
 
 impl LoanAddress {
@@ -40,11 +40,11 @@ impl Drop for LoanAddress {
     }
 }
 
-/// Puts private memory in the place of the parent's loans. Python calls it in a forked child, before other code.
+/// Replaces the parent's loans by private memory. Python calls this function in a forked child, before other code.
 #[pyfunction]
 pub fn after_fork_in_child() {
     let page_bytes = rustix::param::page_size();
-    // The fork came from a thread that was in Python, and no thread keeps the list locked while Python runs.
+    // The forking thread ran Python code, and no thread holds the lock of the list while Python code runs.
     let Ok(loans) = LOANS.try_lock() else { return };
     for &(start, end) in loans.keys() {
         let (first, behind) = (start / page_bytes * page_bytes, end.next_multiple_of(page_bytes));

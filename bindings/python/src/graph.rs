@@ -1,4 +1,4 @@
-//! The graph, as a node sees it.
+//! The graph of a node's domain: nodes, topics, services and their endpoints.
 
 use crate::{
     error::failed,
@@ -78,7 +78,7 @@ impl Graph {
         types.into_iter().map(|known| Ok(PySchema(Arc::new(Schema::from_description(py, known)?)))).collect()
     }
 
-    /// The types of a service's requests and responses, by the servers that exist.
+    /// The types of a service's requests and responses, from the servers that exist.
     fn service_schemas(&self, py: Python<'_>, service: &str) -> PyResult<Vec<(String, PySchema, PySchema)>> {
         let node = self.0.get().node(py)?;
         let types = py.detach(|| node.service_types(service)).map_err(failed)?;

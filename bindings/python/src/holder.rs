@@ -1,10 +1,11 @@
-//! The memory of a message: a sample, a loan, or bytes of Python's own. Each view and each array on it keeps it, and
-//! with it the pin of the sample or the slot of the loan.
+//! The holder of a message's memory: a sample, a loan or a private copy. Each view and each array on the message keeps
+//! its holder, and so the pin of the sample or the slot of the loan.
 //!
 //! Invariants:
 //! - A loan leaves its holder only to be published, and only if no array on it is alive: so no array can write into a
-//!   published message, or into a slot that is free.
-//! - No thread waits for a loan that is locked: code that Python's collector runs in between finds an error.
+//!   published message or a free slot.
+//! - No thread waits for the lock of a loan: code that Python's garbage collector runs in between gets an
+//!   error instead.
 
 use crate::{error::failed, fork::LoanAddress};
 use gantry::{GenericLoan, GenericRequest, GenericResponse, GenericSample, SampleInfo};
@@ -33,20 +34,20 @@ pub struct Loan(Mutex<State>);
 
 /// The state of a loan.
 pub struct State {
-    /// `None` once it was published.
+    /// The loan; `None` after it was published.
     loan: Option<GenericLoan>,
-    /// The arrays that were made on it.
+    /// The arrays that were made on the loan.
     arrays: Vec<Weak<WritableArray>>,
-    /// The memory, for forked children.
+    /// The entry of the loan's memory in the list for forked children.
     _address: LoanAddress,
 }
 
-/// The mark of an array that may write into a loan; as long as it lives, the loan cannot be published.
+/// The mark of an array that may write into a loan. While a mark of the loan lives, the loan cannot be published.
 pub struct WritableArray {
     field: String,
 }
 
-/// The bytes of a message while they are looked at.
+/// The bytes of a message while they are read or written.
 pub enum Body<'a> {
     /// Bytes that do not change.
     Fixed(&'a [u8]),
@@ -108,7 +109,7 @@ impl Loan {
         }
     }
 
-    /// Takes the loan out, to be published. Fails while an array on it is alive.
+    /// Takes the loan out, to be published. Fails while an array on the loan is alive.
     pub fn take(&self, topic: &str) -> PyResult<GenericLoan> {
         let mut state = self.lock()?;
         let mut alive: BTreeMap<String, usize> = BTreeMap::new();
@@ -134,7 +135,7 @@ impl Loan {
         }
     }
 
-    /// Returns the slot to the publisher, unless an array on it is alive: then the slot returns with the last array.
+    /// Returns the slot to the publisher. If an array on the loan is alive, the slot is returned after the last array.
     pub fn give_back(&self) {
         let Ok(mut state) = self.lock() else { return };
         if state.arrays.iter().all(|array| array.strong_count() == 0) {

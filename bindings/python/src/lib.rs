@@ -1,7 +1,8 @@
 //! The native part of Gantry's package for Python: `gantry._native`.
 //!
-//! It offers the generic API of `gantry` with messages in place; classes and executors are Python's (`python/gantry`).
-//! Rust calls Python only in parameter callbacks, so no thread of the library waits for the interpreter.
+//! The module offers the generic API of `gantry` with messages in place; message classes and executors are Python code
+//! (`python/gantry`). The library calls Python only in parameter callbacks, so none of its threads waits for
+//! the interpreter.
 
 mod encode;
 mod error;
@@ -54,7 +55,7 @@ mod _native {
     /// The alignment of Python's objects.
     const OBJECT_ALIGN: usize = 16;
 
-    /// PyO3 does not check that an object is aligned as its Rust type asks.
+    /// Checks at compile time that a class needs no greater alignment: PyO3 does not check the alignment of objects.
     macro_rules! assert_alignment {
         ($($class:ty)+) => {$(
             const _: () = assert!(align_of::<$class>() <= OBJECT_ALIGN, "Python's objects are aligned to 16 bytes");

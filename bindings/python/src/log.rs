@@ -1,5 +1,5 @@
-//! The library's log, on its way to Python's `logging`: events wait in a queue until a thread of Python takes them, so
-//! that no thread of the library ever waits for Python's lock.
+//! The queue between the library's log and Python's `logging`: events wait in it until a Python thread takes them, so
+//! that no thread of the library ever waits for Python's lock (the GIL).
 
 use pyo3::prelude::*;
 use std::{
@@ -13,7 +13,7 @@ use tracing::{
     span,
 };
 
-/// The most events that wait. Further ones are counted.
+/// The most events that wait. Events that find the queue full are dropped and counted.
 const CAPACITY: usize = 1000;
 
 /// An event: its level as in Python, the full name of its node, and its text.
@@ -88,11 +88,11 @@ impl Subscriber for ToPython {
 
 /// Makes the queue the log of this process.
 pub fn install() {
-    // The library is loaded once, and has no other subscriber.
+    // The call fails only if there is a subscriber already; the library is loaded once and has no other one.
     let _ = tracing::subscriber::set_global_default(ToPython);
 }
 
-/// Waits for events; returns them and the number of those that found no room. `None` after `end_log`.
+/// Waits for events. Returns them and the number of events that found no room; `None` after `end_log`.
 #[pyfunction]
 pub fn take_log(py: Python<'_>) -> Option<(Vec<Line>, u64)> {
     py.detach(|| {
@@ -106,7 +106,7 @@ pub fn take_log(py: Python<'_>) -> Option<(Vec<Line>, u64)> {
     })
 }
 
-/// Ends the thread that takes the log, after the events that wait.
+/// Ends the thread that takes the log, after it has taken the waiting events.
 #[pyfunction]
 pub fn end_log() {
     QUEUE.lock().unwrap_or_else(PoisonError::into_inner).is_ended = true;

@@ -1,6 +1,7 @@
-//! The memory of an array: the place where the address of a message leaves Rust.
+//! The memory of an array. In this file, the address of a message leaves Rust.
 //!
-//! NumPy's array interface takes the address, and makes this object the base of the array. SAFETY of all arrays:
+//! NumPy's array interface takes the address, and makes the `Memory` object the base of the array. SAFETY of
+//! all arrays:
 //! - The object keeps the holder, and the holder keeps the bytes where they are: a sample by its pin, a loan by its
 //!   slot, private bytes by their allocation, which never grows. Slices, memoryviews and tensors keep their array, and
 //!   an array keeps its base, so the bytes outlive each of them.
@@ -26,9 +27,9 @@ pub struct Memory {
     address: usize,
     count: usize,
     type_string: &'static str,
-    /// The mark, if the array may write.
+    /// The mark of a writable array; `None` for a read-only array.
     array: Option<Arc<WritableArray>>,
-    /// Dropped last: it keeps the bytes.
+    /// The holder, which keeps the bytes; dropped last.
     _holder: Arc<Holder>,
 }
 
@@ -46,7 +47,7 @@ impl Memory {
     }
 }
 
-/// The array of the numbers in `range` of the message's body. `field` names it if it is of a loan.
+/// The array of the numbers in `range` of the message's body. In errors about a loan, `field` names the array.
 pub fn array<'py>(
     py: Python<'py>,
     holder: &Arc<Holder>,

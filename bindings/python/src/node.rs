@@ -25,7 +25,7 @@ use std::{
 #[pyclass(frozen, module = "gantry._native")]
 pub struct Node {
     inner: Shared<gantry::Node>,
-    /// Dropped before the node, without Python's lock.
+    /// The services and the callback for parameters; `destroy` drops them before the node, without Python's lock.
     parameters: Mutex<Parameters>,
 }
 
@@ -42,7 +42,7 @@ impl Node {
         Ok(self.inner.lock(py).get()?.clone())
     }
 
-    /// The node, whose parameters are served from now on.
+    /// The node. From this call on, other programs can read and set its parameters.
     fn served(&self, py: Python<'_>) -> PyResult<gantry::Node> {
         let node = self.node(py)?;
         let mut parameters = self.parameters.lock().unwrap_or_else(PoisonError::into_inner);
@@ -85,7 +85,7 @@ impl Node {
         Ok(Node { inner: Shared::new(node, "node"), parameters: Mutex::default() })
     }
 
-    /// Leaves the domain, once all endpoints of the node are gone.
+    /// Destroys the node: it leaves the domain as soon as all of its endpoints are gone.
     fn destroy(&self, py: Python<'_>) {
         let parameters = std::mem::take(&mut *self.parameters.lock().unwrap_or_else(PoisonError::into_inner));
         py.detach(|| drop(parameters));
@@ -254,7 +254,8 @@ impl Node {
         py.detach(|| node.set_parameters_atomically(parameters)).map_err(failed)
     }
 
-    /// Has `function` asked before each change of parameters. It must not refer to the node strongly.
+    /// Makes the library call `function` before each change of parameters. `function` must keep no strong reference to
+    /// the node.
     fn on_set_parameters(&self, py: Python<'_>, function: Py<PyAny>) -> PyResult<()> {
         let node = self.node(py)?;
         let add = || node.add_on_set_parameters_callback(move |parameters| parameter::ask(&function, parameters));

@@ -1,7 +1,7 @@
 //! Parameters: their values in Python, and the thread that serves them to other programs.
 //!
-//! No parameter call holds Python's lock while it waits for the node's parameters: a callback of another thread may
-//! hold these and wait for Python.
+//! No call holds Python's lock while it waits for the lock of the node's parameters: a callback on another thread may
+//! hold that lock and wait for Python's.
 
 use crate::error::failed;
 use gantry::{Executor, Node, Parameter, ParameterValue, SingleThreadedExecutor, with_signals_blocked};
@@ -13,7 +13,7 @@ use pyo3::{
 };
 use std::thread::{self, JoinHandle};
 
-/// The thread that runs the node's services of parameters, so that they answer while a callback runs, too.
+/// The thread that runs the node's parameter services, so that they also answer while a callback of the node runs.
 pub struct Server {
     executor: gantry::ExecutorHandle,
     thread: Option<JoinHandle<()>>,
@@ -34,7 +34,7 @@ impl Server {
 }
 
 impl Drop for Server {
-    /// Ends the thread. The caller does not hold Python's lock, which a callback on the thread may wait for.
+    /// Ends the thread. The caller must not hold Python's lock: a callback on the thread may wait for it.
     fn drop(&mut self) {
         self.executor.cancel();
         if let Some(thread) = self.thread.take() {
@@ -107,7 +107,8 @@ pub fn to_python(py: Python<'_>, value: ParameterValue) -> PyResult<Bound<'_, Py
     }
 }
 
-/// Calls Python's function for a change of parameters: it returns the reason of a refusal, or `None`.
+/// Calls a node's Python function for a change of parameters. The function returns `None`, or the reason for which it
+/// refuses the change, which is the error.
 pub fn ask(function: &Py<PyAny>, parameters: &[Parameter]) -> Result<(), String> {
     let asked = Python::try_attach(|py| -> PyResult<Option<String>> {
         let values = parameters

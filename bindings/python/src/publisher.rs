@@ -21,7 +21,7 @@ pub struct Publisher {
     schema: Arc<Schema>,
     topic: String,
     gid: [u8; 16],
-    /// Whether it may wait for slow readers.
+    /// Whether the publisher may wait for slow subscriptions.
     may_block: bool,
 }
 
@@ -64,7 +64,7 @@ impl Publisher {
         self.publish_holder(py, &holder)
     }
 
-    /// Publishes a copy of a message that lies in place, such as a sample.
+    /// Publishes a copy of a message in place, such as a sample.
     fn publish_view(&self, py: Python<'_>, view: &View) -> PyResult<u64> {
         let mut publisher = self.inner.lock(py);
         let body = view.holder.body()?;

@@ -42,7 +42,7 @@ pub fn from_python(profile: &Bound<'_, PyAny>) -> PyResult<Qos> {
     })
 }
 
-/// The fields of a `gantry.QoSProfile`, the policies by their names.
+/// The arguments for a `gantry.QoSProfile`; each policy is given by its name.
 pub fn to_python(py: Python<'_>, qos: Qos) -> PyResult<Bound<'_, PyDict>> {
     let fields = PyDict::new(py);
     fields.set_item("history", if qos.history == History::KeepAll { "KEEP_ALL" } else { "KEEP_LAST" })?;

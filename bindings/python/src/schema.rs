@@ -1,4 +1,4 @@
-//! A message type that is known at run time: its definitions, its view, and the plan by which values are written.
+//! A message type that is known at run time: its definitions, its views, and the plan by which values are written.
 
 use crate::error::failed;
 use gantry::TypeDescription;
@@ -27,7 +27,7 @@ pub struct Structure {
     pub fields: Vec<PlannedField>,
 }
 
-/// A field, as it is written.
+/// A field, with all facts that the encoder needs.
 pub struct PlannedField {
     /// The attribute of the Python object.
     pub attribute: Py<PyString>,
@@ -74,7 +74,7 @@ impl Schema {
         Ok(Schema { description, types, plan, definitions, name })
     }
 
-    /// The type that another program describes. Its hash is the program's, so that endpoints match.
+    /// The type that another program describes. The hash is copied from the description, so that endpoints match.
     pub fn from_description(py: Python<'_>, description: TypeDescription) -> PyResult<Schema> {
         let name: TypeName = description.name.parse().map_err(failed)?;
         let definitions = Definitions::from_text(&name, &description.definition).map_err(failed)?;
@@ -100,7 +100,7 @@ impl Structure {
 }
 
 impl PlannedField {
-    /// `None` for a nested message that is not known, which definitions do not have.
+    /// Plans a field. `None` for a nested message whose type is not known, which complete definitions do not have.
     fn new(py: Python<'_>, field: &Field, known: &BTreeMap<TypeName, Arc<Structure>>) -> Option<PlannedField> {
         let base = match &field.field_type.base {
             BaseType::Primitive(primitive) => Base::Number(*primitive),

@@ -15,7 +15,7 @@ use std::{os::fd::AsRawFd, sync::Arc};
 /// The server of a service.
 #[pyclass(frozen, module = "gantry._native")]
 pub struct Service {
-    /// The server itself, which the waiter attaches.
+    /// The server, which a waiter can attach.
     pub inner: Shared<GenericService>,
     request: Arc<Schema>,
     response: Arc<Schema>,
@@ -25,7 +25,7 @@ pub struct Service {
 /// A client of a service.
 #[pyclass(frozen, module = "gantry._native")]
 pub struct Client {
-    /// The client itself, which the waiter attaches.
+    /// The client, which a waiter can attach.
     pub inner: Shared<GenericClient>,
     request: Arc<Schema>,
     response: Arc<Schema>,
@@ -33,10 +33,10 @@ pub struct Client {
     gid: Gid,
 }
 
-/// The id of a request: the client's gid, and the number of the request.
+/// The id of a request: the client's GID and the request's sequence number.
 type Id = ([u8; 16], u64);
 
-/// The end of a request: its number, and the response or the reason why there will be none.
+/// The end of a request: the request's number, and either the response or the reason why no response will come.
 type Outcome = (u64, Option<View>, Option<String>);
 
 impl Service {
@@ -77,7 +77,7 @@ impl Client {
 
 #[pymethods]
 impl Service {
-    /// The next request and its id. A malformed request is counted and passed over.
+    /// The next request and its id. A malformed request is counted and skipped.
     fn take(&self, py: Python<'_>) -> PyResult<Option<(View, Id)>> {
         let mut service = self.inner.lock(py);
         let service = service.get()?;
@@ -92,7 +92,7 @@ impl Service {
         Ok(None)
     }
 
-    /// Answers a request. Does nothing if its client is gone.
+    /// Answers a request. Does nothing if the client of the request is gone.
     fn respond(&self, py: Python<'_>, id: Id, response: &Bound<'_, PyAny>) -> PyResult<()> {
         let bytes = encode::encode(&self.response, response, false)?.to_bytes(py)?;
         let id = RequestId { client_gid: Gid(id.0), sequence: id.1 };
@@ -108,7 +108,7 @@ impl Service {
         })
     }
 
-    /// The descriptor that is readable while there is a request.
+    /// The file descriptor that is readable while there is a request.
     fn descriptor(&self, py: Python<'_>) -> PyResult<i32> {
         let mut service = self.inner.lock(py);
         Ok(service.get()?.descriptor().map_err(failed)?.as_raw_fd())
@@ -147,7 +147,7 @@ impl Client {
         let loan = holder.as_loan()?.take(&self.name)?;
         let mut client = self.inner.lock(py);
         let client = client.get()?;
-        // It waits for servers that do not keep up.
+        // The call waits while servers do not keep up.
         Ok(py.detach(|| client.send_request(loan)).map_err(failed)?.sequence)
     }
 
@@ -159,7 +159,7 @@ impl Client {
         taken.map(|taken| self.outcome(client, taken)).transpose()
     }
 
-    /// Gives up a request.
+    /// Gives up a pending request.
     fn forget(&self, py: Python<'_>, sequence: u64) -> PyResult<bool> {
         let id = RequestId { client_gid: self.gid, sequence };
         Ok(self.inner.lock(py).get()?.remove_pending_request(id))
@@ -183,7 +183,7 @@ impl Client {
         })
     }
 
-    /// The descriptor that is readable while there is a response.
+    /// The file descriptor that is readable while there is a response.
     fn descriptor(&self, py: Python<'_>) -> PyResult<i32> {
         let mut client = self.inner.lock(py);
         Ok(client.get()?.descriptor().map_err(failed)?.as_raw_fd())

@@ -16,14 +16,14 @@ use std::{os::fd::AsRawFd, sync::Arc};
 /// A subscription.
 #[pyclass(frozen, module = "gantry._native")]
 pub struct Subscription {
-    /// The subscription itself, which the waiter attaches.
+    /// The subscription, which a waiter can attach.
     pub inner: Shared<GenericSubscription>,
     schema: Arc<Schema>,
     topic: String,
     gid: [u8; 16],
 }
 
-/// The counts of messages that no caller got, and of all: lost, overwritten, expired, malformed, received.
+/// The numbers of messages that were lost, overwritten, expired, malformed and received, in this order.
 type Counts = (u64, u64, u64, u64, u64);
 
 impl Subscription {
@@ -35,7 +35,7 @@ impl Subscription {
 
 #[pymethods]
 impl Subscription {
-    /// The next message; `None` if there is none. A sample that is no message of the type is counted and passed over.
+    /// The next message; `None` if there is none. A sample that is no message of the type is counted and skipped.
     fn take(&self, py: Python<'_>) -> PyResult<Option<View>> {
         let mut subscription = self.inner.lock(py);
         let subscription = subscription.get()?;
@@ -68,7 +68,7 @@ impl Subscription {
         })
     }
 
-    /// The descriptor that is readable while there is something to take. It is the subscription's.
+    /// The file descriptor that is readable while there is a sample to take. The subscription owns the descriptor.
     fn descriptor(&self, py: Python<'_>) -> PyResult<i32> {
         let mut subscription = self.inner.lock(py);
         Ok(subscription.get()?.descriptor().map_err(failed)?.as_raw_fd())

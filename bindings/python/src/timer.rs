@@ -13,7 +13,7 @@ pub struct Timer(pub Shared<gantry::Timer>);
 #[pyclass(frozen, module = "gantry._native")]
 pub struct GuardCondition(pub Shared<gantry::GuardCondition>);
 
-/// Nanoseconds as Python sees them.
+/// The nanoseconds of a duration as Python's `int`.
 pub fn nanoseconds(duration: Duration) -> i64 {
     i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX)
 }
@@ -26,7 +26,8 @@ pub fn timer(clock: &Clock, period: f64) -> PyResult<Timer> {
 
 #[pymethods]
 impl Timer {
-    /// The tick that is due: its scheduled and its noticed time (ns), and the periods without a tick of their own.
+    /// The tick that is due: the time for which it was scheduled and the time at which it was noticed, in ns, and the
+    /// number of periods that were skipped.
     fn take(&self, py: Python<'_>) -> PyResult<Option<(i64, i64, u64)>> {
         let tick = self.0.lock(py).get()?.take();
         Ok(tick.map(|Tick { scheduled, noticed, overruns }| (nanoseconds(scheduled), nanoseconds(noticed), overruns)))
@@ -46,7 +47,7 @@ impl Timer {
         Ok(self.0.lock(py).get()?.is_canceled())
     }
 
-    /// The time until the next tick, ns; `None` if there will be none.
+    /// The time until the next tick, ns; `None` if no tick will come.
     fn time_until_trigger(&self, py: Python<'_>) -> PyResult<Option<i64>> {
         Ok(self.0.lock(py).get()?.time_until_trigger().map(nanoseconds))
     }
@@ -81,7 +82,7 @@ impl GuardCondition {
     }
 }
 
-/// The time of CLOCK_MONOTONIC, ns, which samples have as their time of publishing.
+/// The time of CLOCK_MONOTONIC, ns. The publishing times of samples are read from this clock.
 #[pyfunction]
 pub fn monotonic_ns() -> i64 {
     nanoseconds(Clock::steady().now())

@@ -1,4 +1,4 @@
-//! Message types as Python's message classes see them.
+//! Message types for Python's message classes.
 
 use crate::{
     encode,
@@ -24,8 +24,8 @@ use std::{
 #[pyclass(frozen, module = "gantry._native", name = "Schema")]
 pub struct PySchema(pub Arc<Schema>);
 
-/// A field for a message class: name, type as in a `.msg` file, code of its numbers or name of its message, whether it
-/// is a list, the length of an array, and the default.
+/// The description of a field for a message class: name, type as in a `.msg` file, NumPy's code of its numbers, name of
+/// its message type, whether the field is a list, length of an array, and default.
 type FieldInfo<'py> =
     (String, String, Option<&'static str>, Option<String>, bool, Option<u32>, Option<Bound<'py, PyAny>>);
 
@@ -90,7 +90,7 @@ impl PySchema {
         Ok(PyBytes::new(py, &self.0.types.encode_yaml(values).map_err(failed)?))
     }
 
-    /// A view of a copy of these bytes, which have an encapsulation header.
+    /// A view of a copy of these bytes, which begin with an encapsulation header.
     fn view_cdr(&self, bytes: &[u8]) -> PyResult<View> {
         let (order, body) = gantry_cdr::split_encapsulation(bytes).map_err(failed)?;
         let mut body = body.to_vec();
@@ -121,7 +121,7 @@ fn standard() -> &'static std::collections::BTreeMap<String, TypeDescription> {
     TYPES.get_or_init(gantry::standard_types)
 }
 
-/// The names of the standard types; a service has a name for its requests and one for its responses.
+/// The names of the standard types. A service has two names: one for its requests and one for its responses.
 #[pyfunction]
 pub fn standard_names(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     PyList::new(py, standard().keys())?.into_bound_py_any(py)
@@ -134,7 +134,7 @@ pub fn standard_schema(py: Python<'_>, name: &str) -> PyResult<Option<PySchema>>
     description.map(|known| Schema::from_description(py, known).map(|schema| PySchema(Arc::new(schema)))).transpose()
 }
 
-/// The type of this name by a definition, or in a folder of packages. Standard types may be nested in it.
+/// The type of this name, from a definition or from a folder of packages. Nested types may be standard types.
 #[pyfunction]
 #[pyo3(signature = (name, folder=None, definition=None))]
 pub fn load_schema(

@@ -1,4 +1,4 @@
-//! Values of Python that stand for fields: texts, shapes, arrays, and the errors with their paths.
+//! Python values for fields: texts, shapes and arrays, and errors that name the field's path.
 
 use crate::schema::{Structure, type_string};
 use gantry_idl::Primitive;
@@ -33,7 +33,7 @@ pub fn check_bound(length: usize, bound: Option<u32>, unit: &str) -> PyResult<()
     }
 }
 
-/// The length that a number, or a tuple of numbers, means in a loan.
+/// The length that a number or a tuple of numbers gives to an array in a loan; `None` for other values.
 pub fn length_of_shape(value: &Bound<'_, PyAny>) -> Option<PyResult<usize>> {
     if value.is_instance_of::<PyInt>() {
         return Some(value.extract());
@@ -45,7 +45,7 @@ pub fn length_of_shape(value: &Bound<'_, PyAny>) -> Option<PyResult<usize>> {
         .then(|| shape.iter().try_fold(1_usize, |all, length| all.checked_mul(length.extract()?).ok_or_else(too_long)))
 }
 
-/// The array of numbers with exactly this type.
+/// The value as an array whose numbers have exactly this type.
 pub fn prepared<'py>(value: &Bound<'py, PyAny>, primitive: Primitive) -> PyResult<Bound<'py, PyAny>> {
     static PREPARE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let prepare = PREPARE.import(value.py(), "gantry._arrays", "prepare")?;
@@ -65,7 +65,7 @@ pub fn check_keys(structure: &Structure, dictionary: &Bound<'_, PyDict>) -> PyRe
     Ok(())
 }
 
-/// The error with the field's name before its path.
+/// The error, with the name of the outer field put before its path.
 pub fn inside(py: Python<'_>, name: &str, error: PyErr) -> PyErr {
     let kind = error.get_type(py);
     let sentence = error.value(py).to_string();

@@ -1,4 +1,4 @@
-//! A message in place: its fields as Python objects, made when they are asked for.
+//! The view of a message in place: a field becomes a Python object only when it is read.
 
 use crate::{
     error::failed,
@@ -26,14 +26,14 @@ pub struct View {
     /// The type of the outermost message.
     pub schema: Arc<Schema>,
     position: Position,
-    /// It is not nested in another message.
+    /// Whether this view is the whole message, not a message nested in another one.
     is_whole: bool,
-    /// The path of this message in a loan, which errors name; empty for other messages.
+    /// The path of this message in a loan, for errors; empty for other messages.
     path: String,
 }
 
-/// The properties of a taken message: sequence, times of publishing (monotonic and since 1970, ns), gid, length, and
-/// the request that it answers.
+/// The properties of a taken message: sequence number, publishing time (CLOCK_MONOTONIC, ns), publishing time (ns since
+/// 1970), publisher's GID, length, and the id of its request if it belongs to a service.
 type Info = (u64, u64, u64, [u8; 16], usize, Option<([u8; 16], u64)>);
 
 impl View {
@@ -67,7 +67,7 @@ impl View {
         View { holder: self.holder.clone(), schema: self.schema.clone(), position, is_whole: false, path }
     }
 
-    /// The path of a field, if it can be needed.
+    /// The path of a field in a loan; empty for other messages, which need no paths.
     fn path_of(&self, name: &str) -> String {
         match (&*self.holder, self.path.as_str()) {
             (Holder::Loan(_), "") => name.to_owned(),
@@ -85,7 +85,7 @@ impl View {
         PyList::new(py, items)?.into_bound_py_any(py)
     }
 
-    /// A value that is no list of numbers.
+    /// The Python object for a value that is no list of numbers.
     fn value<'py>(&self, py: Python<'py>, value: Value<'_>, path: String) -> PyResult<Bound<'py, PyAny>> {
         match value {
             Value::Bool(value) => value.into_bound_py_any(py),
@@ -125,8 +125,8 @@ impl View {
         self.value(py, value, path)
     }
 
-    /// The bytes of a list of messages as one array. Each has `size_bytes` bytes and begins at a multiple of
-    /// `alignment`.
+    /// The bytes of a list of messages as one array. Each message has `size_bytes` bytes and begins at a multiple
+    /// of `alignment`.
     fn elements<'py>(
         &self,
         py: Python<'py>,
@@ -169,7 +169,7 @@ impl View {
         Ok(())
     }
 
-    /// Whether this is no message that is nested in another one.
+    /// Whether this view is the whole message, not a message nested in another one.
     #[getter]
     fn is_whole(&self) -> bool {
         self.is_whole

@@ -1,4 +1,5 @@
-//! Waits without Python's lock (GIL), in slices after which signals are handled: so Ctrl-C ends each wait.
+//! Waits without Python's lock (the GIL). A wait is divided into slices, and signals are handled after each slice, so
+//! that Ctrl-C ends every wait.
 
 use crate::{error::failed, qos};
 use gantry::{EngineError, Error};
@@ -14,7 +15,7 @@ use std::{
 /// The longest time until a signal is handled.
 pub const SLICE: Duration = Duration::from_millis(100);
 
-/// Waits end, because the program shuts down. Relaxed: the flag publishes nothing but itself.
+/// Whether all waits end, because the program shuts down. Relaxed: the flag publishes nothing but itself.
 static IS_SHUT_DOWN: AtomicBool = AtomicBool::new(false);
 
 /// Ends all waits of the process, or allows them again.
@@ -28,8 +29,8 @@ pub fn is_shut_down() -> bool {
     IS_SHUT_DOWN.load(Relaxed) || !gantry::ok()
 }
 
-/// Calls `wait` without Python's lock until it returns `true`; `false` after `timeout` seconds (`None`: no limit) or a
-/// shutdown. `wait` gets the length of a slice.
+/// Calls `wait` with the length of a slice, without Python's lock, until it returns `true`. Returns `false` after
+/// `timeout` seconds (`None`: no limit) or a shutdown.
 pub fn in_slices(
     py: Python<'_>,
     timeout: Option<f64>,
@@ -42,7 +43,7 @@ pub fn in_slices(
         let is_last = left.is_some_and(|left| left <= SLICE);
         match py.detach(|| wait(slice)) {
             Ok(true) => return Ok(true),
-            // The reason why nothing is matched is an error of the whole wait only.
+            // An error that explains why no endpoint matches is returned only at the end of the whole wait.
             Err(error) if is_last || !is_no_match(&error) => return Err(failed(error)),
             _ => {}
         }
@@ -55,7 +56,7 @@ pub fn in_slices(
 
 /// The time at which a wait ends.
 pub fn deadline(timeout: Option<f64>) -> PyResult<Option<Instant>> {
-    // As in rclpy, a negative timeout is none.
+    // As in rclpy, a negative timeout means that the wait has no limit.
     let timeout = timeout.filter(|timeout| *timeout >= 0.0);
     let timeout = timeout.map(|timeout| qos::duration(timeout, "the timeout")).transpose()?;
     Ok(timeout.and_then(|timeout| Instant::now().checked_add(timeout)))
@@ -72,8 +73,8 @@ fn is_no_match(error: &Error) -> bool {
     )
 }
 
-/// An endpoint that Python may use on any thread and may destroy. It lies in a box, because an endpoint is aligned to
-/// lines of the cache, and an object of Python to 16 bytes only.
+/// An endpoint that Python may use on any thread and may destroy. The endpoint lies in a box, because it is aligned to
+/// cache lines, and Python aligns its objects to 16 bytes only.
 pub struct Shared<T> {
     inner: Mutex<Option<Box<T>>>,
     what: &'static str,
@@ -83,17 +84,17 @@ pub struct Shared<T> {
 pub struct Used<'a, T>(MutexGuard<'a, Option<Box<T>>>, &'static str);
 
 impl<T> Shared<T> {
-    /// `what` names the endpoint in errors.
+    /// Shares an endpoint. `what` names the endpoint in errors.
     pub fn new(inner: T, what: &'static str) -> Shared<T> {
         Shared { inner: Mutex::new(Some(Box::new(inner))), what }
     }
 
-    /// Locks the endpoint. A thread that must wait for it does so without Python's lock.
+    /// Locks the endpoint. A thread that has to wait for the lock releases Python's lock during the wait.
     pub fn lock(&self, py: Python<'_>) -> Used<'_, T> {
         Used(self.inner.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner), self.what)
     }
 
-    /// As [`Shared::lock`], on a thread that does not have Python's lock.
+    /// Locks the endpoint like [`Shared::lock`], for a thread that does not hold Python's lock.
     pub fn lock_detached(&self) -> Used<'_, T> {
         Used(self.inner.lock().unwrap_or_else(PoisonError::into_inner), self.what)
     }

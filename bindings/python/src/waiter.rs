@@ -1,4 +1,4 @@
-//! The wait of an executor: it names the sources that may have something, and never calls Python.
+//! The waiter of an executor: it returns the numbers of the sources that may be ready, and never calls Python.
 
 use crate::{
     error::failed,
@@ -35,10 +35,11 @@ struct State {
     timers: BTreeMap<u64, gantry::Timer>,
 }
 
-/// News that other threads store.
+/// The sources that other threads have reported to the waiter.
 struct News {
     numbers: Mutex<BTreeSet<u64>>,
-    /// Set after a change of `numbers`, and to end a wait. Partner: the look of the wait.
+    /// Set after a change of `numbers`, and to end a wait. Its partner is the load in `Waiter::slice`, before
+    /// the sleep.
     has_any: AtomicBool,
     bell: Bell,
 }
@@ -62,7 +63,8 @@ impl News {
         self.bell.ring();
     }
 
-    /// The numbers, and whether the wait is to end. The flag goes first: later news set it again.
+    /// Takes the numbers of the reported sources, and whether the wait is to end. The flag is cleared first, so that a
+    /// later report sets it again.
     fn take(&self) -> (BTreeSet<u64>, bool) {
         let ends = self.has_any.swap(false, AcqRel);
         (mem::take(&mut *self.numbers.lock().unwrap_or_else(PoisonError::into_inner)), ends)
@@ -70,14 +72,14 @@ impl News {
 }
 
 impl Waiter {
-    /// The state. The thread that waits gives it up soon.
+    /// Locks the state. If another thread waits with it, that wait is ended, so that the lock is soon free.
     fn state(&self, py: Python<'_>) -> MutexGuard<'_, State> {
         self.news.end_wait();
         self.state.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// One slice of a wait, without Python's lock: the numbers of sources that may have something, and whether the wait
-    /// was ended.
+    /// Waits for one slice, without Python's lock. Returns the numbers of the sources that may be ready, and whether
+    /// the wait was ended.
     fn slice(&self, deadline: Instant) -> Result<(BTreeSet<u64>, bool), gantry::Error> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let State { collector, attached, timers } = &mut *state;
@@ -157,7 +159,7 @@ impl Waiter {
         Ok(Waiter { state: Box::new(Mutex::new(state)), news: Arc::new(news) })
     }
 
-    /// Attaches a source under a number of its own. The source has to be looked at once after this.
+    /// Attaches a source under a unique number. The caller must check the source once after this call.
     fn attach(&self, py: Python<'_>, source: &Bound<'_, PyAny>, number: u64) -> PyResult<()> {
         let waker = Waker::from(Arc::new(SourceWaker { news: self.news.clone(), number }));
         let timer = source.cast::<Timer>().ok().map(|timer| timer.get().0.lock(py).get().cloned()).transpose()?;
@@ -183,15 +185,15 @@ impl Waiter {
             state.collector.detach(attachment);
         }
         drop(state);
-        // A source that was destroyed has no waker any more.
+        // The visit fails for a destroyed source, which has no waker any more.
         let _ = visit(source, &mut |waitable| {
             waitable.set_waker(None);
             Ok(())
         });
     }
 
-    /// Waits until sources may have something, and returns their numbers: none after `timeout` seconds, a shutdown, or
-    /// a ring.
+    /// Waits until sources may be ready, and returns their numbers: an empty list after `timeout` seconds, a shutdown
+    /// or a `ring`.
     #[pyo3(signature = (timeout=None))]
     fn wait(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<Vec<u64>> {
         let deadline = wait::deadline(timeout)?;
@@ -207,7 +209,7 @@ impl Waiter {
         }
     }
 
-    /// Ends the wait of another thread, or the next one.
+    /// Ends the present wait of another thread, or else the next wait.
     fn ring(&self) {
         self.news.end_wait();
     }

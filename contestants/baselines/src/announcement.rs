@@ -20,7 +20,7 @@ pub const FOLDER: &str = "/dev/shm";
 /// The id of an endpoint; a publisher's id is the source of its messages.
 pub type Id = [u8; 16];
 
-/// A side of a topic.
+/// The kind of an endpoint of a topic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// Publishers.
@@ -29,29 +29,29 @@ pub enum Side {
     Subscription,
 }
 
-/// A topic: the beginning of the names of its files.
+/// A topic: the common beginning of the names of its endpoints' files.
 #[derive(Clone, Debug)]
 pub struct Topic(String);
 
 /// An announced endpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Announced {
-    /// Its id.
+    /// The id of the endpoint.
     pub id: Id,
-    /// The port of the endpoint; 0 without one.
+    /// The port of the endpoint; 0 if it has no port.
     pub port: u16,
-    /// The name of its file.
+    /// The name of the endpoint's file.
     pub name: String,
 }
 
 impl Announced {
-    /// Its file.
+    /// The path of the endpoint's file.
     pub fn path(&self) -> PathBuf {
         Path::new(FOLDER).join(&self.name)
     }
 }
 
-/// A new id: process, number and time.
+/// A new id, made of the process id, a counter and the time.
 pub fn new_id() -> Id {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     // Relaxed: this counter is the only user of the value.
@@ -65,7 +65,7 @@ fn prefix(baseline: &str) -> String {
 }
 
 impl Topic {
-    /// The topic of an endpoint. Only endpoints with the same size and quality of service share it.
+    /// The topic of an endpoint. Endpoints share a topic only if message size and quality of service are the same.
     pub fn new(baseline: &str, spec: &RunSpec, plan: &EndpointPlan) -> Topic {
         let mut hash = DefaultHasher::new();
         (spec.domain_id, &plan.topic, plan.message.bytes, plan.qos.to_string()).hash(&mut hash);
@@ -79,7 +79,7 @@ impl Topic {
         Announced { id, port, name }
     }
 
-    /// Lists the living endpoints of a side.
+    /// Lists the living publishers or subscriptions of the topic.
     ///
     /// # Errors
     /// A sentence: the folder cannot be read.
@@ -106,7 +106,7 @@ fn names(prefix: &str) -> Result<Vec<String>, String> {
     Ok(names.filter(|name| name.starts_with(prefix)).collect())
 }
 
-/// Whether the owner of a file lives. A file that has gone has no living owner.
+/// Whether the owner of a file lives. A file that was removed has no living owner.
 fn is_locked(path: &Path) -> bool {
     File::open(path).is_ok_and(|file| flock(file, FlockOperation::NonBlockingLockShared) == Err(Errno::WOULDBLOCK))
 }
@@ -131,7 +131,7 @@ pub fn clean_up(baseline: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// The file of an endpoint of this process. Dropping it removes it.
+/// The file of an endpoint of this process; the drop of this value removes the file.
 pub struct OwnFile {
     /// Holds the lock.
     file: File,
@@ -168,7 +168,7 @@ impl OwnFile {
 
 impl Drop for OwnFile {
     fn drop(&mut self) {
-        // The file may have gone; otherwise `clean_up` removes it.
+        // If this fails, the file is gone already, or a later `clean_up` removes it.
         let _ = std::fs::remove_file(&self.path);
     }
 }

@@ -15,9 +15,10 @@ use crate::ring::{Layout, PLACES, RingPublisher, RingSubscription};
 use crate::stream::{Kind, StreamPublisher, StreamSubscription};
 use crate::udp::{UdpPublisher, UdpSubscription};
 
-/// The largest history of shared memory, messages.
+/// The greatest history depth over shared memory, in messages.
 const MOST_DEPTH: u32 = 1000;
-/// The longest message that a stream of any kind holds, bytes: the buffer of a pipe without privileges is the smallest.
+/// The longest message in bytes that every kind of stream can buffer: the smallest buffer is a pipe's
+/// without privileges.
 const BUFFERED_BYTES: usize = 65_536;
 
 /// A baseline.
@@ -29,7 +30,7 @@ pub struct Baseline {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Transport {
-    /// The kind of shared memory: whether subscriptions may sleep on a futex, and messages may be used in place.
+    /// Shared memory. `complete`: subscriptions may sleep on a futex, and messages may be used in place.
     Ring {
         complete: bool,
     },
@@ -51,7 +52,7 @@ pub static TCP: Baseline = Baseline { name: "tcp", transport: Transport::Stream(
 pub static UDP: Baseline = Baseline { name: "udp", transport: Transport::Udp };
 
 impl Baseline {
-    /// The value of the setting `transport`, and its meaning.
+    /// The value of the setting `transport`, and the description of this value.
     fn way(&self) -> (&'static str, &'static str) {
         match self.transport {
             Transport::Ring { .. } => ("shared-memory", "messages go through files in /dev/shm"),
@@ -91,13 +92,13 @@ impl Baseline {
                 ..limited
             },
             Transport::Stream(_) => limited,
-            // A full socket drops the newest messages and keeps all others.
+            // KEEP_ALL: a full socket drops new messages and keeps the old ones.
             Transport::Udp => Capabilities { reliability: vec![Reliability::BestEffort], ..limited },
         }
     }
 }
 
-/// Checks the room in shared memory, and the places of a publisher.
+/// Checks that a publisher has enough places for the subscriptions, and that the folder has enough memory.
 fn check_ring(name: &str, spec: &RunSpec) -> Result<(), String> {
     let subscriptions = spec.expected_subscriptions.max(1) as usize;
     if subscriptions > PLACES {

@@ -7,7 +7,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::Timespec;
 use rustix::io::Errno;
 
-/// Waits until one of the files is ready, at most `timeout`. With a single file the call does not allocate.
+/// Waits until one of the file descriptors is ready, at most `timeout`. With a single one, the call does not allocate.
 ///
 /// # Errors
 /// A sentence of the kernel.

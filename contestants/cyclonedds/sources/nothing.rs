@@ -1,1 +1,1 @@
-//! Nothing: cargo asks each package for a target.
+//! An empty target: cargo requires at least one target in each package.

@@ -1,14 +1,14 @@
 //! The back end of iceoryx2 for `perf_test`: messages are loans of bytes of a publish-subscribe service.
 //!
-//! With zero copy the payload is written and read in the loan. Without it the user's own message is copied into the
-//! loan and out of the sample. These two copies are the only phases of a message that are marked: iceoryx2 itself
+//! With zero copy, the payload is written and read in the loan. Without zero copy, the user's own message is copied
+//! into the loan and out of the sample. These two copies are the only marked phases of a message: iceoryx2 itself
 //! serialises nothing.
 //!
-//! KEEP_LAST is a buffer of that depth with safe overflow, the default of iceoryx2. KEEP_ALL is a buffer without
-//! overflow; when it is full, a RELIABLE publisher retries and a BEST_EFFORT one discards. TRANSIENT_LOCAL is a history
-//! of the depth. `--wait block` sleeps on an event service of the same name, which publishers notify after each
-//! message; with `--wait spin` there is no such service, so all programs of a topic need the same `--wait`. iceoryx2
-//! either blocks or polls, so `adaptive` is `block`.
+//! KEEP_LAST is a buffer of the history depth with safe overflow, the default of iceoryx2. KEEP_ALL is a buffer without
+//! overflow; when the buffer is full, a RELIABLE publisher retries and a BEST_EFFORT publisher discards the message.
+//! TRANSIENT_LOCAL is an iceoryx2 history of the history depth. With `--wait block`, subscriptions sleep on an event
+//! service of the same name, which publishers notify after each message. With `--wait spin` there is no event service,
+//! so all programs of a topic need the same `--wait`. iceoryx2 either blocks or polls, so `adaptive` means `block`.
 #![deny(unsafe_code)]
 
 mod loan;
@@ -27,9 +27,9 @@ use perf_worker::{
     run_spec::{Content, Durability, History, RunSpec},
 };
 
-/// The version of iceoryx2, by the lock file.
+/// The version of iceoryx2 in the lock file.
 const VERSION: &str = env!("ICEORYX2_VERSION");
-/// The longest wait for another process that cleans up after the same dead node.
+/// The longest wait for another process that is cleaning up the same dead node.
 const CLEAN_UP_TIMEOUT: Duration = Duration::from_secs(1);
 
 fn main() -> ExitCode {
@@ -87,7 +87,7 @@ impl Backend for Iceoryx2 {
     }
 }
 
-/// A node, which leaves the signals to the worker.
+/// Creates a node without signal handlers: the worker handles the signals.
 fn node() -> Result<Node<ipc::Service>, String> {
     let node = NodeBuilder::new().signal_handling_mode(SignalHandlingMode::Disabled).create();
     node.map_err(|error| {
@@ -97,9 +97,9 @@ fn node() -> Result<Node<ipc::Service>, String> {
 
 /// The node of this process.
 struct Iceoryx2Session {
-    /// Its endpoints create their services on several threads.
+    /// The node of this process; its endpoints create their services on several threads.
     node: Mutex<Node<ipc::Service>>,
-    /// Each endpoint carries the options out.
+    /// The options and settings that each endpoint applies.
     effective: Settings,
 }
 

@@ -22,7 +22,7 @@ use crate::{
     service::{self, Messages, Wakeups, failed, own_message},
 };
 
-/// The longest time that a RELIABLE publisher waits for room in full buffers: the default of DDS.
+/// The longest time for which a RELIABLE publisher waits for room in full buffers: DDS's default `max_blocking_time`.
 const LONGEST_BLOCKING: Duration = Duration::from_millis(100);
 
 /// Creates a publisher.
@@ -37,7 +37,7 @@ pub fn create(node: &Node<ipc::Service>, spec: &RunSpec, plan: &EndpointPlan) ->
     };
     let builder =
         messages.publisher_builder().initial_max_slice_len(plan.message.bytes).backpressure_strategy(strategy);
-    // A dead subscription would otherwise block the publisher for ever.
+    // Without this handler, a dead subscription would block the publisher for ever.
     let builder = match plan.qos.reliability {
         Reliability::Reliable => builder.set_backpressure_handler(give_up),
         Reliability::BestEffort => builder,
@@ -66,19 +66,19 @@ fn give_up(info: &BackpressureInfo) -> BackpressureAction {
 
 struct Iceoryx2Publisher {
     port: Port<ipc::Service, [u8], ()>,
-    /// Wakes subscriptions that sleep.
+    /// Wakes sleeping subscriptions; `None` if subscriptions busy-wait.
     notifier: Option<Notifier<ipc::Service>>,
     messages: Messages,
-    /// The message that is copied in; none with zero copy.
+    /// The user's message, which is copied into a loan; `None` with zero copy.
     own: Option<Vec<u8>>,
     length_bytes: usize,
-    /// The end of the copy is marked.
+    /// Whether the end of the copy is marked as a phase.
     marks: bool,
 }
 
 impl Matched for Iceoryx2Publisher {
     fn matched(&mut self) -> Result<Matching, String> {
-        // Otherwise the next message makes the new connections.
+        // Connects new subscriptions now; without this call, the next message would do it.
         self.port.update_connections().map_err(|error| format!("iceoryx2 cannot connect: {error:?}"))?;
         Ok(Matching::Count(self.messages.dynamic_config().number_of_subscribers()))
     }

@@ -14,19 +14,20 @@ pub type Messages = publish_subscribe::PortFactory<ipc::Service, [u8], ()>;
 /// Wake-ups.
 pub type Wakeups = event::PortFactory<ipc::Service>;
 
-/// The buffer of a KEEP_ALL subscription, messages: iceoryx2's buffers have a fixed length.
+/// The buffer of a KEEP_ALL subscription, in messages: iceoryx2's buffers have a fixed length.
 const KEEP_ALL_BUFFER: usize = 64;
-/// The alignment of a struct that begins with time and id, bytes.
+/// The alignment of a message in bytes: a message is a struct that begins with 8-byte numbers, its time and its id.
 const ALIGNMENT: usize = 8;
-/// iceoryx2's default limits of services. Programs outside of the plan have these limits.
+/// iceoryx2's default limits of endpoints in a publish-subscribe service. A service of a run has at least these limits,
+/// so that other programs can open it.
 const DEFAULT_PUBLISHERS: u32 = 2;
 const DEFAULT_SUBSCRIPTIONS: u32 = 8;
-/// The same limits for events, notifiers and listeners.
+/// iceoryx2's default limit of notifiers, and of listeners, in an event service.
 const DEFAULT_WAKEUPS: u32 = 16;
-/// The same of processes.
+/// iceoryx2's default limit of the nodes that open a service.
 const DEFAULT_NODES: u32 = 20;
 
-/// The largest numbers of endpoints of a topic.
+/// The numbers of publishers, subscriptions and nodes that a topic of this run needs.
 struct Limits {
     publishers: u32,
     subscriptions: u32,
@@ -41,7 +42,7 @@ impl Limits {
     }
 }
 
-/// Opens the services of the topic, or creates them. There is no event if subscriptions busy-wait.
+/// Opens or creates the services of the topic. The event service is `None` if subscriptions busy-wait.
 ///
 /// # Errors
 /// A sentence: the name is not valid, or the services exist with other options.
@@ -90,8 +91,8 @@ pub fn failed(act: &str, topic: &str, error: impl std::fmt::Debug) -> String {
     format!("iceoryx2 cannot {act} {topic}: {error:?}; programs of one topic need the same options")
 }
 
-/// Allocates the user's own message, for the copy path; none with zero copy. Every page is touched, so that no page
-/// fault falls into the measurement.
+/// Allocates the user's own message for the copies; `None` with zero copy. Every page is written once, so that the
+/// measurement has no page faults.
 pub fn own_message(spec: &RunSpec, plan: &EndpointPlan) -> Option<Vec<u8>> {
     (!spec.zero_copy).then(|| {
         let mut message = vec![0; plan.message.bytes];

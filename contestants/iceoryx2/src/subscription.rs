@@ -26,7 +26,7 @@ use crate::service::{self, Messages, failed, own_message};
 /// A sentence: the services have other options, or too many endpoints.
 pub fn create(node: &Node<ipc::Service>, spec: &RunSpec, plan: &EndpointPlan) -> Result<Box<dyn Subscription>, String> {
     let (messages, wakeups) = service::open(node, spec, plan)?;
-    // The listener comes before the subscriber, so that no publisher counts a subscription that it cannot wake.
+    // The listener is created before the subscriber: no publisher may count a subscription that it cannot wake.
     let listener = wakeups.map(|wakeups| wakeups.listener_builder().create()).transpose();
     let listener = listener.map_err(|error| failed("create a listener of", &plan.topic, error))?;
     let port = messages.subscriber_builder().create();
@@ -41,18 +41,18 @@ pub fn create(node: &Node<ipc::Service>, spec: &RunSpec, plan: &EndpointPlan) ->
 
 struct Iceoryx2Subscription {
     port: Port<ipc::Service, [u8], ()>,
-    /// The listener on which a subscription sleeps.
+    /// The listener on which the subscription sleeps; `None` if it busy-waits.
     listener: Option<Listener<ipc::Service>>,
     messages: Messages,
-    /// The destination of copies; none with zero copy.
+    /// The user's message, into which samples are copied; `None` with zero copy.
     own: Option<Vec<u8>>,
-    /// The beginning of the copy is marked.
+    /// Whether the beginning of the copy is marked as a phase.
     marks: bool,
 }
 
 impl Matched for Iceoryx2Subscription {
     fn matched(&mut self) -> Result<Matching, String> {
-        // Otherwise the next take makes the new connections.
+        // Connects new publishers now; without this call, the next take would do it.
         self.port.update_connections().map_err(|error| format!("iceoryx2 cannot connect: {error:?}"))?;
         Ok(Matching::Count(self.messages.dynamic_config().number_of_publishers()))
     }

@@ -9,7 +9,7 @@ use crate::{memory::own_message, publisher::source_of, session::failed};
 
 /// A message that has reached this process.
 pub struct Arrival {
-    /// The time of its arrival, if the phases are marked.
+    /// The time at which the message arrived, if phases are marked.
     pub arrived_ns: Option<i64>,
     /// The message.
     pub sample: Sample,
@@ -17,14 +17,14 @@ pub struct Arrival {
 
 /// Reads the messages of a subscription: in place with zero copy, else as a copy.
 pub struct Reader {
-    /// The destination of copies; none with zero copy.
+    /// The user's message, into which messages are copied; `None` with zero copy.
     own: Option<Vec<u8>>,
-    /// The beginning of the copy is marked.
+    /// Whether the beginning of the copy is marked as a phase.
     marks: bool,
 }
 
 impl Reader {
-    /// Allocates the destination of copies, if there is one.
+    /// Creates the reader; without zero copy, this allocates the memory into which messages are copied.
     pub fn new(spec: &RunSpec, plan: &EndpointPlan) -> Reader {
         Reader { own: own_message(spec, plan), marks: spec.phases }
     }
@@ -32,7 +32,7 @@ impl Reader {
     /// Reads one message and passes it to `reader`.
     ///
     /// # Errors
-    /// A sentence: it is not a message of perf_test, or has another length.
+    /// A sentence: the bytes are no message of perf_test, or have another length.
     pub fn read(&mut self, arrival: &Arrival, reader: &mut dyn FnMut(&Taken<'_>)) -> Result<(), String> {
         let Arrival { arrived_ns, sample } = arrival;
         let in_hand_ns = (self.marks && self.own.is_some()).then(now_ns);
@@ -60,7 +60,7 @@ impl Reader {
             let received_ns = now_ns();
             return match payload.as_shm() {
                 Some(message) => show(received_ns, message, true),
-                // The message came over the link, so it is no loan.
+                // The message came over the link, not through shared memory, so it is no loan.
                 None => show(received_ns, &payload.to_bytes(), false),
             };
         };

@@ -1,4 +1,4 @@
-//! Subscriptions by callbacks, which zenoh's thread of the link calls.
+//! Subscriptions by callbacks. Zenoh's thread that reads the link calls them.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -16,7 +16,7 @@ use crate::{
     session::{failed, key},
 };
 
-/// Creates a subscription, which has no callback before it starts.
+/// Creates a subscription. Its callback is declared only when the subscription starts.
 pub fn create(session: &Session, spec: &RunSpec, plan: &EndpointPlan) -> Box<dyn Listener> {
     let reader = Arc::new(Mutex::new(Reader::new(spec, plan)));
     Box::new(CallbackSubscription {
@@ -31,9 +31,9 @@ pub fn create(session: &Session, spec: &RunSpec, plan: &EndpointPlan) -> Box<dyn
 struct CallbackSubscription {
     session: Session,
     key: String,
-    /// Arrivals are marked.
+    /// Whether the time of each arrival is noted.
     marks: bool,
-    /// Several links may deliver at the same time.
+    /// The reader, behind a lock because several links may deliver at the same time.
     reader: Arc<Mutex<Reader>>,
     started: Option<(Subscriber<()>, Presence)>,
 }
@@ -68,7 +68,7 @@ impl Listener for CallbackSubscription {
     fn stop(&mut self) -> Result<(), String> {
         let Some((port, _presence)) = self.started.take() else { return Ok(()) };
         port.undeclare().wait().map_err(|error| failed("undeclare a subscriber", error))?;
-        // A callback that is running has the lock.
+        // Waits for a callback that is running: it holds the lock.
         drop(self.reader.lock().unwrap_or_else(PoisonError::into_inner));
         Ok(())
     }

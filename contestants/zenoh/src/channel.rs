@@ -30,7 +30,7 @@ pub fn create(session: &Session, spec: &RunSpec, plan: &EndpointPlan) -> Result<
     let key = key(spec, plan);
     let (push, channel) = Channel::new(plan);
     let marks = spec.phases;
-    // This runs on the thread of zenoh that reads the link.
+    // `arrive` runs on zenoh's thread that reads the link.
     let arrive = move |sample: Sample| push.call(Arrival { arrived_ns: marks.then(now_ns), sample });
     let port = session.declare_subscriber(key.clone()).with((Callback::from(arrive), ())).wait();
     let port = port.map_err(|error| failed("declare a subscriber", error))?;
@@ -48,7 +48,7 @@ enum Channel {
 }
 
 impl Channel {
-    /// The two ends of a queue.
+    /// Creates a queue: the callback that pushes messages, and the end from which they are taken.
     fn new(plan: &EndpointPlan) -> (Callback<Arrival>, Channel) {
         match plan.qos.history {
             History::KeepLast => {
@@ -71,7 +71,7 @@ impl Channel {
         taken.map_err(|error| failed("receive a message", error))
     }
 
-    /// The next message, for which it waits.
+    /// Waits for the next message, at most `timeout`.
     fn wait(&self, timeout: Duration) -> Result<Option<Arrival>, String> {
         let taken = match self {
             Channel::Ring(handler) => handler.recv_timeout(timeout),
@@ -83,7 +83,7 @@ impl Channel {
 
 struct ChannelSubscription {
     channel: Channel,
-    /// The message that ended a wait.
+    /// The message that ended the last wait and is not taken yet.
     next: Option<Arrival>,
     _port: Subscriber<()>,
     presence: Presence,

@@ -1,20 +1,21 @@
-//! The back end of zenoh for `perf_test`: each worker is a session in peer mode, messages are bytes under the key of
-//! their topic.
+//! The back end of zenoh for `perf_test`: each worker is a session in peer mode, and messages are bytes under the key
+//! of their topic.
 //!
-//! There are two programs. The subscriptions of `perf_test_zenoh` are pulled from zenoh's channels, as in the examples
-//! of its crate: KEEP_LAST is a ring channel of the depth, KEEP_ALL a FIFO channel, which holds up the link when it is
-//! full. Zenoh has no wait that is neither blocking nor polling, so `--wait adaptive` is `block`. The subscriptions of
-//! `perf_test_zenoh_callback` are callbacks, which zenoh's receiving thread calls, as in zenoh-c and below rmw_zenoh:
-//! no other thread has to wake up, and there is no queue behind the link, whatever the history.
+//! There are two programs. The subscriptions of `perf_test_zenoh` take from zenoh's channels, as in the examples of
+//! zenoh's crate: KEEP_LAST is a ring channel of the history depth, KEEP_ALL is a FIFO channel, which blocks the link
+//! when it is full. Zenoh can only block or poll, so `--wait adaptive` means `block`. The subscriptions of
+//! `perf_test_zenoh_callback` are callbacks, which zenoh's receiving thread calls, as in zenoh-c and in rmw_zenoh: no
+//! other thread has to wake up, and no queue follows the link, with either history.
 //!
-//! A RELIABLE publisher blocks when the link is congested; a BEST_EFFORT publisher drops. Late subscriptions get
-//! nothing: zenoh's history is an extension of its own (`zenoh-ext`). Endpoints count each other by liveliness tokens.
+//! A RELIABLE publisher blocks when the link is congested; a BEST_EFFORT publisher drops the message. Late
+//! subscriptions get no old messages: zenoh's history is in another crate (`zenoh-ext`). Endpoints count each other by
+//! liveliness tokens.
 //!
-//! Zenoh's crate has no shared memory unless its feature `shared-memory` is chosen, so this back end has none by
-//! default, either. In a build with the feature, shared memory is on by default: messages of 3 kB and more go through
-//! shared memory without a change of the program, and messages of `--zero-copy` are loaned. Zenoh's documentation
-//! recommends no priority for latency, so messages have the default one. Some files of a run stay in /dev/shm until the
-//! next run: zenoh removes only files of dead processes.
+//! Zenoh's crate has shared memory only with its feature `shared-memory`, so this back end has none by default, either.
+//! In a build with the feature, shared memory is on by default: messages of 3 kB and more go through shared memory
+//! without a change of the program, and with `--zero-copy`, messages are loaned. Zenoh's documentation recommends no
+//! priority for latency, so messages have the default priority. Some files of a run stay in /dev/shm until the next
+//! run: zenoh removes only files of dead processes.
 #![forbid(unsafe_code)]
 
 mod arrival;
@@ -31,14 +32,14 @@ use perf_worker::{
 };
 use session::{EXPRESS, SHARED_MEMORY, ZenohSession, is_on};
 
-/// The version of zenoh, by the lock file.
+/// The version of zenoh in the lock file.
 const VERSION: &str = env!("ZENOH_VERSION");
 
 /// The back end of a program.
 pub struct Zenoh {
-    /// Its name for `-c`.
+    /// The name of the back end for the option `-c`.
     pub name: &'static str,
-    /// Pull: from a channel; push: by callbacks.
+    /// The delivery of messages: pull (from a channel) or push (by callbacks).
     pub delivery: DeliveryKind,
 }
 

@@ -13,17 +13,17 @@ use zenoh::{
 
 use crate::session::failed;
 
-/// The buffer of a KEEP_ALL subscription, messages.
+/// The length of a KEEP_ALL subscription's buffer, in messages.
 const KEEP_ALL_BUFFER: usize = 64;
-/// The number of loans beside those in subscriptions: one is being written, one is on the link.
+/// The number of loans besides the ones that subscriptions hold: one is being written, and one is on the link.
 const MORE_LOANS: usize = 2;
-/// The memory that the allocator itself needs, bytes for each loan.
+/// The number of bytes that the allocator itself needs for each loan.
 const ALLOCATOR_BYTES: usize = 256;
 
-/// The key of the configuration for the length from which messages go through shared memory, bytes.
+/// The configuration key of the least length in bytes of messages that zenoh itself copies into shared memory.
 const THRESHOLD_KEY: &str = "transport/shared_memory/transport_optimization/message_size_threshold";
 
-/// The messages that wait in a subscription.
+/// The most messages that wait in a subscription.
 pub fn buffer(plan: &EndpointPlan) -> usize {
     match plan.qos.history {
         History::KeepLast => plan.qos.depth as usize,
@@ -31,14 +31,15 @@ pub fn buffer(plan: &EndpointPlan) -> usize {
     }
 }
 
-/// The shared memory of a publisher. Zenoh locks it, so all of it is resident from the beginning.
+/// The shared memory of a publisher. Zenoh locks this memory, so all of it is resident from the beginning.
 pub struct Loans {
     provider: ShmProvider<PosixShmProviderBackend>,
     length_bytes: usize,
 }
 
 impl Loans {
-    /// Allocates shared memory for a full buffer, and for the messages that subscriptions have in hand.
+    /// Allocates shared memory for the messages of a full buffer and for one more message of each subscription, which
+    /// reads it.
     ///
     /// # Errors
     /// A sentence: there is not enough shared memory.
@@ -55,7 +56,7 @@ impl Loans {
         Ok(Loans { provider, length_bytes })
     }
 
-    /// Loans a message to write. Waits for memory, as zenoh's example does.
+    /// Loans a message to write. Waits for free memory, as in zenoh's example.
     ///
     /// # Errors
     /// A sentence: a message of this length does not fit.
@@ -65,11 +66,11 @@ impl Loans {
     }
 }
 
-/// Waits for the shared memory into which zenoh itself copies the messages of this plan, if they are long enough.
-/// Without the wait, zenoh would silently send them over the link.
+/// Waits until zenoh has allocated its own shared memory, into which it copies messages, if the messages of this plan
+/// are long enough for it. Without the wait, zenoh would silently send messages over the link.
 ///
 /// # Errors
-/// A sentence: the shared memory does not come.
+/// A sentence: zenoh cannot allocate the shared memory.
 pub fn await_own_pool(session: &Session, plan: &EndpointPlan) -> Result<(), String> {
     let threshold = session.config().get_typed::<usize>(THRESHOLD_KEY);
     let threshold_bytes = threshold.map_err(|error| failed(&format!("tell {THRESHOLD_KEY}"), error))?;
@@ -81,8 +82,8 @@ pub fn await_own_pool(session: &Session, plan: &EndpointPlan) -> Result<(), Stri
     })
 }
 
-/// Allocates the user's own message, for the copy path; none with zero copy. Every page is touched, so that no page
-/// fault falls into the measurement.
+/// Allocates the user's own message for the copies; `None` with zero copy. Every page is written once, so that the
+/// measurement has no page faults.
 pub fn own_message(spec: &RunSpec, plan: &EndpointPlan) -> Option<Vec<u8>> {
     (!spec.zero_copy).then(|| {
         let mut message = vec![0; plan.message.bytes];

@@ -19,14 +19,14 @@ use crate::session::failed;
 /// The side of an endpoint.
 #[derive(Clone, Copy)]
 pub enum Side {
-    /// It publishes.
+    /// The endpoint is a publisher.
     Publisher,
-    /// It subscribes.
+    /// The endpoint is a subscription.
     Subscription,
 }
 
 impl Side {
-    /// The part of a token's key.
+    /// The name of the side in the keys of tokens.
     fn name(self) -> &'static str {
         match self {
             Side::Publisher => "publisher",
@@ -43,7 +43,7 @@ pub struct Presence {
 }
 
 impl Presence {
-    /// Declares that the endpoint `id` is there, and watches for the other side.
+    /// Declares the token of the endpoint `id`, and subscribes to the tokens of the other side.
     ///
     /// # Errors
     /// A sentence: the session is closed.

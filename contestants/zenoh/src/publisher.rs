@@ -52,7 +52,7 @@ pub fn create(session: &Session, spec: &RunSpec, plan: &EndpointPlan) -> Result<
     Ok(Box::new(ZenohPublisher { port, presence, message, number: 0, marks: spec.phases }))
 }
 
-/// The id of a publisher: 12 random bytes of its session's id, and its number in the session.
+/// The id of a publisher: 12 bytes of its session's random id, and the publisher's number in the session.
 pub fn source_of(id: &EntityGlobalId) -> [u8; 16] {
     let mut source = id.zid().to_le_bytes();
     if let Some(number) = source.last_chunk_mut::<4>() {
@@ -63,9 +63,9 @@ pub fn source_of(id: &EntityGlobalId) -> [u8; 16] {
 
 /// The message of a publisher.
 enum Message {
-    /// It is copied in.
+    /// The user's own message, which zenoh copies.
     Own(Vec<u8>),
-    /// Each is loaned.
+    /// A loan for each message.
     Loaned(Loans),
 }
 
@@ -75,7 +75,7 @@ struct ZenohPublisher {
     message: Message,
     /// The number of the next message, for its source information.
     number: u32,
-    /// The end of the copy is marked.
+    /// Whether the end of the copy is marked as a phase.
     marks: bool,
 }
 

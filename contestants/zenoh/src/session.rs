@@ -1,8 +1,7 @@
 //! The session of a worker.
 //!
-//! Sessions find each other by zenoh's scouting, restricted to the loopback interface: other zenoh programs of the
-//! network are no part of a run, and a run needs no network. Each domain has a port of its own; domain 0 has zenoh's
-//! default port.
+//! Sessions find each other by zenoh's scouting, restricted to the loopback interface: zenoh programs on other hosts
+//! take no part in a run, and a run needs no network. Each domain has its own port; domain 0 has zenoh's default port.
 
 use perf_worker::{
     backend::{self, Delivery, DeliveryKind, Publisher, Settings},
@@ -13,11 +12,11 @@ use zenoh::{Config, Session, Wait};
 
 use crate::{callback, channel, publisher};
 
-/// The name of a setting.
+/// The name of the setting for shared memory.
 pub const SHARED_MEMORY: &str = "shared-memory";
-/// The name of a setting.
+/// The name of the setting for express messages, which zenoh does not batch.
 pub const EXPRESS: &str = "express";
-/// The configuration key of this setting.
+/// The configuration key of the setting [`SHARED_MEMORY`].
 const SHARED_MEMORY_KEY: &str = "transport/shared_memory/enabled";
 /// The group and the first port of scouting.
 const SCOUTING_GROUP: &str = "224.0.0.224";
@@ -35,7 +34,7 @@ fn on_off(is_on: bool) -> String {
 /// The session.
 pub struct ZenohSession {
     session: Session,
-    /// Each endpoint carries out the options.
+    /// The options and settings that each endpoint applies.
     effective: Settings,
     delivery: DeliveryKind,
 }
@@ -44,7 +43,7 @@ impl ZenohSession {
     /// Opens the session.
     ///
     /// # Errors
-    /// A sentence: loopback has no address, or the configuration is not one of this version.
+    /// A sentence: the loopback interface has no address, or this version of zenoh refuses the configuration.
     pub fn open(spec: &RunSpec, delivery: DeliveryKind) -> Result<ZenohSession, String> {
         let scouting = format!("\"{SCOUTING_GROUP}:{}\"", SCOUTING_PORT + spec.domain_id);
         let shared_memory = is_on(spec, SHARED_MEMORY).to_string();
@@ -89,7 +88,7 @@ impl backend::Session for ZenohSession {
     }
 }
 
-/// The key expression of a topic: it begins with the domain, and lacks the leading slash, which a key may not have.
+/// The key expression of a topic. It contains the domain and has no leading slash, because zenoh allows none.
 pub fn key(spec: &RunSpec, plan: &EndpointPlan) -> String {
     format!("perf_test/{}{}", spec.domain_id, plan.topic)
 }

@@ -1,5 +1,5 @@
-//! Your own messages: a package of `.msg` and `.srv` files, compiled by one call in `build.rs`, published and taken in
-//! place.
+//! Your own messages: a package of `.msg` and `.srv` files, compiled by one call in `build.rs`, published and taken
+//! in place.
 //!
 //! `cargo run -p custom_messages`. For your own project, copy the dependencies in `Cargo.toml`, `build.rs`, the folder
 //! `packages` and the line with `include!`. The generated code is `target/*/build/custom_messages-*/out/messages.rs`.
@@ -23,7 +23,7 @@ fn main() -> gantry::Result<()> {
     let mut publisher = node.create_publisher::<Obstacle>("/obstacles", Qos::default())?;
     let mut subscription = node.create_subscription::<Obstacle>("/obstacles", Qos::default())?;
 
-    // Texts and lengths are fixed when the message is loaned. All other fields are written in shared memory.
+    // The loan fixes texts and lengths; all other fields are then written in shared memory.
     let header = HeaderShape { frame_id: "map" };
     let mut obstacle = publisher.loan_with(ObstacleShape { header, label: "forklift", outline: 3 })?;
     obstacle.set_kind(Obstacle::VEHICLE);
@@ -39,7 +39,7 @@ fn main() -> gantry::Result<()> {
         }
     }
 
-    // The copy path publishes and returns the owned struct, whose fields have the definition's defaults.
+    // `publish_copy` and `take_copy` work with the owned struct; its `Default` has the defaults of the definition.
     publisher.publish_copy(&Obstacle { kind: Obstacle::PERSON, label: "worker".into(), ..Obstacle::default() })?;
     if let Some((obstacle, info)) = subscription.take_copy()? {
         println!("message {}: {obstacle:?}", info.sequence);

@@ -1,9 +1,9 @@
-//! The program whose memory `perf_micro memory` measures. It creates publishers, subscriptions, services and
-//! clients, sends or takes ten messages with each, closes its session and stops. Their numbers, the history, the
-//! reliability, the message and the number of topics are constants of the build (`build.rs`).
+//! The program whose memory `perf_micro memory` measures. It creates publishers, subscriptions, services and clients,
+//! sends or takes ten messages with each of them, closes its session and stops. The numbers of entities and topics, the
+//! history, the reliability and the message are constants of the build (`build.rs`).
 //!
-//! It has no code that measures: the emulator reads its stack from outside. The same program for the host measures
-//! itself, outside of the part that is measured.
+//! On the board, the program has no code that measures: the emulator reads the stack from outside. On the host, the
+//! code that measures lies outside of the measured code.
 
 #![cfg_attr(target_os = "none", no_std, no_main)]
 

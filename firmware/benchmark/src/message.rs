@@ -24,7 +24,7 @@ mod kind {
     pub use gantry_msgs::std_msgs::msg::String as Sample;
     use gantry_msgs::std_msgs::msg::StringShape;
 
-    /// Length, letters and the zero at their end.
+    /// The bytes of a `String`: its length, its letters and the zero at the end.
     pub const SAMPLE_BYTES: usize = 4 + TEXT.len() + 1;
 
     pub fn publish<'a, T: Transport>(

@@ -1,3 +1,3 @@
-//! The constants of this build. The entities are named by their topics.
+//! The constants of this build. Each list has the topics of its entities.
 
 include!(concat!(env!("OUT_DIR"), "/parameters.rs"));

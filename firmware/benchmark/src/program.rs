@@ -1,4 +1,4 @@
-//! The part that is measured, as firmware has it: statics, and a loop.
+//! The measured code, written like firmware: statics and a loop.
 
 use crate::{
     Line,
@@ -14,12 +14,13 @@ use gantry_micro::{
 use gantry_msgs::example_interfaces::srv::{AddTwoInts, AddTwoInts_Request, AddTwoInts_Response};
 use static_cell::StaticCell;
 
-/// Without a boot nonce: the machine that QEMU emulates has no noise source. A board that has one draws it at boot.
+/// The node has no boot nonce: the machine that QEMU emulates has no noise source. A board with a noise source draws a
+/// nonce at boot.
 const NODE: Node<'static> = Node { name: "benchmark", domain_id: 0, key: ClientKey(*b"gbmk"), boot_nonce: None };
 const QOS: Qos = if IS_RELIABLE { Qos::DEFAULT } else { Qos::SENSOR_DATA };
-/// The messages of each publisher, subscription, service and client.
+/// The number of messages of each publisher, subscription, service and client.
 const MESSAGES: u32 = 10;
-/// The host's side matches in this time.
+/// The time between two sends; within it, the host's endpoints match.
 const PERIOD_US: u32 = 50_000;
 /// Two numbers of 8 bytes, and their sum.
 const REQUEST_BYTES: usize = SampleIdentity::BYTES + 16;
@@ -59,7 +60,7 @@ impl Entities {
     }
 }
 
-/// Runs it to its end, over this line.
+/// Runs the program to its end, over the serial line `line`.
 pub fn run(
     line: Line,
     memory: &'static mut SessionMemory,
@@ -91,14 +92,14 @@ pub fn run(
     }
 }
 
-/// A separate function, because the client passes over its stack.
+/// Connects to the agent. Not inlined: the client is moved through the stack of this function, which ends with it.
 #[inline(never)]
 fn connect(line: Line, memory: &'static mut SessionMemory) -> &'static mut Session {
     static SESSION: StaticCell<Session> = StaticCell::new();
     SESSION.init_with(|| Client::new(line, memory, NODE))
 }
 
-/// Whether all were created.
+/// Creates all entities; returns whether all were created.
 #[inline(never)]
 fn create(session: &mut Session, entities: &'static Entities) -> bool {
     let mut is_good = true;
@@ -117,8 +118,8 @@ fn create(session: &mut Session, entities: &'static Entities) -> bool {
     is_good
 }
 
-/// Sends a message with each publisher, and a request with each client whose last request is answered. Messages and
-/// requests without room follow with the next call.
+/// Sends a message with each publisher, and a request with each client whose last request was answered. A message or
+/// request for which there is no room is sent by a later call.
 #[inline(never)]
 fn send(session: &mut Session, entities: &'static Entities) {
     for publisher in entities.publishers.iter().filter(|publisher| publisher.counts().sent < MESSAGES) {
@@ -126,15 +127,15 @@ fn send(session: &mut Session, entities: &'static Entities) {
     }
     for client in &entities.clients {
         let counts = client.counts();
-        // The agent refuses requests while it has not found the server.
+        // The agent refuses a request as long as it has not found the server.
         if counts.received < MESSAGES && counts.sent == counts.received + counts.refused {
             let _ = client.send_request(session, &AddTwoInts_Request { a: 1, b: 2 });
         }
     }
 }
 
-/// Takes all messages and responses, and answers all requests. The host repeats a request for whose response there is
-/// no room.
+/// Takes all messages and responses, and answers all requests. If there is no room for a response, the host repeats
+/// its request.
 #[inline(never)]
 fn take(session: &mut Session, entities: &'static Entities) {
     for subscription in &entities.subscriptions {

@@ -1,6 +1,6 @@
 //! The board `mps2-an385`, Arm's Cortex-M3, which QEMU emulates: a serial port, a clock and sleep.
 //!
-//! A program that uses this crate has no heap, takes no interrupt, and stops if it panics.
+//! A program with this crate has no heap, runs no interrupt handlers, and stops if it panics.
 
 #![no_std]
 

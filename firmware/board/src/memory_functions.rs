@@ -1,11 +1,11 @@
-//! The functions that compilers call to copy, fill and compare memory, in a hundred bytes. Those that Rust brings are
-//! faster for long blocks and take 3 kB; a message on a serial line has some hundred bytes.
+//! The functions that compilers call to copy, fill and compare memory, in a hundred bytes of code. Rust's own functions
+//! are faster for long blocks, but have 3 kB of code; a message on a serial line has some hundred bytes.
 
 use core::arch::global_asm;
 
 // SAFETY: the functions do what C and Arm's run-time ABI say of their names, and nothing else has these names: those
-// that Rust brings are weak. Each writes the bytes of its target only, and keeps the registers that belong to its
-// caller.
+// that Rust brings are weak. Each writes the bytes of its target only, and keeps the registers that belong to
+// its caller.
 //
 // Registers as in Arm's run-time ABI: r0 the target, r1 the source, r2 the number of bytes; of `__aeabi_memset` r1 the
 // number of bytes and r2 the value. The C functions return r0, so it stays.
@@ -40,7 +40,7 @@ global_asm!(
     "    strb r3, [r12], #1",
     "    b 2b",
     "4:  bx lr",
-    // The C function has its arguments in another order.
+    // The C function `memset` has its arguments in another order.
     ".global memset, __aeabi_memset, __aeabi_memset4, __aeabi_memset8, __aeabi_memclr, __aeabi_memclr4, __aeabi_memclr8",
     ".type memset, %function",
     ".type __aeabi_memset, %function",

@@ -1,4 +1,4 @@
-//! The parts of the board. All of the firmware's access to registers is here.
+//! The devices of the board: serial port, clock and sleep. Only this file accesses registers.
 //!
 //! Registers: Arm's Cortex-M System Design Kit, technical reference manual, APB UART and APB timer.
 
@@ -10,7 +10,7 @@ use gantry_micro::Instant;
 const CLOCK_HZ: u32 = 25_000_000;
 const TICKS_PER_US: u32 = CLOCK_HZ / 1_000_000;
 const BAUD_BITS_PER_S: u32 = 460_800;
-/// Sleep ends after so long at the latest.
+/// The frequency of the tick that ends a sleep at the latest.
 const TICK_HZ: u32 = 1_000;
 
 /// A register of a peripheral.
@@ -19,8 +19,8 @@ struct Register(usize);
 
 impl Register {
     fn read(self) -> u32 {
-        // SAFETY: the constants below are the addresses of registers of this board, which are readable and always
-        // there.
+        // SAFETY: the constants below are the addresses of registers of this board, which are readable and
+        // always there.
         unsafe { core::ptr::with_exposed_provenance::<u32>(self.0).read_volatile() }
     }
 
@@ -37,7 +37,7 @@ const UART_CLEAR: Register = Register(0x4000_400c);
 const UART_DIVIDER: Register = Register(0x4000_4010);
 const TRANSMIT_FULL: u32 = 1;
 const RECEIVE_FULL: u32 = 2;
-/// Transmitter, receiver, and the receiver's interrupt.
+/// The bits that enable the transmitter, the receiver and the receiver's interrupt.
 const ENABLE: u32 = 1 | 2 | 8;
 const RECEIVED: u32 = 2;
 
@@ -45,7 +45,8 @@ const TIMER_CONTROL: Register = Register(0x4000_0000);
 const TIMER_VALUE: Register = Register(0x4000_0004);
 const TIMER_RELOAD: Register = Register(0x4000_0008);
 
-/// The interrupt controller: enabled and pending interrupts. The receiver's interrupt has number 0.
+/// The registers of the interrupt controller that enable interrupts and clear pending ones. The receiver's interrupt
+/// has number 0.
 const INTERRUPTS_ENABLED: Register = Register(0xe000_e100);
 const INTERRUPTS_CLEARED: Register = Register(0xe000_e280);
 const RECEIVER: u32 = 1;
@@ -61,10 +62,10 @@ pub struct Clock {
 
 /// Sleeps until a byte comes, at most a millisecond.
 ///
-/// Interrupts are pending and never taken: no handler runs beside `main`.
+/// Interrupts only become pending, which ends the sleep; no handler runs beside `main`.
 pub struct Sleep(());
 
-/// Starts the board. None if it was started before.
+/// Starts the board. `None` if it was started before.
 pub fn start() -> Option<(Uart, Clock, Sleep)> {
     let mut timer = Peripherals::take()?.SYST;
     cortex_m::interrupt::disable();
@@ -83,7 +84,7 @@ pub fn start() -> Option<(Uart, Clock, Sleep)> {
 }
 
 impl Clock {
-    /// The time. To be called at least every 171 s, after which the timer begins anew.
+    /// The time since the start. Must be called at least every 171 s, because the timer wraps around after that time.
     pub fn now(&mut self) -> Instant {
         // The timer counts down.
         let elapsed_us = self.value.wrapping_sub(TIMER_VALUE.read()) / TICKS_PER_US;
@@ -94,7 +95,7 @@ impl Clock {
 }
 
 impl Sleep {
-    /// Sleeps. A byte that came since the last call ends it at once.
+    /// Sleeps until a byte comes, at most a millisecond. A byte that came since the last call ends the sleep at once.
     pub fn until_byte(&mut self) {
         cortex_m::asm::wfi();
         UART_CLEAR.write(RECEIVED);

@@ -1,5 +1,5 @@
-//! The proof that nothing allocates: the allocator calls a function that does not exist, so that a program with an
-//! allocation that is not optimised away cannot be linked.
+//! The proof that no code allocates: the allocator calls a function that does not exist, so a program cannot be linked
+//! if it has an allocation that is not optimised away.
 
 use core::alloc::{GlobalAlloc, Layout};
 

@@ -1,10 +1,10 @@
-//! The table of interrupts. None is taken, so that it has one entry instead of cortex-m-rt's 240.
+//! The table of interrupt handlers. No interrupt is taken, so the table has one entry instead of cortex-m-rt's 240.
 
 unsafe extern "C" {
     fn DefaultHandler();
 }
 
-/// The receiver's interrupt, which is the only one that is enabled.
+/// The handler of the receiver's interrupt, the only enabled interrupt.
 // SAFETY: cortex-m-rt, with its feature `device`, expects the table under this name in this section.
 #[unsafe(link_section = ".vector_table.interrupts")]
 // SAFETY: as above; no other symbol has this name.

@@ -1,5 +1,5 @@
-//! Firmware of a small robot: it publishes `sensor_msgs/Imu` at 50 Hz and takes `geometry_msgs/Twist`. The sensor is
-//! simulated: it shows the rotation that the last command asks for.
+//! The firmware of a small robot: it publishes `sensor_msgs/Imu` at 50 Hz and takes `geometry_msgs/Twist`. The sensor
+//! is simulated: its rotation is the one of the last command.
 
 #![no_std]
 #![no_main]
@@ -18,7 +18,8 @@ use gantry_msgs::{
 };
 use static_cell::StaticCell;
 
-/// Without a boot nonce: the machine that QEMU emulates has no noise source. A board that has one draws it at boot.
+/// The node has no boot nonce: the machine that QEMU emulates has no noise source. A board with a noise source draws a
+/// nonce at boot.
 const NODE: Node<'static> = Node { name: "robot", domain_id: 0, key: ClientKey(*b"robo"), boot_nonce: None };
 const IMU_PERIOD_US: u32 = 20_000;
 const SYNCHRONISE_PERIOD_US: u32 = 10_000_000;
@@ -27,7 +28,7 @@ const GRAVITY_M_PER_S2: f64 = 9.81;
 type Session = Client<'static, SerialTransport<Uart>>;
 type Commands = Subscription<'static, Twist, 4, 48>;
 
-/// All memory of the link.
+/// All memory that the firmware's client needs.
 const BUDGET_BYTES: usize =
     size_of::<Memory>() + size_of::<Session>() + size_of::<Publisher<'static, Imu>>() + size_of::<Commands>();
 const _: () = assert!(BUDGET_BYTES <= 7 * 1024, "the link needs more memory than the budget of 7 kB");
@@ -49,7 +50,7 @@ fn main() -> ! {
     run(client, IMU, COMMANDS, clock, sleep)
 }
 
-/// A separate function, because the client passes over its stack.
+/// Connects to the agent. Not inlined: the client is moved through the stack of this function, which ends with it.
 #[inline(never)]
 fn connect(place: &'static StaticCell<Session>, memory: &'static mut Memory, uart: Uart) -> &'static mut Session {
     place.init_with(|| Client::new(SerialTransport::new(uart), memory, NODE))
@@ -85,7 +86,7 @@ fn run(
     }
 }
 
-/// A message for which there is no room or no agent is not sent; the publisher counts it.
+/// Publishes a message. If there is no room or no agent, the message is not sent, and the publisher counts it.
 #[inline(never)]
 fn publish(publisher: &Publisher<'static, Imu>, client: &mut Session, now: Instant, rotation_rad_per_s: f64) {
     let stamp = client.time(now).unwrap_or_default();
@@ -99,7 +100,7 @@ fn publish(publisher: &Publisher<'static, Imu>, client: &mut Session, now: Insta
     });
 }
 
-/// Whether a period has ended. If so, the next one begins.
+/// Whether the period has ended; if it has, the next period begins.
 fn is_due(at: &mut Instant, period_us: u32, now: Instant) -> bool {
     let is_due = *at <= now;
     if is_due {

@@ -5,13 +5,13 @@ use gantry::{Qos, TypeDescription};
 use mcap::{Channel, Schema};
 use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
-/// The profile of files, which says that channels and schemas are ROS 2's.
+/// The profile of the files: channels and schemas are as in ROS 2.
 pub const PROFILE: &str = "ros2";
 /// The encoding of messages.
 pub const ENCODING: &str = "cdr";
 /// The encoding of schemas: `.msg` texts, concatenated.
 pub const SCHEMA_ENCODING: &str = "ros2msg";
-/// The key of the publishers' QoS in a channel's metadata, as rosbag2 has it.
+/// The key of the publishers' QoS in a channel's metadata, as in rosbag2.
 pub const QOS_KEY: &str = "offered_qos_profiles";
 /// The key of the type's hash.
 pub const HASH_KEY: &str = "topic_type_hash";

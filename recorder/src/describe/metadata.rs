@@ -22,7 +22,7 @@ pub struct BagMetadata {
     pub topics: Vec<TopicMetadata>,
     /// The files, in their order.
     pub files: Vec<FileMetadata>,
-    /// `custom_data`: texts of Gantry's own.
+    /// The section `custom_data`: texts that only Gantry writes and reads.
     pub custom: BTreeMap<String, String>,
 }
 
@@ -33,9 +33,9 @@ pub struct TopicMetadata {
     pub name: String,
     /// The type's name.
     pub type_name: String,
-    /// The type's hash, as RIHS01_..., or nothing.
+    /// The type's hash, as RIHS01_...; empty if it is not known.
     pub hash: String,
-    /// The QoS of its publishers.
+    /// The QoS that the topic's publishers offer.
     pub offered: Vec<Qos>,
     /// The number of messages in all files.
     pub messages: u64,
@@ -55,7 +55,7 @@ pub struct FileMetadata {
 }
 
 impl BagMetadata {
-    /// The text of the file. `indent` is `true` below the key of `metadata.yaml`; the copy in an MCAP file has none.
+    /// The description as YAML.
     #[must_use]
     pub fn to_yaml(&self) -> String {
         let full: Vec<&FileMetadata> = self.files.iter().filter(|file| file.messages > 0).collect();
@@ -106,11 +106,11 @@ impl BagMetadata {
         text
     }
 
-    /// Replaces the file in this folder at once, so that a reader finds the old one or the new one, also after a loss
-    /// of power: the disk has the new one before it gets the name. Waits for the disk.
+    /// Replaces `metadata.yaml` in this folder at once, so that a reader finds the old file or the new one, also after
+    /// a loss of power: the new file is on the disk before it gets the name. Waits for the disk.
     ///
     /// # Errors
-    /// The system's.
+    /// The error of the file system.
     pub fn write(&self, folder: &Path) -> io::Result<()> {
         let mut text = String::from("rosbag2_bagfile_information:\n");
         for line in self.to_yaml().lines() {
@@ -121,7 +121,7 @@ impl BagMetadata {
         file.write_all(text.as_bytes())?;
         file.sync_all()?;
         fs::rename(new, folder.join(FILE_NAME))?;
-        // The name. Some file systems store no folders: the recording goes on without that.
+        // Stores the new name. Some file systems cannot store a folder: the recording goes on without it.
         match File::open(folder)?.sync_all() {
             Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
             stored => stored,
@@ -129,10 +129,10 @@ impl BagMetadata {
     }
 }
 
-/// The files that the `metadata.yaml` of a folder names, in their order; `None` if there is no such file.
+/// The files that the `metadata.yaml` of a folder names, in their order; `None` if the folder has no `metadata.yaml`.
 ///
 /// # Errors
-/// The file cannot be read, or is none of rosbag2's.
+/// `metadata.yaml` cannot be read, or is no description of rosbag2.
 pub fn files_of(folder: &Path) -> Result<Option<Vec<PathBuf>>> {
     let path = folder.join(FILE_NAME);
     let text = match fs::read_to_string(&path) {
@@ -154,7 +154,7 @@ fn write_list<T>(text: &mut String, key: &str, list: &[T], write: impl Fn(&mut S
     list.iter().for_each(|element| write(text, element));
 }
 
-/// A text of JSON is a text of YAML in quotation marks.
+/// The text in quotation marks: a string of JSON is also a string of YAML.
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

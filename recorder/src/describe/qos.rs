@@ -1,5 +1,5 @@
-//! QoS profiles in rosbag2's YAML: with words, as since Jazzy (metadata version 9); numbers of older bags are read,
-//! too.
+//! QoS profiles in rosbag2's YAML. Policies are written as words, as rosbag2 does since Jazzy (metadata version 9); the
+//! numbers of older bags are read, too.
 
 use gantry::{Durability, History, Liveliness, Qos, Reliability};
 use saphyr::{LoadableYamlNode, Yaml};
@@ -8,7 +8,7 @@ use std::{fmt::Write, time::Duration};
 /// `RMW_DURATION_INFINITE`.
 const INFINITE: Duration = Duration::new(9_223_372_036, 854_775_807);
 
-/// A YAML list of the profiles, whose lines begin with `indent`.
+/// A YAML list of the profiles; each of its lines begins with `indent`.
 pub(super) fn to_yaml(profiles: &[Qos], indent: &str) -> String {
     let mut text = String::new();
     for qos in profiles {
@@ -47,7 +47,7 @@ pub(super) fn to_yaml(profiles: &[Qos], indent: &str) -> String {
     text
 }
 
-/// The profiles of a YAML list; a policy that is absent or not known has its default. Empty if it is no list.
+/// The profiles of a YAML list; empty if the text is no list. A policy that is absent or not known has its default.
 pub(super) fn from_yaml(text: &str) -> Vec<Qos> {
     let documents = Yaml::load_from_str(text).unwrap_or_default();
     let list = documents.first().and_then(Yaml::as_sequence);
@@ -66,7 +66,7 @@ fn profile(node: &Yaml<'_>) -> Qos {
             u64::try_from(number.unwrap_or_default()).unwrap_or_default()
         };
         let limit = Duration::from_secs(part("sec")).saturating_add(Duration::from_nanos(part("nsec")));
-        // Also Fast DDS's and Cyclone DDS's infinite of older distributions, which are longer than 68 years.
+        // In older distributions, Fast DDS and Cyclone DDS have other values for infinity, all longer than 68 years.
         (!limit.is_zero() && limit < Duration::from_secs(1 << 31).min(INFINITE)).then_some(limit)
     };
     let default = Qos::default();

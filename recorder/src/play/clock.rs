@@ -12,7 +12,7 @@ pub struct ClockPublisher {
 }
 
 impl ClockPublisher {
-    /// A publisher that publishes this many times in a second.
+    /// Creates the publisher of `/clock`, which publishes `rate_hz` times in a second.
     ///
     /// # Errors
     /// No room in shared memory.
@@ -21,13 +21,13 @@ impl ClockPublisher {
         Ok(ClockPublisher { publisher, period_ns: (1e9 / rate_hz) as u64, due_ns: 0 })
     }
 
-    /// The time at which the next message is due, CLOCK_MONOTONIC.
+    /// The time of CLOCK_MONOTONIC at which the next message is due.
     #[must_use]
     pub fn due_ns(&self) -> u64 {
         self.due_ns
     }
 
-    /// Publishes this time, if the next message is due.
+    /// Publishes the time `time_ns` of the bag, if the next message of `/clock` is due.
     ///
     /// # Errors
     /// No room in shared memory.
@@ -39,7 +39,7 @@ impl ClockPublisher {
         let nanosec = (time_ns % 1_000_000_000) as u32;
         self.publisher.publish_copy(&Clock { clock: Time { sec, nanosec } })?;
         let next_ns = self.due_ns + self.period_ns;
-        // Times that were missed are not made up for.
+        // Messages that were missed are not published later.
         self.due_ns = if next_ns > now_ns { next_ns } else { now_ns + self.period_ns };
         Ok(())
     }

@@ -17,7 +17,7 @@ use std::{
 /// The help line.
 pub const HELP: &str = "space: pause, go on; right or s: next message; up, down: faster, slower";
 
-/// The wishes of the user that the player has not met yet.
+/// The user's key presses that the player has not acted on yet.
 #[derive(Debug, Default)]
 pub struct Control {
     is_paused: AtomicBool,
@@ -27,7 +27,7 @@ pub struct Control {
 }
 
 impl Control {
-    /// A control that begins with or without a pause.
+    /// Creates a control for a player that begins with or without a pause.
     #[must_use]
     pub fn new(is_paused: bool) -> Arc<Control> {
         Arc::new(Control { is_paused: AtomicBool::new(is_paused), ..Control::default() })
@@ -51,7 +51,7 @@ impl Control {
         self.rate_steps.swap(0, SeqCst)
     }
 
-    /// Heeds keys as a terminal sends them: a byte, or for an arrow three.
+    /// Acts on keys as a terminal sends them: one byte for a key, three bytes for an arrow.
     fn press_all(&self, mut keys: &[u8]) {
         while !keys.is_empty() {
             let length = if keys.starts_with(b"\x1b[") { 3 } else { 1 };
@@ -72,17 +72,17 @@ impl Control {
     }
 }
 
-/// The terminal gives each key at once, until this value is dropped.
+/// The mode of the terminal in which it delivers each key at once; the old mode returns when this value is dropped.
 #[derive(Debug)]
 pub struct Keys {
     before: Termios,
 }
 
 impl Keys {
-    /// Reads keys from standard input, if it is a terminal whose keys are this program's.
+    /// Reads keys from standard input, if it is a terminal and this program is in its foreground.
     #[must_use]
     pub fn read(control: Arc<Control>) -> Option<Keys> {
-        // In the background a read would stop the program.
+        // In the background, a read from the terminal would stop the program (SIGTTIN).
         let is_ours = isatty(stdin()) && tcgetpgrp(stdin()).is_ok_and(|group| group == getpgrp());
         let before = tcgetattr(stdin()).ok().filter(|_| is_ours)?;
         let mut modes = before.clone();

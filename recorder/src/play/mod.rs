@@ -75,7 +75,7 @@ struct Report {
     bytes_per_s: f64,
     /// Messages that were not published.
     skipped: u64,
-    /// The longest time between a message's due time and its publication.
+    /// The longest time between a message's due time and its publication, ns.
     latest_ns: u64,
 }
 

@@ -16,11 +16,11 @@ use std::{
 #[derive(Default)]
 pub struct Outlets {
     all: Vec<Outlet>,
-    /// The numbers of outlets by file and channel.
+    /// The indexes of the outlets, by the number of the file and the id of the channel in that file.
     by_channel: HashMap<(usize, u16), usize>,
-    /// The numbers of outlets by name and type; `None` for messages that cannot be played.
+    /// The indexes of the outlets, by topic name and type; `None` if the messages cannot be played.
     by_type: HashMap<(String, String), Option<usize>>,
-    /// The numbers of outlets by the topic's name in the bag.
+    /// The indexes of the outlets, by the topic's name in the bag.
     by_topic: BTreeMap<String, usize>,
 }
 
@@ -33,7 +33,7 @@ pub struct Outlet {
 }
 
 impl Outlets {
-    /// Adds the channel of a file, whose messages are published on a topic of this name.
+    /// Adds a channel of a file. The channel's messages will be published on the topic `topic`.
     ///
     /// # Errors
     /// No room in shared memory.
@@ -72,7 +72,7 @@ impl Outlets {
         self.by_channel.get(&(file, channel_id)).and_then(|number| self.all.get_mut(*number))
     }
 
-    /// The topics of the bag that are played, and the latched ones among them.
+    /// The topics of the bag that are played, and the latched topics among them.
     #[must_use]
     pub fn topics(&self) -> (BTreeSet<String>, BTreeSet<String>) {
         let is_latched = |number: &usize| self.all.get(*number).is_some_and(|outlet| outlet.is_latched);
@@ -88,8 +88,8 @@ impl Outlets {
 }
 
 impl Outlet {
-    /// The publisher for a channel, on a topic of this name; `None` if the messages of the channel are no messages of
-    /// ROS 2, which is said.
+    /// Creates the publisher for a channel, on the topic `topic`; `None`, after a warning, if the channel's messages
+    /// are no messages of ROS 2.
     ///
     /// # Errors
     /// No room in shared memory.
@@ -108,7 +108,8 @@ impl Outlet {
         Ok(Some(Outlet { publisher, is_latched, skipped: 0 }))
     }
 
-    /// Publishes a message with its encapsulation; says the first one that cannot be published.
+    /// Publishes a message; `data` begins with its encapsulation. Warns of the first message that cannot be published,
+    /// and counts all of them.
     pub fn publish(&mut self, data: &[u8]) -> bool {
         let result = match data.strip_prefix(&ENCAPSULATION) {
             Some(body) => self.publisher.publish_copy(body).map(drop).map_err(|error| error.to_string()),
@@ -132,8 +133,9 @@ impl Outlet {
     }
 }
 
-/// The QoS of one publisher in place of all that were recorded: every subscription that matched one of them matches it,
-/// as far as reliability and durability decide, and it keeps as many latched messages as they did together.
+/// The QoS of the one publisher that replaces all recorded ones. As far as reliability and durability decide, the new
+/// publisher matches every subscription that matched a recorded one. Its depth for latched messages is the sum
+/// of theirs.
 fn offer(recorded: &[Qos]) -> Qos {
     let Some(first) = recorded.first() else { return Qos::default() };
     let latched = recorded.iter().filter(|qos| qos.durability == Durability::TransientLocal);

@@ -10,7 +10,7 @@ use crate::read::Message;
 use gantry_command::Result;
 use std::{ops::ControlFlow, sync::Arc};
 
-/// The longest sleep: keys and Ctrl-C have their effect after it.
+/// The longest sleep, and so the longest time until a key or Ctrl-C takes effect.
 const SLICE_NS: u64 = 20_000_000;
 /// The factor of the rate for one press of a key.
 const RATE_STEP: f64 = 1.1;
@@ -22,9 +22,10 @@ pub struct Played {
     pub messages: u64,
     /// Bytes of these messages.
     pub bytes: u64,
-    /// The longest time between a message's due time and its publication, ns. Messages without a wait do not count.
+    /// The longest time between a message's due time and its publication, ns. A message counts only if the player slept
+    /// before it.
     pub latest_ns: u64,
-    /// The time of the last message, ns since 1970.
+    /// The time in the bag of the last message, ns since 1970.
     pub position_ns: u64,
 }
 
@@ -46,7 +47,7 @@ impl Player {
         Player { outlets, schedule, control, clock, paused_at: None, played: Played::default() }
     }
 
-    /// Waits until the message is due, and publishes it; breaks if the program is to end.
+    /// Waits until the message is due, and publishes it; returns `Break` if the program is to end.
     ///
     /// # Errors
     /// The clock cannot be published.
@@ -68,13 +69,13 @@ impl Player {
         self.played.position_ns = message.header.log_time;
     }
 
-    /// Begins at this time in the bag, now.
+    /// Continues now from this time in the bag.
     pub fn restart(&mut self, position_ns: u64) {
         self.schedule.restart(position_ns);
         self.played.position_ns = position_ns;
     }
 
-    /// Waits until a message of this time is due; `false` if the program is to end.
+    /// Waits until the message with the time `time_ns` in the bag is due; `false` if the program is to end.
     fn wait(&mut self, time_ns: u64) -> Result<bool> {
         let mut has_slept = false;
         while gantry::ok() {

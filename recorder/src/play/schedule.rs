@@ -1,6 +1,7 @@
 //! The schedule: the times at which messages are due, on the monotonic clock.
 //!
-//! Every time is counted from one anchor, so that no error adds up. The anchor moves after a pause and with the rate.
+//! Every due time is computed from one anchor, so that errors do not add up. The anchor moves after a pause and when
+//! the rate changes.
 
 use gantry::SourceTime;
 use rustix::thread::{ClockId, Timespec, clock_nanosleep_absolute, set_current_timer_slack};
@@ -9,22 +10,22 @@ use std::num::NonZeroU64;
 /// The times of messages.
 #[derive(Clone, Copy, Debug)]
 pub struct Schedule {
-    /// Seconds of the bag in a second; 0: as fast as possible.
+    /// The number of seconds of the bag that are played in a second; 0: as fast as possible.
     rate: f64,
-    /// The anchor, CLOCK_MONOTONIC.
+    /// The anchor: a time of CLOCK_MONOTONIC.
     anchor_ns: u64,
     /// The time in the bag at the anchor.
     position_ns: u64,
 }
 
 impl Schedule {
-    /// A schedule that begins now, at this time in the bag.
+    /// Creates a schedule in which the time `position_ns` of the bag is due now.
     #[must_use]
     pub fn new(rate: f64, position_ns: u64) -> Schedule {
         Schedule { rate, anchor_ns: monotonic_ns(), position_ns }
     }
 
-    /// The time at which a message is due, CLOCK_MONOTONIC.
+    /// The time of CLOCK_MONOTONIC at which the message with the time `time_ns` in the bag is due.
     #[must_use]
     pub fn due_ns(&self, time_ns: u64) -> u64 {
         if self.rate <= 0.0 {
@@ -34,25 +35,25 @@ impl Schedule {
         self.anchor_ns.saturating_add((after_ns as f64 / self.rate) as u64)
     }
 
-    /// The time in the bag, at a time of CLOCK_MONOTONIC.
+    /// The time in the bag that is due at the time `now_ns` of CLOCK_MONOTONIC.
     #[must_use]
     pub fn position_ns(&self, now_ns: u64) -> u64 {
         let after_ns = now_ns.saturating_sub(self.anchor_ns);
         self.position_ns.saturating_add((after_ns as f64 * self.rate) as u64)
     }
 
-    /// Goes on now, at this time in the bag.
+    /// Moves the anchor: the time `position_ns` of the bag is due now.
     pub fn restart(&mut self, position_ns: u64) {
         *self = Schedule::new(self.rate, position_ns);
     }
 
-    /// Goes on with another rate.
+    /// Multiplies the rate by this factor from now on.
     pub fn change_rate(&mut self, factor: f64) {
         let position_ns = self.position_ns(monotonic_ns());
         *self = Schedule::new(self.rate * factor, position_ns);
     }
 
-    /// Seconds of the bag in a second.
+    /// The number of seconds of the bag that are played in a second.
     #[must_use]
     pub fn rate(&self) -> f64 {
         self.rate
@@ -65,7 +66,7 @@ pub fn monotonic_ns() -> u64 {
     SourceTime::now().monotonic_ns
 }
 
-/// Lets the sleeps of this thread end at their times, not up to 50 µs later, which the system does by default.
+/// Makes the sleeps of this thread end on time; by default, Linux ends a sleep up to 50 µs later (timer slack).
 pub fn sharpen_sleeps() {
     let _ = set_current_timer_slack(NonZeroU64::new(1)); // without it, messages are a little later
 }

@@ -24,7 +24,7 @@ impl Bag {
     /// Opens a folder or a file of MCAP.
     ///
     /// # Errors
-    /// There is none, or one of its files cannot be read.
+    /// There is no bag at the path, or one of its files cannot be read.
     pub fn open(path: &Path) -> Result<Bag> {
         let paths = match path.is_dir() {
             true => files_in(path)?,
@@ -60,17 +60,18 @@ pub fn type_name<'a>(channel: &'a Channel<'_>) -> &'a str {
     channel.schema.as_ref().map_or("", |schema| &schema.name)
 }
 
-/// The files that `metadata.yaml` names and that exist, and those that it does not name yet.
+/// The files of a bag: first the files that `metadata.yaml` names, as far as they exist, then the files that it does
+/// not name yet.
 fn files_in(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut files = files_of(folder)?.unwrap_or_default();
     files.retain(|path| path.exists());
     let entries = fs::read_dir(folder).context(|| format!("cannot read the folder {}", folder.display()))?;
     let mut others: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
     others.retain(|path| path.extension().is_some_and(|extension| extension == "mcap") && !files.contains(path));
-    // bag_10 comes after bag_9.
+    // By length first: bag_10 comes after bag_9.
     others.sort_by_key(|path| (path.as_os_str().len(), path.clone()));
     files.extend(others);
-    // A bag of SQLite has no file of MCAP.
+    // SQLite files are no MCAP files; a bag that has only SQLite files has no file here.
     files.retain(|path| path.extension().is_none_or(|extension| extension != "db3"));
     Ok(files)
 }

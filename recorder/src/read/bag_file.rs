@@ -1,4 +1,4 @@
-//! A file of a bag: its summary, from its end or by a scan.
+//! A file of a bag and its summary. The summary is read from the end of the file or, without an end, found by a scan.
 
 use super::scan::{drops, scan};
 use gantry_command::{Context, Result};
@@ -21,20 +21,20 @@ pub struct BagFile {
     pub path: PathBuf,
     /// The file.
     pub file: File,
-    /// Its length in bytes.
+    /// The length of the file in bytes.
     pub bytes: u64,
-    /// Its channels and chunks.
+    /// The channels and chunks of the file.
     pub summary: Summary,
-    /// Whether the file has its end. If not, its writer still writes, or died.
+    /// Whether the file has its end. If it has none, its writer is still writing or has died.
     pub is_complete: bool,
     /// The bytes after the last whole record of a file without its end.
     pub lost_bytes: u64,
-    /// The number of messages that the recorder missed, by topic.
+    /// The number of messages that the recorder missed, for each topic.
     pub drops: BTreeMap<String, u64>,
 }
 
 impl BagFile {
-    /// Opens a file; one without its end is read as far as it goes.
+    /// Opens a file. A file without its end is read up to its last whole record.
     ///
     /// # Errors
     /// The file cannot be read, or is no file of MCAP.
@@ -64,7 +64,7 @@ impl BagFile {
     }
 }
 
-/// Whether the messages can be found by this summary.
+/// Whether this summary lists every chunk and describes every channel that its statistics count.
 fn is_useful(summary: &Summary) -> bool {
     let statistics = summary.stats.as_ref();
     statistics.is_some_and(|statistics| {
@@ -74,7 +74,7 @@ fn is_useful(summary: &Summary) -> bool {
     })
 }
 
-/// The summary at the end of the file; `None` if there is none, or a damaged one.
+/// The summary at the end of the file; `None` if the file has none or it is damaged.
 fn read_summary(file: &mut File, bytes: u64) -> Option<Summary> {
     let options = SummaryReaderOptions::default().with_file_size(bytes);
     let mut reader = SummaryReader::new_with_options(options);

@@ -1,7 +1,7 @@
-//! The contents of a file as a scan finds them: the summary that the file does not have.
+//! The contents of a file as a scan finds them: they replace the summary that the file does not have.
 //!
-//! Messages outside of chunks become chunks of the summary, because the records of an uncompressed chunk are records of
-//! a file.
+//! Messages outside of chunks are listed in the summary as uncompressed chunks: the records of an uncompressed chunk
+//! have the same format as records of the file.
 
 use mcap::{
     Channel, Schema, Summary,
@@ -13,12 +13,12 @@ use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 pub const START_BYTES: u64 = 9;
 /// The bytes of a chunk's record before its uncompressed records.
 pub const CHUNK_START_BYTES: u64 = START_BYTES + 8 + 8 + 8 + 4 + 4 + 8;
-/// The most bytes of a chunk: a file that says more is damaged.
+/// The most bytes of a chunk: a file that names a larger chunk is damaged.
 pub const MAX_CHUNK_BYTES: u64 = 4 << 30;
-/// The most bytes of messages outside of chunks that become one chunk.
+/// The most bytes of messages outside of chunks that become one chunk of the summary.
 const MAX_RUN_BYTES: u64 = 4 << 20;
 
-/// A summary that grows.
+/// A summary to which a scan adds one record after another.
 #[derive(Debug, Default)]
 pub struct Contents {
     summary: Summary,
@@ -38,13 +38,13 @@ impl Contents {
         self.summary.channels.contains_key(&id)
     }
 
-    /// Adds a chunk, whose messages are counted already.
+    /// Adds a chunk. The caller has counted its messages.
     pub fn add_chunk(&mut self, chunk: ChunkIndex) {
         self.statistics.chunk_count += 1;
         self.summary.chunk_indexes.push(chunk);
     }
 
-    /// Counts the messages of a chunk by the indexes after it.
+    /// Counts the messages of a chunk. `indexed` has their numbers by channel, from the indexes after the chunk.
     pub fn count_indexed(&mut self, chunk: &ChunkIndex, indexed: BTreeMap<u16, u64>) {
         for (channel, count) in indexed {
             *self.statistics.channel_message_counts.entry(channel).or_default() += count;
@@ -58,7 +58,7 @@ impl Contents {
         self.summary.metadata_indexes.push(index);
     }
 
-    /// Adds a message outside of a chunk, whose record lies from `at` to `end`.
+    /// Adds a message outside of a chunk. Its record lies from the offset `at` to the offset `end`.
     pub fn add_run(&mut self, header: &MessageHeader, at: u64, end: u64) {
         let time = header.log_time;
         if let Some(run) = self.summary.chunk_indexes.last_mut()
@@ -74,7 +74,8 @@ impl Contents {
             run.message_end_time = run.message_end_time.max(time);
             return;
         }
-        // The records of an uncompressed chunk would begin here; the file's header is longer than a chunk's.
+        // The offset at which an uncompressed chunk with these records would begin. It is not negative, because the
+        // file's header is longer than a chunk's header.
         self.summary.chunk_indexes.push(ChunkIndex {
             message_start_time: time,
             message_end_time: time,

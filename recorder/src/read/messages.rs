@@ -18,14 +18,14 @@ pub struct Filter {
     pub topics: Option<BTreeSet<String>>,
     /// The earliest time, ns since 1970.
     pub start_ns: Option<u64>,
-    /// The time before which messages are read, ns since 1970.
+    /// The end of the messages that are read, ns since 1970; a message of this time is not read.
     pub end_ns: Option<u64>,
 }
 
 /// A message of a file.
 #[derive(Debug)]
 pub struct Message<'a> {
-    /// The number of the file.
+    /// The number of the file in the order in which the files were given.
     pub file: usize,
     /// The channel.
     pub channel: &'a Arc<Channel<'static>>,
@@ -46,15 +46,15 @@ struct Cursor<'a> {
     file: &'a BagFile,
     reader: IndexedReader,
     buffer: Vec<u8>,
-    /// The next message, if files are merged.
+    /// The next message of this file, if files are merged.
     next: Option<(MessageHeader, Vec<u8>)>,
 }
 
 impl<'a> Messages<'a> {
-    /// The messages that the filter lets through.
+    /// The messages that pass the filter.
     ///
     /// # Errors
-    /// A summary that is none.
+    /// The summary of a file cannot be used.
     pub fn new(files: impl IntoIterator<Item = &'a BagFile>, filter: &Filter) -> Result<Messages<'a>> {
         let mut cursors: Vec<(u64, u64, Cursor<'a>)> = Vec::new();
         for (number, file) in files.into_iter().enumerate() {
@@ -62,7 +62,7 @@ impl<'a> Messages<'a> {
                 file.summary.channels.values().any(|channel| topics.contains(&channel.topic))
             };
             let statistics = file.statistics();
-            // For the reader, no topic of the file would mean every topic.
+            // A file without a selected topic is left out here: to `IndexedReader`, no topic means every topic.
             if filter.topics.as_ref().is_some_and(|topics| !has_topic(topics)) || statistics.message_count == 0 {
                 continue;
             }

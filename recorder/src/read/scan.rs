@@ -1,6 +1,6 @@
-//! The scan of a file whose summary is missing: from record to record, as far as these are whole.
+//! The scan of a file without a summary: it goes from record to record, up to the last whole one.
 //!
-//! The result is a summary as if the file had one. A chunk that is cut off counts as far as its messages are whole.
+//! The result is the summary that the file would have. Of a chunk that is cut off, the whole messages count.
 
 use super::{
     chunk_records,
@@ -14,9 +14,9 @@ use mcap::{
 };
 use std::{collections::BTreeMap, fs::File, io, os::unix::fs::FileExt, path::Path};
 
-/// The most bytes that a chunk's record has before its compressed records.
+/// The most bytes of a chunk's record that lie before its compressed records.
 const MAX_CHUNK_START_BYTES: u64 = CHUNK_START_BYTES + 64;
-/// The most bytes of a record that is read at once, besides chunks.
+/// The most bytes of a record that is no chunk; such a record is read at once.
 const MAX_RECORD_BYTES: u64 = 1 << 30;
 
 /// The result of a scan.
@@ -35,16 +35,16 @@ struct Scan<'a> {
     file_bytes: u64,
     contents: Contents,
     is_complete: bool,
-    /// The last chunk, to which indexes of messages belong.
+    /// The last chunk. The message indexes that follow it belong to it.
     chunk: Option<ChunkIndex>,
-    /// The numbers of its messages by channel, as these indexes say.
+    /// The number of messages of the last chunk by channel, from the message indexes after the chunk.
     indexed: BTreeMap<u16, u64>,
 }
 
 /// Scans a file.
 ///
 /// # Errors
-/// It is no file of MCAP, or cannot be read.
+/// The file is no file of MCAP, or cannot be read.
 pub fn scan(path: &Path, file: &File) -> Result<Scanned> {
     let context = || format!("cannot read {}", path.display());
     let file_bytes = file.metadata().context(context)?.len();
@@ -96,7 +96,8 @@ impl Scan<'_> {
             at = end;
         }
         if !self.is_complete {
-            // Channels may have no index yet: the content says what the last chunk has.
+            // Some channels of the last chunk may have no index yet, so the chunk's content is read instead of
+            // the indexes.
             self.indexed.clear();
             self.chunk.iter_mut().for_each(|chunk| {
                 chunk.message_index_offsets.clear();
@@ -129,7 +130,7 @@ impl Scan<'_> {
         Ok(bytes)
     }
 
-    /// Begins a chunk; `false` if nothing of it can be read.
+    /// Begins a chunk; `false` if no record of the chunk can be read.
     fn begin_chunk(&mut self, at: u64, end: u64, is_whole: bool) -> Result<bool> {
         let content_bytes = (self.file_bytes - at - START_BYTES).min(MAX_CHUNK_START_BYTES);
         let content = self.bytes(at + START_BYTES, content_bytes)?;
@@ -150,7 +151,7 @@ impl Scan<'_> {
             if !index.compression.is_empty() {
                 return Ok(false);
             }
-            // The writer died within this chunk: its first messages are whole.
+            // The writer died while it wrote this chunk: the chunk's first messages are whole.
             let present =
                 self.bytes(at + start_bytes, self.file_bytes.saturating_sub(at + start_bytes).min(MAX_CHUNK_BYTES))?;
             let whole = whole_records(&present) as u64;
@@ -161,8 +162,8 @@ impl Scan<'_> {
         Ok(true)
     }
 
-    /// Adds the last chunk to the summary. If no indexes of messages follow it, or it has channels that came in no
-    /// record before, its content is read.
+    /// Adds the last chunk to the summary. The chunk's content is read if no message index follows the chunk, or if a
+    /// channel of the chunk was described by no earlier record.
     fn end_chunk(&mut self) -> Result<()> {
         let Some(mut chunk) = self.chunk.take() else { return Ok(()) };
         let is_known = !chunk.message_index_offsets.is_empty()
@@ -178,10 +179,10 @@ impl Scan<'_> {
 
     fn read_chunk(&mut self, chunk: &mut ChunkIndex) -> Result<()> {
         let at = chunk.compressed_data_offset().map_err(Failure::new)?;
-        // A chunk that says it is longer than the file has no messages here.
+        // A chunk whose stated length goes beyond the end of the file counts without messages.
         let Ok(bytes) = self.bytes(at, chunk.compressed_size) else { return Ok(()) };
         let mut times: Option<(u64, u64)> = None;
-        // A damaged chunk counts up to its damage, which `verify` names.
+        // The messages before the damage of a chunk are counted; `verify` reports the damage.
         let _ = chunk_records::visit(chunk, 0, &bytes, |record| {
             if let Record::Message { header, .. } = &record {
                 let (first, last) = times.unwrap_or((header.log_time, header.log_time));
@@ -209,7 +210,7 @@ impl Scan<'_> {
             return Ok(());
         }
         let content = self.bytes(at + START_BYTES, length)?;
-        // A record that is damaged is passed over.
+        // A damaged record is skipped.
         let Ok(record) = parse_record(opcode, &content) else { return Ok(()) };
         match record {
             Record::Metadata(metadata) => {
@@ -245,7 +246,7 @@ fn chunk_header(content: &[u8]) -> Option<ChunkHeader> {
     })
 }
 
-/// The length of the records at the beginning that are whole.
+/// The total length of the whole records at the beginning of `bytes`.
 fn whole_records(bytes: &[u8]) -> usize {
     let mut at = 0;
     while let Some(length) = bytes.get(at + 1..at + START_BYTES as usize) {
@@ -259,7 +260,7 @@ fn whole_records(bytes: &[u8]) -> usize {
     at
 }
 
-/// The counts of missing messages that a file says, by topic: the last ones.
+/// The counts of missing messages by topic, from the last record in the file that has them.
 pub fn drops(file: &File, summary: &Summary) -> BTreeMap<String, u64> {
     let index = summary.metadata_indexes.iter().rfind(|index| index.name == DROPS);
     let read = |index: &MetadataIndex| {

@@ -1,8 +1,8 @@
 //! The discovery of topics: a subscription for each topic and type that is selected and has a publisher.
 //!
-//! A VOLATILE subscription matches every publisher; a TRANSIENT_LOCAL one also gets the history of latched publishers,
-//! and matches only these. So a topic may have both; the recorder passes over what came already. No subscription is
-//! RELIABLE KEEP_ALL: no publisher waits for the recorder.
+//! A VOLATILE subscription matches every publisher. A TRANSIENT_LOCAL subscription matches only latched publishers, and
+//! gets their history. So a topic may have both, and the recorder drops a sample that came by the other one before. No
+//! subscription is RELIABLE KEEP_ALL: no publisher waits for the recorder.
 
 use crate::{
     describe::channel,
@@ -18,12 +18,13 @@ use std::{
     time::Duration,
 };
 
-/// The depth of subscriptions to publishers that keep no history: the most samples that a publisher keeps for deeper
-/// subscriptions, by default.
+/// The depth of the VOLATILE subscriptions: the most samples that a publisher keeps by default, if a subscription is
+/// deeper than the publisher's own history.
 const DEPTH: u32 = 1024;
-/// The least and the most depth of subscriptions to latched publishers, which keep as many samples for late readers.
+/// The least and the greatest depth of the subscriptions to latched publishers, which keep as many samples for
+/// late subscriptions.
 const LATCHED_DEPTH: (u32, u32) = (256, 10_000);
-/// The time between two looks at the graph if nothing changes.
+/// The time between two reads of the graph if nothing changes.
 const PERIOD: Duration = Duration::from_secs(1);
 
 /// A subscription to a topic, and the channel of its messages.
@@ -37,11 +38,11 @@ pub struct Source {
     pub topic: Arc<Topic>,
     /// The time of the subscription, CLOCK_MONOTONIC: earlier samples are history.
     pub since_ns: u64,
-    /// Whether it matches latched publishers alone, and brings their history.
+    /// Whether the subscription is TRANSIENT_LOCAL: it matches latched publishers only, and gets their history.
     pub is_latched: bool,
 }
 
-/// The topics that were found, and the channels that they have.
+/// The topics that were found, and their channels.
 pub struct Discovery {
     node: Node,
     participant: Arc<Participant>,
@@ -49,7 +50,7 @@ pub struct Discovery {
     selection: Selection,
     topics: Arc<Topics>,
     known: BTreeMap<(String, TypeDescription), Known>,
-    /// The topics that are not recorded, with the reason that was said.
+    /// The topics that are not recorded, with the reason that was reported.
     refused: BTreeMap<String, String>,
 }
 
@@ -60,7 +61,7 @@ struct Known {
     has_latched: bool,
 }
 
-/// The way from the thread of the discovery to the recorder.
+/// The new sources that the thread of the discovery has found and the recorder has not fetched yet.
 pub type Mailbox = Arc<Mutex<Vec<Source>>>;
 
 impl Discovery {
@@ -74,7 +75,7 @@ impl Discovery {
         Ok(Discovery { node, participant, own, selection, topics, known: BTreeMap::new(), refused: BTreeMap::new() })
     }
 
-    /// Looks at the graph, and returns the new sources.
+    /// Reads the graph, and returns the new sources.
     ///
     /// # Errors
     /// The domain cannot be read.
@@ -162,7 +163,8 @@ impl Discovery {
         names.filter(|name| !self.known.keys().any(|(topic, _)| topic == name)).collect()
     }
 
-    /// Looks after each change of the graph, until the program ends; `wake` is called after sources were added.
+    /// Reads the graph after each change, until the program ends. Calls `wake` after it has added sources to
+    /// the mailbox.
     pub fn run(mut self, mailbox: &Mailbox, wake: impl Fn()) {
         let mut seen = self.participant.graph_generation().ok();
         let mut has_failed = false;
@@ -192,7 +194,7 @@ impl Discovery {
     }
 }
 
-/// The type without what publishers of one type may have differently.
+/// The type description without the payload length, in which publishers of the same type may differ.
 fn type_key(of_type: &TypeDescription) -> TypeDescription {
     TypeDescription { payload_bytes: usize::MAX, ..of_type.clone() }
 }

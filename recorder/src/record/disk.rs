@@ -1,7 +1,7 @@
-//! The threads behind the recorder: compression, writing, storing.
+//! The recorder's background threads: they compress chunks, write them to the file and store the file on the disk.
 //!
-//! Chunks are written in the order in which they were given, whichever thread compressed them. While the disk is full,
-//! chunks are dropped and counted, and each is tried anew.
+//! Chunks are written in the order of `send`, whichever thread compressed them. Each chunk is tried once: while the
+//! disk is full, chunks are dropped and their messages counted.
 
 use crate::{
     topics::lock,
@@ -21,10 +21,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The time between two updates of `metadata.yaml`, and the time after which data is stored.
+/// The time between two updates of `metadata.yaml`, and between two syncs of the file to the disk.
 const PERIOD: Duration = Duration::from_secs(1);
 
-/// The queue of chunks.
+/// The queue of the chunks that the background threads compress and write.
 pub struct Disk {
     work: Option<mpsc::Sender<Work>>,
     packers: Option<Packers>,
@@ -42,17 +42,17 @@ struct State {
 
 enum Work {
     Chunk(Chunk),
-    /// A chunk that a thread compresses: its bytes, and its messages by channel.
+    /// A chunk that a thread compresses: its length in bytes, the number of its messages by channel, and the result.
     Packing(u64, Vec<(u16, u64)>, mpsc::Receiver<io::Result<Packed>>),
     /// The present file is complete.
     EndFile,
 }
 
 impl Disk {
-    /// Starts the threads. The bell is rung after each chunk.
+    /// Starts the threads. The writing thread rings the bell after each chunk.
     ///
     /// # Errors
-    /// The system's, if no thread can be started.
+    /// The system's error, if no thread can be started.
     pub fn start(bag: BagWriter, (compression, threads): (Compression, usize), bell: Bell) -> Result<Disk> {
         let state = Arc::new(State::default());
         let packers = match compression {
@@ -67,7 +67,7 @@ impl Disk {
         Ok(Disk { work: Some(work), packers, state, writer })
     }
 
-    /// Gives a chunk away.
+    /// Queues a chunk.
     pub fn send(&self, chunk: Chunk) {
         let bytes = chunk.bytes();
         self.state.queued_chunks.fetch_add(1, SeqCst);
@@ -84,7 +84,7 @@ impl Disk {
         self.do_work(work);
     }
 
-    /// Completes the present file after the chunks that were given.
+    /// Completes the present file after all chunks that are queued now.
     pub fn end_file(&self) {
         self.state.queued_chunks.fetch_add(1, SeqCst);
         self.do_work(Work::EndFile);
@@ -92,7 +92,8 @@ impl Disk {
 
     fn do_work(&self, work: Work) {
         if let Some(sender) = &self.work {
-            // The thread ends only after this sender is dropped, or by a panic, which `end` says.
+            // The thread ends only after this sender is dropped, or by a panic, and `end` returns the panic as
+            // an error.
             let _ = sender.send(work);
         }
     }
@@ -103,7 +104,7 @@ impl Disk {
         self.state.queued_chunks.load(SeqCst) == 0
     }
 
-    /// The chunks that wait, in bytes.
+    /// The bytes of the queued chunks.
     #[must_use]
     pub fn queued_bytes(&self) -> u64 {
         self.state.queued_bytes.load(SeqCst)
@@ -115,7 +116,7 @@ impl Disk {
         self.state.file_bytes.load(SeqCst)
     }
 
-    /// Writes what waits, and completes the bag.
+    /// Writes the queued chunks, and completes the bag.
     ///
     /// # Errors
     /// The last file cannot be completed.
@@ -130,10 +131,10 @@ struct Writer {
     state: Arc<State>,
     storing: mpsc::SyncSender<Stored>,
     storing_thread: JoinHandle<()>,
-    /// Complete files that are not stored yet.
+    /// Complete files that are not yet given to the storing thread.
     unstored: Vec<File>,
     bell: Bell,
-    /// The sentence of the failure since which chunks are dropped.
+    /// The error because of which chunks are dropped now; `None` while chunks are written.
     failure: Option<String>,
 }
 
@@ -151,7 +152,8 @@ impl Writer {
                 due = Instant::now() + PERIOD;
             }
         }
-        // The thread stores these, too, before it ends. Then the last metadata.yaml is not replaced by an older one.
+        // The storing thread stores these files, too, and ends before the last metadata.yaml is written here: it cannot
+        // replace that with an older one.
         self.unstored.drain(..).for_each(|file| _ = self.storing.send(Stored::File(file)));
         drop(self.storing);
         let _ = self.storing_thread.join(); // it says its errors
@@ -207,7 +209,7 @@ impl Writer {
         if !self.bag.has_file() {
             say(format_args!("{path} was removed, with its messages; the next file takes the later ones"));
         }
-        // If the disk is busy, the next call tries it.
+        // If the disk is busy, the next call tries again.
         if let Some(metadata) = self.bag.update() {
             let text = metadata.metadata.to_yaml();
             if self.storing.try_send(Stored::Metadata(metadata)).is_ok() {
@@ -215,7 +217,8 @@ impl Writer {
             }
         }
         self.store(None);
-        // A loss of power costs the last seconds only. If the disk is busy, the next call tries it.
+        // The sync limits the loss after a power failure to the last seconds. If the disk is busy, the next call
+        // tries again.
         if self.unstored.is_empty()
             && let Some(handle) = self.bag.file().and_then(|file| file.handle().ok())
         {
@@ -223,7 +226,7 @@ impl Writer {
         }
     }
 
-    /// Has the data of a complete file stored, now or, if the disk still stores what it got before, by a later call.
+    /// Gives a complete file to the storing thread. If the thread's queue is full, a later call does it.
     fn store(&mut self, finished: Option<File>) {
         self.unstored.extend(finished);
         while let Some(file) = self.unstored.pop() {
@@ -235,7 +238,7 @@ impl Writer {
     }
 }
 
-/// What a disk is to store: a thread waits for it.
+/// A job of the storing thread, which waits until the disk has the data.
 enum Stored {
     File(File),
     Metadata(FolderMetadata),

@@ -91,7 +91,7 @@ impl Arguments {
     /// # Errors
     /// The domain cannot be joined, or the bag cannot be made or completed.
     pub fn run(self, domain_id: Option<u32>, output: Output) -> Result<()> {
-        // The limit of a file's size is an error of the write, and no reason to die.
+        // With a handler for SIGXFSZ, a write beyond the limit of the file size fails instead of killing the process.
         let is_too_large = Arc::new(AtomicBool::new(false));
         signal_hook::flag::register(signal_hook::consts::SIGXFSZ, is_too_large)
             .context(|| "signals cannot be handled".to_owned())?;
@@ -122,12 +122,12 @@ impl Arguments {
     }
 
     fn record(&self, mut recorder: Recorder, mut reports: Reports, topics: &Topics, output: Output) -> Result<()> {
-        // After an error, too, what was taken goes into the file, and the file gets its end.
+        // After an error, too, the samples that were taken go into the file, and the file gets its end.
         let recorded = self.record_until_end(&mut recorder, &mut reports, topics, output);
         let ended = recorder.end();
         let printed = output.print(&reports.summary(topics));
         match (recorded, ended) {
-            // The reader of the reports has all it wants; the bag's errors are the ones that matter.
+            // The reader of standard output has closed it, which is no error; only the bag's errors count.
             (Err(Failure::BrokenPipe), ended) => ended,
             (recorded, ended) => recorded.and(ended).and(printed),
         }
@@ -183,7 +183,7 @@ impl Arguments {
     }
 }
 
-/// As rosbag2 names bags, in UTC.
+/// The default name of a bag's folder, as in rosbag2, with the time in UTC.
 fn default_folder() -> PathBuf {
     let now = gantry::SourceTime::now().wall_ns;
     let text: String = gantry_command::text::utc(now).chars().take(19).collect();

@@ -18,12 +18,12 @@ pub struct Report {
     topics: usize,
     messages: u64,
     bytes: u64,
-    /// Messages in a second since the last report; of the summary, since the beginning.
+    /// Messages in a second since the last report; in the summary, since the beginning of the recording.
     messages_per_s: f64,
     bytes_per_s: f64,
     file_bytes: u64,
     queued_bytes: u64,
-    /// The number of messages that are missing, by topic.
+    /// The number of messages that are missing, for each topic.
     dropped: BTreeMap<String, u64>,
     #[serde(skip)]
     is_summary: bool,
@@ -38,14 +38,14 @@ pub struct Reports {
 }
 
 impl Reports {
-    /// Reports about a recording that begins now.
+    /// Creates the reports of a recording that begins now.
     #[must_use]
     pub fn new(folder: String) -> Reports {
         let start = Instant::now();
         Reports { folder, start, last: (start, 0, 0) }
     }
 
-    /// The report since the last one. `sizes` are the lengths of the present file and of the queue.
+    /// The report for the time since the last report. `sizes` are the lengths of the present file and of the queue.
     pub fn next(&mut self, topics: &Topics, sizes: (u64, u64)) -> Report {
         let since = self.last;
         let report = self.report(topics, since, sizes, false);

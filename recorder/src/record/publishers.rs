@@ -1,9 +1,9 @@
-//! The publishers whose samples are recorded: the samples that came of each, and the number of its pins.
+//! The publishers whose samples are recorded: for each, the samples that were taken and the number of pinned samples.
 
 use gantry::Gid;
 use std::collections::HashMap;
 
-/// The most pins of a publisher, in the chunk that is written and in the next one together.
+/// The most pins of a publisher in the chunk that is being written and the chunk that is being built, together.
 const PINS: u32 = 2;
 
 /// All publishers, by GID.
@@ -16,18 +16,19 @@ pub struct Publishers {
 
 #[derive(Debug, Default)]
 struct Publisher {
-    /// The first and the newest sample that came by each source.
+    /// For each source: its index, and the sequence numbers of the first and the newest sample that it took.
     taken: Vec<(usize, u64, u64)>,
-    /// The number of the chunk with the last pin.
+    /// The number of the chunk that has the publisher's newest pin.
     chunk: u64,
-    /// The pins in this chunk, and in the ones before that are not written yet.
+    /// The number of pins in the chunk `chunk`; `pins_before` counts the pins in earlier chunks that are not
+    /// written yet.
     pins: u32,
     pins_before: u32,
 }
 
 impl Publishers {
-    /// Whether the sample, which came by this source, came by no other one before. The history of a latched publisher
-    /// may come after newer samples that another source has.
+    /// Notes that `source` took the sample; `false` if the sample was taken before, by this source or another one. The
+    /// history of a latched publisher may come after newer samples that another source took.
     pub fn is_new(&mut self, publisher: Gid, sequence: u64, source: usize) -> bool {
         let publisher = self.publishers.entry(publisher).or_default();
         let is_of_other =
@@ -41,19 +42,19 @@ impl Publishers {
         !came_by_other
     }
 
-    /// Counts a pin in the present chunk; `false` if the publisher has as many as it may. `is_idle` says that the chunk
-    /// before is written.
+    /// Counts a pin in the present chunk; `false` if the publisher has `PINS` pins already. `is_idle`: all chunks
+    /// before the present one are written.
     pub fn pin(&mut self, publisher: Gid, is_idle: bool) -> bool {
         let publisher = self.publishers.entry(publisher).or_default();
         if is_idle {
-            // Chunks before the present one are written.
+            // The chunks before the present one are written, so their pins are released.
             publisher.pins_before = 0;
             if publisher.chunk != self.chunk {
                 publisher.pins = 0;
             }
         }
         if publisher.chunk != self.chunk {
-            // More than one chunk may wait.
+            // The pins of all chunks that wait for the disk add up.
             publisher.pins_before += publisher.pins;
             (publisher.chunk, publisher.pins) = (self.chunk, 0);
         }
@@ -62,7 +63,7 @@ impl Publishers {
         may_pin
     }
 
-    /// Begins the next chunk: the present one is given to the disk.
+    /// Begins the next chunk: the present chunk was given to the disk.
     pub fn begin_chunk(&mut self) {
         self.chunk += 1;
     }
@@ -92,7 +93,7 @@ mod tests {
         publishers.begin_chunk();
         assert!(!publishers.pin(one, false) && publishers.pin(other, false) && !publishers.pin(other, false));
         assert!(publishers.pin(one, true) && publishers.pin(one, true) && !publishers.pin(one, true));
-        // The chunk with two pins waits for the disk while others follow.
+        // The chunk with two pins waits for the disk while other chunks follow.
         publishers.begin_chunk();
         assert!(!publishers.pin(one, false));
         publishers.begin_chunk();

@@ -1,10 +1,11 @@
-//! The recorder: it takes samples of all sources and makes chunks of them.
+//! The recorder: it takes the samples of all sources and makes chunks of them.
 //!
-//! A large sample stays pinned until its chunk is written, if the disk is idle: a few of each publisher, and no
-//! longer than `PIN_TIME` before they are copied. The other samples are copied at once. If more waits for the disk
-//! than the cache may have, samples stay in their publishers' histories, where the oldest are overwritten and counted.
+//! A large sample stays pinned until its chunk is written. A publisher has at most two pinned samples, and while the
+//! disk is busy, samples are copied after `PIN_TIME`. All other samples are copied at once. While the chunks that wait
+//! for the disk are larger than the cache, samples stay in their publishers' histories, where the oldest are
+//! overwritten and counted.
 //!
-//! For snapshots, all samples are copied, and a ring has the chunks until a trigger comes.
+//! For snapshots, all samples are copied, and a ring keeps the chunks until a trigger comes.
 
 use super::{
     discovery::Mailbox,
@@ -26,23 +27,23 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The least size of samples that are written from their publisher's memory.
+/// The least size of a sample that is written directly from its publisher's memory.
 const MIN_PINNED_BYTES: usize = 32 << 10;
 /// The longest time for which samples are pinned while the disk is busy.
 const PIN_TIME: Duration = Duration::from_millis(20);
-/// The size from which on a chunk is written.
+/// A chunk is written as soon as it has this number of bytes.
 const CHUNK_BYTES: u64 = 4 << 20;
 /// The capacity of a chunk's buffer at its beginning.
 const BUFFER_BYTES: usize = 256 << 10;
-/// The time after which a chunk is written, if the disk is idle, and in any case.
+/// The age at which a chunk is written: the first one if the disk is idle, the second one in any case.
 const CHUNK_TIME: (Duration, Duration) = (Duration::from_millis(250), Duration::from_millis(750));
-/// The longest time until a signal is seen.
+/// The longest time until the recorder sees a signal.
 const TRIGGER_TIME: Duration = Duration::from_millis(100);
-/// The longest time for which samples are taken at the end, while the disk is busy.
+/// The longest time for which the recorder still takes samples at its end while the disk is busy.
 const END_TIME: Duration = Duration::from_secs(5);
-/// The most samples of a source that are counted at the end: its publishers may go on.
+/// The most samples of a source that are counted as unwritten at the end; a limit, because its publishers may continue.
 const MAX_LEFT: usize = 10_000;
-/// The most samples that are taken of a source before the others have their turn.
+/// The most samples that are taken from a source before the next source has its turn.
 const BATCH: usize = 64;
 
 /// Takes samples and gives chunks to the disk.
@@ -57,13 +58,13 @@ pub struct Recorder {
     may_pin: bool,
     max_cache_bytes: u64,
     snapshot: Option<(Ring, Triggers)>,
-    /// The wall clock, less the monotonic one.
+    /// CLOCK_REALTIME minus CLOCK_MONOTONIC.
     clock_offset_ns: u64,
 }
 
 impl Recorder {
-    /// A recorder whose sources come by the mailbox. With `may_pin`, large samples are written from their publishers'
-    /// memory.
+    /// Creates a recorder that gets its sources from the mailbox. With `may_pin`, large samples are written directly
+    /// from their publishers' memory.
     #[must_use]
     pub fn new(collector: Collector, mailbox: Mailbox, disk: Disk, may_pin: bool, max_cache_bytes: u64) -> Recorder {
         Recorder {
@@ -81,15 +82,15 @@ impl Recorder {
         }
     }
 
-    /// Keeps the last seconds in memory until a trigger comes. While the chunks of the ring wait for the disk, new
-    /// samples have as much room besides.
+    /// Makes a recorder for snapshots: it keeps the last seconds in memory until a trigger comes. The cache becomes
+    /// twice as large: new samples need room while the chunks of the ring wait for the disk.
     #[must_use]
     pub fn for_snapshots(self, ring: Ring, triggers: Triggers) -> Recorder {
         let max_cache_bytes = self.max_cache_bytes.saturating_mul(2);
         Recorder { snapshot: Some((ring, triggers)), may_pin: false, max_cache_bytes, ..self }
     }
 
-    /// Records what there is, then waits for more until `due` at most.
+    /// Takes the samples that are available, then waits for more, until `due` at most.
     ///
     /// # Errors
     /// The process forked.
@@ -111,13 +112,13 @@ impl Recorder {
         found.into_iter().for_each(|source| self.sources.add(source, &mut self.collector));
     }
 
-    /// Begins and ends the recordings of snapshots. Returns the time of the next look.
+    /// Begins and ends the recordings of snapshots. Returns the time at which the triggers are to be checked again.
     fn look_at_triggers(&mut self) -> Option<Instant> {
         let (ring, triggers) = self.snapshot.as_mut()?;
         let now = Instant::now();
         if triggers.take() {
             say(if ring.until().is_some() { "the snapshot goes on" } else { "a snapshot is written" });
-            // Samples from before the request belong to it.
+            // Samples that were published before the request belong to the snapshot.
             self.sources.mark_all();
             while self.take() && now.elapsed() < TRIGGER_TIME {
                 self.flush();
@@ -143,10 +144,11 @@ impl Recorder {
         Some(ring.until().map_or(look, |until| until.min(look)))
     }
 
-    /// Takes a batch of each source; `false` if all is taken, or the cache is full.
+    /// Takes a batch of samples from each source; `false` if no samples are left, or the cache is full.
     fn take(&mut self) -> bool {
         let offset_ns = clock_offset_ns();
-        // Less than a millisecond is the time between the readings: intervals are better than that.
+        // A smaller difference comes from the time between the readings of both clocks; a constant offset keeps the
+        // intervals between messages exact.
         if offset_ns.abs_diff(self.clock_offset_ns) > 1_000_000 {
             self.clock_offset_ns = offset_ns;
         }
@@ -192,7 +194,7 @@ impl Recorder {
         }
     }
 
-    /// Whether no more may wait for the disk.
+    /// Whether the cache is full: no more samples may wait for the disk.
     fn is_full(&self) -> bool {
         self.disk.queued_bytes() + self.chunk.bytes() > self.max_cache_bytes && !self.disk.is_idle()
     }
@@ -213,7 +215,7 @@ impl Recorder {
 
     fn send(&mut self) {
         if !self.disk.is_idle() {
-            // The chunk waits: its publishers have their memory back before.
+            // The chunk has to wait: its pinned samples are copied first, so that their publishers can reuse the slots.
             self.chunk.release_pins();
         }
         self.publishers.begin_chunk();
@@ -225,7 +227,7 @@ impl Recorder {
         chunk.into_iter().for_each(|chunk| self.disk.send(chunk));
     }
 
-    /// Waits for samples, for sources, for the disk, and for the time of the chunk.
+    /// Waits for samples, new sources, the disk or the time at which the chunk is to be written, until `due` at most.
     fn wait(&mut self, due: Instant) -> Result<()> {
         let (is_empty, has_pins) = (self.chunk.messages() == 0, self.chunk.pins() > 0);
         let chunk_due = match self.disk.is_idle() {
@@ -255,7 +257,7 @@ impl Recorder {
         &self.disk
     }
 
-    /// Takes what was published up to now, writes all and completes the bag.
+    /// Takes the samples that were published up to now, writes all chunks and completes the bag.
     ///
     /// # Errors
     /// The last file cannot be completed.
@@ -279,7 +281,7 @@ impl Recorder {
         self.disk.end()
     }
 
-    /// Counts the samples for which the disk was too slow at the end.
+    /// Counts the samples that are left at the end because the disk was too slow.
     fn count_left(&mut self) {
         for number in self.sources.pending() {
             for _ in 0..MAX_LEFT {
@@ -293,8 +295,8 @@ impl Recorder {
     }
 }
 
-/// The difference between CLOCK_REALTIME and CLOCK_MONOTONIC. A thread that is interrupted between the readings of both
-/// finds too much, so the least of three counts.
+/// CLOCK_REALTIME minus CLOCK_MONOTONIC: the least of three differences, because a difference is too large if the
+/// thread is interrupted between the readings of both clocks.
 fn clock_offset_ns() -> u64 {
     let differences = [(); 3].map(|()| {
         let now = SourceTime::now();

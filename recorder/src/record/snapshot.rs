@@ -1,4 +1,4 @@
-//! A snapshot: the chunks of the last seconds in memory, and the triggers that have them written.
+//! A snapshot: the chunks of the last seconds in memory, and the triggers after which these chunks are written.
 
 use crate::write::Chunk;
 use gantry::{Attachment, Collector, Node, Service, SourceTime};
@@ -24,20 +24,21 @@ pub struct Ring {
     before: Duration,
     after: Duration,
     max_bytes: u64,
-    /// The end of the recording that a trigger began.
+    /// The end of the recording that a trigger began; `None` while no snapshot is recorded.
     until: Option<Instant>,
     is_short_said: bool,
 }
 
 impl Ring {
-    /// A ring for the time before a trigger; chunks of the time after it are not kept.
+    /// Creates a ring that keeps the chunks of the time `before` a trigger. `after` is the length of the recording
+    /// after the trigger.
     #[must_use]
     pub fn new(before: Duration, after: Duration, max_bytes: u64) -> Ring {
         Ring { chunks: VecDeque::new(), bytes: 0, before, after, max_bytes, until: None, is_short_said: false }
     }
 
-    /// Keeps a chunk, and forgets chunks that are too old or too many. Returns the chunk if it is to be written,
-    /// because a trigger came.
+    /// Keeps a chunk, and forgets chunks that are too old or exceed `max_bytes`. During the recording after a trigger,
+    /// the chunk is returned instead: it is to be written.
     pub fn keep(&mut self, chunk: Chunk) -> Option<Chunk> {
         if self.until.is_some() {
             return Some(chunk);
@@ -69,7 +70,7 @@ impl Ring {
         say(format_args!("{most} are not enough for {before} s: {kept} are kept; set --max-cache-size higher"));
     }
 
-    /// Begins a recording, or makes the present one longer; returns the chunks that are to be written.
+    /// Begins a recording, or extends the present one; returns the kept chunks, which are to be written.
     pub fn trigger(&mut self) -> VecDeque<Chunk> {
         self.until = Instant::now().checked_add(self.after);
         self.bytes = 0;
@@ -91,14 +92,14 @@ impl Ring {
 /// The ways to ask for a snapshot: the service, and SIGUSR1.
 pub struct Triggers {
     service: Service<Trigger>,
-    /// Keeps the recorder awake for requests.
+    /// Wakes the recorder when a request comes.
     _attachment: Option<Attachment>,
     has_signal: Arc<AtomicBool>,
     answer: String,
 }
 
 impl Triggers {
-    /// Offers the service. `answer` is the message of its responses.
+    /// Creates the service. `answer` is the text `message` in its responses.
     ///
     /// # Errors
     /// No room in shared memory; signals cannot be handled.

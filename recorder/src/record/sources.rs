@@ -5,7 +5,7 @@ use gantry::{Attachment, Collector, GenericSample};
 use gantry_command::say;
 use std::sync::{Arc, atomic::Ordering::Relaxed};
 
-/// The most errors of one source in a row, after which it has its turn later.
+/// The most errors of one source in a row; after them, the other sources have their turn first.
 const ERRORS: usize = 2;
 
 /// The attached sources.
@@ -16,17 +16,18 @@ pub struct Sources(Vec<Attached>);
 struct Attached {
     source: Source,
     attachment: Option<Attachment>,
-    /// Whether there may be samples.
+    /// Whether the source may have samples.
     is_pending: bool,
-    /// The number of overwritten and expired samples that is counted.
+    /// The number of the subscription's overwritten and expired samples at the last count.
     overwritten: u64,
 }
 
 impl Sources {
-    /// Attaches a source; says why, if it cannot be.
+    /// Attaches a source to the collector. If that fails, a warning names the reason, and the source is not recorded.
     pub fn add(&mut self, mut source: Source, collector: &mut Collector) {
         match collector.attach(&mut source.subscription) {
-            // Pending: no bit announces the samples that were there before.
+            // Pending from the beginning: the collector sets no bit for samples that were published before
+            // the attachment.
             Ok(attachment) => self.0.push(Attached { source, attachment, is_pending: true, overwritten: 0 }),
             Err(error) => say(format_args!("{} is not recorded: {error}", source.topic.name)),
         }
@@ -45,10 +46,10 @@ impl Sources {
         self.0.iter_mut().for_each(|attached| attached.is_pending = true);
     }
 
-    /// Waits until each subscription takes from all publishers that see it. A take does not wait for the thread that
-    /// joins publishers, and a publisher that was just joined may have published.
+    /// Waits until each subscription is connected to all publishers that have matched it. A publisher that has just
+    /// matched may have published already, and a take does not wait for the thread that connects publishers.
     pub fn join_matched(&mut self) {
-        // An error is about a publisher that cannot be joined, of which nothing can be taken.
+        // An error concerns a publisher that cannot be connected; no samples can be taken from it.
         self.0.iter_mut().for_each(|attached| _ = attached.source.subscription.publisher_count());
     }
 
@@ -78,7 +79,7 @@ impl Sources {
                 Ok(Some(sample)) => return Some(sample),
                 Ok(None) => break,
                 Err(error) => {
-                    // The publisher is excluded from now on.
+                    // The subscription excludes this publisher from now on.
                     let topic = &attached.source.topic;
                     topic.unwritten.fetch_add(1, Relaxed);
                     say(format_args!("{}: {error}", topic.name));
@@ -90,7 +91,7 @@ impl Sources {
     }
 
     /// Counts the samples that were overwritten, or became older than their lifespan, before they were taken. If a
-    /// topic has two sources, both miss the samples of a latched publisher: the source of all publishers counts them.
+    /// topic has two sources, both miss the samples of a latched publisher, so only the VOLATILE source is counted.
     pub fn count_overwritten(&mut self) {
         let of_all = self.0.iter().filter(|attached| !attached.source.is_latched);
         let of_all: Vec<_> = of_all.map(|attached| Arc::as_ptr(&attached.source.topic)).collect();

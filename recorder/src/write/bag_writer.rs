@@ -15,8 +15,8 @@ use std::{
     sync::{Arc, atomic::Ordering::Relaxed},
 };
 
-/// The name of the records that have the number of missing messages by topic, from the file's beginning on. The last
-/// one counts.
+/// The name of the metadata records that count the missing messages by topic, from the file's beginning on. The last
+/// such record of a file counts.
 pub const DROPS: &str = "gantry_drops";
 
 /// The limits after which the next file begins.
@@ -31,7 +31,7 @@ pub struct FileLimits {
 /// The effect of a write.
 #[derive(Debug, Default)]
 pub struct Written {
-    /// A file that is complete: its data is to be stored.
+    /// The file that the write completed, if any; its data is still to be stored on the disk.
     pub finished: Option<File>,
 }
 
@@ -43,7 +43,8 @@ pub struct BagWriter {
     topics: Arc<Topics>,
     file: Option<FileWriter>,
     files: Vec<FileMetadata>,
-    /// The number of missing messages at the file's beginning, and as the file says.
+    /// The number of missing messages by topic at the beginning of the present file; `drops_said` are the numbers that
+    /// the file's last record has.
     drops_before: BTreeMap<String, u64>,
     drops_said: BTreeMap<String, u64>,
     metadata_said: String,
@@ -85,7 +86,7 @@ impl BagWriter {
     /// Appends a chunk to the present file, or to a new one.
     ///
     /// # Errors
-    /// The system's; the chunk is not in the bag, and its messages are counted as unwritten.
+    /// The system's error; the chunk is not in the bag, and its messages are counted as unwritten.
     pub fn write(&mut self, packed: &Packed) -> Result<Written> {
         let mut written = Written::default();
         let result = self.try_write(packed, &mut written);
@@ -123,7 +124,7 @@ impl BagWriter {
         file.write_chunk(packed).context(|| what)
     }
 
-    /// Whether the chunk belongs into the next file.
+    /// Whether the present file is full, so that the chunk begins the next file.
     fn is_full(&self, packed: &Packed) -> bool {
         let Some(file) = self.file.as_ref().filter(|file| file.statistics().message_count > 0) else { return false };
         let Some((_, last)) = packed.chunk().times() else { return false };
@@ -147,7 +148,7 @@ impl BagWriter {
     /// Completes the present file; the next chunk begins another one.
     ///
     /// # Errors
-    /// The system's; the file has its messages, and no summary.
+    /// The system's error; the file has its messages, and no summary.
     pub fn end_file(&mut self) -> Result<Option<File>> {
         if self.file.is_none() {
             return Ok(None);
@@ -167,8 +168,8 @@ impl BagWriter {
         Ok(Some(file.finish().context(what)?))
     }
 
-    /// Whether the present file still has its name. If it has been removed, its messages count as
-    /// missing, and the next chunk begins another file.
+    /// Whether the present file still has its name. If the file has been removed, its messages count as missing, and
+    /// the next chunk begins another file.
     pub fn has_file(&mut self) -> bool {
         let is_linked = self.file.as_ref().is_none_or(|file| file.is_linked().unwrap_or(true));
         if is_linked {
@@ -187,8 +188,8 @@ impl BagWriter {
         false
     }
 
-    /// Writes the counts of missing messages, if they changed, and returns what `metadata.yaml` is to have, if that
-    /// changed: a thread that may wait for the disk writes it.
+    /// Writes the counts of missing messages into the file, if they changed. Returns the new contents of
+    /// `metadata.yaml`, if they changed: a thread that may wait for the disk writes them.
     pub fn update(&mut self) -> Option<FolderMetadata> {
         self.say_drops(FileWriter::write_metadata);
         self.update_files();
@@ -196,7 +197,7 @@ impl BagWriter {
         (metadata.metadata.to_yaml() != self.metadata_said).then_some(metadata)
     }
 
-    /// Notes that this is written, or is going to be.
+    /// Notes that `metadata.yaml` has this text, or will have it soon.
     pub fn note_metadata(&mut self, text: String) {
         self.metadata_said = text;
     }
@@ -210,7 +211,7 @@ impl BagWriter {
     /// Completes the bag, and has its last file stored.
     ///
     /// # Errors
-    /// As [`BagWriter::end_file`]; `metadata.yaml` cannot be written; or the disk does not store the file.
+    /// The errors of [`BagWriter::end_file`]; `metadata.yaml` cannot be written, or the disk does not store the file.
     pub fn finish(mut self) -> Result<()> {
         let finished = self.end_file();
         self.metadata_said.clear(); // a thread may have failed to write it
@@ -231,7 +232,7 @@ impl BagWriter {
         let drops: BTreeMap<String, u64> = self.topics.dropped().into_iter().filter_map(since).collect();
         if drops != self.drops_said {
             let metadata = drops.iter().map(|(topic, count)| (topic.clone(), count.to_string())).collect();
-            // A full disk: the next update tries again, and metadata.yaml has the counts, too.
+            // If the disk is full, the next update tries again; metadata.yaml has the counts, too.
             if write(file, &Metadata { name: DROPS.to_owned(), metadata }).is_ok() {
                 self.drops_said = drops;
             }
@@ -254,7 +255,7 @@ impl BagWriter {
     }
 }
 
-/// What the `metadata.yaml` of a folder is to have.
+/// The new contents of the `metadata.yaml` of a folder.
 #[derive(Debug)]
 pub struct FolderMetadata {
     folder: PathBuf,
@@ -263,10 +264,10 @@ pub struct FolderMetadata {
 }
 
 impl FolderMetadata {
-    /// Writes it. A folder that was removed gets none: the next file makes it anew.
+    /// Writes `metadata.yaml`. If the folder was removed, nothing is written: the next file makes the folder again.
     ///
     /// # Errors
-    /// The system's.
+    /// The error of the file system.
     pub fn write(&self) -> Result<()> {
         match self.metadata.write(&self.folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),

@@ -1,8 +1,8 @@
 //! A chunk: the records of messages that become one chunk of a file.
 //!
-//! Records of small messages are copied into one buffer. A large message stays where it is, in its publisher's memory
-//! or in a buffer of its own, and only its record's head is in the buffer; so a chunk is a list of parts, which
-//! `writev` takes.
+//! Records of small messages are copied into one buffer. The data of a large message stays in its publisher's memory or
+//! in a buffer of its own, and only the head of its record is in the common buffer. So a chunk is a list of parts
+//! for `writev`.
 
 use super::encode::{self, HEADER_BYTES};
 use gantry::GenericSample;
@@ -12,9 +12,9 @@ use std::{collections::BTreeMap, ops::Range, sync::Arc};
 /// The data of a message.
 #[derive(Debug)]
 pub enum Body<'a> {
-    /// Data that is copied into the chunk: after `encapsulation`, which may be empty, `bytes`.
+    /// Data that is copied into the chunk: the encapsulation, which may be empty, and the bytes that follow it.
     Copied(&'a [u8], &'a [u8]),
-    /// A sample that stays in its publisher's memory, after its encapsulation.
+    /// A sample that stays in its publisher's memory. The chunk writes the encapsulation before it.
     Pinned(GenericSample),
 }
 
@@ -22,9 +22,9 @@ pub enum Body<'a> {
 #[derive(Debug, Default)]
 pub struct Chunk {
     buffer: Vec<u8>,
-    /// The parts up to `flushed`, in order.
+    /// The parts of the chunk in order, with the buffer up to `flushed`.
     parts: Vec<Part>,
-    /// The length of the buffer that is in `parts`.
+    /// The number of bytes of the buffer that `parts` already has.
     flushed: usize,
     bytes: u64,
     messages: u64,
@@ -38,9 +38,9 @@ pub struct Chunk {
 pub struct OfChannel {
     /// The channel.
     pub channel: Arc<Channel<'static>>,
-    /// Time and offset of each message.
+    /// The time of each message and the offset of its record in the chunk.
     pub entries: Vec<(u64, u64)>,
-    /// The bytes of their data.
+    /// The bytes of the messages' data.
     pub bytes: u64,
 }
 
@@ -58,7 +58,7 @@ impl Chunk {
         Chunk { buffer: Vec::with_capacity(bytes), ..Chunk::default() }
     }
 
-    /// Adds a message. The header's channel is the channel's id.
+    /// Adds a message. The channel id in its header is replaced by the id of `channel`.
     pub fn push(&mut self, channel: &Arc<Channel<'static>>, mut header: MessageHeader, body: Body<'_>) {
         header.channel_id = channel.id;
         let of_channel = self.channels.entry(channel.id);
@@ -90,7 +90,7 @@ impl Chunk {
         self.bytes += (HEADER_BYTES + data_bytes) as u64;
     }
 
-    /// Copies the samples that are pinned into buffers of the chunk, and releases them.
+    /// Copies the pinned samples into buffers of the chunk, and releases their pins.
     pub fn release_pins(&mut self) {
         for part in &mut self.parts {
             if let Part::Pinned(sample) = part {
@@ -120,7 +120,7 @@ impl Chunk {
         self.messages
     }
 
-    /// The times of the earliest and the latest message; `None` without messages.
+    /// The times of the earliest and the latest message; `None` if the chunk has no messages.
     #[must_use]
     pub fn times(&self) -> Option<(u64, u64)> {
         self.times

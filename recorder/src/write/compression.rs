@@ -21,7 +21,7 @@ pub enum Compression {
 pub struct Packed {
     chunk: Chunk,
     start: ChunkStart,
-    /// `None`: the chunk's own parts.
+    /// The compressed records; `None` if the records are written as the parts of the chunk.
     compressed: Option<Vec<u8>>,
 }
 
@@ -36,10 +36,10 @@ impl Compression {
         }
     }
 
-    /// Compresses a chunk, or takes it as it is.
+    /// Compresses a chunk; with [`Compression::None`], the chunk stays as it is.
     ///
     /// # Errors
-    /// The compressor's, which lacks memory.
+    /// The compressor lacks memory.
     pub fn pack(self, chunk: Chunk) -> io::Result<Packed> {
         let mut crc = crc32fast::Hasher::new();
         let compressed = match self {

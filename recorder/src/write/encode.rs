@@ -1,7 +1,7 @@
 //! The records of MCAP as bytes: little-endian numbers, texts and maps with their lengths before them.
 //!
-//! <https://mcap.dev/spec> has the formats; `mcap::records::op` has the opcodes. The CRC of a record that needs none
-//! is 0, which means that there is none.
+//! <https://mcap.dev/spec> defines the formats; `mcap::records::op` has the opcodes. A CRC of 0 means that the record
+//! has no CRC.
 
 use mcap::{
     Channel, Schema,
@@ -14,7 +14,7 @@ pub const RECORD_START_BYTES: usize = 9;
 /// The length of a message's record without its data.
 pub const HEADER_BYTES: usize = RECORD_START_BYTES + 2 + 4 + 8 + 8;
 
-/// Appends a record, whose content `write` appends.
+/// Appends a record; `write` appends the record's content.
 pub fn record(out: &mut Vec<u8>, opcode: u8, write: impl FnOnce(&mut Vec<u8>)) {
     out.push(opcode);
     let length_at = out.len();
@@ -28,7 +28,7 @@ fn text(out: &mut Vec<u8>, text: &str) {
     sized(out, |out| out.extend(text.as_bytes()));
 }
 
-/// Appends a part with its length in bytes before it.
+/// Appends the bytes that `write` appends, with their number before them.
 fn sized(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
     let length_at = out.len();
     out.extend([0; 4]);
@@ -77,7 +77,7 @@ pub fn channel(out: &mut Vec<u8>, channel: &Channel<'_>) {
     });
 }
 
-/// Appends the beginning of the record of a message whose data has `data_bytes`.
+/// Appends the beginning of a message's record, for a message with `data_bytes` bytes of data.
 pub fn message_start(out: &mut Vec<u8>, header: &MessageHeader, data_bytes: usize) {
     out.push(op::MESSAGE);
     numbers(out, [(data_bytes + HEADER_BYTES - RECORD_START_BYTES) as u64]);
@@ -103,7 +103,7 @@ impl ChunkStart {
         self.start_bytes() as u64 + self.compressed_bytes
     }
 
-    /// The length of the record before its compressed records.
+    /// The number of bytes of the chunk's record before the compressed records.
     pub fn start_bytes(&self) -> usize {
         RECORD_START_BYTES + 8 + 8 + 8 + 4 + 4 + self.compression.len() + 8
     }
@@ -118,7 +118,7 @@ impl ChunkStart {
     }
 }
 
-/// Appends the index of a channel's messages: time and offset of each.
+/// Appends the message index of a channel: the time of each message and its offset in the chunk.
 pub fn message_index(out: &mut Vec<u8>, channel_id: u16, entries: &[(u64, u64)]) {
     record(out, op::MESSAGE_INDEX, |out| {
         out.extend(channel_id.to_le_bytes());

@@ -1,7 +1,7 @@
 //! A file of MCAP that is written chunk by chunk.
 //!
-//! A file without its end has whole chunks only, except for the chunk in which the process died. Room for the summary
-//! is kept, so that a full disk leaves a complete file.
+//! In a file without its end, all chunks are whole except the one that was being written when the process died. Room
+//! for the summary is reserved, so that a full disk leaves a complete file.
 
 use super::{Packed, encode, whole_file::WholeFile};
 use crate::describe::PROFILE;
@@ -28,7 +28,7 @@ const LIBRARY: &str = concat!("gantry-bag ", env!("CARGO_PKG_VERSION"));
 pub struct FileWriter {
     file: WholeFile,
     path: PathBuf,
-    /// The bytes of the lists of channels and chunks in the summary.
+    /// The bytes that the lists of channels and chunks need in the summary.
     listed_bytes: u64,
     channels: BTreeMap<u16, Arc<Channel<'static>>>,
     chunks: Vec<ChunkIndex>,
@@ -40,7 +40,7 @@ impl FileWriter {
     /// Makes the file and writes its beginning.
     ///
     /// # Errors
-    /// The file exists, or cannot be made; then there is none, and its name is free.
+    /// The file exists, or cannot be made. A file that this call began is removed.
     pub fn create(path: &Path) -> io::Result<FileWriter> {
         let mut writer = FileWriter {
             file: WholeFile::create(path)?,
@@ -62,11 +62,11 @@ impl FileWriter {
         }
     }
 
-    /// Appends a chunk, with the schemas and channels that are new in this file before it, and the index of its
-    /// messages after it.
+    /// Appends a chunk: first the schemas and channels that the file does not have yet, then the chunk, then its
+    /// message indexes.
     ///
     /// # Errors
-    /// The system's; the file is as before.
+    /// The system's error; the file is as before.
     pub fn write_chunk(&mut self, packed: &Packed) -> io::Result<()> {
         let chunk = packed.chunk();
         let mut before = Vec::new();
@@ -160,10 +160,10 @@ impl FileWriter {
         (record, MetadataIndex { offset, length, name })
     }
 
-    /// Writes the summary. The file's data is not stored yet, which may take time: `File::sync_data`.
+    /// Writes the summary. The caller stores the file's data on the disk by `File::sync_data`, which may take time.
     ///
     /// # Errors
-    /// The system's; the file has all of its messages, and no summary.
+    /// The system's error; the file has all of its messages, and no summary.
     pub fn finish(mut self) -> io::Result<File> {
         let mut end = Vec::new();
         encode::data_end(&mut end);
@@ -202,7 +202,7 @@ impl FileWriter {
         self.file.finish()
     }
 
-    /// Appends records that have `listed` bytes in the summary, if there is room for these, too.
+    /// Appends records, if the disk also has room for the `listed` bytes that they add to the summary.
     fn append_listed(&mut self, parts: &mut [IoSlice<'_>], listed: usize) -> io::Result<()> {
         let (bytes, listed_bytes) = (WholeFile::bytes_of(parts), self.listed_bytes + listed as u64);
         self.file.reserve(bytes + listed_bytes + END_BYTES)?;
@@ -237,7 +237,7 @@ impl FileWriter {
         self.file.is_linked()
     }
 
-    /// Another handle of the file, by which another thread has its data stored.
+    /// Another handle of the file, by which another thread can store the file's data on the disk.
     ///
     /// # Errors
     /// The system's.
@@ -246,7 +246,7 @@ impl FileWriter {
     }
 }
 
-/// The length of what `write` appends.
+/// The number of bytes that `write` appends.
 fn length_of(write: impl FnOnce(&mut Vec<u8>)) -> usize {
     let mut out = Vec::new();
     write(&mut out);

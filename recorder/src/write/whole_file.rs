@@ -1,4 +1,4 @@
-//! A file whose appends are whole or absent.
+//! A file of which each append is in the file whole or not at all.
 
 use rustix::{
     fs::{FallocateFlags, fallocate},
@@ -11,17 +11,18 @@ use std::{
     path::Path,
 };
 
-/// The bytes that are reserved at a time.
+/// The number of bytes that are reserved on the disk at a time.
 const RESERVED_BYTES: u64 = 16 << 20;
 
-/// An open file. After an append that fails, the file is cut to its length before. Room on the disk is reserved ahead.
+/// An open file. After a failed append, the file is cut to its length before the append. Room on the disk is reserved
+/// in advance.
 #[derive(Debug)]
 pub struct WholeFile {
     file: File,
     position: u64,
-    /// The end of the reserved part; `None` if the file system reserves nothing.
+    /// The offset up to which room on the disk is reserved; `None` if the file system cannot reserve room.
     reserved: Option<u64>,
-    /// Whether a part of an append lies after `position`, because the file could not be cut.
+    /// Whether bytes of a failed append lie after `position`, because the file could not be cut.
     is_torn: bool,
 }
 
@@ -41,7 +42,7 @@ impl WholeFile {
     /// Appends the parts in their order.
     ///
     /// # Errors
-    /// The system's; the file is as before.
+    /// The system's error; the file is as before.
     pub fn append(&mut self, mut parts: &mut [IoSlice<'_>]) -> io::Result<()> {
         let bytes = WholeFile::bytes_of(parts);
         if self.is_torn {
@@ -57,7 +58,8 @@ impl WholeFile {
             match written {
                 Ok(count) => IoSlice::advance_slices(&mut parts, count),
                 Err(error) => {
-                    // The offsets of later records would be wrong: the next append tries this first.
+                    // If the file cannot be cut, the next append cuts it first: else the offsets of later records would
+                    // be wrong.
                     self.is_torn = self.file.set_len(self.position).is_err();
                     self.reserved = self.reserved.map(|_| self.position);
                     return Err(error);
@@ -68,7 +70,7 @@ impl WholeFile {
         Ok(())
     }
 
-    /// Has room on the disk for `bytes` more.
+    /// Reserves room on the disk for `bytes` more bytes.
     ///
     /// # Errors
     /// The disk is full, or a limit is reached.
@@ -85,13 +87,13 @@ impl WholeFile {
         self.reserved = match allocate(needed + RESERVED_BYTES).or_else(|_| allocate(needed)) {
             Ok(end) => end,
             Err(full @ (Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) => return Err(full.into()),
-            // The file system reserves nothing; the write itself finds a full disk.
+            // The file system cannot reserve room; if the disk is full, the write itself fails.
             Err(_) => None,
         };
         Ok(())
     }
 
-    /// Returns the room that was reserved and is not used, and the file.
+    /// Frees the reserved room that is not used, and returns the file.
     ///
     /// # Errors
     /// The system's.

@@ -1,4 +1,4 @@
-//! `convert`: bags are merged, cut, filtered and compressed, and nothing else changes. `verify` finds what is damaged.
+//! `convert`: bags are merged, cut, filtered and compressed, and nothing else changes. `verify` finds damage.
 
 use crate::{play::write_bag, support::*};
 use gantry::Qos;
@@ -12,7 +12,7 @@ tests!(
     sqlite_files_of_rosbag2_become_mcap,
 );
 
-/// Topic, time and number of the messages of a bag, in order of time.
+/// The topic, time and number of each message of a bag, in order of time.
 fn messages(bag: &Path) -> Vec<(String, u64, u64)> {
     let (bag, mut all) = (Bag::open(bag).unwrap(), Vec::new());
     let messages = Messages::new(&bag.files, &Filter::default()).unwrap();
@@ -41,7 +41,7 @@ fn bags_are_merged_by_time_and_cut() {
     let info: serde_json::Value = serde_json::from_str(&info.out).unwrap();
     assert_eq!((&info["messages"], info["topics"].as_array().unwrap().len()), (&7.into(), 2));
     assert_eq!(info["topics"][0]["qos"][0], "BEST_EFFORT, VOLATILE, KEEP_LAST (5)");
-    // A merge of a bag that does not overlap is a sequence.
+    // The times of the bags do not overlap: merged, their messages follow each other.
     let (again, third) = (directory.path().join("again"), directory.path().join("third"));
     write_bag(&third, &[("/scan", Qos::default(), &[20, 21])]);
     let converted = run(&mut command(60, &["convert", text(&third), text(&first), "-o", text(&again)]));
@@ -89,7 +89,7 @@ fn damage_is_named() {
     }
 }
 
-/// A file as `rosbag2_storage_sqlite3` makes it; older versions have no definitions and no hashes.
+/// Writes a file like `rosbag2_storage_sqlite3`; in older versions, the file has no definitions and no hashes.
 fn write_sqlite(path: &Path, is_old: bool, messages: &[(i64, u64, u64)]) {
     let file = rusqlite::Connection::open(path).unwrap();
     let hash = if is_old { "" } else { ", type_description_hash TEXT NOT NULL" };

@@ -29,7 +29,7 @@ tests!(
 /// The number of kills; `BAG_TEST_ROUNDS` sets another one.
 const ROUNDS: u64 = 12;
 
-/// The numbers of a file's messages by topic, by this crate's own reader.
+/// The numbers of a file's messages by topic, read with this crate's own reader.
 fn numbers_of_part(path: &Path) -> BTreeMap<String, Vec<u64>> {
     let file = BagFile::open(path).unwrap();
     assert!(!file.is_complete);
@@ -53,12 +53,12 @@ fn a_killed_recorder_leaves_whole_messages() {
     eprintln!("{rounds} kills: the oldest message that was missing had been published {worst:?} before");
 }
 
-/// The age up to which messages may be missing after a kill, on a machine that runs the recorder when it is to run.
+/// After a kill, only messages younger than this may be missing, if the machine does not delay the recorder.
 const LAST_SECOND: Duration = Duration::from_secs(1);
 
-/// Kills a recorder after a random time; returns the age of the oldest missing message at the kill, which is in the
-/// last second. On a machine that lets this thread wait, the recorder may have waited as long, for each of its two
-/// threads.
+/// Kills a recorder after a random time, and returns the age that the oldest missing message had at the kill. This age
+/// is less than [`LAST_SECOND`], plus this thread's longest delay for each of the recorder's two threads: a machine
+/// that delays this thread may also delay them.
 fn kill_one(node: &gantry::Node, round: u64) -> Duration {
     let directory = tempfile::tempdir().unwrap();
     let bag = directory.path().join("bag");
@@ -80,7 +80,7 @@ fn kill_one(node: &gantry::Node, round: u64) -> Duration {
     recorder.peer.kill();
     let killed = Instant::now();
     let mut oldest = Duration::ZERO;
-    // If it was killed at once, there is no file.
+    // A recorder that was killed at once has made no file.
     let files = files(&bag);
     if files.is_empty() {
         oldest = killed - times[0];
@@ -104,7 +104,7 @@ fn kill_one(node: &gantry::Node, round: u64) -> Duration {
     oldest
 }
 
-/// A crash between the records after a chunk: some channels have their index, others do not.
+/// A crash while the message indexes after a chunk are written: some channels have an index, others have none.
 fn a_file_that_ends_within_its_indexes_has_every_message() {
     let directory = tempfile::tempdir().unwrap();
     let bag = directory.path().join("bag");
@@ -131,7 +131,8 @@ fn a_file_that_ends_within_its_indexes_has_every_message() {
     }
 }
 
-/// Records a camera until `part` is said and then some; checks that each message is in the file or counted.
+/// Records a camera until the recorder prints a line with `part`, and a little longer; checks that each message is in
+/// the file or counted.
 fn record_until(domain_id: u32, recorder: &mut Running, part: &str, finish: impl FnOnce()) -> u64 {
     recorder.error_with("recording");
     let node = node_in(domain_id, "camera");
@@ -152,7 +153,7 @@ fn check_full(bag: &Path, summary: &str, published: u64) {
     let dropped = summary["dropped"]["/camera"].as_u64().unwrap();
     assert_eq!(summary["messages"].as_u64().unwrap() + dropped, published);
     let file = &files(bag)[0];
-    // Complete, as `mcap` demands.
+    // The file is complete: the `mcap` crate reads no other.
     let numbers = numbers(file).remove("/camera").unwrap();
     assert_eq!(numbers.len() as u64, published - dropped);
     assert!(numbers.is_sorted());
@@ -161,7 +162,8 @@ fn check_full(bag: &Path, summary: &str, published: u64) {
     assert!(metadata.contains(&format!("\"gantry_drops /camera\": \"{dropped}\"")), "{metadata}");
 }
 
-/// Starts a recorder whose folder is on a disk of 8 MiB, and copied to `bag` at the end. Returns the disk's path, too.
+/// Starts a recorder whose folder is on a disk of 8 MiB; at the end, the folder is copied to `bag`. Also returns the
+/// path of the disk.
 fn start_on_small_disk(domain_id: u32, directory: &Path, bag: &Path) -> (Running, PathBuf) {
     let small = directory.join("small");
     fs::create_dir(&small).unwrap();
@@ -212,7 +214,7 @@ fn a_full_disk_costs_counted_messages_and_leaves_a_complete_file() {
     let directory = tempfile::tempdir().unwrap();
     let bag = directory.path().join("bag");
     let (mut recorder, disk) = start_on_small_disk(21, directory.path(), &bag);
-    // The rest is filled, too: the end of the file has its own room.
+    // The disk is filled completely: the recorder has reserved the room for the end of its file.
     let published = record_until(21, &mut recorder, "No space left on device", || fill_disk(&disk.join("filler")));
     let (summary, _) = recorder.interrupt();
     check_full(&bag, &summary, published);

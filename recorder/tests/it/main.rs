@@ -1,7 +1,7 @@
-//! Tests of the recorder: the built program records and plays topics of nodes that the test makes. Each test has a
-//! domain of its own.
+//! Tests of the recorder: the built program records and plays topics of nodes that the test makes. Each test has its
+//! own domain.
 //!
-//! All of them use one directory of shared memory, which the outer process makes for the inner one.
+//! All tests use one directory for shared memory: an outer process makes it and runs the tests in an inner process.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on may say so by panicking")]
 

@@ -1,4 +1,4 @@
-//! `play`: what was recorded is published again, in order, with its QoS; offsets, names, clock and keys.
+//! `play`: recorded messages are published again, in order and with their QoS; offsets, topic names, clock and keys.
 
 use crate::support::*;
 use gantry::{GenericSubscription, Node, Qos};
@@ -32,7 +32,8 @@ const SECOND_NS: u64 = 1_000_000_000;
 /// A time of a bag, ns since 1970.
 pub const START_NS: u64 = 1_700_000_000 * SECOND_NS;
 
-/// A bag with numbered messages of 40 bytes: topic, QoS, and the seconds after [`START_NS`].
+/// Writes a bag with numbered messages of 40 bytes. `topics` has, for each topic, its QoS and the times of its
+/// messages, in seconds after [`START_NS`].
 pub fn write_bag(folder: &Path, topics: &[(&str, Qos, &[u64])]) {
     let mut bag = BagWriter::create(folder, FileLimits::default(), Arc::new(Topics::default())).unwrap();
     let mut chunk = Chunk::default();
@@ -56,7 +57,7 @@ fn subscription(node: &Node, topic: &str, qos: Qos) -> GenericSubscription {
     node.create_generic_subscription(topic, numbered(), qos).unwrap()
 }
 
-/// The numbers of the messages that come until there are this many.
+/// Takes `count` messages, and returns their numbers.
 fn take(subscription: &mut GenericSubscription, count: usize) -> Vec<u64> {
     let mut numbers = Vec::new();
     while numbers.len() < count {
@@ -68,7 +69,7 @@ fn take(subscription: &mut GenericSubscription, count: usize) -> Vec<u64> {
     numbers
 }
 
-/// The bytes of the messages of a bag by topic, and the QoS.
+/// The bytes of each message of a bag and the recorded QoS, by topic.
 fn contents(bag: &Path) -> BTreeMap<String, (Vec<Vec<u8>>, Vec<Qos>)> {
     let mut contents: BTreeMap<String, (Vec<Vec<u8>>, Vec<Qos>)> = BTreeMap::new();
     for file in files(bag) {
@@ -162,7 +163,7 @@ fn the_clock_is_the_time_in_the_bag() {
     while let Some(time) = clock.take().unwrap() {
         times.push(u64::try_from(time.clock.sec).unwrap() * SECOND_NS + u64::from(time.clock.nanosec));
     }
-    // 0.3 s at 100 Hz; a slow machine leaves some out.
+    // 0.3 s at 100 Hz are 30 messages; on a slow machine, fewer are published.
     assert!(times.len() > 1 && times.is_sorted(), "{times:?}");
     assert!(times.iter().all(|time| (START_NS..=START_NS + 300 * SECOND_NS).contains(time)), "{times:?}");
 }
@@ -178,7 +179,7 @@ fn keys_step_and_go_on() {
     unlockpt(&terminal).unwrap();
     let slave = ptsname(&terminal, Vec::new()).unwrap().into_string().unwrap();
     let slave = fs::OpenOptions::new().read(true).write(true).open(slave).unwrap();
-    // The terminal is the program's own, as in a shell.
+    // The player runs in the foreground of its own terminal, as in a shell.
     let mut player = Command::new("setsid");
     player.args(["--ctty", "--wait", env!("CARGO_BIN_EXE_gantry-bag"), "play", text(&bag), "--domain-id", "45"]);
     player.args(["-w", "1", "--start-paused", "-r", "1000"]);
@@ -201,7 +202,7 @@ fn a_bag_without_an_end_is_played() {
     let bytes = fs::read(file).unwrap();
     let node = node_in(46, "listener");
     let mut scan = subscription(&node, "/scan", Qos::default());
-    // Cut in the summary, and within the third message of the chunk.
+    // The file is cut in its summary, and then within the third message of the chunk.
     let message_bytes = message(2, 40).len();
     let third = bytes.windows(message_bytes).position(|window| window == message(2, 40)).unwrap();
     for (length, messages) in [(bytes.len() - 30, 4), (third + 10, 2)] {

@@ -1,4 +1,4 @@
-//! Other readers: the packages `mcap` and `rosbags` of PyPI, by the Python that `BAG_TEST_PYTHON` names.
+//! Other readers of bags: the packages `mcap` and `rosbags` of PyPI, run by the Python that `BAG_TEST_PYTHON` names.
 
 use crate::{record::publish, support::*};
 use gantry::Qos;
@@ -19,7 +19,7 @@ fn readers(arguments: &[&str]) -> serde_json::Value {
     serde_json::from_str(&run.out).unwrap()
 }
 
-/// The number of messages and the CRC of all their bytes, by topic.
+/// The number of messages of each topic, and the CRC of all their bytes.
 fn topics(bag: &Path) -> Topics {
     let mut topics: BTreeMap<String, (u64, crc32fast::Hasher)> = BTreeMap::new();
     for file in files(bag) {

@@ -15,7 +15,7 @@ tests!(
     a_drop_is_counted_once_if_a_topic_has_two_sources,
 );
 
-/// Publishes within what publishers keep for a recorder that is delayed, and returns what is published.
+/// Publishes no more messages than publishers keep for a delayed recorder, and returns their number by topic.
 pub fn publish(domain_id: u32, name: &str) -> BTreeMap<String, u64> {
     let node = node_in(domain_id, name);
     let sizes = [LEAST_BYTES, 64, 300, 5_000, 31_000, 33_000, 70_000, 200_000, 1_000_000, 900];
@@ -127,7 +127,7 @@ fn a_publisher_with_little_memory_goes_on() {
     let mut recorder = start(&mut command(6, &["record", "/camera", "-o", text(&bag), "--json"]));
     recorder.error_with("recording");
     let node = node_in(6, "camera");
-    // A loan, the newest message, two that the recorder pins, and one that it takes next.
+    // Memory for five messages: a loan, the newest message, two that the recorder pins, and one that it takes next.
     let options = PublisherOptions { max_memory_bytes: Some(5_200_000), ..PublisherOptions::default() };
     let qos = Qos::default().keep_last(1);
     let publisher = node.create_generic_publisher_with_options("/camera", numbered(), qos, options).unwrap();
@@ -142,8 +142,8 @@ fn a_publisher_with_little_memory_goes_on() {
     assert!(numbers.is_sorted() && numbers.last() == Some(&199), "{numbers:?}");
 }
 
-/// A latched and another publisher of one topic: the recorder has two subscriptions, which both miss what it does not
-/// take while it is stopped.
+/// One topic has a latched publisher and another one. The recorder has two subscriptions, and both miss the messages
+/// that are published while the recorder is stopped.
 fn a_drop_is_counted_once_if_a_topic_has_two_sources() {
     const LATCHED: u64 = 3000;
     let directory = tempfile::tempdir().unwrap();

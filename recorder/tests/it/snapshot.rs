@@ -1,4 +1,4 @@
-//! `record --snapshot`: each request writes a file with what came before it, and after it.
+//! `record --snapshot`: each request writes a file with the messages from before and after the request.
 
 use crate::support::*;
 use gantry::Qos;
@@ -72,7 +72,7 @@ fn the_memory_is_bounded_and_the_shorter_time_is_said() {
     recorder.error_with("the snapshot is complete");
     recorder.interrupt();
     let numbers = numbers(&files(&bag)[0]).remove("/camera").unwrap();
-    // The newest 10 MiB, as whole chunks; the last message that was published is there.
+    // The file has the newest 10 MiB, as whole chunks, with the last published message.
     assert!((12..=21).contains(&numbers.len()) && numbers.last() == Some(&59), "{numbers:?}");
     assert!(numbers.windows(2).all(|pair| pair[1] == pair[0] + 1), "{numbers:?}");
 }

@@ -13,7 +13,7 @@ use std::{
 };
 pub use test_support::{PATIENCE, Peer, eventually, tests};
 
-/// The bytes of a message besides its data: number, checksum, length of the data.
+/// The bytes of a message besides its data: the number, the checksum and the length of the data.
 pub const LEAST_BYTES: usize = 20;
 
 /// A run that has ended.
@@ -48,7 +48,7 @@ pub fn start(command: &mut Command) -> Running {
     Running::new(Peer::start(command.stderr(Stdio::piped())))
 }
 
-/// As [`start`], with this standard input.
+/// Starts the program like [`start`], with this standard input.
 pub fn start_with(command: &mut Command, stdin: impl Into<Stdio>) -> Running {
     Running::new(Peer::start_with(command.stderr(Stdio::piped()), stdin.into()))
 }
@@ -61,7 +61,7 @@ impl Running {
         Running { peer, errors }
     }
 
-    /// The next line of the standard error that has this part.
+    /// The next line on standard error that contains `part`.
     #[track_caller]
     pub fn error_with(&mut self, part: &str) -> String {
         let deadline = Instant::now() + PATIENCE;
@@ -114,7 +114,7 @@ impl Talker {
         assert!(self.publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
     }
 
-    /// Publishes the next message, whose data fills it to this length.
+    /// Publishes the next message; its data fills it to the length `length_bytes`.
     pub fn publish(&mut self, length_bytes: usize) {
         let mut loan = self.publisher.loan(length_bytes).unwrap();
         fill(loan.bytes_mut(), self.next);
@@ -150,13 +150,13 @@ fn checksum(bytes: &[u8]) -> u64 {
         .fold(14_695_981_039_346_656_037, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(1_099_511_628_211))
 }
 
-/// The number of a message of a file, whose checksum is right.
+/// The number of a message in a file. Panics if the message's checksum is wrong.
 #[track_caller]
 pub fn number(data: &[u8]) -> u64 {
     body_number(data.strip_prefix(&gantry::ENCAPSULATION).unwrap())
 }
 
-/// The number of a message without its encapsulation, whose checksum is right.
+/// The number of a message without its encapsulation. Panics if the message's checksum is wrong.
 #[track_caller]
 pub fn body_number(body: &[u8]) -> u64 {
     let of = |at: usize| u64::from_le_bytes(body[at..at + 8].try_into().unwrap());
@@ -164,7 +164,7 @@ pub fn body_number(body: &[u8]) -> u64 {
     of(0)
 }
 
-/// The numbers of the messages of a file by topic, in the order of the file, with the `mcap` crate.
+/// The numbers of a file's messages by topic, in the order of the file, read with the `mcap` crate.
 #[track_caller]
 pub fn numbers(path: &Path) -> BTreeMap<String, Vec<u64>> {
     let bytes = std::fs::read(path).unwrap();

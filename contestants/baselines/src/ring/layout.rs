@@ -1,18 +1,18 @@
-//! The layout of a publisher's memory: places of subscriptions with their queues, marks of slots, and slots.
+//! The layout of a publisher's memory: a place with a queue for each subscription, a mark for each slot, and the slots.
 
 use perf_worker::endpoint::EndpointPlan;
 
-/// The most subscriptions of a publisher: a mark has as many bits.
+/// The most subscriptions of a publisher: the mark of a slot has 64 bits, one for each place.
 pub const PLACES: usize = 64;
 const LINE_BYTES: usize = 64;
 const PAGE_BYTES: usize = 4096;
-/// Offsets of a place: the halves of the subscription's id.
+/// The offsets in a place at which the two halves of the subscription's id lie.
 pub const ID: [usize; 2] = [0, 8];
 /// Whether there is a subscription.
 pub const ACTIVE: usize = 16;
-/// The number of the queue's oldest entry, on a cache line of its own.
+/// The offset in a place of the number of the queue's oldest entry, which has its own cache line.
 pub const HEAD: usize = LINE_BYTES;
-/// The number of the next entry, on a cache line of its own.
+/// The offset in a place of the number of the queue's next entry, which has its own cache line.
 pub const TAIL: usize = 2 * LINE_BYTES;
 /// The entries.
 pub const ENTRIES: usize = 3 * LINE_BYTES;
@@ -27,13 +27,13 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The layout of the topic of an endpoint.
+    /// The layout for the topic of an endpoint.
     pub fn new(plan: &EndpointPlan) -> Layout {
         Layout { message_bytes: plan.message.bytes, depth: plan.qos.depth.max(1) as usize }
     }
 
-    /// The number of slots: the queues hold the slots of the last `depth` messages, each subscription holds one that it
-    /// reads, and the publisher writes one.
+    /// The number of slots: the queues hold the slots of the last `depth` messages, each subscription reads one more
+    /// slot, and the publisher writes one.
     pub fn slots(self) -> usize {
         self.depth + PLACES + 1
     }
@@ -61,12 +61,12 @@ impl Layout {
         self.mark(self.slots()).next_multiple_of(PAGE_BYTES) + slot * self.slot_bytes()
     }
 
-    /// The size of the file. Only slots that are used take memory.
+    /// The size of the file. A slot that was never used takes no memory.
     pub fn bytes(self) -> usize {
         self.slot(self.slots())
     }
 
-    /// The memory that is used at most with this number of subscriptions, in bytes.
+    /// The most memory in bytes that is used with this number of subscriptions.
     pub fn used_bytes(self, subscriptions: usize) -> usize {
         self.slot(self.depth + subscriptions + 1)
     }

@@ -3,7 +3,7 @@
 //! Invariants
 //! - M1: a file is never shortened while a process maps it, and a mapping begins at a page. [`Mapping::new`] requires
 //!   the length.
-//! - M2: words and slots lie in parts of the file that do not overlap: the [layout](super::layout) says where.
+//! - M2: words and slots lie in ranges of the file that do not overlap; the [layout](super::layout) defines them.
 #![allow(unsafe_code)]
 
 use std::fs::File;
@@ -28,14 +28,14 @@ impl Mapping {
         }
     }
 
-    /// The address of `size` bytes at an offset that is a multiple of `size`, if they lie in the mapping.
+    /// The address of `size` bytes at `offset`. Panics if they do not lie in the mapping.
     fn at(&self, offset: usize, size: usize) -> *mut u8 {
         let end = offset.checked_add(size);
         assert!(end.is_some_and(|end| end <= self.0.len()), "offset {offset} is beyond the mapping");
         self.0.as_mut_ptr().wrapping_add(offset)
     }
 
-    /// The 4-byte word at an offset, which is a multiple of 4.
+    /// The 4-byte word at an offset that is a multiple of 4.
     pub fn word(&self, offset: usize) -> &AtomicU32 {
         assert!(offset.is_multiple_of(4), "offset {offset} of a word");
         // SAFETY: `at` checked the bounds, and the address is aligned by M1 and the assertion. All processes use it as
@@ -43,7 +43,7 @@ impl Mapping {
         unsafe { AtomicU32::from_ptr(self.at(offset, 4).cast()) }
     }
 
-    /// The 8-byte word at an offset, which is a multiple of 8.
+    /// The 8-byte word at an offset that is a multiple of 8.
     pub fn long_word(&self, offset: usize) -> &AtomicU64 {
         assert!(offset.is_multiple_of(8), "offset {offset} of a long word");
         // SAFETY: as in `word`.

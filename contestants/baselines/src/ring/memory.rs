@@ -36,14 +36,17 @@ impl Memory {
         self.layout.place(place)
     }
 
-    /// Pops the oldest entry of a queue, unless there are fewer than `fewest`. Returns its number and its slot.
+    /// Pops the oldest entry of a queue if the queue has at least `fewest` entries. Returns the entry's number and
+    /// its slot.
     fn pop(&self, place: usize, fewest: u64) -> Option<(u64, usize)> {
         let (head, tail) = (self.place(place) + HEAD, self.place(place) + TAIL);
         let (head, tail) = (self.mapping.long_word(head), self.mapping.long_word(tail));
-        // Acquire: if the other side moved the head, it has read the entry before (its swap).
+        // Acquire: its partner is the other side's swap of the head. If that side moved the head, it had read
+        // the entry.
         let mut first = head.load(Acquire);
         loop {
-            // Acquire: the entries, marks and slots before the publisher's store of the tail.
+            // Acquire: its partner is the Release store of the tail in `push`. The entries, marks and slots that the
+            // publisher wrote before it are visible.
             if tail.load(Acquire).wrapping_sub(first) < fewest {
                 return None;
             }
@@ -79,11 +82,11 @@ impl Writer {
         Memory::new(file, layout).map(Writer)
     }
 
-    /// Gives a place, which has none, to a subscription.
+    /// Gives a free place to a subscription.
     pub fn admit(&mut self, place: usize, id: Id) {
         let Memory { mapping, .. } = &self.0;
         let offset = self.0.place(place);
-        // Relaxed: before the Release store of `ACTIVE`.
+        // Relaxed: the Release store of `ACTIVE` follows.
         for (at, half) in ID.into_iter().zip(halves(id)) {
             mapping.long_word(offset + at).store(half, Relaxed);
         }
@@ -93,7 +96,7 @@ impl Writer {
         mapping.long_word(offset + ACTIVE).store(1, Release);
     }
 
-    /// Frees the place of a subscription that has ended, with all that it held.
+    /// Frees the place of a subscription that has ended, and all slots that the subscription or its queue held.
     pub fn dismiss(&mut self, place: usize) {
         // Relaxed: the subscription has ended, and no other thread writes these words (R1).
         self.0.mapping.long_word(self.0.place(place) + ACTIVE).store(0, Relaxed);
@@ -102,13 +105,14 @@ impl Writer {
         }
     }
 
-    /// The first free slot: the most recently used ones come first, so that a reader that keeps up needs two.
+    /// The free slot with the lowest number. Low numbers are used again and again: with a subscription that keeps up,
+    /// two slots are enough.
     pub fn free_slot(&self) -> Option<usize> {
         // Acquire: its partner is the Release of `Reader::take`, after which the subscription reads no more.
         (0..self.0.layout.slots()).find(|slot| self.0.mark(*slot).load(Acquire) == 0)
     }
 
-    /// The bytes of a slot that `free_slot` returned; it must not have been pushed since.
+    /// The bytes of a slot that `free_slot` returned and that has not been pushed since.
     pub fn slot(&mut self, slot: usize) -> &mut [u8] {
         let layout = self.0.layout;
         // Acquire: as in `free_slot`.
@@ -118,18 +122,19 @@ impl Writer {
         unsafe { self.0.mapping.bytes_mut(layout.slot(slot), layout.message_bytes) }
     }
 
-    /// Marks a slot as held by the places whose bits are set, before it is pushed to each.
+    /// Marks a slot as held by the places whose bits are set in `places`. The slot is pushed to these
+    /// places afterwards.
     pub fn mark(&mut self, slot: usize, places: u64) {
-        // Relaxed: before the Release store of the tail in `push`.
+        // Relaxed: the Release store of the tail in `push` follows.
         self.0.mark(slot).store(places, Relaxed);
     }
 
     /// Adds a marked slot to the queue of a place. A full queue loses its oldest message.
     pub fn push(&mut self, place: usize, slot: usize) {
         let oldest = self.0.pop(place, self.0.layout.depth as u64);
-        // An entry that a faulty process damaged is no slot.
+        // An entry may hold no valid slot if a faulty process damaged it.
         if let Some((_, oldest)) = oldest.filter(|(_, slot)| *slot < self.0.layout.slots()) {
-            // Relaxed: only this thread marks again (R1), and the subscription did not read it (R3).
+            // Relaxed: only this thread marks the slot again (R1), and the subscription did not read the slot (R3).
             self.0.mark(oldest).fetch_and(!(1 << place), Relaxed);
         }
         let tail = self.0.mapping.long_word(self.0.place(place) + TAIL);
@@ -145,14 +150,14 @@ impl Writer {
 pub struct Reader {
     memory: Memory,
     place: usize,
-    /// The messages that were popped here.
+    /// The number of messages that this subscription popped.
     taken: u64,
-    /// The number of messages that had left the queue untaken at the last take.
+    /// The number of messages that had left the queue without being taken, at the last take.
     missed: u64,
 }
 
 impl Reader {
-    /// Finds the place of a subscription in a publisher's file; none if the publisher has not given it one.
+    /// Finds the place of a subscription in a publisher's file; `None` if the subscription has no place yet.
     ///
     /// # Errors
     /// A sentence of [`Mapping::new`].
@@ -170,12 +175,12 @@ impl Reader {
     /// Whether there is a message.
     pub fn has_message(&self) -> bool {
         let word = |at: usize| self.memory.mapping.long_word(self.memory.place(self.place) + at);
-        // Acquire: the caller's later pop sees at least this.
+        // Acquire: its partners are the stores of the head and the tail. A later pop sees at least these values.
         word(HEAD).load(Acquire) != word(TAIL).load(Acquire)
     }
 
-    /// Takes the oldest message and passes its bytes to `read`, with the number of messages that had left the queue
-    /// before it. Returns none if the queue is empty.
+    /// Takes the oldest message. Passes its bytes to `read`, with the number of messages that left the queue before it
+    /// without being taken. Returns `None` if the queue is empty.
     ///
     /// # Errors
     /// A sentence: the publisher's memory is damaged.
@@ -196,14 +201,14 @@ impl Reader {
         Ok(Some(read))
     }
 
-    /// [`overwritten`](Self::overwritten) at the last take.
+    /// The value of [`overwritten`](Self::overwritten) at the last take.
     pub fn missed(&self) -> u64 {
         self.missed
     }
 
-    /// The messages that left the queue before they were taken.
+    /// The number of messages that left the queue without being taken.
     pub fn overwritten(&self) -> u64 {
-        // Relaxed: a count.
+        // Relaxed: the value is only a count.
         let head = self.memory.mapping.long_word(self.memory.place(self.place) + HEAD).load(Relaxed);
         head.wrapping_sub(self.taken)
     }
@@ -239,7 +244,7 @@ mod tests {
         (0..places).for_each(|place| writer.push(place, slot));
     }
 
-    /// The value of a message, in all its words, and the number of those that were missed.
+    /// The value that all words of the next message have, and the number of missed messages.
     fn take(reader: &mut Reader) -> Option<(u64, u64)> {
         let value = |message: &[u8], missed| {
             let first = *message.first_chunk::<8>().unwrap();
@@ -256,7 +261,7 @@ mod tests {
         (1..=5).for_each(|value| send(&mut writer, 1, value));
         assert_eq!([take(&mut readers[0]), take(&mut readers[0])], [Some((4, 3)), Some((5, 3))]);
         assert_eq!((take(&mut readers[0]), readers[0].overwritten()), (None, 3));
-        // A reader that keeps up gets the same slot again.
+        // For a reader that keeps up, the same slot is used again.
         assert_eq!(writer.free_slot(), Some(0));
     }
 

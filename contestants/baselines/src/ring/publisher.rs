@@ -22,22 +22,22 @@ pub struct RingPublisher {
     topic: Topic,
     id: Id,
     writer: Writer,
-    /// The subscriptions, by their places.
+    /// The id and the bell of the subscription in each place.
     subscriptions: Vec<Option<(Id, Bell)>>,
-    /// The bits of their places.
+    /// The places that have a subscription, as bits.
     places: u64,
-    /// The user's message, which is copied in; none with zero copy.
+    /// The user's message, which is copied into a slot; `None` with zero copy.
     own: Option<Vec<u8>>,
-    /// The end of the copy is marked.
+    /// Whether the end of the copy is marked as a phase.
     marks: bool,
-    /// Subscriptions sleep.
+    /// Whether subscriptions may sleep, so that their bells must ring.
     rings: bool,
-    /// The last field, so that the file has its name as long as the publisher lives.
+    /// The last field: the file is removed after all other fields are dropped.
     _file: OwnFile,
 }
 
 impl RingPublisher {
-    /// Creates the publisher; With `rings`, subscriptions may sleep, and the publisher rings their bells.
+    /// Creates the publisher. With `rings`, subscriptions may sleep, and the publisher rings their bells.
     ///
     /// # Errors
     /// A sentence: no shared memory.
@@ -72,8 +72,8 @@ impl Matched for RingPublisher {
             if self.subscriptions.iter().flatten().any(|(id, _)| *id == announced.id) {
                 continue;
             }
-            // The subscription may have ended meanwhile. If no place is free, the subscription is not matched, and the
-            // run reports this.
+            // The file is gone if the subscription has just ended. If no place is free, the subscription is not
+            // matched, and the run reports this.
             let (Ok(file), Some(place)) = (
                 File::options().read(true).write(true).open(announced.path()),
                 self.subscriptions.iter().position(Option::is_none),
@@ -98,7 +98,7 @@ impl Matched for RingPublisher {
 
 impl Publisher for RingPublisher {
     fn publish(&mut self, draft: &mut dyn Draft) -> Result<Sent, String> {
-        // This should not happen: there are as many slots as can be held.
+        // This error should not happen: there are more slots than can be held at the same time.
         let none = || "the ring has no free slot".to_owned();
         let mut sent = Sent { loaned: self.own.is_none(), ..Sent::default() };
         let slot = if let Some(own) = &mut self.own {

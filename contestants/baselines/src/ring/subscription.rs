@@ -28,13 +28,13 @@ pub struct RingSubscription {
     publishers: Vec<(Id, Reader)>,
     /// The publisher whose turn it is.
     next: usize,
-    /// The number of messages that left the history and whose publishers have gone.
+    /// The number of messages that were overwritten by publishers that have ended since.
     overwritten_before: u64,
-    /// The user's message, into which messages are copied; none with zero copy.
+    /// The user's message, into which messages are copied; `None` with zero copy.
     own: Option<Vec<u8>>,
-    /// The beginning of the copy is marked.
+    /// Whether the beginning of the copy is marked as a phase.
     marks: bool,
-    /// The last field, so that the file has its name as long as the subscription lives.
+    /// The last field: the file is removed after all other fields are dropped.
     _file: OwnFile,
 }
 
@@ -66,7 +66,7 @@ impl Matched for RingSubscription {
         let living = self.topic.living(Side::Publisher)?;
         let is_living = |id: &Id| living.iter().any(|announced| announced.id == *id);
         let overwritten_before = &mut self.overwritten_before;
-        // The messages of a publisher that has ended are taken first.
+        // A publisher that has ended stays until all of its messages are taken.
         self.publishers.retain(|(id, reader)| {
             let stays = is_living(id) || reader.has_message();
             *overwritten_before += if stays { 0 } else { reader.overwritten() };
@@ -76,7 +76,7 @@ impl Matched for RingSubscription {
             if self.publishers.iter().any(|(id, _)| *id == announced.id) {
                 continue;
             }
-            // The subscription may have ended meanwhile.
+            // The file is gone if the publisher has just ended.
             let Ok(file) = File::options().read(true).write(true).open(announced.path()) else { continue };
             if let Some(reader) = Reader::find(&file, self.layout, self.id)? {
                 self.publishers.push((announced.id, reader));

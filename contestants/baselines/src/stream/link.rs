@@ -1,6 +1,7 @@
 //! Links: the stream from a publisher to a subscription.
 //!
-//! A connection begins with the publisher's id. A pipe is passed through a socket: its reading end comes beside the id.
+//! A connection begins with the publisher's id. For a pipe, the connection is a socket, which passes the reading end of
+//! the pipe together with the id (SCM_RIGHTS).
 
 use std::io::{IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -18,9 +19,9 @@ use rustix::pipe::{PipeFlags, fcntl_setpipe_size, pipe_with};
 
 use crate::announcement::{Announced, Id};
 
-/// The queue of links that wait to be accepted: more than a run has publishers.
+/// The length of the queue of links that wait to be accepted: more than the publishers of a run.
 const BACKLOG: i32 = 256;
-/// The file with the largest size of a pipe.
+/// The file that has the largest permitted size of a pipe.
 const PIPE_MAX: &str = "/proc/sys/fs/pipe-max-size";
 
 /// A kind of stream.
@@ -30,11 +31,11 @@ pub enum Kind {
     Pipe,
     /// Unix-domain stream sockets.
     Unix,
-    /// TCP over the loopback, without delay.
+    /// TCP over the loopback interface, with TCP_NODELAY.
     Tcp,
 }
 
-/// The names of Unix-domain sockets are abstract: they leave no files.
+/// The abstract name of a Unix-domain socket: it needs no file.
 fn abstract_name(announced: &Announced) -> rustix::io::Result<SocketAddrUnix> {
     SocketAddrUnix::new_abstract_name(announced.name.as_bytes())
 }
@@ -52,12 +53,12 @@ fn stream_socket(kind: Kind, flags: SocketFlags) -> rustix::io::Result<OwnedFd> 
 pub struct Listener {
     kind: Kind,
     socket: OwnedFd,
-    /// Links whose id has not come.
+    /// Accepted links from which the publisher's id has not come yet.
     pending: Vec<OwnedFd>,
 }
 
 impl Listener {
-    /// Listens on a port, and returns the announcement that `announce` makes of the port.
+    /// Begins to listen on a port. Returns the listener, and the announcement that `announce` makes for the port.
     ///
     /// # Errors
     /// The kernel's.
@@ -96,7 +97,7 @@ impl Listener {
                     _ => accepted.push((id, link)),
                 },
                 Err(Errno::AGAIN) => self.pending.push(link),
-                // Its publisher has gone.
+                // The publisher of this link has ended.
                 Err(_) => {}
             }
         }
@@ -104,7 +105,7 @@ impl Listener {
     }
 }
 
-/// Receives the id of a publisher, and the pipe beside it.
+/// Receives the id of a publisher, and the pipe that was sent with it.
 fn receive_id(link: &OwnedFd) -> rustix::io::Result<(Id, Option<OwnedFd>)> {
     let mut id = Id::default();
     let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(1))];
@@ -120,10 +121,10 @@ fn receive_id(link: &OwnedFd) -> rustix::io::Result<(Id, Option<OwnedFd>)> {
     Ok((id, pipe))
 }
 
-/// Connects a publisher to a subscription. Returns the publisher's end, which does not block.
+/// Connects a publisher to a subscription. Returns the publisher's end of the stream, which is non-blocking.
 ///
 /// # Errors
-/// The kernel's; [`Errno::CONNREFUSED`] if the subscription has gone.
+/// The kernel's error; [`Errno::CONNREFUSED`] if the subscription has ended.
 pub fn connect_to(kind: Kind, announced: &Announced, id: Id) -> rustix::io::Result<OwnedFd> {
     let socket = stream_socket(kind, SocketFlags::empty())?;
     if kind == Kind::Tcp {
@@ -138,7 +139,7 @@ pub fn connect_to(kind: Kind, announced: &Announced, id: Id) -> rustix::io::Resu
         return Ok(socket);
     }
     let (reading, writing) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
-    // The kernel may refuse the largest size to a user with many pipes: the pipe stays as it is.
+    // The kernel may refuse the largest size if the user has many pipes; then the pipe keeps its size.
     let largest = std::fs::read_to_string(PIPE_MAX).ok().and_then(|largest| largest.trim().parse().ok());
     if let Some(largest) = largest {
         let _ = fcntl_setpipe_size(&writing, largest);
@@ -146,7 +147,7 @@ pub fn connect_to(kind: Kind, announced: &Announced, id: Id) -> rustix::io::Resu
     let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(1))];
     let mut control = SendAncillaryBuffer::new(&mut space);
     let files = [reading.as_fd()];
-    // The descriptor fits: the space is for one.
+    // The push succeeds: the space is for one descriptor.
     control.push(SendAncillaryMessage::ScmRights(&files));
     sendmsg(&socket, &id, &mut control, SendFlags::NOSIGNAL)?;
     Ok(writing)

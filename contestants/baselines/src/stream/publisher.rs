@@ -33,24 +33,24 @@ pub struct StreamPublisher {
 struct Link {
     subscription: Id,
     file: OwnedFd,
-    /// The bytes of the message that have been written.
+    /// The number of bytes of the message that have been written.
     written: usize,
 }
 
 impl StreamPublisher {
-    /// Creates it.
+    /// Creates the publisher.
     pub fn new(kind: Kind, topic: Topic, plan: &EndpointPlan) -> StreamPublisher {
         StreamPublisher { kind, topic, id: new_id(), links: Vec::new(), own: message::touched(plan.message.bytes) }
     }
 
-    /// Writes the message to all subscriptions, to each as much as fits in turn.
+    /// Writes the message to all subscriptions: in turn, as many bytes as fit into each stream.
     fn write_all(&mut self) -> Result<(), String> {
         let Self { links, own, .. } = self;
         links.iter_mut().for_each(|link| link.written = 0);
         let mut progress_ns = None;
         loop {
             let before: usize = links.iter().map(|link| link.written).sum();
-            // A subscription that has gone gets no more.
+            // The links of subscriptions that have ended are removed.
             links.retain_mut(|link| link.write_rest(own));
             let written: usize = links.iter().map(|link| link.written).sum();
             if written == links.len() * own.len() {
@@ -60,7 +60,7 @@ impl StreamPublisher {
             if written != before {
                 progress_ns = Some(now_ns);
             } else if now_ns - *progress_ns.get_or_insert(now_ns) > PATIENCE_NS {
-                // The rest of the message can never follow.
+                // These links have a part of the message, and the rest cannot follow later.
                 links.retain(|link| link.written == own.len());
                 return Err(
                     "a subscription took nothing for 5 s while its stream was full: it was disconnected".to_owned()
@@ -74,7 +74,7 @@ impl StreamPublisher {
 }
 
 impl Link {
-    /// Writes as much of the message as fits. Returns whether the subscription is still there.
+    /// Writes as many bytes of the message as fit into the stream. Returns `false` if the subscription has ended.
     fn write_rest(&mut self, message: &[u8]) -> bool {
         while let Some(rest) = message.get(self.written..).filter(|rest| !rest.is_empty()) {
             match write(&self.file, rest) {
@@ -89,7 +89,7 @@ impl Link {
 
     fn is_open(&self) -> bool {
         let mut file = [PollFd::new(&self.file, PollFlags::RDHUP)];
-        // Without an answer the connection counts as open: writing shows the error.
+        // If the poll fails, the connection counts as open: the next write returns the error.
         let _ = poll(&mut file, Some(&Timespec::default()));
         file.iter().all(|file| !file.revents().intersects(PollFlags::RDHUP | PollFlags::HUP | PollFlags::ERR))
     }
@@ -104,7 +104,7 @@ impl Matched for StreamPublisher {
             }
             match connect_to(self.kind, &announced, self.id) {
                 Ok(file) => self.links.push(Link { subscription: announced.id, file, written: 0 }),
-                // It has gone meanwhile.
+                // The subscription has ended in the meantime.
                 Err(Errno::CONNREFUSED | Errno::CONNRESET | Errno::PIPE | Errno::INTR) => {}
                 Err(error) => return Err(format!("cannot connect to a subscription: {error}")),
             }

@@ -23,7 +23,7 @@ pub struct StreamSubscription {
     /// The link whose turn it is.
     next: usize,
     message_bytes: usize,
-    /// The beginning of the copy is marked.
+    /// Whether the beginning of the copy is marked as a phase.
     marks: bool,
     _file: OwnFile,
 }
@@ -32,7 +32,7 @@ pub struct StreamSubscription {
 struct Link {
     publisher: Id,
     file: OwnedFd,
-    /// The message that arrives; `read` is the number of its bytes that have been read.
+    /// The buffer of the message that is arriving; `read` is the number of bytes that have been read.
     message: Vec<u8>,
     read: usize,
     /// The time before the first bytes of the message were read, if phases are marked.
@@ -41,7 +41,7 @@ struct Link {
 }
 
 impl Link {
-    /// Reads as much of the message as there is. Returns whether it is whole.
+    /// Reads the available bytes of the message. Returns whether the message is whole.
     fn read_rest(&mut self, marks: bool) -> Result<bool, String> {
         while self.read < self.message.len() {
             if marks && self.read == 0 {
@@ -115,7 +115,7 @@ impl Subscription for StreamSubscription {
                 return Ok(true);
             }
         }
-        // A publisher has ended when its last message was read to the end.
+        // A closed link is removed only here, after its last message was read.
         self.links.retain(|link| link.is_open);
         Ok(false)
     }

@@ -1,4 +1,4 @@
-//! Fragments: a datagram is a header and a part of a message.
+//! Fragments of messages: a datagram has a header and one fragment.
 
 use crate::announcement::Id;
 
@@ -15,12 +15,12 @@ pub struct Header {
     pub source: Id,
     /// The number of the message.
     pub sequence: u64,
-    /// The position of the fragment in the message.
+    /// The offset of the fragment in the message.
     pub offset: u64,
 }
 
 impl Header {
-    /// Its bytes.
+    /// The bytes of the header.
     pub fn to_bytes(self) -> [u8; HEADER_BYTES] {
         let mut bytes = [0; HEADER_BYTES];
         bytes[..16].copy_from_slice(&self.source);

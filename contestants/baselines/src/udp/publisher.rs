@@ -78,8 +78,8 @@ impl Publisher for UdpPublisher {
             offset += part.len() as u64;
             for (_, socket) in &self.subscriptions {
                 match writev(socket, &[IoSlice::new(&header), IoSlice::new(part)]) {
-                    // A subscription that has gone refuses the datagram; without room the datagram is lost. Both are
-                    // BEST_EFFORT.
+                    // The subscription has ended, or there is no room for the datagram: with BEST_EFFORT, the datagram
+                    // is lost.
                     Ok(_) | Err(Errno::CONNREFUSED | Errno::NOBUFS | Errno::AGAIN | Errno::INTR) => {}
                     Err(error) => return Err(format!("cannot send a datagram: {error}")),
                 }

@@ -19,7 +19,7 @@ use super::fragment::{HEADER_BYTES, Header, MOST_BYTES};
 use crate::announcement::{Id, OwnFile, Side, Topic, new_id};
 use crate::{message, wait::wait_for};
 
-/// The receive buffer that is asked for; the kernel gives at most `net.core.rmem_max`.
+/// The requested size of the receive buffer; the kernel allows at most `net.core.rmem_max`.
 const RECEIVE_BYTES: usize = 64 << 20;
 
 /// A subscription.
@@ -27,25 +27,25 @@ pub struct UdpSubscription {
     topic: Topic,
     socket: OwnedFd,
     message_bytes: usize,
-    /// The message of each publisher that comes.
+    /// The message that is arriving from each publisher.
     messages: Vec<Assembly>,
-    /// The message that the last datagram belonged to: the next datagram probably continues it.
+    /// The index of the message to which the last datagram belonged: the next datagram probably continues it.
     current: usize,
-    /// The beginning of the copy is marked.
+    /// Whether the beginning of the copy is marked as a phase.
     marks: bool,
     _file: OwnFile,
 }
 
-/// A message that comes in fragments, in their order. A missing one shows as a wrong offset.
+/// A message that arrives in fragments, in their order. After a lost fragment, the next one has an unexpected offset.
 struct Assembly {
-    /// None in the beginning.
+    /// The id of the publisher; `None` before the first fragment.
     source: Option<Id>,
     sequence: u64,
     filled: usize,
     /// The time before the first fragment was received, if phases are marked.
     in_hand_ns: Option<i64>,
-    /// The buffer of a message. It has room for one fragment more than the message, so that a fragment of another
-    /// message can be received behind the bytes that have come.
+    /// The buffer of the message. It has room for one more fragment, so that a fragment of another message can be
+    /// received behind the bytes of this one.
     bytes: Vec<u8>,
 }
 
@@ -55,7 +55,7 @@ impl Assembly {
         Assembly { source: None, sequence: 0, filled: 0, in_hand_ns: None, bytes }
     }
 
-    /// Whether the fragment is the next one of this message, or the first of a new one.
+    /// Whether the fragment is the next one of this message, or the first one of the publisher's next message.
     fn continues(&mut self, header: Header) -> bool {
         if header.offset == 0 {
             (self.source, self.sequence, self.filled) = (Some(header.source), header.sequence, 0);
@@ -77,7 +77,7 @@ impl UdpSubscription {
         Ok(UdpSubscription { topic, socket, message_bytes, messages, current: 0, marks: spec.phases, _file: file })
     }
 
-    /// Receives one datagram. Returns whether there was one, and whether its message is whole.
+    /// Receives one datagram. Returns whether a datagram came, and whether its message is whole now.
     fn receive(&mut self) -> Result<(bool, bool), String> {
         let mut header = [0; HEADER_BYTES];
         let Some(current) = self.messages.get_mut(self.current) else { return Ok((false, false)) };
@@ -111,7 +111,7 @@ impl UdpSubscription {
         Ok((true, is_whole))
     }
 
-    /// The index of the message of a publisher.
+    /// The index in `messages` of the message from this publisher.
     fn assembly_of(&mut self, source: Id) -> usize {
         let is_of = |message: &Assembly| message.source.is_none_or(|of| of == source);
         // The first message begins without a source; the source is set before another message is added.
@@ -121,7 +121,8 @@ impl UdpSubscription {
         })
     }
 
-    /// Moves a fragment from the expected position to the position where it belongs.
+    /// Moves a fragment from the offset `at` of the message `from`, where it was received, to the message to which
+    /// it belongs.
     fn relocate(&mut self, (from, at): (usize, usize), index: usize, bytes: usize) {
         let to = self.messages[index].filled;
         if from == index {

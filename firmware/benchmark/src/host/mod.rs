@@ -36,7 +36,7 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// The depth of the stack, and the sum of all allocations.
+/// Measures the depth of the stack and the sum of all allocations, in bytes.
 fn measure(line: Line) -> io::Result<(usize, u64)> {
     static MEMORY: StaticCell<SessionMemory> = StaticCell::new();
     static ENTITIES: StaticCell<Entities> = StaticCell::new();

@@ -1,5 +1,5 @@
-//! The depth of a stack: the memory of a thread is filled with a pattern, and the end of the pattern shows how much of
-//! it was used.
+//! The depth of a thread's stack: its memory is filled with a pattern, and the end of the pattern shows how much memory
+//! was used.
 
 use std::{
     ffi::c_void,
@@ -21,7 +21,7 @@ struct Call<F> {
     top: usize,
 }
 
-/// Runs `work` on a thread, and returns the bytes that its stack had at most.
+/// Runs `work` on a new thread, and returns the greatest depth of the thread's stack in bytes.
 ///
 /// # Errors
 /// The system refuses the thread.
