@@ -23,6 +23,7 @@ fn main() -> ExitCode {
         trial("header_is_cpp17", header_is_cpp17).with_ignored_flag(cpp),
         trial("library_exports_the_functions_of_the_header", library_exports_the_functions_of_the_header),
         trial("abi_is_the_golden_one", abi_is_the_golden_one),
+        trial("newest_symbols_have_the_version_of_the_abi", newest_symbols_have_the_version_of_the_abi),
         trial("structs_that_grow_have_no_padding", structs_that_grow_have_no_padding),
     ];
     libtest_mimic::run(&side_by_side(2), trials).exit_code()
@@ -85,6 +86,13 @@ fn abi_is_the_golden_one() {
         "added lines need a new ABI_VERSION; changed or removed ones also a new soname (build.rs) after \
          the first release"
     );
+}
+
+fn newest_symbols_have_the_version_of_the_abi() {
+    let map = fs::read_to_string(here().join("gantry.map")).unwrap();
+    let versions = map.lines().filter_map(|line| line.strip_suffix(" {")?.strip_prefix("GANTRY_"));
+    let expected = (1..=gantry_c::abi::ABI_VERSION).map(|version| version.to_string());
+    assert!(versions.eq(expected), "gantry.map has one version for each ABI_VERSION:\n{map}");
 }
 
 fn structs_that_grow_have_no_padding() {
