@@ -60,8 +60,8 @@ template <class M>
 void rebuild(const typename gantry::message<M>::view &view, const std::string &expected) {
     using message = gantry::message<M>;
     if constexpr (message::is_plain) {
-        const M copy = *view;
-        compare(message::name, reinterpret_cast<const std::uint8_t *>(&copy), expected);
+        const auto copy = std::make_unique<M>(*view);
+        compare(message::name, reinterpret_cast<const std::uint8_t *>(copy.get()), expected);
     } else {
         const auto shape = M::shape_of(view);
         CHECK(ok(gantry::cdr::size_of<M>(shape)) == expected.size());

@@ -78,9 +78,6 @@ pub fn data(definitions: &Definitions, types: &[Generated]) -> Vec<u8> {
     for Generated { name, .. } in types {
         let parsed: TypeName = name.parse().unwrap();
         let message_type = MessageType::new(definitions, &parsed).unwrap();
-        // Rust refuses a struct as a whole; C++ refuses the first field that is not in the bytes. Their sentences
-        // therefore differ.
-        let has_sentence = definitions.is_plain(&parsed) || !definitions.is_plain_body(&parsed);
         // A message in place keeps the bytes that the memory has in larger arrays, while YAML sets their
         // default values.
         if definitions.max_size_bytes(&parsed).is_none_or(|bytes| bytes <= 4096) {
@@ -104,13 +101,12 @@ pub fn data(definitions: &Definitions, types: &[Generated]) -> Vec<u8> {
             }
             match message_type.view(&body, LittleEndian) {
                 Ok(_) => add(&mut data, Kind::Accepted, &body, ""),
-                Err(why) if has_sentence => {
+                Err(why) => {
                     let field =
                         if why.path().is_empty() { name.clone() } else { format!("`{}` of {name}", why.path()) };
                     let sentence = format!("{field} at byte {}: {}", why.offset_bytes(), why.problem());
                     add(&mut data, Kind::Refused, &body, &sentence);
                 }
-                Err(_) => add(&mut data, Kind::Refused, &body, ""),
             }
         }
         add(&mut data, Kind::End, &[], "");

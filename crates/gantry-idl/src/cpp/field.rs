@@ -9,6 +9,9 @@ use crate::{
 
 /// As `gantry::cdr::max_default_bytes`.
 const MAX_DEFAULT_BYTES: usize = 4096;
+/// The kind of a message that is a struct at the start of a body, but not at every offset. No name of a field ends
+/// with an underscore.
+pub(super) const IN_PLACE: &str = "InPlace_";
 
 /// The parts of the code for a field in a message that is not plain.
 pub(super) struct FieldCode<'a> {
@@ -61,6 +64,9 @@ fn kind(base: &BaseType, count: Count, definitions: &Definitions) -> String {
         BaseType::Primitive(primitive) => text::primitive(*primitive).to_owned(),
         BaseType::String { bound } => format!("::gantry::cdr::text<{}>", bound_of_text(*bound)),
         BaseType::WString { bound } => format!("::gantry::cdr::wide_text<{}>", bound_of_text(*bound)),
+        BaseType::Message(name) if definitions.is_plain_body(name) && !definitions.is_plain(name) => {
+            format!("{}::{IN_PLACE}", text::path(name))
+        }
         BaseType::Message(name) => text::path(name),
     };
     let is_flat = is_flat(base, definitions);

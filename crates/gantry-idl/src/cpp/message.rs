@@ -1,7 +1,7 @@
 //! The code of one message, and of a service.
 
 use super::{
-    field::{FieldCode, PlainField},
+    field::{FieldCode, IN_PLACE, PlainField},
     text,
 };
 use crate::{
@@ -21,21 +21,38 @@ pub(super) fn code(definitions: &Definitions, message: &MessageDefinition) -> St
         code.push('\n');
     }
     let fields = fields(message);
-    if definitions.is_plain(&message.name) {
+    let is_struct = definitions.is_plain_body(&message.name);
+    if is_struct {
         for field in fields.iter().map(|field| PlainField::new(field, definitions)) {
             code.push_str(&text::comment(field.comment, 4));
             push!(code, "    {} {}{};\n", field.member, field.identifier, field.initializer);
         }
-        code.push_str("};\n\n");
-        return code;
     }
-    let fields: Vec<FieldCode<'_>> = fields.iter().map(|field| FieldCode::new(field, definitions)).collect();
-    code.push_str(&parts(&fields));
-    code.push_str(&view(&fields));
-    code.push_str(&mut_view(&fields));
-    code.push_str(&functions(&fields));
+    if !definitions.is_plain(&message.name) {
+        let kind = kind(&fields, definitions);
+        if is_struct {
+            push!(
+                code,
+                "\n    // The message as a field of another message, where its padding may be another.\n    \
+                 struct {IN_PLACE} {{\n{}    }};\n",
+                indented(&kind)
+            );
+        } else {
+            code.push_str(&kind);
+        }
+    }
     code.push_str("};\n\n");
     code
+}
+
+/// Generates the items that make a message a kind of field.
+fn kind(fields: &[Field], definitions: &Definitions) -> String {
+    let fields: Vec<FieldCode<'_>> = fields.iter().map(|field| FieldCode::new(field, definitions)).collect();
+    parts(&fields) + &view(&fields) + &mut_view(&fields) + &functions(&fields)
+}
+
+fn indented(code: &str) -> String {
+    code.lines().map(|line| if line.is_empty() { "\n".to_owned() } else { format!("    {line}\n") }).collect()
 }
 
 /// The fields of a message on the wire: an empty message has one byte.
@@ -207,7 +224,7 @@ fn composed(field: &FieldCode<'_>, identifier: &str) -> String {
 /// The specialisation of `gantry::message` for a message.
 pub(super) fn traits(definitions: &Definitions, message: &MessageDefinition) -> String {
     let (path, name) = (text::path(&message.name), &message.name);
-    let is_plain = definitions.is_plain(name);
+    let is_plain = definitions.is_plain_body(name);
     let hash = definitions.hash(name).unwrap_or_default().map(|byte| format!("0x{byte:02x}")).join(", ");
     let max_bytes = definitions.max_size_bytes(name).unwrap_or(0);
     let definition = text::long_literal(&definitions.definition_text(name).unwrap_or_default());

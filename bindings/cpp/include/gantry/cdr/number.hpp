@@ -12,7 +12,7 @@ namespace gantry {
 // The description of a message type M, which is generated:
 //   name            as "sensor_msgs/msg/Image"
 //   type()          its gantry_type
-//   is_plain        whether M is a struct whose memory is its CDR
+//   is_plain        whether M is a struct whose memory is its CDR at the start of a body
 //   kind            as a field of another message
 //   shape           the texts and lengths that fix its size
 //   view, mut_view  in place: a class, or a pointer to the struct if it is plain
