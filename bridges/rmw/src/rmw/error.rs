@@ -36,7 +36,7 @@ fn take(functions: &Functions, function: &'static str, code: rmw_ret_t) -> RmwEr
     // SAFETY: it copies the error state of this thread (R5).
     let text = unsafe { (functions.rcutils_get_error_string)() };
     // SAFETY: rcutils ends the text with 0 inside the array.
-    let why = unsafe { CStr::from_ptr(text.text.as_ptr()) }.to_string_lossy().into_owned();
+    let why = unsafe { CStr::from_ptr(text.str.as_ptr()) }.to_string_lossy().into_owned();
     // SAFETY: it clears the error state of this thread.
     unsafe { (functions.rcutils_reset_error)() };
     RmwError { function, code, why }
