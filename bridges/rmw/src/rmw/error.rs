@@ -1,6 +1,7 @@
 //! Errors of the RMW: the sentence of its error state.
 
 use super::functions::Functions;
+use gantry_command::say;
 use rmw_abi::bindings::*;
 use std::{ffi::CStr, fmt};
 
@@ -24,6 +25,13 @@ impl std::error::Error for RmwError {}
 /// `Ok` for `RMW_RET_OK`; else the error state, which is cleared.
 pub fn check(functions: &Functions, function: &'static str, code: rmw_ret_t) -> Result<(), RmwError> {
     if code == RMW_RET_OK { Ok(()) } else { Err(take(functions, function, code)) }
+}
+
+/// Says it if a function that ends an object failed, and clears the error state.
+pub fn check_end(functions: &Functions, function: &'static str, code: rmw_ret_t) {
+    if let Err(error) = check(functions, function, code) {
+        say(format_args!("an object of the network may stay there until the bridge ends: {error}"));
+    }
 }
 
 /// The pointer; for null the error state, which is cleared.
