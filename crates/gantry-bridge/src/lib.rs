@@ -29,7 +29,7 @@ mod status_publisher;
 mod timing;
 mod topics_out;
 
-pub use calls::{Call, Caller, Sources, StandIn};
+pub use calls::{Call, Caller, Calls, MAX_WAIT, Sent, Sources, StandIn};
 pub use context::Context;
 pub use counts::{CountValues, Counts};
 pub use far::{FarNode, FarNodes, hash_text, mismatch};
