@@ -118,6 +118,7 @@ impl TopicsIn {
                 unused_since: None,
             });
             topic.update(&self.participant, nodes, &wanted, &shown);
+            topic.router.refuse(&far.refused);
         }
     }
 

@@ -2,5 +2,6 @@
 //! module `support` that starts its bridges.
 
 pub mod hosts;
+mod hubs;
 mod restarts;
 mod two_hosts;
