@@ -3,5 +3,6 @@
 
 pub mod hosts;
 mod hubs;
+mod qos;
 mod restarts;
 mod two_hosts;
