@@ -12,10 +12,10 @@ mod rmw;
 
 use bridge::Bridge;
 use clap::Parser;
-use gantry_bridge::{Policy, only_bridge};
+use gantry_bridge::only_bridge;
 use gantry_command::{name_program, say};
 use rmw::{Library, Options};
-use std::{path::PathBuf, process::ExitCode};
+use std::process::ExitCode;
 
 /// Connects the nodes of a domain with the nodes of another ROS 2 middleware, whose RMW it loads. It needs the
 /// environment of a ROS 2 (`source /opt/ros/jazzy/setup.bash`), and is configured as each of its programs: by
@@ -27,19 +27,11 @@ struct Cli {
     /// library
     #[arg(long, value_name = "NAME")]
     rmw: String,
-    /// The domain of Gantry, 0 to 232 [default: ROS_DOMAIN_ID, or 0]
-    #[arg(long, value_name = "ID")]
-    domain_id: Option<u32>,
     /// The domain of the other middleware, 0 to 232 [default: the domain of Gantry]
     #[arg(long, value_name = "ID")]
     network_domain_id: Option<u32>,
-    /// A JSON file with rules: names that are carried or not, rates, priorities [default: all is carried, stops come
-    /// first, logs last]
-    #[arg(long, value_name = "FILE")]
-    policy: Option<PathBuf>,
-    /// Also show this network what other bridges brought, so that two networks meet here. One host may do so
-    #[arg(long)]
-    hub: bool,
+    #[command(flatten)]
+    bridge: gantry_bridge::Options,
 }
 
 fn main() -> ExitCode {
@@ -54,15 +46,13 @@ fn main() -> ExitCode {
 }
 
 fn run(cli: Cli) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-    let policy = cli.policy.as_deref().map(Policy::from_file).transpose()?.unwrap_or_default();
+    let policy = cli.bridge.policy()?;
     gantry::init_with_arguments([])?;
-    let domain_id = match cli.domain_id {
-        Some(domain_id) => domain_id,
-        None => gantry::default_domain_id()?,
-    };
+    let domain_id = cli.bridge.domain_id()?;
     let options = Options::from_environment(cli.network_domain_id.unwrap_or(domain_id))?;
     let library = Library::load(&cli.rmw)?;
-    let place = only_bridge(domain_id, &library.identifier)?;
+    let network = cli.bridge.network.as_deref().unwrap_or(&library.identifier);
+    let place = only_bridge(domain_id, network, cli.bridge.hub)?;
     say(format_args!(
         "domain {domain_id} is bridged to domain {} of {} ({:?}, {})",
         options.domain_id,
@@ -70,5 +60,5 @@ fn run(cli: Cli) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
         library.distribution,
         library.path.display()
     ));
-    Bridge::new(library, &options, place, policy, cli.hub)?.run()
+    Bridge::new(library, &options, place, policy)?.run()
 }

@@ -16,10 +16,10 @@ mod wire;
 use bridge::Bridge;
 use clap::Parser;
 use config::Endpoints;
-use gantry_bridge::{Policy, only_bridge};
+use gantry_bridge::{Options, only_bridge};
 use gantry_command::{name_program, say};
 use network::Network;
-use std::{path::PathBuf, process::ExitCode};
+use std::process::ExitCode;
 
 /// Connects the nodes of a domain with nodes of other hosts, over Zenoh as ROS 2's rmw_zenoh speaks it. The session is
 /// configured as rmw_zenoh's: by ZENOH_SESSION_CONFIG_URI (ZENOH_ROUTER_CONFIG_URI with --router) and
@@ -27,13 +27,6 @@ use std::{path::PathBuf, process::ExitCode};
 #[derive(Debug, Parser)]
 #[command(name = "gantry-bridge-zenoh", version)]
 struct Cli {
-    /// The domain, 0 to 232 [default: ROS_DOMAIN_ID, or 0]
-    #[arg(long, value_name = "ID")]
-    domain_id: Option<u32>,
-    /// A JSON file with rules: names that are carried or not, rates, priorities [default: all is carried, stops come
-    /// first, logs last]
-    #[arg(long, value_name = "FILE")]
-    policy: Option<PathBuf>,
     /// Connect to this address, as tcp/192.168.7.2:7447; may be repeated [default: tcp/localhost:7447]
     #[arg(long, value_name = "ADDRESS")]
     connect: Vec<String>,
@@ -43,6 +36,8 @@ struct Cli {
     /// Be the Zenoh router of this host, in place of `rmw_zenohd`
     #[arg(long)]
     router: bool,
+    #[command(flatten)]
+    bridge: Options,
 }
 
 fn main() -> ExitCode {
@@ -58,18 +53,15 @@ fn main() -> ExitCode {
 
 fn run(cli: Cli) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     zenoh::try_init_log_from_env(); // `RUST_LOG`
-    let policy = cli.policy.as_deref().map(Policy::from_file).transpose()?.unwrap_or_default();
+    let policy = cli.bridge.policy()?;
     let config = config::config(&Endpoints { connect: cli.connect, listen: cli.listen, is_router: cli.router })?;
     // Before other threads exist: each would have to confine itself.
     if !confinement::confine(&config.to_string())? {
         say("this kernel has no Landlock, so the bridge may open all files of its user");
     }
     gantry::init_with_arguments([])?;
-    let domain_id = match cli.domain_id {
-        Some(domain_id) => domain_id,
-        None => gantry::default_domain_id()?,
-    };
-    let place = only_bridge(domain_id, "zenoh")?;
+    let domain_id = cli.bridge.domain_id()?;
+    let place = only_bridge(domain_id, cli.bridge.network.as_deref().unwrap_or("zenoh"), cli.bridge.hub)?;
     let network = Network::open(config, domain_id)?;
     say(format_args!("domain {domain_id} is session {} on the network", network.session_id));
     Bridge::new(network, place, policy)?.run()

@@ -10,6 +10,7 @@ pub struct Counts {
     carried: AtomicU64,
     carried_bytes: AtomicU64,
     overwritten: AtomicU64,
+    missed: AtomicU64,
     rate_limited: AtomicU64,
     duplicates: AtomicU64,
     expired: AtomicU64,
@@ -28,6 +29,8 @@ pub struct CountValues {
     pub carried_bytes: u64,
     /// Messages that a newer message replaced because the link was slower than the publisher.
     pub overwritten: u64,
+    /// Messages that left the publisher's history before the bridge took them.
+    pub missed: u64,
     /// Messages above the rate of the policy.
     pub rate_limited: u64,
     /// Messages that were there already, and were not handed over again.
@@ -74,6 +77,11 @@ impl Counts {
         self.carried_bytes.fetch_add(bytes as u64, Relaxed);
     }
 
+    /// Counts messages that left the history before they were taken.
+    pub fn miss(&self, messages: u64) {
+        self.missed.fetch_add(messages, Relaxed);
+    }
+
     /// The values now.
     #[must_use]
     pub fn values(&self) -> CountValues {
@@ -81,6 +89,7 @@ impl Counts {
             carried: self.carried.load(Relaxed),
             carried_bytes: self.carried_bytes.load(Relaxed),
             overwritten: self.overwritten.load(Relaxed),
+            missed: self.missed.load(Relaxed),
             rate_limited: self.rate_limited.load(Relaxed),
             duplicates: self.duplicates.load(Relaxed),
             expired: self.expired.load(Relaxed),

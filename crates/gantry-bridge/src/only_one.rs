@@ -1,11 +1,26 @@
 //! One bridge for each network and domain: two of them would carry each message twice.
 
-use gantry::{BRIDGE_NODE, Node};
+use gantry::{BRIDGE_NODE, Gid, Node};
 use gantry_shm::{GraphEntry, Participant};
 use std::{sync::Arc, thread, time::Duration};
 
 /// Bridges that start together retreat and try again this often.
 const ATTEMPTS: u32 = 50;
+
+/// The place of a bridge in its domain. It keeps other bridges to the network away as long as it exists.
+#[derive(Debug)]
+pub struct Place {
+    /// The bridge's own node.
+    pub node: Node,
+    /// The process in the domain.
+    pub participant: Arc<Participant>,
+    /// The id of the node.
+    pub own: Gid,
+    /// The name of the network.
+    pub network: String,
+    /// Whether the network sees the nodes that other bridges brought.
+    pub is_hub: bool,
+}
 
 /// The bridge cannot start.
 #[derive(Debug, thiserror::Error)]
@@ -25,14 +40,14 @@ pub enum AnotherBridge {
     Domain(#[from] gantry::Error),
 }
 
-/// The node of the only bridge of a domain to `network` (a word), which keeps other bridges away as long as it exists.
+/// The place of the only bridge of a domain to `network` (a word).
 ///
 /// An established bridge is always seen: a newcomer looks before and after it adds its own node, and retreats if it
 /// sees another one.
 ///
 /// # Errors
 /// There is one already, or the domain cannot be joined.
-pub fn only_bridge(domain_id: u32, network: &str) -> Result<(Node, Arc<Participant>), AnotherBridge> {
+pub fn only_bridge(domain_id: u32, network: &str, is_hub: bool) -> Result<Place, AnotherBridge> {
     let name = format!("{BRIDGE_NODE}{network}");
     let participant = Participant::join(domain_id).map_err(gantry::Error::from)?;
     let others = || -> gantry::Result<Vec<GraphEntry>> { Ok(participant.nodes_of_name(&name)?) };
@@ -49,8 +64,9 @@ pub fn only_bridge(domain_id: u32, network: &str) -> Result<(Node, Arc<Participa
                 let builder =
                     Node::builder(name.trim_start_matches('/')).domain_id(domain_id).use_global_arguments(false);
                 let node = builder.rmw_implementation(&crate::graph::far_mark(network, "")).build()?;
-                if others()?.len() == 1 {
-                    return Ok((node, participant));
+                if let [own] = &others()?[..] {
+                    let own = own.description.gid;
+                    return Ok(Place { node, participant, own, network: network.to_owned(), is_hub });
                 }
             }
         }

@@ -47,6 +47,8 @@ struct Topic {
     counts: Arc<Counts>,
     ways: BTreeMap<Class, Way>,
     lanes: HashMap<Gid, (Class, Arc<Lane>)>,
+    /// The publishers whose samples were passed over.
+    passed_over: HashSet<Gid>,
 }
 
 /// The local publishers of one topic that may be carried.
@@ -97,6 +99,7 @@ impl TopicsOut {
                 counts: context.counts("out", &first.endpoint.name),
                 ways: BTreeMap::new(),
                 lanes: HashMap::new(),
+                passed_over: HashSet::new(),
             });
             let refused = topic.update((context, node), &mut self.sources, &outgoing, passed_over, &open);
             refused.into_iter().for_each(|error| say(format!("{} is not carried: {error}", topic.name)));
@@ -151,6 +154,14 @@ impl Topic {
                 }
             }
         }
+        // The history of a publisher that was passed over comes with another subscription.
+        let comes_late = |local: &&&LocalEndpoint| self.passed_over.contains(&local.gid);
+        for local in publishers.iter().filter(comes_late) {
+            if let Some(way) = self.ways.get_mut(&class(local)) {
+                way.depth = 0;
+            }
+        }
+        self.passed_over = passed_over.iter().copied().collect();
         let depth = depth(publishers.iter().map(|local| &local.endpoint.qos));
         for class in classes {
             let Some(first) = publishers.first() else { continue };

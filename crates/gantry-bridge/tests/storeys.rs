@@ -7,8 +7,11 @@ const STOREYS: &[&str] = &[
     "lock",
     "counts",
     "graph",
+    "only_one",
     "policy",
+    "options",
     "far",
+    "border",
     "inbound",
     "outbound",
     "context",
@@ -16,7 +19,6 @@ const STOREYS: &[&str] = &[
     "topics_out",
     "status",
     "status_publisher",
-    "only_one",
 ];
 
 #[test]

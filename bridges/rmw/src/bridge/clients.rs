@@ -2,13 +2,13 @@
 //! the local client. A local server of the same name goes first: then no far one is asked.
 
 use super::{
-    counterpart::{Counterpart, MAX_WAIT},
+    counterpart::Counterpart,
     far_graph::{FarEndpoint, FarGraph},
     mirror::{Mirror, Object, Shown},
 };
 use crate::rmw::{Client, Ready};
 use gantry::Gid;
-use gantry_bridge::{Context, FarNodes, Kind, Sources, StandIn, lock};
+use gantry_bridge::{Context, FarNodes, Kind, MAX_WAIT, Sources, StandIn, lock};
 use gantry_command::say;
 use std::{
     collections::{BTreeMap, HashMap, HashSet, hash_map::Entry},

@@ -1,11 +1,11 @@
 //! The nodes and endpoints of other sessions.
 
-use super::own::Own;
+use super::own::{Names, Own};
 use crate::rmw::{Graph, GraphNode, Node, RmwError};
-use gantry::{Gid, Qos};
-use gantry_bridge::{Endpoint, FarNode, Kind};
+use gantry::{BRIDGE_NODE, Gid, Qos};
+use gantry_bridge::{Border, Endpoint, FarNode, Kind, Origin};
 use std::{
-    collections::{BTreeSet, HashMap, hash_map::DefaultHasher},
+    collections::{BTreeSet, HashMap, HashSet, hash_map::DefaultHasher},
     hash::{Hash, Hasher},
 };
 
@@ -21,8 +21,15 @@ pub struct FarEndpoint {
 /// The far nodes and endpoints.
 #[derive(Debug, Default)]
 pub struct FarGraph {
-    pub nodes: Vec<FarNode>,
+    nodes: Vec<(FarNode, Option<Origin>)>,
+    /// The endpoints of the nodes that come into the domain.
     pub endpoints: Vec<FarEndpoint>,
+    /// The endpoints of the others.
+    kept_out: Vec<FarEndpoint>,
+    /// Endpoints that come into the domain by another way.
+    pub refused: HashSet<Gid>,
+    /// Nodes whose services are left out: the bridge has a node of the same name, and services have no other mark.
+    namesakes: Vec<FarNode>,
     /// Whether endpoints were left out because the network did not name their nodes yet.
     pub is_incomplete: bool,
 }
@@ -34,25 +41,37 @@ impl FarGraph {
     /// The RMW fails.
     pub fn read(node: &Node, own: &mut Own) -> Result<FarGraph, RmwError> {
         let Graph { nodes, topics } = Graph::read(node)?;
-        let mut far = FarGraph { nodes: far_nodes(nodes, own), ..FarGraph::default() };
-        let by_name: HashMap<(String, String), FarNode> = far
-            .nodes
+        let nodes = far_nodes(nodes, own);
+        let by_name: HashMap<Names, FarNode> = nodes
             .iter()
             .filter(|node| node.number == 0)
             .map(|node| ((node.namespace.clone(), node.name.clone()), node.clone()))
             .collect();
+        let (mut far, mut origins): (_, HashMap<&FarNode, Vec<Origin>>) = (FarGraph::default(), HashMap::new());
         own.begin();
         for (gid, names, endpoint) in topics {
             if own.is_own(gid, &names, &endpoint) {
                 continue;
             }
             match by_name.get(&names) {
+                Some(node) if Origin::is_topic(&endpoint.name) => {
+                    origins.entry(node).or_default().extend(Origin::from_topic(&endpoint.name));
+                }
                 Some(node) => far.endpoints.push(FarEndpoint { gid, node: node.clone(), endpoint }),
                 None => far.is_incomplete = true,
             }
         }
         far.is_incomplete |= own.end();
-        for (names, far_node) in by_name.iter().filter(|(names, _)| !own.has_node(names)) {
+        let with_origin = |node: FarNode| {
+            let origin = origins.remove(&node).and_then(Origin::best);
+            (node, origin)
+        };
+        far.nodes = nodes.iter().cloned().map(with_origin).collect();
+        for (names, far_node) in &by_name {
+            if own.has_node(names) {
+                far.namesakes.push(far_node.clone());
+                continue;
+            }
             let of = GraphNode { namespace: names.0.clone(), name: names.1.clone(), enclave: String::new() };
             for kind in [Kind::Server, Kind::Client] {
                 let services = Graph::services(node, &of, kind)?.into_iter();
@@ -60,6 +79,23 @@ impl FarGraph {
             }
         }
         Ok(far)
+    }
+
+    /// The nodes, with the origins that bridges show.
+    pub fn nodes(&self) -> impl Iterator<Item = (&FarNode, Option<Origin>)> {
+        self.nodes.iter().map(|(node, origin)| (node, origin.clone()))
+    }
+
+    /// Lets endpoints in, by their nodes, and keeps out the others.
+    pub fn let_in(&mut self, border: &Border) {
+        let all = self.endpoints.drain(..).chain(self.kept_out.drain(..));
+        (self.endpoints, self.kept_out) = all.partition(|far| border.lets_in(&far.node));
+        self.refused = self.kept_out.iter().filter(|far| border.refuses(&far.node)).map(|far| far.gid).collect();
+    }
+
+    /// The nodes that come into the domain without their services.
+    pub fn namesakes(&self, border: &Border) -> impl Iterator<Item = &FarNode> {
+        self.namesakes.iter().filter(|node| border.lets_in(node))
     }
 
     /// The endpoints of this sort.
@@ -84,6 +120,7 @@ pub fn is_same_type(one: &Endpoint, other: &Endpoint) -> bool {
     one.type_name == other.type_name && (one.hash == other.hash || one.hash == unknown || other.hash == unknown)
 }
 
+/// The nodes of other sessions, without the hidden ones that other bridges have for themselves.
 fn far_nodes(nodes: Vec<GraphNode>, own: &Own) -> Vec<FarNode> {
     let mut own = own.node_counts();
     let mut numbers: HashMap<(String, String), u64> = HashMap::new();
@@ -99,7 +136,7 @@ fn far_nodes(nodes: Vec<GraphNode>, own: &Own) -> Vec<FarNode> {
         far.insert(FarNode { session: String::new(), number: *number, namespace, name, enclave });
         *number += 1;
     }
-    far.into_iter().collect()
+    far.into_iter().filter(|node| !node.full_name().starts_with(BRIDGE_NODE)).collect()
 }
 
 fn service(node: &FarNode, kind: Kind, name: String, type_name: String) -> FarEndpoint {

@@ -3,7 +3,7 @@
 use super::own::{Names, Own};
 use crate::rmw::{Client, Node, Publisher, Server, Session, Subscription, Types};
 use gantry::{Gid, TypeDescription};
-use gantry_bridge::{Kind, LocalEndpoint, LocalGraph, LocalNode, Policy, hash_text};
+use gantry_bridge::{Border, Kind, LocalEndpoint, LocalGraph, LocalNode, Origin, Policy, hash_text};
 use gantry_command::say;
 use std::{
     collections::{BTreeMap, HashMap},
@@ -56,6 +56,8 @@ pub struct Mirror {
     types: Types,
     endpoints: BTreeMap<Gid, Shown>,
     nodes: HashMap<Gid, (LocalNode, Arc<Node>)>,
+    /// The subscriptions that show the origins of the nodes. `None`: the network refuses it.
+    origins: HashMap<Gid, (Origin, Option<Arc<Subscription>>)>,
     /// Sentences about those that cannot be shown.
     refused: BTreeMap<Gid, String>,
 }
@@ -145,6 +147,37 @@ impl Mirror {
         }
     }
 
+    /// Shows the origins of the nodes.
+    pub fn show_origins(&mut self, border: &Border, own: &mut Own) {
+        self.origins.retain(|gid, _| {
+            let is_there = self.nodes.contains_key(gid);
+            if !is_there {
+                own.remove_subscription(*gid);
+            }
+            is_there
+        });
+        for (gid, (local, node)) in &self.nodes {
+            let Some(origin) = border.shown_origin(*gid) else { continue };
+            if self.origins.get(gid).is_some_and(|(shown, _)| shown == origin) {
+                continue;
+            }
+            own.remove_subscription(*gid);
+            let shown = origin.endpoint();
+            let made = self.types.message(&shown.type_name).and_then(|support| {
+                Subscription::new(node, &support, &shown.name, &shown.qos).map_err(|error| error.to_string())
+            });
+            match &made {
+                Ok(_) => own.add_subscription(*gid, names(node), &shown.name),
+                Err(error) => say(format_args!(
+                    "node {} has no origin on the network, so that it may come back by another one: {error}",
+                    local.name
+                )),
+            }
+            // The former one ends after the new one is there: a node without an origin is another one.
+            self.origins.insert(*gid, (origin.clone(), made.ok()));
+        }
+    }
+
     fn show(&mut self, local: &LocalEndpoint, own: &mut Own) {
         // The node comes into the graph before its endpoints; without it the endpoint waits for the next change.
         let is_its =
@@ -154,6 +187,8 @@ impl Mirror {
             Ok(object) => {
                 match &object {
                     Object::Publisher(publisher) => own.add_publisher(publisher.gid),
+                    // The graph has no topic of such a name.
+                    Object::Subscription(_) if local.endpoint.qos.avoid_ros_namespace_conventions => {}
                     Object::Subscription(_) => own.add_subscription(local.gid, names(&node), &local.endpoint.name),
                     Object::Client(_) | Object::Server(_) => {}
                 }

@@ -4,16 +4,23 @@ use super::{
     far_graph::{FarGraph, is_same_type},
     mirror::Mirror,
 };
-use gantry_bridge::mismatch;
+use gantry_bridge::{Border, mismatch};
 use std::collections::BTreeSet;
 
 /// A sentence for each local endpoint and each far one at the other end of its name whose types differ, and for each
-/// local node and endpoint that the network cannot have.
-pub fn mismatches(far: &FarGraph, mirror: &Mirror) -> BTreeSet<String> {
+/// local node and endpoint that the network cannot have, and for each far node whose services are not carried.
+pub fn mismatches(far: &FarGraph, mirror: &Mirror, border: &Border) -> BTreeSet<String> {
     let mut found: BTreeSet<String> = mirror.refused().cloned().collect();
     for local in mirror.endpoints().map(|shown| &shown.local) {
         let others = far.of_name(&local.endpoint).filter(|far| !is_same_type(&local.endpoint, &far.endpoint));
         found.extend(others.map(|far| mismatch(&local.endpoint, &local.node, &far.endpoint, &far.node.full_name())));
     }
+    found.extend(far.namesakes(border).map(|node| {
+        format!(
+            "the services of node {} of the network are not carried: a node here has the same full name, and the network lists \
+             services by the names of nodes; rename one of the two",
+            gantry::printable(&node.full_name(), &[])
+        )
+    }));
     found
 }

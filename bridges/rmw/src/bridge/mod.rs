@@ -14,13 +14,12 @@ mod topics_out;
 use crate::rmw::{Library, Node as NetworkNode, Options, Ready, Session, Waiter};
 use clients::Clients;
 use far_graph::{FarEndpoint, FarGraph};
-use gantry::{Gid, Node};
+use gantry::Gid;
 use gantry_bridge::{
-    Context, FarNodes, IMPATIENCE, Kind, LocalEndpoint, LocalGraph, PERIOD, Policy, SETTLE, ServiceHashes, Sources,
-    Status, StatusPublisher, TopicsOut, watch_domain,
+    Border, Context, FarNodes, IMPATIENCE, Kind, LocalEndpoint, LocalGraph, PERIOD, Place, Policy, SETTLE,
+    ServiceHashes, Sources, Status, StatusPublisher, TopicsOut, watch_domain,
 };
 use gantry_command::say;
-use gantry_shm::Participant;
 use mirror::Mirror;
 use mismatches::mismatches;
 use own::Own;
@@ -52,12 +51,8 @@ enum Event {
 /// The bridge of one domain.
 pub struct Bridge {
     context: Context,
-    domain_id: u32,
-    /// Whether the network sees what other bridges brought.
-    is_hub: bool,
-    node: Node,
-    participant: Arc<Participant>,
-    own_gid: Gid,
+    place: Place,
+    border: Border,
     events: mpsc::Receiver<Event>,
     hashes: ServiceHashes,
     far: FarGraph,
@@ -80,17 +75,12 @@ pub struct Bridge {
 }
 
 impl Bridge {
-    pub fn new(
-        library: Arc<Library>,
-        options: &Options,
-        (node, participant): (Node, Arc<Participant>),
-        policy: Policy,
-        is_hub: bool,
-    ) -> Result<Bridge, Failure> {
+    pub fn new(library: Arc<Library>, options: &Options, place: Place, policy: Policy) -> Result<Bridge, Failure> {
         let (sender, events) = mpsc::channel();
         let session = Session::open(library, options)?;
         // A hidden node: `ros2 node list` shows it with --all only.
-        let network = NetworkNode::new(&session, "/", node.fully_qualified_name().trim_start_matches('/'))?;
+        let name = place.node.fully_qualified_name();
+        let network = NetworkNode::new(&session, "/", name.trim_start_matches('/'))?;
         let mut own = Own::default();
         own.add_node((network.namespace.clone(), network.name.clone()));
         let (of_network, of_end) = (sender.clone(), sender.clone());
@@ -103,24 +93,19 @@ impl Bridge {
         let of_context = sender.clone();
         let context = Context::new(policy, move || drop(of_context.send(Event::Look)));
         let of_domain = sender.clone();
-        watch_domain(participant.clone(), move || of_domain.send(Event::Look).is_ok())?;
+        watch_domain(place.participant.clone(), move || of_domain.send(Event::Look).is_ok())?;
         gantry::on_shutdown(move || drop(sender.send(Event::End)));
-        let found = participant.nodes_of_name(&node.fully_qualified_name())?.first().map(|entry| entry.description.gid);
-        let own_gid = found.ok_or("the bridge's own node is not in the graph")?;
-        let domain_id = node.domain_id();
+        let node = &place.node;
         Ok(Bridge {
-            own_gid,
-            topics_out: TopicsOut::new(Sources::start(&node, "bridge-topics")?),
-            topics_in: TopicsIn::new(participant.clone()),
-            servers: Servers::new(Sources::start(&node, "bridge-servers")?),
-            clients: Clients::new(Sources::start(&node, "bridge-clients")?, own_gid),
-            status: StatusPublisher::new(&node)?,
-            nodes: FarNodes::new(&session.library.identifier, domain_id, participant.clone(), is_hub),
+            topics_out: TopicsOut::new(Sources::start(node, "bridge-topics")?),
+            topics_in: TopicsIn::new(place.participant.clone()),
+            servers: Servers::new(Sources::start(node, "bridge-servers")?),
+            clients: Clients::new(Sources::start(node, "bridge-clients")?, place.own),
+            status: StatusPublisher::new(node)?,
+            nodes: FarNodes::new(&place),
+            border: Border::new(&place, options.domain_id)?,
             context,
-            domain_id,
-            is_hub,
-            node,
-            participant,
+            place,
             events,
             hashes: ServiceHashes::default(),
             far: FarGraph::default(),
@@ -168,7 +153,8 @@ impl Bridge {
         if !is_unfinished {
             self.patience = UNFINISHED;
         }
-        let period = if is_unfinished { self.patience } else { PERIOD };
+        let period = if self.border.is_claiming() { UNFINISHED } else { PERIOD };
+        let period = if is_unfinished { self.patience.min(period) } else { period };
         let deadline = Instant::now() + period;
         let first = loop {
             let has_calls = self.servers.is_waiting() || self.clients.is_waiting();
@@ -216,19 +202,24 @@ impl Bridge {
             self.far = FarGraph::read(&self.network, &mut self.own)?;
             self.read_at = Some(Instant::now());
         }
-        let local = LocalGraph::read(&self.participant, self.own_gid, &mut self.hashes, self.is_hub)?;
-        self.mirror.update(&self.session, &local, &self.context.policy, &mut self.own);
-        self.servers.update(&self.context, &self.node, &self.far, &self.mirror);
+        let Place { participant, own, is_hub, .. } = &self.place;
+        let local = LocalGraph::read(participant, *own, &mut self.hashes, *is_hub)?;
+        self.border.update(&local, self.far.nodes());
+        self.far.let_in(&self.border);
+        let outgoing_graph = self.border.outgoing(&local);
+        self.mirror.update(&self.session, &outgoing_graph, &self.context.policy, &mut self.own);
+        self.mirror.show_origins(&self.border, &mut self.own);
+        self.servers.update(&self.context, &self.place.node, &self.far, &self.mirror);
         self.update_far_nodes();
         self.topics_in.update(&self.context, &self.nodes, &self.far, &self.mirror);
         self.clients.update(&self.context, &self.nodes, &self.far, &self.mirror);
         let outgoing = outgoing(&self.context, &self.far, &self.mirror);
         let open = |local: &LocalEndpoint| open(&self.mirror, local);
-        self.topics_out.update((&self.context, &self.node), outgoing, &local.passed_over, open, say);
+        self.topics_out.update((&self.context, &self.place.node), outgoing, &outgoing_graph.passed_over, open, say);
         let ready = self.topics_in.ready().chain(self.servers.ready()).chain(self.clients.ready());
         self.waiter.set(ready.map(|object| (number(&object), object)).collect());
 
-        let mismatches = mismatches(&self.far, &self.mirror);
+        let mismatches = mismatches(&self.far, &self.mirror, &self.border);
         let refused: HashSet<&String> = self.mirror.refused().collect();
         let is_new = |sentence: &&String| !self.mismatches.contains(*sentence) && !refused.contains(*sentence);
         mismatches.iter().filter(is_new).for_each(say);
@@ -241,7 +232,7 @@ impl Bridge {
         let served: HashSet<&str> = self.servers.names().map(String::as_str).collect();
         // Another bridge asks its network for the far clients that it sees.
         let is_caller = |far: &&FarEndpoint| {
-            !self.is_hub && far.endpoint.kind == Kind::Client && served.contains(far.endpoint.name.as_str())
+            !self.place.is_hub && far.endpoint.kind == Kind::Client && served.contains(far.endpoint.name.as_str())
         };
         let active: HashSet<Gid> = wanted
             .into_keys()
@@ -254,14 +245,14 @@ impl Bridge {
             !active.contains(&far.gid) && policy.treatment(far.endpoint.kind, &far.endpoint.name).is_allowed
         });
         let endpoints = endpoints.map(|far| (far.gid, &far.node, &far.endpoint));
-        self.nodes.update(self.far.nodes.iter(), endpoints, say);
+        self.nodes.update(self.border.far_nodes(), endpoints, say);
     }
 
     fn publish_status(&mut self) -> gantry::Result<()> {
         let library = &self.session.library;
         let status = Status {
-            network: library.identifier.clone(),
-            domain_id: self.domain_id,
+            network: self.place.network.clone(),
+            domain_id: self.place.node.domain_id(),
             session: format!("{:?} {}", library.distribution, library.path.display()),
             local_nodes: self.mirror.node_count(),
             far_nodes: self.nodes.count(),

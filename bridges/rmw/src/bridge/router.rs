@@ -8,7 +8,7 @@ use crate::rmw::Taken;
 use gantry::Gid;
 use gantry_bridge::{Context, Counts, FarSample, Inlet};
 use std::{
-    collections::{BTreeMap, HashMap, VecDeque},
+    collections::{BTreeMap, HashMap, HashSet, VecDeque},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering::Relaxed},
@@ -30,7 +30,7 @@ pub struct Router {
     state: Mutex<State>,
     pub counts: Arc<Counts>,
     wake: Box<dyn Fn() + Send + Sync>,
-    ids: Arc<Ids>,
+    pub ids: Arc<Ids>,
 }
 
 /// The kind of ids and numbers that the messages of this RMW have. Relaxed: hints.
@@ -68,6 +68,8 @@ struct State {
     /// all later ones.
     stash: VecDeque<Stashed>,
     is_replaying: bool,
+    /// Publishers whose samples come by another way.
+    refused: HashSet<Gid>,
 }
 
 struct Stashed {
@@ -114,6 +116,17 @@ impl Router {
         (state.stash, state.is_replaying) = (left, false);
     }
 
+    /// Leaves out the samples of these publishers.
+    pub fn refuse(&self, publishers: &HashSet<Gid>) {
+        let mut state = self.lock();
+        if state.refused != *publishers {
+            state.refused.clone_from(publishers);
+        }
+        let before = state.stash.len();
+        state.stash.retain(|stashed| !publishers.contains(&stashed.taken.publisher));
+        (state.stash.len()..before).for_each(|_| self.counts.duplicate());
+    }
+
     /// Whether samples wait for their publisher.
     pub fn is_waiting(&self) -> bool {
         !self.lock().stash.is_empty()
@@ -126,6 +139,9 @@ impl Router {
             self.ids.are_without_numbers.store(true, Relaxed);
         }
         let mut state = self.lock();
+        if state.refused.contains(&taken.publisher) {
+            return self.counts.duplicate();
+        }
         let is_queued = state.is_replaying || state.stash.iter().any(|other| other.taken.publisher == taken.publisher);
         let guesses = self.ids.are_guessed.load(Relaxed);
         if !is_queued && let Some(found) = state.find(taken, reader, guesses, &self.ids) {

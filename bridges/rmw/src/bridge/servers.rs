@@ -64,6 +64,10 @@ struct FarCall {
 }
 
 impl Call for FarCall {
+    fn length_bytes(&self) -> usize {
+        self.body.len()
+    }
+
     fn send(&self, client: &mut GenericClient) -> Option<gantry::Result<RequestId>> {
         Some(client.send_request_copy(&self.body))
     }

@@ -32,11 +32,19 @@ pub struct TopicsIn {
 
 struct Topic {
     router: Arc<Router>,
-    /// Far publishers with their QoS, and the counterparts that take their samples.
-    inlets: HashMap<Gid, (Arc<Inlet>, Gid)>,
+    inlets: HashMap<Gid, Carried>,
     readers: BTreeMap<Gid, Arc<Reader>>,
     /// The time since which no local subscription is there.
     unused_since: Option<Instant>,
+}
+
+/// A far publisher here.
+struct Carried {
+    inlet: Arc<Inlet>,
+    /// The local subscription whose counterpart takes its samples.
+    by: Gid,
+    /// Whether its history came before its newer samples.
+    is_whole: bool,
 }
 
 /// The counterpart of a local subscription, as the waiter has it.
@@ -107,7 +115,7 @@ impl TopicsIn {
             topic.readers.clear();
             topic.inlets.retain(|gid, _| there.contains(gid));
             let since = *topic.unused_since.get_or_insert_with(Instant::now);
-            since.elapsed() < LINGER || topic.inlets.values().any(|(inlet, _)| inlet.is_matched())
+            since.elapsed() < LINGER || topic.inlets.values().any(|carried| carried.inlet.is_matched())
         });
         let wanted = TopicsIn::wanted(context, far, mirror);
         for (key, shown) in subscriptions {
@@ -118,6 +126,7 @@ impl TopicsIn {
                 unused_since: None,
             });
             topic.update(&self.participant, nodes, &wanted, &shown);
+            topic.router.refuse(&far.refused);
         }
     }
 
@@ -128,7 +137,7 @@ impl TopicsIn {
         let takes_all = self.ids.are_without_numbers();
         self.topics.values().flat_map(move |topic| {
             let is_used = move |reader: &&Arc<Reader>| {
-                takes_all || reader.is_keep_all || topic.inlets.values().any(|(_, by)| *by == reader.of)
+                takes_all || reader.is_keep_all || topic.inlets.values().any(|carried| carried.by == reader.of)
             };
             topic.readers.values().filter(is_used).map(|reader| reader.clone() as Arc<dyn Ready>)
         })
@@ -170,15 +179,17 @@ impl Topic {
             wanted.iter().filter(|(_, far)| is_its(far)).map(|(gid, far)| (*gid, *far)).collect();
         self.inlets.retain(|gid, _| publishers.contains_key(gid));
         for (gid, far) in publishers {
-            let current = self.inlets.get(&gid).map(|(_, reader)| *reader);
+            let current = self.inlets.get(&gid).map(|carried| carried.by);
             let Some(reader) = choose(&far.endpoint.qos, shown, current) else { continue };
             if current == Some(reader.0) {
                 continue;
             }
-            // The history that the new counterpart brings would come after newer samples.
+            // The history that the new counterpart brings would come after newer samples, or once more without numbers.
+            let has_numbers = !self.router.ids.are_without_numbers();
             let keeps = !reader.1 || current.is_none_or(|_| self.is_latched(current, shown));
-            if let Some((_, by)) = self.inlets.get_mut(&gid).filter(|_| keeps) {
-                *by = reader.0;
+            let keeps = |carried: &&mut Carried| keeps || carried.is_whole && has_numbers;
+            if let Some(carried) = self.inlets.get_mut(&gid).filter(keeps) {
+                carried.by = reader.0;
                 continue;
             }
             let Some(node) = nodes.node(&far.node) else { continue };
@@ -186,7 +197,10 @@ impl Topic {
             let counts = self.router.counts.clone();
             let qos = with_history(far.endpoint.qos, shown);
             match Inlet::new(participant.clone(), names, first.message_type.clone(), qos, counts) {
-                Ok(inlet) => drop(self.inlets.insert(gid, (Arc::new(inlet), reader.0))),
+                Ok(inlet) => {
+                    let carried = Carried { inlet: Arc::new(inlet), by: reader.0, is_whole: reader.1 };
+                    self.inlets.insert(gid, carried);
+                }
                 Err(error) => say(format_args!("a publisher of {} is not carried: {error}", far.endpoint.name)),
             }
         }
@@ -202,10 +216,10 @@ impl Topic {
     fn set_routes(&self) {
         self.router.change(|routes| {
             routes.retain(|gid, _| self.inlets.contains_key(gid));
-            for (gid, (inlet, reader)) in &self.inlets {
+            for (gid, Carried { inlet, by, .. }) in &self.inlets {
                 match routes.get_mut(gid) {
-                    Some(route) if Arc::ptr_eq(&route.inlet, inlet) => route.reader = *reader,
-                    _ => drop(routes.insert(*gid, Route::new(inlet.clone(), *reader))),
+                    Some(route) if Arc::ptr_eq(&route.inlet, inlet) => route.reader = *by,
+                    _ => drop(routes.insert(*gid, Route::new(inlet.clone(), *by))),
                 }
             }
         });

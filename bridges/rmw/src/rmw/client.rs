@@ -1,7 +1,7 @@
 //! A client of services of other sessions.
 
 use super::{
-    error::{RmwError, check, check_pointer},
+    error::{RmwError, check, check_end, check_pointer},
     node::{Node, c_text},
     types::ServiceSupport,
     waiter::Handle,
@@ -92,8 +92,10 @@ impl Client {
 impl Drop for Client {
     fn drop(&mut self) {
         let session = &self.node.session;
+        let functions = &session.library.functions;
         let _control = session.control();
         // SAFETY: a live client of this node that no wait set has (R4), under the lock (R3).
-        unsafe { (session.library.functions.rmw_destroy_client)(self.node.as_ptr(), self.client) };
+        let code = unsafe { (functions.rmw_destroy_client)(self.node.as_ptr(), self.client) };
+        check_end(functions, "rmw_destroy_client", code);
     }
 }

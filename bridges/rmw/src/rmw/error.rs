@@ -1,6 +1,7 @@
 //! Errors of the RMW: the sentence of its error state.
 
 use super::functions::Functions;
+use gantry_command::say;
 use rmw_abi::bindings::*;
 use std::{ffi::CStr, fmt};
 
@@ -26,6 +27,13 @@ pub fn check(functions: &Functions, function: &'static str, code: rmw_ret_t) -> 
     if code == RMW_RET_OK { Ok(()) } else { Err(take(functions, function, code)) }
 }
 
+/// Says it if a function that ends an object failed, and clears the error state.
+pub fn check_end(functions: &Functions, function: &'static str, code: rmw_ret_t) {
+    if let Err(error) = check(functions, function, code) {
+        say(format_args!("an object of the network may stay there until the bridge ends: {error}"));
+    }
+}
+
 /// The pointer; for null the error state, which is cleared.
 pub fn check_pointer<T>(functions: &Functions, function: &'static str, made: *mut T) -> Result<*mut T, RmwError> {
     if made.is_null() { Err(take(functions, function, RMW_RET_ERROR)) } else { Ok(made) }
@@ -36,7 +44,7 @@ fn take(functions: &Functions, function: &'static str, code: rmw_ret_t) -> RmwEr
     // SAFETY: it copies the error state of this thread (R5).
     let text = unsafe { (functions.rcutils_get_error_string)() };
     // SAFETY: rcutils ends the text with 0 inside the array.
-    let why = unsafe { CStr::from_ptr(text.text.as_ptr()) }.to_string_lossy().into_owned();
+    let why = unsafe { CStr::from_ptr(text.str.as_ptr()) }.to_string_lossy().into_owned();
     // SAFETY: it clears the error state of this thread.
     unsafe { (functions.rcutils_reset_error)() };
     RmwError { function, code, why }

@@ -109,5 +109,5 @@ functions! {
 /// `rcutils_error_string_t`.
 #[repr(C)]
 pub struct ErrorString {
-    pub text: [c_char; 1024],
+    pub str: [c_char; 1024],
 }

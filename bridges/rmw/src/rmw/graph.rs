@@ -1,7 +1,7 @@
 //! The graph of the network, as the RMW sees it: nodes and endpoints of all sessions, also of this one.
 
 use super::{
-    error::{RmwError, check},
+    error::{RmwError, check, check_end},
     node::{Node, c_text},
     strings::{no_strings, text, texts},
 };
@@ -101,11 +101,13 @@ fn nodes(node: &Node) -> Result<Vec<GraphNode>, RmwError> {
     };
     // SAFETY: initialised arrays.
     let found = [&names, &namespaces, &enclaves].map(|array| unsafe { texts(array) });
+    let read = check(functions, "rmw_get_node_names_with_enclaves", code);
     for array in [&mut names, &mut namespaces, &mut enclaves] {
         // SAFETY: an initialised array, which is not used again.
-        unsafe { (functions.rcutils_string_array_fini)(array) };
+        let code = unsafe { (functions.rcutils_string_array_fini)(array) };
+        check_end(functions, "rcutils_string_array_fini", code);
     }
-    check(functions, "rmw_get_node_names_with_enclaves", code)?;
+    read?;
     let [names, namespaces, enclaves] = found;
     let all = names.into_iter().zip(namespaces).zip(enclaves);
     Ok(all.map(|((name, namespace), enclave)| GraphNode { namespace, name, enclave }).collect())
@@ -146,7 +148,8 @@ fn names_and_types(
         })
         .collect();
     // SAFETY: an initialised struct, which is not used again.
-    unsafe { (functions.rmw_names_and_types_fini)(&mut found) };
+    let code = unsafe { (functions.rmw_names_and_types_fini)(&mut found) };
+    check_end(functions, "rmw_names_and_types_fini", code);
     Ok(names.into_iter().zip(types).collect())
 }
 
@@ -170,7 +173,8 @@ fn endpoints(node: &Node, list: ByTopic, kind: Kind, topic: &str) -> Result<Vec<
     };
     let endpoints = infos.iter().map(|info| endpoint(info, kind, topic)).collect();
     // SAFETY: an initialised array, which is not used again.
-    unsafe { (functions.rmw_topic_endpoint_info_array_fini)(&mut found, &mut allocator) };
+    let code = unsafe { (functions.rmw_topic_endpoint_info_array_fini)(&mut found, &mut allocator) };
+    check_end(functions, "rmw_topic_endpoint_info_array_fini", code);
     Ok(endpoints)
 }
 

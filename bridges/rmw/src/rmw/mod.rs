@@ -8,7 +8,8 @@
 //!   they may run at the same time. Publish, take, send and trigger may run beside them, on objects that live (R2).
 //! - R4: only the waiter's thread calls `rmw_wait`, on objects to which it owns references.
 //! - R5: the functions have the types of ROS 2's headers, which the test `headers` of `rmw-gantry` compares with the
-//!   declarations of `rmw-abi`; the layouts are the distribution's, which is checked before the first call.
+//!   declarations of `rmw-abi` and with the table in `functions.rs`; the layouts are the distribution's, which is
+//!   checked before the first call.
 
 mod client;
 mod error;

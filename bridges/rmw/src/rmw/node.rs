@@ -1,7 +1,7 @@
 //! A node of the session.
 
 use super::{
-    error::{RmwError, check_pointer},
+    error::{RmwError, check_end, check_pointer},
     session::Session,
 };
 use rmw_abi::bindings::*;
@@ -50,8 +50,10 @@ pub fn c_text(text: &str) -> CString {
 
 impl Drop for Node {
     fn drop(&mut self) {
+        let functions = &self.session.library.functions;
         let _control = self.session.control();
         // SAFETY: a node whose endpoints have ended (R2), under the lock (R3).
-        unsafe { (self.session.library.functions.rmw_destroy_node)(self.node) };
+        let code = unsafe { (functions.rmw_destroy_node)(self.node) };
+        check_end(functions, "rmw_destroy_node", code);
     }
 }

@@ -1,7 +1,7 @@
 //! A publisher of serialized messages.
 
 use super::{
-    error::{RmwError, check, check_pointer},
+    error::{RmwError, check, check_end, check_pointer},
     node::{Node, c_text},
     types::MessageSupport,
 };
@@ -89,8 +89,10 @@ impl Publisher {
 
 impl Drop for Publisher {
     fn drop(&mut self) {
+        let functions = &self.node.session.library.functions;
         let _control = self.node.session.control();
         // SAFETY: a live publisher of this node, under the lock (R3).
-        unsafe { (self.node.session.library.functions.rmw_destroy_publisher)(self.node.as_ptr(), self.publisher) };
+        let code = unsafe { (functions.rmw_destroy_publisher)(self.node.as_ptr(), self.publisher) };
+        check_end(functions, "rmw_destroy_publisher", code);
     }
 }

@@ -1,7 +1,7 @@
 //! A server for clients of other sessions.
 
 use super::{
-    error::{RmwError, check, check_pointer},
+    error::{RmwError, check, check_end, check_pointer},
     node::{Node, c_text},
     types::ServiceSupport,
     waiter::Handle,
@@ -88,8 +88,10 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         let session = &self.node.session;
+        let functions = &session.library.functions;
         let _control = session.control();
         // SAFETY: a live server of this node that no wait set has (R4), under the lock (R3).
-        unsafe { (session.library.functions.rmw_destroy_service)(self.node.as_ptr(), self.server) };
+        let code = unsafe { (functions.rmw_destroy_service)(self.node.as_ptr(), self.server) };
+        check_end(functions, "rmw_destroy_service", code);
     }
 }

@@ -1,7 +1,7 @@
 //! The session: the context of the RMW.
 
 use super::{
-    error::{RmwError, check},
+    error::{RmwError, check, check_end},
     library::Library,
     options::Options,
 };
@@ -95,7 +95,8 @@ fn open<L: Layout + 'static>(library: &Library, options: &Options) -> Result<Con
     // SAFETY: initialised options, and a zeroed context that stays at its address.
     let started = check(functions, "rmw_init", unsafe { (functions.rmw_init)(init_options, pointer) });
     // SAFETY: initialised options, which the context copied.
-    unsafe { (functions.rmw_init_options_fini)(init_options) };
+    let code = unsafe { (functions.rmw_init_options_fini)(init_options) };
+    check_end(functions, "rmw_init_options_fini", code);
     started?;
     let memory: Box<dyn Any> = context;
     Ok((pointer, memory))
@@ -132,9 +133,11 @@ impl Drop for Session {
     fn drop(&mut self) {
         let functions = &self.library.functions;
         // SAFETY: an initialised context; all objects that were made with it have ended (R2).
-        unsafe { (functions.rmw_shutdown)(self.context) };
+        let code = unsafe { (functions.rmw_shutdown)(self.context) };
+        check_end(functions, "rmw_shutdown", code);
         // SAFETY: a context that was shut down.
-        unsafe { (functions.rmw_context_fini)(self.context) };
+        let code = unsafe { (functions.rmw_context_fini)(self.context) };
+        check_end(functions, "rmw_context_fini", code);
         self.context = null_mut();
     }
 }

@@ -1,7 +1,7 @@
 //! A subscription to serialized messages of other sessions.
 
 use super::{
-    error::{RmwError, check, check_pointer},
+    error::{RmwError, check, check_end, check_pointer},
     node::{Node, c_text},
     serialized::Serialized,
     types::MessageSupport,
@@ -106,8 +106,10 @@ impl Subscription {
 impl Drop for Subscription {
     fn drop(&mut self) {
         let session = &self.node.session;
+        let functions = &session.library.functions;
         let _control = session.control();
         // SAFETY: a live subscription of this node that no wait set has (R4), under the lock (R3).
-        unsafe { (session.library.functions.rmw_destroy_subscription)(self.node.as_ptr(), self.subscription) };
+        let code = unsafe { (functions.rmw_destroy_subscription)(self.node.as_ptr(), self.subscription) };
+        check_end(functions, "rmw_destroy_subscription", code);
     }
 }

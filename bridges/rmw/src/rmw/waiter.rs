@@ -1,7 +1,7 @@
 //! The waiter: the thread that waits for the network and takes what comes.
 
 use super::{
-    error::{RmwError, check, check_pointer},
+    error::{RmwError, check, check_end, check_pointer},
     node::Node,
     serialized::Serialized,
     session::Session,
@@ -186,16 +186,21 @@ impl GuardCondition {
     }
 
     fn trigger(&self) {
+        let functions = &self.session.library.functions;
         // SAFETY: a live guard condition.
-        unsafe { (self.session.library.functions.rmw_trigger_guard_condition)(self.condition) };
+        let code = unsafe { (functions.rmw_trigger_guard_condition)(self.condition) };
+        // The thread looks again at the next news.
+        let _ = check(functions, "rmw_trigger_guard_condition", code);
     }
 }
 
 impl Drop for GuardCondition {
     fn drop(&mut self) {
+        let functions = &self.session.library.functions;
         let _control = self.session.control();
         // SAFETY: a live guard condition that no wait set has, because the thread ended (R4), under the lock (R3).
-        unsafe { (self.session.library.functions.rmw_destroy_guard_condition)(self.condition) };
+        let code = unsafe { (functions.rmw_destroy_guard_condition)(self.condition) };
+        check_end(functions, "rmw_destroy_guard_condition", code);
     }
 }
 
@@ -286,8 +291,10 @@ impl WaitSet {
 
 impl Drop for WaitSet {
     fn drop(&mut self) {
+        let functions = &self.session.library.functions;
         let _control = self.session.control();
         // SAFETY: a wait set that no thread waits on, under the lock (R3).
-        unsafe { (self.session.library.functions.rmw_destroy_wait_set)(self.wait_set) };
+        let code = unsafe { (functions.rmw_destroy_wait_set)(self.wait_set) };
+        check_end(functions, "rmw_destroy_wait_set", code);
     }
 }

@@ -1,7 +1,14 @@
 //! Bridges of tests. Each link has a domain of the network of its own.
 
 use crate::suite::hosts::Bridge;
-use std::{path::Path, process::Command, sync::LazyLock};
+use std::{
+    path::Path,
+    process::Command,
+    sync::{
+        LazyLock,
+        atomic::{AtomicU32, Ordering::Relaxed},
+    },
+};
 
 static RMW: LazyLock<String> =
     LazyLock::new(|| std::env::var("BRIDGE_TEST_RMW").unwrap_or_else(|_| "rmw_fastrtps_cpp".to_owned()));
@@ -15,12 +22,25 @@ pub struct Link {
 
 impl Link {
     pub fn new() -> Link {
+        Link::between(2)
+    }
+
+    /// A network of any number of bridges.
+    pub fn between(_bridges: usize) -> Link {
+        static LINKS: AtomicU32 = AtomicU32::new(0);
         // Tests are processes of their own, and ids of processes follow each other.
-        Link { domain_id: std::process::id() % 100 + 1 }
+        Link { domain_id: std::process::id() % 100 + 1 + 100 * LINKS.fetch_add(1, Relaxed) }
     }
 
     pub fn start(&self, host: &Path) -> Bridge {
-        Bridge::spawn(self.command(), host)
+        self.start_with(0, host, &[])
+    }
+
+    /// Starts a bridge with further options.
+    pub fn start_with(&self, _index: usize, host: &Path, arguments: &[&str]) -> Bridge {
+        let mut command = self.command();
+        command.args(arguments);
+        Bridge::spawn(command, host)
     }
 
     /// The program with its options.

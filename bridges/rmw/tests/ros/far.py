@@ -74,6 +74,23 @@ def caller(name):
         say(f"answer {answer.success} {answer.message}")
 
 
+def slow_server(name, node_name):
+    """Says what it is asked, and answers after an order."""
+    node = Node(node_name, start_parameter_services=False)
+    turn = threading.Semaphore(0)
+
+    def answer(request, response):
+        say(f"asked {request.data}")
+        turn.acquire()
+        response.success, response.message = request.data, node_name
+        return response
+
+    node.create_service(SetBool, name, answer)
+    spin_in_background(node)
+    for _ in orders():
+        turn.release()
+
+
 def action_server(name):
     """Answers goals with feedback after each number."""
     node = Node("action_server", start_parameter_services=False)
@@ -144,7 +161,9 @@ def graph(node, wanted):
         namespace, name = full.rsplit("/", 1)
         for kind, of in (("server", node.get_service_names_and_types_by_node), ("client", node.get_client_names_and_types_by_node)):
             lines += [f"{kind} {full} {service} {types}" for service, types in sorted(of(name, namespace or "/"))]
-    for topic, types in sorted(node.get_topic_names_and_types()):
+    # As for ROS 2's tools, a topic with an underscore before its name is hidden: bridges show the origins of nodes there.
+    is_shown = lambda topic: "/_gantry" not in topic
+    for topic, types in sorted(found for found in node.get_topic_names_and_types() if is_shown(found[0])):
         for kind, of in (("publisher", node.get_publishers_info_by_topic), ("subscription", node.get_subscriptions_info_by_topic)):
             for info in of(topic):
                 full = f"{info.node_namespace.rstrip('/')}/{info.node_name}"
@@ -157,7 +176,7 @@ def graph(node, wanted):
     return sorted(lines)
 
 
-ROLES = [latched_talker, latched_listener, caller, action_server, action_client, parameter_reader, observer]
+ROLES = [latched_talker, latched_listener, caller, slow_server, action_server, action_client, parameter_reader, observer]
 role = next(role for role in ROLES if role.__name__ == sys.argv[1])
 rclpy.init()
 role(*sys.argv[2:])

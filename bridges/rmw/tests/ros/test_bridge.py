@@ -162,6 +162,50 @@ class Services(Bridged):
             caller.order(order)
             caller.expect(answer)
 
+    def wait_until_gone(self, name):
+        """Waits until the far graph has no node of this name."""
+        observer, limit = self.far("observer"), time.monotonic() + support.PATIENCE
+        while True:
+            observer.order(name)
+            if not list(iter(observer.line, "end")):
+                return
+            self.assertLess(time.monotonic(), limit, f"{name} does not leave")
+
+    def test_a_call_is_not_executed_again_when_another_server_takes_over(self):
+        servers = {name: self.near("slow_server", "/arm", name) for name in ("first", "second")}
+        caller = self.far("caller", "/arm")
+        caller.order("yes")
+        for name, server in servers.items():
+            server.expect("asked True")
+        servers["first"].order("answer")
+        caller.expect("answer True first")
+        servers["second"].order("answer")
+        servers["first"].kill()
+        self.wait_until_gone("/first")
+        caller.order("no")
+        servers["second"].expect("asked False")
+        servers["second"].order("answer")
+        caller.expect("answer False second")
+
+    def test_the_calls_of_a_server_that_leaves_are_counted_and_the_next_one_serves(self):
+        server = self.near("slow_server", "/arm", "first")
+        self.far_caller_asks(server)
+        server.kill()
+        lost = lambda: sum(topic["unclaimed"] for topic in self.status()[1] if topic["name"] == "/arm")
+        limit = time.monotonic() + support.PATIENCE
+        while lost() != 1:
+            self.assertLess(time.monotonic(), limit, self.status())
+        server = self.near("slow_server", "/arm", "second")
+        caller = self.far_caller_asks(server)
+        server.order("answer")
+        caller.expect("answer True second")
+
+    def far_caller_asks(self, server):
+        caller = self.far("caller", "/arm")
+        caller.order("yes")
+        server.expect("asked True")
+        return caller
+
     def test_actions_go_both_ways(self):
         for server, client in ((self.far, self.near), (self.near, self.far)):
             process = server("action_server", f"/{server.__name__}_fibonacci")

@@ -24,6 +24,8 @@ use zenoh::{
 pub struct Clients {
     sources: Sources,
     services: BTreeMap<String, Service>,
+    /// Any entity of the bridge.
+    own: Gid,
 }
 
 struct Service {
@@ -40,11 +42,14 @@ struct Asker {
     querier: Querier<'static>,
     /// The GIDs of the local clients on the network.
     clients: Mutex<HashMap<Gid, Gid>>,
+    /// Any entity of the bridge.
+    own: Gid,
 }
 
 impl Clients {
-    pub fn new(sources: Sources) -> Clients {
-        Clients { sources, services: BTreeMap::new() }
+    /// `own` is the id of any entity of the bridge.
+    pub fn new(sources: Sources, own: Gid) -> Clients {
+        Clients { sources, services: BTreeMap::new(), own }
     }
 
     /// The tokens of the far servers that have a server here.
@@ -81,7 +86,7 @@ impl Clients {
                 *lock(&service.asker.clients) = gids;
                 continue;
             }
-            match serve(context, node, key, local, gids) {
+            match serve((context, self.own), node, key, local, gids) {
                 Ok((asker, stand_in)) => {
                     let source = self.sources.add(stand_in.source());
                     let service = Service { source, token: text.to_owned(), asker, _stand_in: stand_in };
@@ -100,7 +105,7 @@ impl Clients {
 
 /// The stand-in for the far servers of one key, and the way of its requests.
 fn serve(
-    context: &Context,
+    (context, own): (&Context, Gid),
     node: &Node,
     key: &str,
     client: &LocalEndpoint,
@@ -114,7 +119,7 @@ fn serve(
     let querier = querier.priority(Priority::try_from(treatment.priority)?).express(treatment.is_express);
     // The result of an action may take hours.
     let querier = if name.contains("/_action/get_result") { querier.timeout(FOREVER) } else { querier };
-    let asker = Arc::new(Asker { querier: querier.wait()?, clients: Mutex::new(gids) });
+    let asker = Arc::new(Asker { querier: querier.wait()?, clients: Mutex::new(gids), own });
     let of_stand_in = asker.clone();
     let ask = move |stand_in: &Arc<StandIn>, request: GenericRequest| of_stand_in.ask(stand_in, &request);
     let stand_in = StandIn::new(node, client, context.counts("in", name), ask)?;
@@ -125,7 +130,14 @@ impl Asker {
     /// Asks the far servers. Requests of the bridge itself come from far clients, which asked them already.
     fn ask(&self, stand_in: &Arc<StandIn>, request: &GenericRequest) {
         let id = request.id();
-        let Some(gid) = lock(&self.clients).get(&id.client_gid).copied() else { return };
+        if id.client_gid.is_of_same_process(&self.own) {
+            return;
+        }
+        let clients = lock(&self.clients);
+        // Another bridge asks for all of its clients with one of its own.
+        let gid = clients.get(&id.client_gid).or_else(|| clients.values().min()).copied();
+        drop(clients);
+        let Some(gid) = gid else { return stand_in.counts.disown() };
         let source_time_ns = request.message_info().source_wall_time_ns.cast_signed();
         let attachment = Attachment { sequence: id.sequence.cast_signed(), source_time_ns, gid };
         let (of_reply, is_answered) = (stand_in.clone(), AtomicBool::new(false));

@@ -2,8 +2,8 @@
 
 use crate::wire::{Token, gid_of, key_of};
 use gantry::Gid;
-use gantry_bridge::{Endpoint, FarNode, Kind};
-use std::collections::BTreeMap;
+use gantry_bridge::{Border, Endpoint, FarNode, Kind, Origin};
+use std::collections::{BTreeMap, HashMap};
 
 /// A far node or endpoint.
 #[derive(Clone, Debug)]
@@ -14,6 +14,17 @@ pub struct FarEntity {
     pub gid: Gid,
     /// The key of an endpoint; `None`: a node, or a name that has no key.
     pub key: Option<String>,
+    crossing: Crossing,
+}
+
+/// Whether an endpoint comes into the domain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Crossing {
+    /// Not yet.
+    Waits,
+    LetIn,
+    /// It comes by another way, or shows an origin.
+    Refused,
 }
 
 /// The far entities by the texts of their tokens.
@@ -33,7 +44,8 @@ impl FarGraph {
                 name: token.node.clone(),
                 enclave: token.enclave.clone(),
             };
-            self.0.insert(text.to_owned(), FarEntity { gid: gid_of(text), node, token, key });
+            self.0
+                .insert(text.to_owned(), FarEntity { gid: gid_of(text), node, token, key, crossing: Crossing::Waits });
         }
         true
     }
@@ -42,16 +54,47 @@ impl FarGraph {
         self.0.remove(text);
     }
 
-    /// All entities, each with the text of its token.
-    pub fn entities(&self) -> impl Iterator<Item = (&str, &FarEntity)> {
-        self.0.iter().map(|(text, entity)| (text.as_str(), entity))
+    /// The nodes, with the origins that bridges show.
+    pub fn nodes(&self) -> impl Iterator<Item = (&FarNode, Option<Origin>)> {
+        let mut nodes: HashMap<&FarNode, Vec<Origin>> = HashMap::new();
+        for entity in self.0.values() {
+            let origins = nodes.entry(&entity.node).or_default();
+            origins.extend(entity.token.endpoint.as_ref().and_then(|endpoint| Origin::from_topic(&endpoint.name)));
+        }
+        nodes.into_iter().map(|(node, origins)| (node, Origin::best(origins)))
     }
 
-    /// The endpoints of this sort.
+    /// Lets endpoints in, by their nodes, and keeps out the others.
+    pub fn let_in(&mut self, border: &Border) {
+        for entity in self.0.values_mut() {
+            let is_origin = entity.token.endpoint.as_ref().is_some_and(|endpoint| Origin::is_topic(&endpoint.name));
+            entity.crossing = match border.lets_in(&entity.node) {
+                _ if is_origin || border.refuses(&entity.node) => Crossing::Refused,
+                true => Crossing::LetIn,
+                false => Crossing::Waits,
+            };
+        }
+    }
+
+    /// The endpoints of this sort that come into the domain.
     pub fn of_kind(&self, kind: Kind) -> impl Iterator<Item = (&str, &FarEntity, &Endpoint)> {
-        self.entities().filter_map(move |(text, entity)| {
-            let endpoint = entity.token.endpoint.as_ref().filter(|endpoint| endpoint.kind == kind)?;
-            Some((text, entity, endpoint))
+        self.endpoints(Crossing::LetIn).filter(move |(.., endpoint)| endpoint.kind == kind)
+    }
+
+    /// The endpoints that come into the domain, each with the text of its token.
+    pub fn all_let_in(&self) -> impl Iterator<Item = (&str, &FarEntity, &Endpoint)> {
+        self.endpoints(Crossing::LetIn)
+    }
+
+    /// The endpoints that come into the domain by another way.
+    pub fn refused(&self) -> impl Iterator<Item = (&str, &FarEntity, &Endpoint)> {
+        self.endpoints(Crossing::Refused)
+    }
+
+    fn endpoints(&self, crossing: Crossing) -> impl Iterator<Item = (&str, &FarEntity, &Endpoint)> {
+        self.0.iter().filter_map(move |(text, entity)| {
+            let endpoint = entity.token.endpoint.as_ref().filter(|_| entity.crossing == crossing)?;
+            Some((text.as_str(), entity, endpoint))
         })
     }
 }

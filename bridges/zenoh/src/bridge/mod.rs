@@ -17,13 +17,11 @@ use crate::{network::Network, wire::all_tokens};
 use clients::Clients;
 use context::Event;
 use far_graph::FarGraph;
-use gantry::{Gid, Node};
 use gantry_bridge::{
-    Endpoint, FarNodes, IMPATIENCE, Kind, LocalEndpoint, LocalGraph, PERIOD, Policy, SETTLE, ServiceHashes, Sources,
-    StatusPublisher, TopicsOut, watch_domain,
+    Border, Endpoint, FarNodes, IMPATIENCE, Kind, LocalEndpoint, LocalGraph, PERIOD, Place, Policy, SETTLE,
+    ServiceHashes, Sources, StatusPublisher, TopicsOut, watch_domain,
 };
 use gantry_command::say;
-use gantry_shm::Participant;
 use mismatches::mismatches;
 use servers::Servers;
 use shown::Shown;
@@ -32,20 +30,22 @@ use std::{
     collections::{BTreeSet, HashSet},
     sync::{Arc, atomic::Ordering::Relaxed, mpsc},
     thread,
-    time::Instant,
+    time::{Duration, Instant},
 };
 use topics_in::TopicsIn;
 use topics_out::{open, outgoing};
 use zenoh::{Wait, sample::SampleKind};
+
+/// The time between two looks while nodes wait until their claims are known.
+const CLAIMING: Duration = Duration::from_millis(50);
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// The bridge of one domain.
 pub struct Bridge {
     context: Context,
-    node: Node,
-    participant: Arc<Participant>,
-    own: Gid,
+    place: Place,
+    border: Border,
     events: mpsc::Receiver<Event>,
     hashes: ServiceHashes,
     far: FarGraph,
@@ -60,28 +60,23 @@ pub struct Bridge {
 }
 
 impl Bridge {
-    pub fn new(
-        network: Network,
-        (node, participant): (Node, Arc<Participant>),
-        policy: Policy,
-    ) -> Result<Bridge, Failure> {
+    pub fn new(network: Network, place: Place, policy: Policy) -> Result<Bridge, Failure> {
         let (sender, events) = mpsc::channel();
         let context = Context::new(Arc::new(network), policy, sender.clone());
         let of_domain = sender.clone();
-        watch_domain(participant.clone(), move || of_domain.send(Event::Look).is_ok())?;
+        watch_domain(place.participant.clone(), move || of_domain.send(Event::Look).is_ok())?;
         watch_network(&context, &sender)?;
         gantry::on_shutdown(move || drop(sender.send(Event::End)));
-        let own = participant.nodes_of_name(&node.fully_qualified_name())?.first().map(|entry| entry.description.gid);
+        let node = &place.node;
         Ok(Bridge {
-            own: own.ok_or("the bridge's own node is not in the graph")?,
-            topics_out: TopicsOut::new(Sources::start(&node, "bridge-topics")?),
-            servers: Servers::new(Sources::start(&node, "bridge-servers")?),
-            clients: Clients::new(Sources::start(&node, "bridge-clients")?),
-            status: StatusPublisher::new(&node)?,
-            nodes: FarNodes::new("zenoh", context.network.domain_id, participant.clone(), false),
+            topics_out: TopicsOut::new(Sources::start(node, "bridge-topics")?),
+            servers: Servers::new(Sources::start(node, "bridge-servers")?),
+            clients: Clients::new(Sources::start(node, "bridge-clients")?, place.own),
+            status: StatusPublisher::new(node)?,
+            nodes: FarNodes::new(&place),
+            border: Border::new(&place, context.network.domain_id)?,
             context,
-            node,
-            participant,
+            place,
             events,
             hashes: ServiceHashes::default(),
             far: FarGraph::default(),
@@ -118,9 +113,10 @@ impl Bridge {
 
     /// Waits for a reason to look again; `false`: the program ends.
     fn wait(&mut self) -> bool {
-        let deadline = Instant::now() + PERIOD;
+        let period = if self.border.is_claiming() { CLAIMING } else { PERIOD };
+        let deadline = Instant::now() + period;
         let first = loop {
-            let limit = if self.servers.is_waiting() { IMPATIENCE } else { PERIOD };
+            let limit = if self.servers.is_waiting() { IMPATIENCE } else { period };
             match self.events.recv_timeout(limit.min(deadline.saturating_duration_since(Instant::now()))) {
                 Ok(event) => break event,
                 Err(_) if Instant::now() >= deadline => return true,
@@ -149,30 +145,36 @@ impl Bridge {
 
     /// Makes everything follow from the two graphs.
     fn reconcile(&mut self) -> Result<(), Failure> {
-        let mut local = LocalGraph::read(&self.participant, self.own, &mut self.hashes, false)?;
+        let Place { node, participant, own, is_hub, .. } = &self.place;
+        let mut local = LocalGraph::read(participant, *own, &mut self.hashes, *is_hub)?;
+        self.border.update(&local, self.far.nodes());
+        self.far.let_in(&self.border);
         local.endpoints.iter_mut().for_each(|endpoint| self.adopt_hash(endpoint));
+        let outgoing_graph = self.border.outgoing(&local);
         let is_allowed = |local: &&LocalEndpoint| {
             self.context.policy.treatment(local.endpoint.kind, &local.endpoint.name).is_allowed
         };
         // A far client asks, and a far publisher sends its history, as soon as it sees the token at the other end:
         // services and subscriptions are there before their tokens.
-        let servers: Vec<&LocalEndpoint> = local.of_kind(Kind::Server).filter(is_allowed).collect();
-        self.servers.update(&self.context, &self.node, &self.far, &servers);
+        let servers: Vec<&LocalEndpoint> = outgoing_graph.of_kind(Kind::Server).filter(is_allowed).collect();
+        self.servers.update(&self.context, node, &self.far, &servers);
         let wanted_in = TopicsIn::wanted(&self.context, &self.far, &local);
         let publishers =
             wanted_in.values().flat_map(|wanted| wanted.publishers.iter().map(|(text, ..)| (*text).to_owned()));
         let served: HashSet<&str> = servers.iter().map(|server| server.endpoint.name.as_str()).collect();
-        let callers = self.far.of_kind(Kind::Client).filter(|(.., endpoint)| served.contains(endpoint.name.as_str()));
+        // Another bridge asks its network for the far clients that it sees.
+        let is_caller = |endpoint: &Endpoint| !is_hub && served.contains(endpoint.name.as_str());
+        let callers = self.far.of_kind(Kind::Client).filter(|(.., endpoint)| is_caller(endpoint));
         let callers = callers.map(|(text, ..)| text.to_owned());
         let others = self.topics_in.tokens().chain(self.clients.tokens()).cloned();
         let active: HashSet<String> = publishers.chain(callers).chain(others).collect();
-        update_far_nodes(&mut self.nodes, &self.context, &self.far, &active);
-        self.topics_in.update(&self.context, &self.participant, &self.nodes, &wanted_in);
-        self.shown.update(&self.context.network, &local, &self.context.policy);
+        update_far_nodes((&mut self.nodes, &self.border), &self.context, &self.far, &active);
+        self.topics_in.update(&self.context, participant, &self.nodes, &wanted_in);
+        self.shown.update(&self.context.network, &outgoing_graph, &self.border, &self.context.policy);
         self.clients.update(&self.context, &self.nodes, &self.far, &self.shown);
         let outgoing = outgoing(&self.context, &self.far, &self.shown);
         let open = |local: &LocalEndpoint| open(&self.context, &self.shown, local);
-        self.topics_out.update((&self.context, &self.node), outgoing, &local.passed_over, open, say);
+        self.topics_out.update((&self.context, node), outgoing, &outgoing_graph.passed_over, open, say);
         self.shown.declare(&self.context.network);
 
         let mismatches = mismatches(&self.far, &self.shown);
@@ -194,7 +196,7 @@ impl Bridge {
     }
 
     fn publish_status(&mut self) -> gantry::Result<()> {
-        let mut status = status(&self.context);
+        let mut status = status(&self.context, &self.place.network);
         (status.local_nodes, status.far_nodes) = (self.shown.node_count(), self.nodes.count());
         status.mismatches = self.mismatches.iter().cloned().collect();
         self.status.publish(status, &self.context, &self.topics_out.waiting())
@@ -202,15 +204,18 @@ impl Bridge {
 }
 
 /// Shows the far nodes and endpoints in the domain. `active` are the tokens of endpoints that have endpoints there.
-fn update_far_nodes(nodes: &mut FarNodes, context: &Context, far: &FarGraph, active: &HashSet<String>) {
+fn update_far_nodes(
+    (nodes, border): (&mut FarNodes, &Border),
+    context: &Context,
+    far: &FarGraph,
+    active: &HashSet<String>,
+) {
     let is_wanted = |text: &str, endpoint: &Endpoint| {
         !active.contains(text) && context.policy.treatment(endpoint.kind, &endpoint.name).is_allowed
     };
-    let endpoints = far.entities().filter_map(|(text, entity)| {
-        let endpoint = entity.token.endpoint.as_ref().filter(|endpoint| is_wanted(text, endpoint))?;
-        Some((entity.gid, &entity.node, endpoint))
-    });
-    let refused = nodes.update(far.entities().map(|(_, entity)| &entity.node), endpoints, say);
+    let endpoints = far.all_let_in().filter(|(text, _, endpoint)| is_wanted(text, endpoint));
+    let endpoints = endpoints.map(|(_, entity, endpoint)| (entity.gid, &entity.node, endpoint));
+    let refused = nodes.update(border.far_nodes(), endpoints, say);
     context.network.malformed.fetch_add(refused, Relaxed);
 }
 

@@ -5,7 +5,7 @@ use crate::{payload, wire::Attachment};
 use gantry::Gid;
 use gantry_bridge::{Counts, FarSample, Inlet, lock};
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::{HashMap, HashSet, VecDeque},
     sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
@@ -17,6 +17,7 @@ const MAX_STASHED: usize = 256;
 const MAX_STASHED_TIME: Duration = Duration::from_secs(2);
 /// The time after which a sample without a token is taken for one of the only publisher of its session.
 const GUESS_AFTER: Duration = Duration::from_millis(500);
+
 /// Finds the inlet of each sample of one key.
 pub struct Router {
     state: Mutex<RouterState>,
@@ -35,6 +36,8 @@ struct RouterState {
     /// them.
     stash: VecDeque<(Instant, Sample)>,
     is_replaying: bool,
+    /// Publishers whose samples come by another way.
+    refused: HashSet<Gid>,
 }
 
 impl Router {
@@ -43,8 +46,16 @@ impl Router {
         Router { state, counts, wake: Box::new(context.wake()) }
     }
 
-    pub fn set_inlets<'a>(&self, inlets: impl Iterator<Item = (&'a FarEntity, &'a Arc<Inlet>)>) {
+    pub fn set_inlets<'a>(
+        &self,
+        inlets: impl Iterator<Item = (&'a FarEntity, &'a Arc<Inlet>)>,
+        refused: &HashSet<Gid>,
+    ) {
         let mut state = lock(&self.state);
+        state.refused.clone_from(refused);
+        let before = state.stash.len();
+        state.stash.retain(|(_, sample)| attachment(sample).is_none_or(|found| !refused.contains(&found.gid)));
+        (state.stash.len()..before).for_each(|_| self.counts.duplicate());
         (state.by_gid, state.by_session) = Default::default();
         for (entity, inlet) in inlets {
             state.by_gid.insert(entity.gid, inlet.clone());
@@ -82,8 +93,10 @@ impl Router {
             drop(state);
             return self.give(&inlet, &sample);
         }
-        if attachment(&sample).is_none() {
-            return self.counts.malform();
+        match attachment(&sample) {
+            Some(attachment) if state.refused.contains(&attachment.gid) => return self.counts.duplicate(),
+            Some(_) => {}
+            None => return self.counts.malform(),
         }
         state.stash.push_back((Instant::now(), sample));
         if state.stash.len() > MAX_STASHED {

@@ -40,6 +40,10 @@ struct FarCall {
 }
 
 impl Call for FarCall {
+    fn length_bytes(&self) -> usize {
+        self.query.payload().map_or(0, zenoh::bytes::ZBytes::len)
+    }
+
     fn send(&self, client: &mut GenericClient) -> Option<gantry::Result<RequestId>> {
         let body = self.query.payload().and_then(payload::body)?;
         Some(client.send_request_copy(&body))

@@ -5,7 +5,7 @@ use crate::{
     wire::{Token, gid_of, key_of},
 };
 use gantry::Gid;
-use gantry_bridge::{LocalEndpoint, LocalGraph, LocalNode, Policy, Treatment};
+use gantry_bridge::{Border, LocalEndpoint, LocalGraph, LocalNode, Origin, Policy, Treatment};
 use gantry_command::say;
 use std::collections::{HashMap, HashSet};
 use zenoh::liveliness::LivelinessToken;
@@ -25,6 +25,7 @@ pub struct ShownEndpoint {
 struct ShownNode {
     node: LocalNode,
     number: u64,
+    origin: (Option<Origin>, Option<LivelinessToken>),
     _token: LivelinessToken,
 }
 
@@ -40,15 +41,21 @@ pub struct Shown {
 impl Shown {
     /// Declares the tokens of nodes that came, numbers their endpoints, and withdraws the tokens of entities that left
     /// or changed. [`Shown::declare`] shows the endpoints.
-    pub fn update(&mut self, network: &Network, local: &LocalGraph, policy: &Policy) {
+    pub fn update(&mut self, network: &Network, local: &LocalGraph, border: &Border, policy: &Policy) {
         let nodes: HashMap<Gid, &LocalNode> = local.nodes.iter().map(|node| (node.gid, node)).collect();
         let endpoints: HashMap<Gid, &LocalEndpoint> = local.endpoints.iter().map(|each| (each.gid, each)).collect();
         self.endpoints.retain(|gid, shown| endpoints.get(gid).is_some_and(|local| **local == shown.local));
         self.nodes.retain(|gid, shown| nodes.get(gid).is_some_and(|node| **node == shown.node));
         self.refused.retain(|gid| endpoints.contains_key(gid) || nodes.contains_key(gid));
         for (gid, node) in nodes {
-            if !self.nodes.contains_key(&gid) {
-                self.show_node(network, node);
+            let origin = border.shown_origin(gid);
+            match self.nodes.get_mut(&gid) {
+                None => self.show_node(network, node, origin),
+                // The former token leaves after the new one came: a node without an origin is another one.
+                Some(shown) if shown.origin.0.as_ref() != origin => {
+                    shown.origin = show_origin(network, &token_of_node(network, node, shown.number), origin);
+                }
+                Some(_) => {}
             }
         }
         for (gid, endpoint) in endpoints {
@@ -59,12 +66,13 @@ impl Shown {
         }
     }
 
-    fn show_node(&mut self, network: &Network, node: &LocalNode) {
+    fn show_node(&mut self, network: &Network, node: &LocalNode, origin: Option<&Origin>) {
         let number = network.next_number();
-        let text = token_of_node(network, node, number).text();
-        match text.and_then(|text| network.declare_token(&text).ok()) {
+        let token = token_of_node(network, node, number);
+        let origin = show_origin(network, &token, origin);
+        match token.text().and_then(|text| network.declare_token(&text).ok()) {
             Some(token) => {
-                self.nodes.insert(node.gid, ShownNode { node: node.clone(), number, _token: token });
+                self.nodes.insert(node.gid, ShownNode { node: node.clone(), number, origin, _token: token });
             }
             None => self.refuse(node.gid, &format!("the node {}", node.name)),
         }
@@ -112,6 +120,16 @@ impl Shown {
     pub fn node_count(&self) -> usize {
         self.nodes.len()
     }
+}
+
+/// Shows the origin of a node, before the node.
+fn show_origin(network: &Network, node: &Token, origin: Option<&Origin>) -> (Option<Origin>, Option<LivelinessToken>) {
+    let shown = |origin: &Origin| {
+        let endpoint = Some(origin.endpoint());
+        let text = Token { number: network.next_number(), endpoint, ..node.clone() }.text()?;
+        network.declare_token(&text).ok()
+    };
+    (origin.cloned(), origin.and_then(shown))
 }
 
 fn token_of_node(network: &Network, node: &LocalNode, number: u64) -> Token {

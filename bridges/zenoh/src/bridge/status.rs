@@ -6,13 +6,13 @@ use std::sync::atomic::Ordering::Relaxed;
 use zenoh::Wait;
 
 /// The status without its topics, counts of nodes and mismatches.
-pub fn status(context: &Context) -> Status {
+pub fn status(context: &Context, name: &str) -> Status {
     let network = &context.network;
     let links = network.session.info().links().wait();
     let link =
         |link: zenoh::session::Link| LinkStatus { session: link.zid().to_string(), address: link.dst().to_string() };
     Status {
-        network: "zenoh".to_owned(),
+        network: name.to_owned(),
         domain_id: network.domain_id,
         session: network.session_id.clone(),
         links: links.map(link).collect(),

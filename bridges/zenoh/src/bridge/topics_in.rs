@@ -10,7 +10,7 @@ use super::{
     router::Router,
 };
 use crate::{network::FOREVER, wire::key_of};
-use gantry::{Durability, TypeDescription};
+use gantry::{Durability, Gid, TypeDescription};
 use gantry_bridge::{Endpoint, FarNodes, Inlet, Kind, LINGER, LocalGraph};
 use gantry_command::say;
 use gantry_shm::Participant;
@@ -32,6 +32,8 @@ struct Topic {
     unused_since: Option<Instant>,
     router: Arc<Router>,
     inlets: HashMap<String, Arc<Inlet>>,
+    /// Publishers whose samples were left out.
+    refused: HashSet<Gid>,
     subscriber: Option<AdvancedSubscriber<()>>,
 }
 
@@ -47,6 +49,8 @@ pub struct Wanted<'a> {
     message_type: &'a TypeDescription,
     is_latched: bool,
     pub publishers: Vec<(&'a str, &'a FarEntity, &'a Endpoint)>,
+    /// Publishers whose samples come by another way.
+    refused: HashSet<Gid>,
 }
 
 impl TopicsIn {
@@ -60,7 +64,8 @@ impl TopicsIn {
             if let Some(key) =
                 key_of(context.network.domain_id, endpoint).filter(|_| is_allowed(endpoint.kind, endpoint))
             {
-                let new = Wanted { name: &endpoint.name, message_type, is_latched: false, publishers: Vec::new() };
+                let (name, publishers) = (&endpoint.name, Vec::new());
+                let new = Wanted { name, message_type, is_latched: false, publishers, refused: HashSet::new() };
                 wanted.entry(key).or_insert(new).is_latched |= is_latched(endpoint);
             }
         }
@@ -68,6 +73,12 @@ impl TopicsIn {
             if let Some(wanted) = entity.key.as_ref().and_then(|key| wanted.get_mut(key)) {
                 wanted.is_latched |= is_latched(endpoint);
                 wanted.publishers.push((text, entity, endpoint));
+            }
+        }
+        for (_, entity, endpoint) in far.refused().filter(|(.., endpoint)| endpoint.kind == Kind::Publisher) {
+            if let Some(wanted) = entity.key.as_ref().and_then(|key| wanted.get_mut(key)) {
+                wanted.is_latched |= is_latched(endpoint);
+                wanted.refused.insert(entity.gid);
             }
         }
         wanted
@@ -95,9 +106,12 @@ impl TopicsIn {
                 Some(topic) => topic,
                 None => Topic::new(context, wanted.name),
             };
+            let comes_late = wanted.publishers.iter().any(|(_, entity, _)| topic.refused.contains(&entity.gid));
             topic.set_inlets(participant, nodes, wanted);
-            // The older subscription ends first: its samples would overtake the history.
-            if topic.subscriber.is_none() || wanted.is_latched != topic.is_latched {
+            // The older subscription ends first: its samples would overtake the history. The history of a publisher
+            // that was refused comes with another subscription.
+            let is_late = comes_late && wanted.is_latched;
+            if topic.subscriber.is_none() || wanted.is_latched != topic.is_latched || is_late {
                 topic.subscriber = None;
                 match subscribe(context, key, wanted.is_latched, &topic.router) {
                     Ok(subscriber) => (topic.subscriber, topic.is_latched) = (Some(subscriber), wanted.is_latched),
@@ -121,7 +135,7 @@ impl TopicsIn {
 impl Topic {
     fn new(context: &Context, name: &str) -> Topic {
         let (router, inlets) = (Arc::new(Router::new(context, name)), HashMap::new());
-        Topic { is_latched: false, unused_since: None, router, inlets, subscriber: None }
+        Topic { is_latched: false, unused_since: None, router, inlets, refused: HashSet::new(), subscriber: None }
     }
 
     fn set_inlets(&mut self, participant: &Arc<Participant>, nodes: &FarNodes, wanted: &Wanted<'_>) {
@@ -143,7 +157,8 @@ impl Topic {
             }
         }
         let inlets = publishers.iter().filter_map(|(text, entity, _)| Some((*entity, self.inlets.get(*text)?)));
-        self.router.set_inlets(inlets);
+        self.router.set_inlets(inlets, &wanted.refused);
+        self.refused.clone_from(&wanted.refused);
     }
 }
 

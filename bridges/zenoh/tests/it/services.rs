@@ -142,3 +142,36 @@ fn services_and_parameters_cross_two_bridges() {
         assert_eq!(response.sample().to_message().unwrap().values[0].double_value, 5.0);
     });
 }
+
+#[test]
+fn a_client_calls_a_server_over_a_hub() {
+    in_host("services::a_client_calls_a_server_over_a_hub", |second| {
+        let [of_server, of_hub, port] = [(); 3].map(|()| free_port());
+        let _near = start(&first_host(), of_server, &[of_hub], &["--network", "one"]);
+        let _hub = [
+            start(second, of_hub, &[of_server], &["--network", "one", "--hub"]),
+            start(second, port, &[], &["--network", "two", "--hub"]),
+        ];
+        let arm = node("arm");
+        let mut service = arm.create_service::<SetBool>("/arm/enable").unwrap();
+        let raw = session(port);
+        let tokens = Tokens::watch(&raw);
+        let type_and_hash = set_bool();
+        let of_client = token(&raw, 1, "SC", "asker", &format!("%arm%enable/{type_and_hash}/::,10:,:,:,,"));
+        let _token = raw.liveliness().declare_token(of_client.clone()).wait().unwrap();
+        tokens.expect(&format!("/SS/%/%/arm/%arm%enable/{type_and_hash}/"));
+        for number in 1..=3 {
+            let builder = raw.get(format!("0/arm/enable/{type_and_hash}")).target(QueryTarget::AllComplete);
+            let builder = builder.consolidation(ConsolidationMode::None).payload(vec![0, 1, 0, 0, 1]);
+            let replies = builder.attachment(attachment(number, 1, gid(&of_client))).wait().unwrap();
+            assert!(service.wait(PATIENCE).unwrap());
+            let request = service.take_request().unwrap().expect("the request arrives");
+            let answer = SetBool_Response { success: true, message: format!("call {number}") };
+            service.send_response_copy(request.id(), &answer).unwrap();
+            let reply = replies.recv_timeout(PATIENCE).unwrap().expect("a reply");
+            assert_eq!(reply.result().unwrap().payload().to_bytes(), response(&format!("call {number}")));
+            assert!(replies.recv().is_err(), "one reply");
+            assert!(service.take_request().unwrap().is_none(), "one request");
+        }
+    });
+}

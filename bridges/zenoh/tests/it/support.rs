@@ -26,20 +26,29 @@ pub fn network() -> &'static str {
 /// Whether a sample arrives with the number of its first publisher.
 pub const KEEPS_NUMBERS: bool = true;
 
-/// Two bridges that are connected.
+/// Bridges that are connected.
 pub struct Link {
-    ports: [u16; 2],
+    ports: Vec<u16>,
 }
 
 impl Link {
     pub fn new() -> Link {
-        Link { ports: [free_port(), free_port()] }
+        Link::between(2)
+    }
+
+    /// A network of this number of bridges.
+    pub fn between(bridges: usize) -> Link {
+        Link { ports: (0..bridges).map(|_| free_port()).collect() }
     }
 
     pub fn start(&self, host: &Path) -> Bridge {
-        let [first, second] = self.ports;
-        let (listen, connect) = if host == first_host() { (first, second) } else { (second, first) };
-        start(host, listen, &[connect], &[])
+        self.start_with(usize::from(host != first_host()), host, &[])
+    }
+
+    /// Starts the bridge of this index with further options.
+    pub fn start_with(&self, index: usize, host: &Path, arguments: &[&str]) -> Bridge {
+        let others: Vec<u16> = self.ports.iter().copied().filter(|port| *port != self.ports[index]).collect();
+        start(host, self.ports[index], &others, arguments)
     }
 
     /// The program without options.

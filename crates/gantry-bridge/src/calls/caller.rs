@@ -1,22 +1,22 @@
 //! A caller: the client of the bridge that asks the local servers of one service for far clients.
 
+use super::queue::{Calls, MAX_CALLS, Sent};
 use crate::{counts::Counts, graph::LocalEndpoint, lock::lock};
 use gantry::{
     Attachment, Collector, GenericClient, GenericResponse, ListenerSource, Node, Qos, RequestId,
     ServiceTypeDescription, TakeSource,
 };
 use std::{
-    collections::{BTreeMap, VecDeque},
     fmt,
     sync::{Arc, Mutex, Weak},
     time::Duration,
 };
 
-/// The calls of one service that wait for their servers; beyond them the oldest is given up.
-const MAX_CALLS: usize = 1000;
-
 /// A call of a far client.
 pub trait Call: Send + 'static {
+    /// The length of its request.
+    fn length_bytes(&self) -> usize;
+
     /// Sends the request; `None`: it has another form.
     fn send(&self, client: &mut GenericClient) -> Option<gantry::Result<RequestId>>;
 
@@ -34,16 +34,13 @@ pub struct Caller<C> {
 
 struct State<C> {
     client: Option<GenericClient>,
-    /// Calls that wait until a server is matched.
-    waiting: VecDeque<C>,
-    /// Calls that wait for their responses, by the number of the request.
-    pending: BTreeMap<u64, C>,
+    calls: Calls<C, C>,
 }
 
 impl<C: Call> Caller<C> {
     /// A caller without a client: [`Caller::connect`] makes it. `wake` is called when a call waits.
     pub fn new(counts: Arc<Counts>, wake: impl Fn() + Send + Sync + 'static) -> Arc<Caller<C>> {
-        let state = State { client: None, waiting: VecDeque::new(), pending: BTreeMap::new() };
+        let state = State { client: None, calls: Calls::new(counts.clone()) };
         Arc::new(Caller { state: Mutex::new(state), counts, wake: Box::new(wake) })
     }
 
@@ -59,7 +56,7 @@ impl<C: Call> Caller<C> {
         is_asked: bool,
     ) -> gantry::Result<Option<Box<dyn ListenerSource>>> {
         let mut state = lock(&self.state);
-        if state.client.is_some() || !is_asked && state.waiting.is_empty() {
+        if state.client.is_some() || !is_asked && !state.calls.is_waiting() {
             return Ok(None);
         }
         state.client = Some(client(node, server)?);
@@ -68,13 +65,8 @@ impl<C: Call> Caller<C> {
 
     /// Takes a call: it is sent as soon as a server is matched.
     pub fn call(&self, call: C) {
-        let mut state = lock(&self.state);
-        state.waiting.push_back(call);
-        if state.waiting.len() > MAX_CALLS {
-            state.waiting.pop_front();
-            self.counts.overwrite();
-        }
-        drop(state);
+        let length_bytes = call.length_bytes();
+        lock(&self.state).calls.push(call, length_bytes);
         if !self.flush() {
             (self.wake)();
         }
@@ -82,28 +74,23 @@ impl<C: Call> Caller<C> {
 
     /// Whether calls wait for servers that are not matched yet.
     pub fn is_waiting(&self) -> bool {
-        !lock(&self.state).waiting.is_empty()
+        lock(&self.state).calls.is_waiting()
     }
 
     /// Sends the calls that wait, if a server is matched; `false` if calls go on waiting.
     pub fn flush(&self) -> bool {
         let mut state = lock(&self.state);
-        let State { client, waiting, pending } = &mut *state;
+        let State { client, calls } = &mut *state;
         let is_ready = client.as_mut().is_some_and(|client| client.service_is_ready().unwrap_or_default());
-        let Some(client) = client.as_mut().filter(|_| is_ready) else { return waiting.is_empty() };
-        for call in waiting.drain(..) {
-            match call.send(client) {
-                Some(Ok(id)) => {
-                    pending.insert(id.sequence, call);
-                }
-                Some(Err(_)) => self.counts.fail(),
-                None => self.counts.malform(),
-            }
-            if pending.len() > MAX_CALLS {
-                pending.pop_first();
-                self.counts.overwrite();
-            }
-        }
+        let Some(client) = client.as_mut().filter(|_| is_ready) else {
+            calls.retain(|_| true, |_| true);
+            return !calls.is_waiting();
+        };
+        calls.send(|call| match call.send(client) {
+            Some(Ok(id)) => Sent::As(id.sequence, call),
+            Some(Err(_)) => Sent::Refused,
+            None => Sent::Malformed,
+        });
         true
     }
 
@@ -120,21 +107,13 @@ impl<C: Call> Caller<C> {
                     return;
                 }
             };
-            let Some(call) = state.pending.remove(&response.id().sequence) else { continue };
+            let Some(call) = state.calls.answer(response.id().sequence) else { continue };
             drop(state);
             match call.answer(&response) {
                 Some(length_bytes) => self.counts.carry(length_bytes),
                 None => self.counts.fail(),
             }
         }
-    }
-}
-
-impl<C> Drop for Caller<C> {
-    /// Counts the calls that get no response any more.
-    fn drop(&mut self) {
-        let state = lock(&self.state);
-        (0..state.waiting.len() + state.pending.len()).for_each(|_| self.counts.disown());
     }
 }
 

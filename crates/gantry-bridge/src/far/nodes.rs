@@ -1,13 +1,13 @@
 //! The far nodes and endpoints as the domain sees them: each node with its own name, each endpoint with its own QoS.
 
 use super::node::FarNode;
-use crate::graph::{Endpoint, Kind, far_mark};
+use crate::{
+    graph::{Endpoint, Kind, Origin, far_mark},
+    only_one::Place,
+};
 use gantry::{Gid, Node, Qos, TypeDescription};
 use gantry_shm::{GraphRecord, Participant};
-use std::{
-    collections::{HashMap, HashSet},
-    sync::Arc,
-};
+use std::{collections::HashMap, sync::Arc};
 
 /// The nodes and records that a bridge adds to the domain.
 #[derive(Debug)]
@@ -18,38 +18,54 @@ pub struct FarNodes {
     /// Whether services have entries for their replies, by which other bridges know their types.
     is_hub: bool,
     /// `None`: a node that the domain refuses.
-    nodes: HashMap<FarNode, Option<Node>>,
+    nodes: HashMap<FarNode, Option<Made>>,
     records: HashMap<Gid, Vec<GraphRecord>>,
 }
 
+/// A node that stands for a far one.
+#[derive(Debug)]
+struct Made {
+    node: Node,
+    /// Shows the origin to other bridges of the domain.
+    origin: (Origin, GraphRecord),
+}
+
 impl FarNodes {
-    /// No nodes of this network yet. With `is_hub` other bridges can show the services to their networks.
+    /// No nodes yet. With a hub other bridges can show the services to their networks.
     #[must_use]
-    pub fn new(network: &str, domain_id: u32, participant: Arc<Participant>, is_hub: bool) -> FarNodes {
-        let network = network.to_owned();
-        FarNodes { network, domain_id, participant, is_hub, nodes: HashMap::new(), records: HashMap::new() }
+    pub fn new(place: &Place) -> FarNodes {
+        FarNodes {
+            network: place.network.clone(),
+            domain_id: place.node.domain_id(),
+            participant: place.participant.clone(),
+            is_hub: place.is_hub,
+            nodes: HashMap::new(),
+            records: HashMap::new(),
+        }
     }
 
-    /// Adds what came and removes what left. `endpoints` are those that have no endpoints in the domain, which would
-    /// stand in the graph themselves, each with its id and its node. `say` gets a sentence for each node or endpoint
-    /// that the domain refuses. Returns the number of nodes that were refused now.
+    /// Adds what came and removes what left. `nodes` have their origins. `endpoints` are those that have no endpoints
+    /// in the domain, which would stand in the graph themselves, each with its id and its node. `say` gets a sentence
+    /// for each node or endpoint that the domain refuses. Returns the number of nodes that were refused now.
     pub fn update<'a>(
         &mut self,
-        nodes: impl Iterator<Item = &'a FarNode>,
+        nodes: impl Iterator<Item = (&'a FarNode, &'a Origin)>,
         endpoints: impl Iterator<Item = (Gid, &'a FarNode, &'a Endpoint)>,
         say: impl Fn(String),
     ) -> u64 {
-        let nodes: HashSet<&FarNode> = nodes.collect();
+        let nodes: HashMap<&FarNode, &Origin> = nodes.collect();
         let endpoints: HashMap<Gid, (&FarNode, &Endpoint)> =
             endpoints.map(|(gid, node, endpoint)| (gid, (node, endpoint))).collect();
         self.records.retain(|gid, _| endpoints.contains_key(gid));
-        self.nodes.retain(|node, _| nodes.contains(node));
+        self.nodes.retain(|node, _| nodes.contains_key(node));
         let mut refused = 0;
-        for node in nodes {
-            if self.nodes.contains_key(node) {
+        for (node, origin) in nodes {
+            let is_same = |made: &Option<Made>| made.as_ref().is_none_or(|made| made.origin.0 == *origin);
+            if self.nodes.get(node).is_some_and(is_same) {
                 continue;
             }
-            let made = self.make(node).map_err(|error| {
+            let before = self.nodes.remove(node).flatten();
+            let made = self.make(node, origin, before).map_err(|error| {
                 refused += 1;
                 let name = node.full_name();
                 say(format!("the far node {} is not in the graph: {error}", gantry::printable(&name, &[])));
@@ -57,7 +73,7 @@ impl FarNodes {
             self.nodes.insert(node.clone(), made.ok());
         }
         for (gid, (node, endpoint)) in endpoints {
-            let Some(Some(node)) = self.nodes.get(node).filter(|_| !self.records.contains_key(&gid)) else { continue };
+            let Some(node) = self.node(node).filter(|_| !self.records.contains_key(&gid)) else { continue };
             match records(&self.participant, &node.fully_qualified_name(), endpoint, self.is_hub) {
                 Ok(records) => {
                     self.records.insert(gid, records);
@@ -71,7 +87,7 @@ impl FarNodes {
     /// The node in the domain that stands for a far node.
     #[must_use]
     pub fn node(&self, node: &FarNode) -> Option<&Node> {
-        self.nodes.get(node)?.as_ref()
+        Some(&self.nodes.get(node)?.as_ref()?.node)
     }
 
     /// The number of nodes.
@@ -80,12 +96,19 @@ impl FarNodes {
         self.nodes.values().flatten().count()
     }
 
-    fn make(&self, node: &FarNode) -> gantry::Result<Node> {
+    /// Makes a node, or replaces the origin of the one that was there `before`.
+    fn make(&self, node: &FarNode, origin: &Origin, before: Option<Made>) -> gantry::Result<Made> {
+        // A node without its origin is none to other bridges, so the origin comes first.
+        let origin = (origin.clone(), origin.announce(&self.participant, &node.full_name())?);
+        if let Some(Made { node, .. }) = before {
+            return Ok(Made { node, origin });
+        }
         let builder = Node::builder(&node.name).namespace(&node.namespace).enclave(&node.enclave);
         let builder = builder.domain_id(self.domain_id).use_global_arguments(false).start_parameter_services(false);
         // Eight digits tell sessions apart for a reader.
         let session: String = node.session.chars().take(8).collect();
-        builder.rmw_implementation(&far_mark(&self.network, &session)).build()
+        let node = builder.rmw_implementation(&far_mark(&self.network, &session)).build()?;
+        Ok(Made { node, origin })
     }
 }
 

@@ -2,11 +2,16 @@
 
 use super::{
     endpoint::{Endpoint, Kind},
+    origin::Origin,
+    origins::Origins,
     service_hashes::ServiceHashes,
 };
 use gantry::{BRIDGE_NODE, Gid, Qos, ServiceTopic, service_topic};
-use gantry_shm::{EndpointDescription, GraphEntry, Participant, Role, TypeDescription};
-use std::sync::Arc;
+use gantry_shm::{EndpointDescription, NodeDetails, Participant, Role, TypeDescription};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 /// The beginning of the text that a bridge's nodes have in place of the name of an `rmw`.
 const FAR_MARK: &str = "from ";
@@ -46,6 +51,14 @@ pub struct LocalGraph {
     pub endpoints: Vec<LocalEndpoint>,
     /// The publishers of other bridges, whose samples are not carried.
     pub passed_over: Vec<Gid>,
+    /// The origins of the nodes.
+    pub origins: HashMap<Gid, Origin>,
+    /// The nodes among these that other bridges brought, for a hub.
+    pub of_bridges: HashSet<Gid>,
+    /// The origins of all nodes that other bridges brought, each with its network.
+    pub brought: Vec<(Origin, String)>,
+    /// The ids of the domain's bridges.
+    pub bridges: Vec<u64>,
 }
 
 /// The text by which explanations and other bridges recognise the nodes that a bridge makes, with the network and the
@@ -67,12 +80,11 @@ impl LocalGraph {
         hashes: &mut ServiceHashes,
         is_hub: bool,
     ) -> gantry_shm::Result<LocalGraph> {
-        let entries = participant.graph()?;
-        let is_marked = |entry: &&GraphEntry| {
-            entry.description.node_details().is_some_and(|node| node.rmw_implementation.starts_with(FAR_MARK))
-        };
+        let entries: Vec<Arc<EndpointDescription>> =
+            participant.graph()?.into_iter().map(|entry| entry.description).collect();
+        let is_marked = |node: NodeDetails| node.rmw_implementation.starts_with(FAR_MARK);
         let marked: Vec<&EndpointDescription> =
-            entries.iter().filter(is_marked).map(|entry| &*entry.description).collect();
+            entries.iter().map(|entry| &**entry).filter(|entry| entry.node_details().is_some_and(is_marked)).collect();
         let bridges: Vec<Gid> = marked.iter().map(|node| node.gid).chain([own]).collect();
         // Another bridge's own node, which carries, is no node of its network.
         let is_brought = |node: &&&EndpointDescription| {
@@ -80,21 +92,31 @@ impl LocalGraph {
         };
         let brought: Vec<(Gid, String)> =
             marked.iter().filter(is_brought).map(|node| (node.gid, node.node.clone())).collect();
-        let is_local = |entry: &GraphEntry| {
-            let EndpointDescription { gid, node, .. } = &*entry.description;
+        let is_local = |entry: &Arc<EndpointDescription>| {
+            let EndpointDescription { gid, node, .. } = &**entry;
             !bridges.iter().any(|bridge| bridge.is_of_same_process(gid))
                 || brought.iter().any(|(far, name)| far.is_of_same_process(gid) && name == node)
         };
-        let (local, others): (Vec<GraphEntry>, _) = entries.into_iter().partition(is_local);
-        let passed_over = others.iter().map(|entry| entry.description.gid).collect();
-        let local: Vec<Arc<EndpointDescription>> = local.into_iter().map(|entry| entry.description).collect();
-        let endpoints = local.iter().filter_map(|entry| endpoint(entry, &local, hashes)).collect();
-        let node = |entry: &Arc<EndpointDescription>| {
-            let enclave = entry.node_details()?.enclave;
-            let enclave = if enclave.is_empty() { "/".to_owned() } else { enclave };
-            Some(LocalNode { gid: entry.gid, name: entry.node.clone(), enclave })
+        let origins = Origins::read(&entries, own);
+        let (local, others): (Vec<_>, Vec<_>) = entries.into_iter().partition(is_local);
+        let mut graph = LocalGraph {
+            endpoints: local.iter().filter_map(|entry| endpoint(entry, &local, hashes)).collect(),
+            passed_over: others.iter().map(|entry| entry.gid).collect(),
+            ..LocalGraph::default()
         };
-        Ok(LocalGraph { nodes: local.iter().filter_map(node).collect(), endpoints, passed_over })
+        for entry in local {
+            let Some(NodeDetails { enclave, .. }) = entry.node_details() else { continue };
+            let is_far = bridges.iter().any(|bridge| bridge.is_of_same_process(&entry.gid));
+            // Without its origin a far node waits for the next change.
+            let origin = if is_far { origins.of_node(&entry) } else { Some(Origin::of_node(entry.gid)) };
+            let Some(origin) = origin else { continue };
+            graph.origins.insert(entry.gid, origin);
+            graph.of_bridges.extend(is_far.then_some(entry.gid));
+            let enclave = if enclave.is_empty() { "/".to_owned() } else { enclave };
+            graph.nodes.push(LocalNode { gid: entry.gid, name: entry.node.clone(), enclave });
+        }
+        (graph.brought, graph.bridges) = (origins.brought, origins.bridges);
+        Ok(graph)
     }
 
     /// The endpoints of this sort.
@@ -103,7 +125,7 @@ impl LocalGraph {
     }
 }
 
-/// `None`: a node, or the topic of a service's replies, for which the topic of its requests stands.
+/// `None`: a node, an origin, or the topic of a service's replies, for which the topic of its requests stands.
 fn endpoint(
     entry: &EndpointDescription,
     all: &[Arc<EndpointDescription>],
@@ -114,6 +136,9 @@ fn endpoint(
         Role::Subscription => false,
         Role::Node => return None,
     };
+    if Origin::is_topic(&entry.topic) {
+        return None;
+    }
     let (gid, node, message_type) = (entry.gid, entry.node.clone(), entry.message_type.clone());
     match service_topic(&entry.topic) {
         None => {

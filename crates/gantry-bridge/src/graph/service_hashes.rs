@@ -11,6 +11,10 @@ pub struct ServiceHashes(HashMap<(String, [u8; 32], [u8; 32]), [u8; 32]>);
 impl ServiceHashes {
     /// The hash of a service; zeros if it cannot be found, as for actions.
     pub fn hash(&mut self, name: &str, request: &TypeDescription, response: &TypeDescription) -> [u8; 32] {
+        // The messages of a service that another bridge brought; an empty definition would be another type.
+        if [request, response].iter().any(|message| message.hash == [0; 32] && message.definition.is_empty()) {
+            return [0; 32];
+        }
         let key = (name.to_owned(), request.hash, response.hash);
         *self.0.entry(key).or_insert_with(|| {
             let name = name.parse().ok();
@@ -39,5 +43,11 @@ mod tests {
             ..ServiceTypeDescription::of::<Trigger>()
         };
         assert_eq!(hash(action), [0; 32]);
+        let brought = ServiceTypeDescription {
+            name: Trigger::TYPE_NAME.into(),
+            request: TypeDescription::default(),
+            response: TypeDescription::default(),
+        };
+        assert_eq!(hash(brought), [0; 32]);
     }
 }

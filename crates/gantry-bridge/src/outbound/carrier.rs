@@ -35,6 +35,8 @@ struct State {
     unclaimed: VecDeque<(Instant, GenericSample)>,
     counts: Arc<Counts>,
     has_failed: bool,
+    /// The samples of the subscription that left the history before they were taken, and are counted.
+    missed: u64,
 }
 
 impl Carrier {
@@ -48,13 +50,14 @@ impl Carrier {
     ) -> Arc<Carrier> {
         let own = subscription.gid();
         let (lanes, unclaimed) = (HashMap::new(), VecDeque::new());
-        let state = Mutex::new(State { subscription, lanes, unclaimed, counts, has_failed: false });
+        let state = Mutex::new(State { subscription, lanes, unclaimed, counts, has_failed: false, missed: 0 });
         Arc::new(Carrier { state, sender, on_unclaimed: Box::new(on_unclaimed), own })
     }
 
     /// Replaces the subscription, by one with a deeper history; lanes pass over what they had already.
     pub fn replace(&self, subscription: GenericSubscription) {
-        lock(&self.state).subscription = subscription;
+        let mut state = lock(&self.state);
+        (state.subscription, state.missed) = (subscription, 0);
     }
 
     /// Sets the lanes of all publishers of the topic. Samples of publishers that are in no graph for some time are
@@ -109,6 +112,9 @@ impl Carrier {
             }
         }
         state.has_failed = false;
+        let missed = state.subscription.overwritten();
+        state.counts.miss(missed.saturating_sub(state.missed));
+        state.missed = missed;
         drop(state);
         if has_unclaimed {
             (self.on_unclaimed)();
@@ -121,12 +127,6 @@ impl Carrier {
             let on_room = lane.is_gating().then(|| -> OnRoom { Box::new(move || carrier.pump()) });
             self.sender.schedule(lane.clone(), on_room);
         }
-    }
-
-    /// The number of samples that left the history before the bridge took them.
-    #[must_use]
-    pub fn overwritten(&self) -> u64 {
-        lock(&self.state).subscription.overwritten()
     }
 
     /// The carrier as a source of a listener.

@@ -2,5 +2,7 @@
 //! module `support` that starts its bridges.
 
 pub mod hosts;
+mod hubs;
+mod qos;
 mod restarts;
 mod two_hosts;

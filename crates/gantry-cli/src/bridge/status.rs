@@ -84,6 +84,7 @@ fn line(topic: &TopicStatus) -> String {
     for (count, what) in [
         (topic.waiting as u64, "wait for the network"),
         (counts.overwritten, "overwritten by newer ones, because the link is slower"),
+        (counts.missed, "left the history before the bridge took them"),
         (counts.rate_limited, "above the rate of the policy"),
         (counts.duplicates, "came already"),
         (counts.expired, "older than their lifespan"),

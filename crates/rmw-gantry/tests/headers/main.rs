@@ -42,6 +42,7 @@ fn main() -> ExitCode {
 fn the_bindings_agree_with_the_headers() {
     let source = declarations();
     assert!(source.structs.len() > 40 && source.constants.len() > 60, "the bindings were not found");
+    assert!(source.called.len() > 40, "the table of the bridge's functions was not found");
     check(&source).unwrap_or_else(|messages| panic!("{messages}"));
 }
 
@@ -57,6 +58,9 @@ fn a_change_of_the_bindings_is_refused() {
     let mut argument = true_source.clone();
     let publish = argument.functions.iter_mut().find(|function| function.ident == "rmw_publish").unwrap();
     publish.inputs.pop();
+    let mut called = true_source.clone();
+    let take = called.called.iter_mut().find(|(name, _)| name == "rmw_take_request").unwrap();
+    take.1.inputs.pop();
     for (change, source) in [
         ("fields of one size change places", field("rmw_node_t", |fields| fields.swap(2, 3))),
         ("fields of different sizes change places", field("rmw_qos_profile_t", |fields| fields.swap(0, 1))),
@@ -65,6 +69,7 @@ fn a_change_of_the_bindings_is_refused() {
         ("a field has another type", field("rmw_gid_t", |fields| fields[1].1 = syn::parse_quote!([u8; 24]))),
         ("a constant has another value", constant),
         ("an argument is gone", argument),
+        ("an argument of a function that the bridge calls is gone", called),
     ] {
         assert!(check(&source).is_err(), "the headers agree although {change}");
     }

@@ -1,8 +1,11 @@
-//! The source: the structs, aliases and constants of rmw-abi's bindings, and the crate's functions that C calls.
+//! The source: the structs, aliases and constants of rmw-abi's bindings, the crate's functions that C calls, and the
+//! functions of C that the bridge calls.
 
 use std::{fs, path::Path};
 use syn::{
-    Attribute, Expr, Fields, ForeignItemFn, Item, ItemConst, ItemFn, ItemStruct, ItemType, Lit, Signature, Type,
+    Attribute, Expr, Fields, ForeignItemFn, Ident, Item, ItemConst, ItemFn, ItemStruct, ItemType, Lit, Signature,
+    Token, Type, TypeBareFn,
+    parse::{ParseStream, Parser},
     visit::{self, Visit},
 };
 
@@ -21,6 +24,8 @@ pub struct Source {
     /// Names and values.
     pub constants: Vec<(String, i64)>,
     pub functions: Vec<Signature>,
+    /// The functions that the bridge finds by their names.
+    pub called: Vec<(String, TypeBareFn)>,
 }
 
 /// Reads all files of the crate.
@@ -43,11 +48,26 @@ pub fn read() -> Source {
             }
         }
     }
+    source.read_called(&own.join("../../bridges/rmw/src/rmw/functions.rs"));
     source.structs.sort_by(|one, other| one.name.cmp(&other.name));
     source
 }
 
 impl Source {
+    /// Reads the table of functions, `functions! { NAME: fn(…) -> …; … }`, and the struct beside it.
+    fn read_called(&mut self, file: &Path) {
+        let file = syn::parse_file(&fs::read_to_string(file).unwrap()).unwrap();
+        for item in &file.items {
+            match item {
+                Item::Macro(item) if item.mac.path.is_ident("functions") => {
+                    self.called = table.parse2(item.mac.tokens.clone()).unwrap();
+                }
+                Item::Struct(item) if has(&item.attrs, "repr") => self.structs.push(struct_of(item)),
+                _ => {}
+            }
+        }
+    }
+
     fn declare(&mut self, item: &Item) {
         match item {
             Item::Struct(item) if has(&item.attrs, "repr") && !is_opaque(item) => self.structs.push(struct_of(item)),
@@ -58,6 +78,17 @@ impl Source {
             _ => {}
         }
     }
+}
+
+fn table(input: ParseStream<'_>) -> syn::Result<Vec<(String, TypeBareFn)>> {
+    let mut functions = Vec::new();
+    while !input.is_empty() {
+        let name: Ident = input.parse()?;
+        input.parse::<Token![:]>()?;
+        functions.push((name.to_string(), input.parse()?));
+        input.parse::<Token![;]>()?;
+    }
+    Ok(functions)
 }
 
 /// Whether the layout of the struct depends on the distribution. Another struct, with a type parameter, has the layout.

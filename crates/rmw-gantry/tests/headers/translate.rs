@@ -8,6 +8,10 @@ use syn::{
 
 /// The headers that declare what an RMW provides, and the types of type supports.
 const HEADERS: &[&str] = &[
+    "rcutils/allocator.h",
+    "rcutils/error_handling.h",
+    "rcutils/strdup.h",
+    "rcutils/types/string_array.h",
     "rmw/rmw.h",
     "rmw/dynamic_message_type_support.h",
     "rmw/event.h",
@@ -23,6 +27,7 @@ const HEADERS: &[&str] = &[
     "rmw/init_options.h",
     "rmw/names_and_types.h",
     "rmw/qos_profiles.h",
+    "rmw/topic_endpoint_info_array.h",
     "rosidl_runtime_c/message_type_support_struct.h",
     "rosidl_runtime_c/primitives_sequence.h",
     "rosidl_runtime_c/service_type_support_struct.h",
@@ -38,6 +43,7 @@ const HEADERS: &[&str] = &[
 fn c_name(name: &str) -> String {
     match name {
         "MessageMember" | "MessageMembers" | "ServiceMembers" => format!("rosidl_typesupport_introspection_c__{name}"),
+        "ErrorString" => "rcutils_error_string_t".to_owned(),
         "rosidl_runtime_c__Sequence" => "rosidl_runtime_c__uint8__Sequence".to_owned(),
         _ if name.starts_with("ROS_TYPE_") => format!("rosidl_typesupport_introspection_c__{name}"),
         _ => name.to_owned(),
@@ -61,6 +67,7 @@ pub fn program(source: &Source) -> String {
     let names: BTreeSet<&str> = source.structs.iter().map(|item| &item.name[..]).collect();
     source.structs.iter().for_each(|item| layout(&mut text, item, &names));
     source.functions.iter().for_each(|function| prototype(&mut text, function));
+    source.called.iter().for_each(|(name, function)| called(&mut text, name, function));
     text
 }
 
@@ -117,6 +124,14 @@ fn layout(text: &mut String, item: &Struct, structs: &BTreeSet<&str>) {
 fn prototype(text: &mut String, function: &Signature) {
     let name = function.ident.to_string();
     let arguments: Vec<String> = function.inputs.iter().map(argument).collect();
+    let arguments = if arguments.is_empty() { "void".to_owned() } else { arguments.join(", ") };
+    writeln!(text, "extern __typeof__({name}) {name};").unwrap();
+    writeln!(text, "{};", returned(&function.output, &format!("{name}({arguments})"))).unwrap();
+}
+
+/// As [`prototype`], of a function that is called.
+fn called(text: &mut String, name: &str, function: &TypeBareFn) {
+    let arguments: Vec<String> = function.inputs.iter().map(|input| declare(&input.ty, "", false)).collect();
     let arguments = if arguments.is_empty() { "void".to_owned() } else { arguments.join(", ") };
     writeln!(text, "extern __typeof__({name}) {name};").unwrap();
     writeln!(text, "{};", returned(&function.output, &format!("{name}({arguments})"))).unwrap();

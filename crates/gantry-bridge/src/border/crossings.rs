@@ -1,0 +1,277 @@
+//! The nodes that cross the border of a domain, in both directions.
+//!
+//! A node may come to a domain or to a network by several ways: hosts may have two networks between them, and two
+//! bridges with `--hub` join networks. It crosses by the best way only, and never into a domain from which it came.
+
+use super::{
+    claims::{Claims, Passage},
+    way::Way,
+};
+use crate::{
+    far::FarNode,
+    graph::{LocalEndpoint, LocalGraph, LocalNode, Origin},
+    only_one::Place,
+};
+use gantry::Gid;
+use gantry_shm::GraphRecord;
+use std::{
+    collections::{HashMap, HashSet},
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+/// The nodes that cross, by a bridge.
+#[derive(Debug)]
+pub struct Border {
+    /// The network by which far nodes come.
+    network: String,
+    /// The network as all hosts name it.
+    area: String,
+    /// Shows the id of the bridge in the domain.
+    _record: GraphRecord,
+    inbound: Claims<FarNode>,
+    outbound: Claims<Gid>,
+    far: HashMap<FarNode, (Passage, Origin)>,
+    local: HashMap<Gid, (Passage, Origin)>,
+}
+
+impl Border {
+    /// The border between a domain and this domain of the bridge's network.
+    ///
+    /// # Errors
+    /// No room in shared memory.
+    pub fn new(place: &Place, network_domain_id: u32) -> gantry_shm::Result<Border> {
+        // A later start has a greater id.
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let id = u64::try_from(since.as_nanos()).unwrap_or(u64::MAX);
+        let of_bridge = Origin { key: 0, path: vec![id] };
+        Ok(Border {
+            _record: of_bridge.announce(&place.participant, &place.node.fully_qualified_name())?,
+            network: place.network.clone(),
+            area: format!("{} {network_domain_id}", place.network),
+            inbound: Claims::default(),
+            outbound: Claims::default(),
+            far: HashMap::new(),
+            local: HashMap::new(),
+        })
+    }
+
+    /// Finds the nodes that cross. `far` are the nodes of the network; a bridge shows those that have an origin.
+    pub fn update<'a>(&mut self, local: &LocalGraph, far: impl Iterator<Item = (&'a FarNode, Option<Origin>)>) {
+        let far: Vec<(&FarNode, Origin)> =
+            far.map(|(node, origin)| (node, origin.unwrap_or_else(|| self.origin(node)))).collect();
+        self.update_inbound(local, &far);
+        self.update_outbound(local, &far);
+    }
+
+    /// The origin of a far node that no bridge shows.
+    fn origin(&self, node: &FarNode) -> Origin {
+        // A session has a name on some networks only.
+        let number = node.number.to_string();
+        Origin::of_texts(&[&self.area, &node.session, &number, &node.full_name()])
+    }
+
+    fn update_inbound(&mut self, local: &LocalGraph, far: &[(&FarNode, Origin)]) {
+        let own = local.origins.iter().filter(|(gid, _)| !local.of_bridges.contains(*gid));
+        let of_domain: HashSet<u128> = own.map(|(_, origin)| origin.key).collect();
+        // A node that has been here comes back by no way.
+        let is_new = |origin: &Origin| {
+            !of_domain.contains(&origin.key) && !origin.path.iter().any(|domain| local.bridges.contains(domain))
+        };
+        let far: Vec<_> = far.iter().filter(|(_, origin)| is_new(origin)).collect();
+        let mut best: HashMap<u128, Way> = HashMap::new();
+        let others = local.brought.iter().map(|(origin, network)| (origin, network.as_str()));
+        let own = far.iter().map(|(_, origin)| (origin, self.network.as_str()));
+        for (origin, network) in others.chain(own) {
+            let way = Way::to_domain(origin, network);
+            best.entry(origin.key).and_modify(|best| *best = way.clone().min(best.clone())).or_insert(way);
+        }
+        // Another bridge may bring the same node by another network; a namesake of a local node may be that node, which
+        // comes back.
+        let names: HashSet<&str> = local.nodes.iter().map(|node| node.name.as_str()).collect();
+        let is_contested = |node: &FarNode| local.bridges.len() > 1 || names.contains(node.full_name().as_str());
+        self.far.clear();
+        for (node, origin) in far {
+            if best.get(&origin.key) != Some(&Way::to_domain(origin, &self.network)) {
+                continue;
+            }
+            let passage = match self.inbound.claim(node, origin.key, is_contested(node)) {
+                // Its origin may come after the node, and has another key.
+                Passage::Claimed if origin.path.is_empty() => Passage::Waits,
+                passage => passage,
+            };
+            self.far.insert((*node).clone(), (passage, origin.clone()));
+        }
+        self.inbound.retain(|node| self.far.contains_key(node));
+    }
+
+    fn update_outbound(&mut self, local: &LocalGraph, far: &[(&FarNode, Origin)]) {
+        // The oldest bridge names the domain, so that the others may come and go.
+        let Some(domain) = local.bridges.iter().min() else { return };
+        let mut others: HashMap<u128, Vec<Way>> = HashMap::new();
+        for (_, origin) in far {
+            others.entry(origin.key).or_default().push(Way::to_network(origin));
+        }
+        let claims = &mut self.outbound;
+        self.local = HashMap::new();
+        for (gid, origin) in &local.origins {
+            let Some(shown) = origin.shown_by(*domain) else { continue };
+            let (way, is_brought) = (Way::to_network(&shown), local.of_bridges.contains(gid));
+            let others = others.get(&origin.key).map(Vec::as_slice).unwrap_or_default();
+            // A node of the domain itself has no better way: another one of the same length is out of date.
+            if is_brought && others.iter().any(|other| *other < way) {
+                continue;
+            }
+            let is_contested = is_brought || others.iter().any(|other| other.is_longer(&way));
+            self.local.insert(*gid, (claims.claim(gid, origin.key, is_contested), shown));
+        }
+        claims.retain(|gid| self.local.contains_key(gid));
+    }
+
+    /// The far nodes that come into the domain.
+    pub fn far_nodes(&self) -> impl Iterator<Item = (&FarNode, &Origin)> {
+        self.far.iter().filter(|(_, (passage, _))| *passage != Passage::Waits).map(|(node, (_, origin))| (node, origin))
+    }
+
+    /// Whether the endpoints of a far node come into the domain.
+    #[must_use]
+    pub fn lets_in(&self, node: &FarNode) -> bool {
+        self.far.get(node).is_some_and(|(passage, _)| *passage == Passage::Open)
+    }
+
+    /// Whether a far node comes into the domain by another way, or was there before.
+    #[must_use]
+    pub fn refuses(&self, node: &FarNode) -> bool {
+        !self.far.contains_key(node)
+    }
+
+    /// The part of the domain that the network sees: nodes, and endpoints of those that are claimed long enough.
+    /// Publishers of nodes that reach the network by another way are passed over.
+    #[must_use]
+    pub fn outgoing(&self, local: &LocalGraph) -> LocalGraph {
+        let nodes: Vec<LocalNode> =
+            local.nodes.iter().filter(|node| self.local.contains_key(&node.gid)).cloned().collect();
+        let is_open = |node: &&LocalNode| matches!(self.local.get(&node.gid), Some((Passage::Open, _)));
+        let open: HashSet<_> =
+            nodes.iter().filter(is_open).map(|node| (process(node.gid), node.name.as_str())).collect();
+        let is_of_open = |local: &&LocalEndpoint| open.contains(&(process(local.gid), local.node.as_str()));
+        let endpoints = local.endpoints.iter().filter(is_of_open).cloned().collect();
+        let shown: HashSet<_> = nodes.iter().map(|node| (process(node.gid), node.name.as_str())).collect();
+        let is_withheld = |local: &&LocalEndpoint| !shown.contains(&(process(local.gid), local.node.as_str()));
+        let withheld = local.endpoints.iter().filter(is_withheld).map(|local| local.gid);
+        let passed_over = local.passed_over.iter().copied().chain(withheld).collect();
+        LocalGraph { nodes, endpoints, passed_over, ..LocalGraph::default() }
+    }
+
+    /// The origin with which the network sees a local node.
+    #[must_use]
+    pub fn shown_origin(&self, node: Gid) -> Option<&Origin> {
+        self.local.get(&node).map(|(_, origin)| origin)
+    }
+
+    /// Whether nodes wait until their claims are known.
+    #[must_use]
+    pub fn is_claiming(&self) -> bool {
+        let of_far = self.far.values().map(|(passage, _)| passage);
+        of_far.chain(self.local.values().map(|(passage, _)| passage)).any(|passage| *passage != Passage::Open)
+    }
+}
+
+/// The part of an id that all entities of a process have.
+fn process(gid: Gid) -> Option<[u8; 12]> {
+    gid.0.first_chunk().copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gantry_shm::Participant;
+
+    /// The id of the domain, and of another one.
+    const DOMAINS: [u64; 2] = [10, 20];
+    const KEY: u128 = 7;
+
+    fn border(network: &str) -> Border {
+        let root = tempfile::tempdir_in("/dev/shm").unwrap();
+        let participant = Participant::join_under(root.path(), 0).unwrap();
+        let record = Origin { key: 0, path: vec![DOMAINS[0]] }.announce(&participant, "/bridge").unwrap();
+        Border {
+            network: network.to_owned(),
+            area: network.to_owned(),
+            _record: record,
+            inbound: Claims::default(),
+            outbound: Claims::default(),
+            far: HashMap::new(),
+            local: HashMap::new(),
+        }
+    }
+
+    fn origin(path: &[u64]) -> Origin {
+        Origin { key: KEY, path: path.to_vec() }
+    }
+
+    /// A domain with this node of another bridge's network `b`, or of its own.
+    fn domain(node: Option<Origin>, is_brought: bool) -> LocalGraph {
+        let origins = node.clone().map(|origin| (Gid([1; 16]), origin)).into_iter().collect();
+        let nodes = vec![LocalNode { gid: Gid([1; 16]), name: "/node".to_owned(), enclave: "/".to_owned() }];
+        let of_bridges = is_brought.then_some(Gid([1; 16])).into_iter().collect();
+        let brought = node.filter(|_| is_brought).map(|origin| (origin, "b".to_owned())).into_iter().collect();
+        let bridges = vec![DOMAINS[0], 11];
+        LocalGraph { nodes, origins, of_bridges, brought, bridges, ..LocalGraph::default() }
+    }
+
+    fn far(path: &[u64]) -> (FarNode, Option<Origin>) {
+        (FarNode { session: format!("{path:?}"), ..FarNode::default() }, Some(origin(path)))
+    }
+
+    /// The nodes that come in and that are shown, among a node of the domain and nodes of the network.
+    fn crossing(border: &mut Border, local: &LocalGraph, far: &[(FarNode, Option<Origin>)]) -> (Vec<usize>, bool) {
+        border.update(local, far.iter().map(|(node, origin)| (node, origin.clone())));
+        let inside = (0..far.len()).filter(|index| !border.refuses(&far[*index].0)).collect();
+        (inside, !border.outgoing(local).nodes.is_empty())
+    }
+
+    #[test]
+    fn a_node_that_was_here_does_not_come_back() {
+        let mut border = border("a");
+        let nodes = [far(&[DOMAINS[1]]), far(&[11, DOMAINS[1]]), far(&[DOMAINS[0]])];
+        assert_eq!(crossing(&mut border, &domain(None, false), &nodes), (vec![0], false));
+        let own = domain(Some(origin(&[])), false);
+        assert_eq!(crossing(&mut border, &own, &nodes), (vec![], true), "a node of the domain");
+        let namesake = FarNode { namespace: "/".to_owned(), name: "node".to_owned(), ..FarNode::default() };
+        let alone = LocalGraph { bridges: vec![DOMAINS[0]], ..own };
+        border.update(&alone, [(&namesake, None)].into_iter());
+        assert!(!border.lets_in(&namesake) && !border.refuses(&namesake), "its origin may be unknown yet");
+    }
+
+    #[test]
+    fn a_node_comes_in_by_the_best_way_only() {
+        let nodes = [far(&[DOMAINS[1]]), far(&[DOMAINS[1], 30])];
+        let brought = |path| domain(Some(origin(path)), true);
+        assert_eq!(crossing(&mut border("a"), &domain(None, false), &nodes).0, [0]);
+        assert_eq!(crossing(&mut border("a"), &brought(&[]), &nodes).0, [0; 0], "the other network is nearer");
+        assert_eq!(crossing(&mut border("a"), &brought(&[DOMAINS[1], 30]), &nodes).0, [0]);
+        // Both hosts of two networks choose the same one.
+        assert_eq!(crossing(&mut border("a"), &brought(&[DOMAINS[1]]), &nodes).0, [0]);
+        assert_eq!(crossing(&mut border("c"), &brought(&[DOMAINS[1]]), &nodes).0, [0; 0]);
+    }
+
+    #[test]
+    fn one_hub_shows_a_node_and_claims_it_first() {
+        let local = domain(Some(origin(&[])), true);
+        let mut border = border("a");
+        assert!(crossing(&mut border, &local, &[]).1 && border.is_claiming());
+        assert_eq!(border.shown_origin(Gid([1; 16])), Some(&origin(&[DOMAINS[0]])));
+        assert!(!crossing(&mut border, &local, &[far(&[])]).1, "it is there without a bridge");
+        assert!(!crossing(&mut border, &local, &[far(&[DOMAINS[1]])]).1, "the domain that started later shows it");
+        assert!(crossing(&mut border, &local, &[far(&[DOMAINS[1], 30]), far(&[5])]).1, "the others are worse");
+    }
+
+    #[test]
+    fn a_node_of_the_domain_is_always_shown_and_waits_for_hubs_only() {
+        let local = domain(Some(origin(&[])), false);
+        let mut border = border("a");
+        assert!(crossing(&mut border, &local, &[]).1 && !border.is_claiming());
+        assert!(crossing(&mut border, &local, &[far(&[99])]).1 && !border.is_claiming(), "of a bridge that was killed");
+        assert!(crossing(&mut border, &local, &[far(&[99, 30])]).1 && border.is_claiming());
+    }
+}
