@@ -22,7 +22,7 @@ pub struct Status {
     pub far_nodes: usize,
     /// Texts from the network that have another form.
     pub malformed: u64,
-    /// The topics and services that were carried, or not.
+    /// The topics and services that the bridge carries, with their counters.
     pub topics: Vec<TopicStatus>,
     /// A sentence for each name that is not carried although both sides have it.
     pub mismatches: Vec<String>,

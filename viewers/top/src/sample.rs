@@ -18,7 +18,7 @@ pub struct Sample {
     pub topics: Vec<Topic>,
     /// The nodes, by name.
     pub nodes: Vec<Node>,
-    /// What is wrong, a sentence each.
+    /// Failures of the look, a sentence each.
     pub problems: Vec<String>,
 }
 

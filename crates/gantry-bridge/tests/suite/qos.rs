@@ -60,7 +60,7 @@ fn subscriptions_of_different_qos_get_what_each_asks_for() {
         take_until(&mut volatile, last);
         assert_eq!(take_until(&mut late, last), numbers(6..=last));
         for _ in 0..2 {
-            // What the latched subscription got, the other one gets from now on; then a latched one comes again.
+            // The other subscription gets all that follows; then a latched one comes again.
             drop(late);
             last += 1;
             say_number(&mut publisher, last);

@@ -62,7 +62,7 @@ pub(crate) struct OwnRecord {
     block_offset: usize,
 }
 
-/// The block of an endpoint's description. The holder of this value keeps the file.
+/// The block of an endpoint's description. It points into the mapped file, which the holder of this value keeps mapped.
 #[derive(Clone, Copy)]
 pub(crate) struct EndpointBlock {
     offset: usize,
@@ -151,7 +151,7 @@ impl ProcessFile {
 
     /// Counts the records that were taken. Called after they were taken and before the generation of their topics is
     /// raised, as is [`ProcessFile::count_change`]. The lock is held until all records are counted, because another
-    /// thread that finds none left raises its generation at once.
+    /// thread that finds no uncounted record raises the generation of its topic at once.
     pub(crate) fn count_taken(&self) {
         let mut taken = self.taken();
         for block_offset in std::mem::take(&mut *taken) {

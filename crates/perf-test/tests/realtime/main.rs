@@ -22,7 +22,7 @@ use perf_worker::endpoint::{Endpoint, EndpointPlan};
 use perf_worker::worker::protocol::{Order, PROTOCOL, Plan, REPORTS_FD, Report};
 use test_support::{is_ignored, trap, trial};
 
-/// The line that the worker prints when it has passed the trap.
+/// The line that the worker prints if the trap caught nothing.
 const OK: &str = "nothing was allocated, and no system call made";
 
 /// A test: its name, the options of the run, and the endpoints of the worker. The first endpoint is in the trap.

@@ -15,8 +15,9 @@ pub trait Matched {
     /// known.
     fn mismatches(&mut self) -> Vec<String>;
 
-    /// The id that a publisher's messages have in [`Taken::source`](super::Taken::source). Without the id, latencies
-    /// from the schedule are not known if several publishers have different phases.
+    /// The id that a publisher's messages have in [`Taken::source`](super::Taken::source). Without the id, a
+    /// message has no known publisher, so its latency from its scheduled time is not known if the publishers begin at
+    /// different times.
     fn source(&self) -> Option<[u8; 16]> {
         None
     }

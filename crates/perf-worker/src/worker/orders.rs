@@ -91,7 +91,7 @@ impl Orders {
 
     /// Forwards an order to the endpoints that wait for an order. An endpoint that has ended does not wait.
     fn forward(&self, order: Order) {
-        // The order is shared: an order to go contains all publishers, and there may be thousands of endpoints.
+        // The order is shared, not copied: the order to start lists all publishers, and endpoints may be thousands.
         let order = Arc::new(order);
         for way in &self.ways {
             let _ = way.sender.send(order.clone());

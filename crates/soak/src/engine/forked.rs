@@ -31,8 +31,8 @@ pub fn fork(player: &mut Player, lifetime: Duration) -> Result<Pid> {
         // SAFETY: a plain system call.
         unsafe { libc::alarm(LIMIT_SECONDS) };
         for descriptor in [0, 1] {
-            // SAFETY: this process does not use the pipes to the coordinator any more. While they are open, the
-            // coordinator would mistake this process for its parent.
+            // SAFETY: this process does not use the pipes to the coordinator any more. While this
+            // process holds them open, the coordinator does not see that the parent process has ended.
             unsafe { libc::close(descriptor) };
         }
         let found = finding(player);

@@ -276,8 +276,8 @@ impl TestClient {
                 delivery: Some(control),
             })
         });
-        // The agent answers the requests of a stream in their order, so it has read the first one when the second is
-        // answered.
+        // The agent handles the requests of a stream in order: once it has answered the CREATE below, it has handled
+        // the READ_DATA above.
         self.read += 1;
         let id = ObjectId::new(0xf00 + self.read, ObjectKind::PUBLISHER);
         assert_eq!(self.create(id, Entity::Publisher(Group::default()), Owner::Object(PARTICIPANT)), StatusValue::OK);

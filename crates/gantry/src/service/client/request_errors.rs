@@ -56,7 +56,7 @@ impl RequestTracker {
         }
     }
 
-    /// The text for the node and the process of a server, found by the server's publisher of responses.
+    /// Names the node and the process of a server. `server` is the GID of the publisher of its responses.
     pub(super) fn server_name(&self, server: Gid) -> String {
         publisher_name(self.presence.participant(), &self.responses.description().topic, server)
     }

@@ -35,7 +35,7 @@ impl<T> SentValues<T> {
     }
 }
 
-/// A node whose callbacks send the messages that they get.
+/// A node whose callbacks put each message that they get (its topic and number) into a channel.
 pub struct Listener {
     pub node: Node,
     pub sender: Sender<Heard>,

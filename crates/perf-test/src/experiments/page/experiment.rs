@@ -30,8 +30,8 @@ impl Experiments {
     }
 }
 
-/// The form of the contestant (as `best`), from the path of the run's log. Commands of several runs write the form
-/// there: `zenoh_best/…`, `zenoh_best-round1.json` or `rclcpp_executor=events`.
+/// The form of the contestant, such as `best`, from the path of the run's log. A command that makes several runs puts
+/// the form behind the name of the middleware: `zenoh_best/…`, `zenoh_best-round1.json` or `rclcpp_executor=events`.
 fn form(file: &str, middleware: &str) -> Option<String> {
     let middleware = format!("{}_", middleware.to_lowercase());
     let of_part = |part: &str| {

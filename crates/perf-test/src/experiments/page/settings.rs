@@ -34,7 +34,7 @@ pub const EXPERIMENT: &str = "experiment";
 /// The prefix of the name of every setting of the middleware.
 const OF_MIDDLEWARE: &str = "setting ";
 
-/// The settings of a run, without the conditions that only name the run.
+/// The settings of a run by which runs are put into groups: all except [`OF_ONE_RUN`].
 pub fn of_run(run: &Run) -> Settings {
     let mut settings = Settings::new();
     for (name, value) in conditions(&run.entry.spec) {
