@@ -124,7 +124,7 @@ impl Arguments {
 
     /// Opens a bag. The messages of SQLite files are first imported into a temporary bag beside the new one.
     fn open(&self, path: &Path, imported: &mut Vec<Imported>) -> Result<Bag> {
-        let files = sqlite_files(path);
+        let files = sqlite_files(path)?;
         if files.is_empty() {
             return Bag::open(path);
         }

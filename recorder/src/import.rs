@@ -5,7 +5,7 @@
 //! are absent.
 
 use crate::{
-    describe::{HASH_KEY, QOS_KEY, SCHEMA_ENCODING},
+    describe::{HASH_KEY, QOS_KEY, SCHEMA_ENCODING, files_of},
     topics::{Topic, Topics, lock},
     write::{BagWriter, Body, Chunk, Compression, FileLimits},
 };
@@ -42,16 +42,29 @@ impl Drop for Imported {
 }
 
 /// The SQLite file that the path names, or the SQLite files in the folder; empty for a bag of MCAP.
-#[must_use]
-pub fn sqlite_files(path: &Path) -> Vec<PathBuf> {
-    let is_sqlite = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "db3");
-    let mut files = match fs::read_dir(path) {
-        Ok(entries) => entries.filter_map(|entry| Some(entry.ok()?.path())).filter(is_sqlite).collect(),
-        Err(_) => Vec::from_iter(Some(path.to_owned()).filter(is_sqlite)),
+///
+/// # Errors
+/// A folder has files of both kinds, and no `metadata.yaml` that names the ones of the bag.
+pub fn sqlite_files(path: &Path) -> Result<Vec<PathBuf>> {
+    let has_extension = |path: &PathBuf, wanted: &str| path.extension().is_some_and(|extension| extension == wanted);
+    let of_metadata = if path.is_dir() { files_of(path)? } else { None };
+    let is_described = of_metadata.is_some();
+    let mut files = match (of_metadata, fs::read_dir(path)) {
+        (Some(files), _) => files,
+        (None, Ok(entries)) => entries.filter_map(|entry| Some(entry.ok()?.path())).collect(),
+        (None, Err(_)) => vec![path.to_owned()],
     };
-    // By length first: bag_10 comes after bag_9.
-    files.sort_by_key(|path| (path.as_os_str().len(), path.clone()));
-    files
+    let has_mcap = files.iter().any(|path| has_extension(path, "mcap"));
+    files.retain(|path| has_extension(path, "db3"));
+    if has_mcap && !files.is_empty() {
+        let folder = path.display();
+        return Err(format!("{folder} has files of SQLite and of MCAP: name the files of one kind instead").into());
+    }
+    if !is_described {
+        // By length first: bag_10 comes after bag_9.
+        files.sort_by_key(|path| (path.as_os_str().len(), path.clone()));
+    }
+    Ok(files)
 }
 
 /// Copies the messages of these files into a new bag in this folder.
@@ -62,28 +75,43 @@ pub fn import(files: &[PathBuf], folder: PathBuf) -> Result<Imported> {
     let topics = Arc::new(Topics::default());
     let mut bag = BagWriter::create(&folder, FileLimits::default(), topics.clone())?;
     let imported = Imported(folder);
-    let mut channels = Channels { topics, all: BTreeMap::new() };
+    let mut channels = Channels { topics, definitions: HashMap::new(), all: BTreeMap::new(), numbers: HashMap::new() };
+    // A channel of the first file may have its definition in a later one.
     for path in files {
-        let context = || format!("{} cannot be read as a file of rosbag2", path.display());
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let file = Connection::open_with_flags(path, flags).context(context)?;
-        let by_id = channels.of_file(&file).context(context)?;
-        copy(&file, &by_id, &mut bag).context(context)?;
+        let found = open(path).and_then(|file| definitions(&file)).context(|| unreadable(path))?;
+        channels.definitions.extend(found);
+    }
+    for path in files {
+        let copied = open(path).and_then(|file| channels.copy(&file, &mut bag));
+        copied.context(|| unreadable(path))?;
     }
     bag.finish()?;
     Ok(imported)
 }
 
-/// The channels of the new bag, by topic and type.
+fn unreadable(path: &Path) -> String {
+    format!("{} cannot be read as a file of rosbag2", path.display())
+}
+
+fn open(path: &Path) -> Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    Connection::open_with_flags(path, flags).map_err(Failure::new)
+}
+
+/// The channels of the new bag.
 struct Channels {
     topics: Arc<Topics>,
+    /// The definitions of all files, by type.
+    definitions: HashMap<String, String>,
+    /// By topic and type.
     all: BTreeMap<(String, String), Arc<Channel<'static>>>,
+    /// The number of the next message of each channel.
+    numbers: HashMap<u16, u32>,
 }
 
 impl Channels {
     /// The channels of a SQLite file, by the ids of the file's topics.
-    fn of_file(&mut self, file: &Connection) -> Result<HashMap<i64, Arc<Channel<'static>>>> {
-        let definitions = definitions(file)?;
+    fn channels_of(&mut self, file: &Connection) -> Result<HashMap<i64, Arc<Channel<'static>>>> {
         let has_qos = has_column(file, "topics", "offered_qos_profiles")?;
         let has_hash = has_column(file, "topics", "type_description_hash")?;
         let optional = |has: bool, name: &'static str| if has { name } else { "''" };
@@ -98,11 +126,7 @@ impl Channels {
             let metadata = [(QOS_KEY, text(4)?), (HASH_KEY, text(5)?)];
             let metadata = metadata.into_iter().filter(|(_, text)| !text.is_empty());
             let metadata = metadata.map(|(key, text)| (key.to_owned(), text)).collect();
-            let definition = definitions.get(&of_type).cloned();
-            if definition.is_none() {
-                say(format_args!("{name}: the file has no definition of {of_type}, so the new bag has none either"));
-            }
-            let channel = self.channel(name, of_type, encoding, metadata, definition.unwrap_or_default())?;
+            let channel = self.channel(name, of_type, encoding, metadata)?;
             by_id.insert(row.get(0).map_err(Failure::new)?, channel);
         }
         Ok(by_id)
@@ -114,13 +138,16 @@ impl Channels {
         of_type: String,
         message_encoding: String,
         metadata: BTreeMap<String, String>,
-        definition: String,
     ) -> Result<Arc<Channel<'static>>> {
         let key = (topic.clone(), of_type.clone());
         if let Some(known) = self.all.get(&key) {
             return Ok(known.clone());
         }
         let id = u16::try_from(self.all.len() + 1).map_err(|_| "a file has at most 65,535 channels".to_owned())?;
+        let definition = self.definitions.get(&of_type).cloned().unwrap_or_default();
+        if definition.is_empty() {
+            say(format_args!("{topic}: no file has a definition of {of_type}, so the new bag has none either"));
+        }
         let data = Cow::Owned(definition.into_bytes());
         let schema = Schema { id, name: of_type.clone(), encoding: SCHEMA_ENCODING.to_owned(), data };
         let channel = Channel { id, topic, schema: Some(Arc::new(schema)), message_encoding, metadata };
@@ -130,6 +157,34 @@ impl Channels {
         let channel = Arc::new(channel);
         self.all.insert(key, channel.clone());
         Ok(channel)
+    }
+
+    /// Copies the messages of a file in the order of their times. A message of an unknown topic is an error: the file
+    /// is damaged.
+    fn copy(&mut self, file: &Connection, bag: &mut BagWriter) -> Result<()> {
+        let channels = self.channels_of(file)?;
+        let query = "SELECT topic_id, timestamp, data FROM messages ORDER BY timestamp, id";
+        let mut query = file.prepare(query).map_err(Failure::new)?;
+        let mut rows = query.query([]).map_err(Failure::new)?;
+        let mut chunk = Chunk::default();
+        while let Some(row) = rows.next().map_err(Failure::new)? {
+            let topic_id: i64 = row.get(0).map_err(Failure::new)?;
+            let time_ns = u64::try_from(row.get::<_, i64>(1).map_err(Failure::new)?).map_err(Failure::new)?;
+            let data = row.get_ref(2).map_err(Failure::new)?.as_blob().map_err(Failure::new)?;
+            let channel =
+                channels.get(&topic_id).ok_or_else(|| format!("a message is of topic {topic_id}, which it has not"))?;
+            let number = self.numbers.entry(channel.id).or_default();
+            let header = MessageHeader { channel_id: 0, sequence: *number, log_time: time_ns, publish_time: time_ns };
+            *number = number.wrapping_add(1);
+            chunk.push(channel, header, Body::Copied(&[], data));
+            if chunk.bytes() >= CHUNK_BYTES {
+                write(bag, std::mem::take(&mut chunk))?;
+            }
+        }
+        if chunk.messages() > 0 {
+            write(bag, chunk)?;
+        }
+        Ok(())
     }
 }
 
@@ -148,32 +203,6 @@ fn has_column(file: &Connection, table: &str, column: &str) -> Result<bool> {
     let query = "SELECT count(*) FROM pragma_table_info(?1) WHERE name = ?2";
     let count: i64 = file.query_row(query, [table, column], |row| row.get(0)).map_err(Failure::new)?;
     Ok(count > 0)
-}
-
-/// Copies the messages in the order of their times. Messages of unknown topics are an error: the file is damaged.
-fn copy(file: &Connection, channels: &HashMap<i64, Arc<Channel<'static>>>, bag: &mut BagWriter) -> Result<()> {
-    let query = "SELECT topic_id, timestamp, data FROM messages ORDER BY timestamp, id";
-    let mut query = file.prepare(query).map_err(Failure::new)?;
-    let mut rows = query.query([]).map_err(Failure::new)?;
-    let (mut chunk, mut numbers) = (Chunk::default(), HashMap::<i64, u32>::new());
-    while let Some(row) = rows.next().map_err(Failure::new)? {
-        let topic_id: i64 = row.get(0).map_err(Failure::new)?;
-        let time_ns = u64::try_from(row.get::<_, i64>(1).map_err(Failure::new)?).map_err(Failure::new)?;
-        let data = row.get_ref(2).map_err(Failure::new)?.as_blob().map_err(Failure::new)?;
-        let channel =
-            channels.get(&topic_id).ok_or_else(|| format!("a message is of topic {topic_id}, which it has not"))?;
-        let number = numbers.entry(topic_id).or_default();
-        let header = MessageHeader { channel_id: 0, sequence: *number, log_time: time_ns, publish_time: time_ns };
-        *number = number.wrapping_add(1);
-        chunk.push(channel, header, Body::Copied(&[], data));
-        if chunk.bytes() >= CHUNK_BYTES {
-            write(bag, std::mem::take(&mut chunk))?;
-        }
-    }
-    if chunk.messages() > 0 {
-        write(bag, chunk)?;
-    }
-    Ok(())
 }
 
 fn write(bag: &mut BagWriter, chunk: Chunk) -> Result<()> {

@@ -38,8 +38,6 @@ pub struct Source {
     pub topic: Arc<Topic>,
     /// The time of the subscription, CLOCK_MONOTONIC: earlier samples are history.
     pub since_ns: u64,
-    /// Whether the subscription is TRANSIENT_LOCAL: it matches latched publishers only, and gets their history.
-    pub is_latched: bool,
 }
 
 /// The topics that were found, and their channels.
@@ -140,8 +138,7 @@ impl Discovery {
             let since_ns = SourceTime::now().monotonic_ns;
             let subscription = self.node.create_generic_subscription(topic, of_type.clone(), qos)?;
             let (channel, topic) = (known.channel.clone(), known.topic.clone());
-            let is_latched = qos.durability == Durability::TransientLocal;
-            sources.push(Source { subscription, channel, topic, since_ns, is_latched });
+            sources.push(Source { subscription, channel, topic, since_ns });
             Ok(())
         };
         if !latched.is_empty() && !known.has_latched {

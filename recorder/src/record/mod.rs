@@ -2,6 +2,7 @@
 
 mod discovery;
 mod disk;
+mod numbers;
 mod progress;
 mod publishers;
 mod recorder;

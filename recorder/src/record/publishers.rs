@@ -1,5 +1,6 @@
-//! The publishers whose samples are recorded: for each, the samples that were taken and the number of pinned samples.
+//! The publishers whose samples are recorded: the numbers that came of each, and the number of its pins.
 
+use super::numbers::Numbers;
 use gantry::Gid;
 use std::collections::HashMap;
 
@@ -16,8 +17,9 @@ pub struct Publishers {
 
 #[derive(Debug, Default)]
 struct Publisher {
-    /// For each source: its index, and the sequence numbers of the first and the newest sample that it took.
-    taken: Vec<(usize, u64, u64)>,
+    numbers: Numbers,
+    /// The sources by which samples came.
+    sources: Vec<usize>,
     /// The number of the chunk that has the publisher's newest pin.
     chunk: u64,
     /// The number of pins in the chunk `chunk`; `pins_before` counts the pins in earlier chunks that are not
@@ -27,19 +29,25 @@ struct Publisher {
 }
 
 impl Publishers {
-    /// Notes that `source` took the sample; `false` if the sample was taken before, by this source or another one. The
-    /// history of a latched publisher may come after newer samples that another source took.
-    pub fn is_new(&mut self, publisher: Gid, sequence: u64, source: usize) -> bool {
+    /// Whether the sample, which came by this source, came by no other one before. The history of a latched publisher
+    /// may come after newer samples that another source has. `lost_before` is the number of samples that the source
+    /// lost before its first one.
+    pub fn is_new(&mut self, publisher: Gid, number: u64, source: usize, lost_before: impl FnOnce() -> u64) -> bool {
         let publisher = self.publishers.entry(publisher).or_default();
-        let is_of_other =
-            |&(other, first, newest): &(usize, u64, u64)| other != source && (first..=newest).contains(&sequence);
-        let came_by_other = publisher.taken.iter().any(is_of_other);
-        match publisher.taken.iter_mut().find(|(own, _, _)| *own == source) {
-            None => publisher.taken.push((source, sequence, sequence)),
-            Some((_, _, newest)) if *newest >= sequence => return false,
-            Some((_, _, newest)) => *newest = sequence,
-        }
-        !came_by_other
+        let lost_before = if publisher.sources.contains(&source) {
+            0
+        } else {
+            publisher.sources.push(source);
+            lost_before()
+        };
+        publisher.numbers.add(number, lost_before)
+    }
+
+    /// The samples that came by none of these sources, of all publishers from which one of them had some.
+    #[must_use]
+    pub fn missing(&self, sources: &[usize]) -> u64 {
+        let is_theirs = |publisher: &&Publisher| publisher.sources.iter().any(|source| sources.contains(source));
+        self.publishers.values().filter(is_theirs).map(|publisher| publisher.numbers.missing()).sum()
     }
 
     /// Counts a pin in the present chunk; `false` if the publisher has `PINS` pins already. `is_idle`: all chunks
@@ -74,15 +82,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_history_that_comes_late_is_new_up_to_what_the_other_source_has() {
-        let (mut publishers, publisher) = (Publishers::default(), Gid([1; 16]));
-        let mut taken = |source, numbers: std::ops::RangeInclusive<u64>| {
-            numbers.filter(|number| publishers.is_new(publisher, *number, source)).collect::<Vec<_>>()
-        };
-        assert_eq!(taken(0, 1..=100), Vec::from_iter(1..=100));
-        assert_eq!(taken(1, 250..=300), Vec::from_iter(250..=300));
-        assert_eq!(taken(0, 101..=310), (101..=249).chain(301..=310).collect::<Vec<_>>());
-        assert_eq!(taken(1, 301..=320), Vec::from_iter(311..=320));
+    fn samples_are_missing_that_came_by_no_source_of_the_topic() {
+        let (mut publishers, one, other) = (Publishers::default(), Gid([1; 16]), Gid([2; 16]));
+        assert!(publishers.is_new(one, 4, 0, || 3) && !publishers.is_new(one, 4, 1, || 0));
+        assert!(publishers.is_new(one, 6, 1, || panic!("it is not the first one of this source")));
+        assert!(publishers.is_new(other, 9, 2, || 8));
+        assert_eq!((publishers.missing(&[0, 1]), publishers.missing(&[2])), (4, 8));
     }
 
     #[test]

@@ -173,7 +173,8 @@ impl Recorder {
 
     fn add(&mut self, number: usize, sample: GenericSample) {
         let info = sample.message_info();
-        if !self.publishers.is_new(info.publisher_gid, info.sequence, number) {
+        let lost_before = || self.sources.overwritten(number, info.publisher_gid);
+        if !self.publishers.is_new(info.publisher_gid, info.sequence, number, lost_before) {
             return;
         }
         if self.chunk.messages() == 0 {
@@ -248,7 +249,7 @@ impl Recorder {
 
     /// Counts the samples that were overwritten before they were taken.
     pub fn count_overwritten(&mut self) {
-        self.sources.count_overwritten();
+        self.sources.count_overwritten(&self.publishers, false);
     }
 
     /// The disk.
@@ -274,7 +275,7 @@ impl Recorder {
             }
         }
         self.count_left();
-        self.count_overwritten();
+        self.sources.count_overwritten(&self.publishers, true);
         if self.chunk.messages() > 0 {
             self.send();
         }
@@ -287,7 +288,8 @@ impl Recorder {
             for _ in 0..MAX_LEFT {
                 let Some(sample) = self.sources.take(number) else { break };
                 let info = sample.message_info();
-                if self.publishers.is_new(info.publisher_gid, info.sequence, number) {
+                let lost_before = || self.sources.overwritten(number, info.publisher_gid);
+                if self.publishers.is_new(info.publisher_gid, info.sequence, number, lost_before) {
                     self.sources.get(number).topic.unwritten.fetch_add(1, Relaxed);
                 }
             }

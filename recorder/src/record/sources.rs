@@ -1,7 +1,7 @@
 //! The sources of a recorder: its subscriptions, each attached to the collector.
 
-use super::discovery::Source;
-use gantry::{Attachment, Collector, GenericSample};
+use super::{discovery::Source, publishers::Publishers};
+use gantry::{Attachment, Collector, GenericSample, Gid};
 use gantry_command::say;
 use std::sync::{Arc, atomic::Ordering::Relaxed};
 
@@ -18,7 +18,7 @@ struct Attached {
     attachment: Option<Attachment>,
     /// Whether the source may have samples.
     is_pending: bool,
-    /// The number of the subscription's overwritten and expired samples at the last count.
+    /// The number of overwritten and expired samples that is counted, while this is the topic's only source.
     overwritten: u64,
 }
 
@@ -90,17 +90,29 @@ impl Sources {
         None
     }
 
+    /// The samples of a publisher that a source lost.
+    #[must_use]
+    pub fn overwritten(&self, number: usize, publisher: Gid) -> u64 {
+        let mut by_publisher = self.0[number].source.subscription.overwritten_by_publisher();
+        by_publisher.find(|(gid, _)| *gid == publisher).map_or(0, |(_, overwritten)| overwritten)
+    }
+
     /// Counts the samples that were overwritten, or became older than their lifespan, before they were taken. If a
-    /// topic has two sources, both miss the samples of a latched publisher, so only the VOLATILE source is counted.
-    pub fn count_overwritten(&mut self) {
-        let of_all = self.0.iter().filter(|attached| !attached.source.is_latched);
-        let of_all: Vec<_> = of_all.map(|attached| Arc::as_ptr(&attached.source.topic)).collect();
-        for attached in &mut self.0 {
-            let subscription = &attached.source.subscription;
-            let overwritten = subscription.overwritten() + subscription.expired();
-            let new = overwritten - std::mem::replace(&mut attached.overwritten, overwritten);
-            if !attached.source.is_latched || !of_all.contains(&Arc::as_ptr(&attached.source.topic)) {
-                attached.source.topic.overwritten.fetch_add(new, Relaxed);
+    /// topic has two sources, one of them may have what the other one lost: their samples are missing if both have none
+    /// waiting, or at the end.
+    pub fn count_overwritten(&mut self, publishers: &Publishers, is_end: bool) {
+        for number in 0..self.0.len() {
+            let topic = self.0[number].source.topic.clone();
+            let is_its = |number: &usize| Arc::ptr_eq(&self.0[*number].source.topic, &topic);
+            let sources: Vec<usize> = (0..self.0.len()).filter(is_its).collect();
+            if sources.len() == 1 {
+                let attached = &mut self.0[number];
+                let subscription = &attached.source.subscription;
+                let overwritten = subscription.overwritten() + subscription.expired();
+                let new = overwritten - std::mem::replace(&mut attached.overwritten, overwritten);
+                topic.overwritten.fetch_add(new, Relaxed);
+            } else if is_end || !sources.iter().any(|number| self.0[*number].is_pending) {
+                topic.overwritten.fetch_max(publishers.missing(&sources), Relaxed);
             }
         }
     }

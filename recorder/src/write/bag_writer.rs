@@ -215,7 +215,7 @@ impl BagWriter {
     pub fn finish(mut self) -> Result<()> {
         let finished = self.end_file();
         self.metadata_said.clear(); // a thread may have failed to write it
-        let updated = self.update().map_or(Ok(()), |metadata| metadata.write()); // has the room that the file's end left
+        let updated = self.update().map_or(Ok(()), |metadata| metadata.write()); // in the room that the file left
         if let Some(file) = finished? {
             file.sync_data().context(|| "the last file cannot be stored".to_owned())?;
         }

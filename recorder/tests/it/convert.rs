@@ -25,6 +25,18 @@ fn messages(bag: &Path) -> Vec<(String, u64, u64)> {
     all
 }
 
+/// The sequence numbers of the messages of a bag, in order of time.
+fn sequences(bag: &Path) -> Vec<u32> {
+    let (bag, mut all) = (Bag::open(bag).unwrap(), Vec::new());
+    let messages = Messages::new(&bag.files, &Filter::default()).unwrap();
+    let visited = messages.visit(|message| {
+        all.push(message.header.sequence);
+        Ok(ControlFlow::Continue(()))
+    });
+    visited.unwrap();
+    all
+}
+
 fn bags_are_merged_by_time_and_cut() {
     let directory = tempfile::tempdir().unwrap();
     let [first, second, merged] = ["first", "second", "merged"].map(|name| directory.path().join(name));
@@ -125,8 +137,8 @@ fn sqlite_files_of_rosbag2_become_mcap() {
     let directory = tempfile::tempdir().unwrap();
     let [sqlite, mcap, new] = ["sqlite", "mcap", "new"].map(|name| directory.path().join(name));
     fs::create_dir(&sqlite).unwrap();
-    write_sqlite(&sqlite.join("bag_0.db3"), false, &[(1, 3, 1), (2, 2, 5), (1, 1, 0)]);
-    write_sqlite(&sqlite.join("bag_1.db3"), true, &[(1, 6, 2)]);
+    write_sqlite(&sqlite.join("bag_0.db3"), true, &[(1, 3, 1), (2, 2, 5), (1, 1, 0)]);
+    write_sqlite(&sqlite.join("bag_1.db3"), false, &[(1, 6, 2)]); // it alone has the definition
     write_bag(&mcap, &[("/scan", Qos::default(), &[4])]);
     let converted = run(&mut command(60, &["convert", text(&sqlite), text(&mcap), "-o", text(&new), "--start", "1"]));
     assert_eq!(converted.code, Some(0), "{}", converted.err);
@@ -138,7 +150,14 @@ fn sqlite_files_of_rosbag2_become_mcap() {
     assert_eq!(gantry_bag::describe::qos_profiles(channel)[0].reliability, gantry::Reliability::BestEffort);
     let folders: Vec<_> = fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(folders.len(), 3, "the bag in between is removed: {folders:?}");
+    let whole = directory.path().join("whole");
+    let converted = run(&mut command(60, &["convert", text(&sqlite), "-o", text(&whole), "--topics", "/scan"]));
+    assert_eq!(converted.code, Some(0), "{}", converted.err);
+    assert_eq!(sequences(&whole), [0, 1, 2], "the second file goes on where the first one ends");
     fs::write(sqlite.join("bag_2.db3"), "no database").unwrap();
     let failed = run(&mut command(60, &["convert", text(&sqlite), "-o", text(&directory.path().join("none"))]));
     assert!(failed.err.contains("bag_2.db3 cannot be read as a file of rosbag2"), "{}", failed.err);
+    fs::write(sqlite.join("bag_0.mcap"), "").unwrap();
+    let failed = run(&mut command(60, &["convert", text(&sqlite), "-o", text(&directory.path().join("none"))]));
+    assert!(failed.err.contains("has files of SQLite and of MCAP: name the files of one kind"), "{}", failed.err);
 }

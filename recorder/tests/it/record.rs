@@ -2,7 +2,10 @@
 
 use crate::support::*;
 use gantry::{PublisherOptions, Qos};
-use gantry_bag::describe::{message_type, qos_profiles};
+use gantry_bag::{
+    describe::{message_type, qos_profiles},
+    read::BagFile,
+};
 use rustix::process::{Signal, kill_process};
 use std::{collections::BTreeMap, fs};
 
@@ -13,6 +16,7 @@ tests!(
     files_are_split_by_size,
     a_publisher_with_little_memory_goes_on,
     a_drop_is_counted_once_if_a_topic_has_two_sources,
+    a_sample_that_one_source_lost_comes_by_the_other,
 );
 
 /// Publishes no more messages than publishers keep for a delayed recorder, and returns their number by topic.
@@ -164,4 +168,34 @@ fn a_drop_is_counted_once_if_a_topic_has_two_sources() {
     let dropped = summary["dropped"]["/map"].as_u64().unwrap();
     assert!(dropped > 0, "{summary}");
     assert_eq!(summary["messages"].as_u64().unwrap() + dropped, LATCHED + 1);
+}
+
+/// A latched publisher with a long history: the subscription for it is deeper than the one for all publishers.
+fn a_sample_that_one_source_lost_comes_by_the_other() {
+    const KEPT: u64 = 3000;
+    let directory = tempfile::tempdir().unwrap();
+    let bag = directory.path().join("bag");
+    let node = node_in(9, "talkers");
+    let mut latched = Talker::new(&node, "/map", Qos::default().keep_last(KEPT as u32).transient_local());
+    let mut other = Talker::new(&node, "/map", Qos::default());
+    let mut recorder = start(&mut command(9, &["record", "/map", "-o", text(&bag), "--json"]));
+    recorder.error_with("recording");
+    assert!(latched.publisher.wait_for_subscriptions(2, PATIENCE).unwrap());
+    other.wait();
+    latched.publish(40);
+    eventually("the first message is in the file", || {
+        let is_in = |file: BagFile| !file.summary.channels.is_empty();
+        files(&bag).first().is_some_and(|path| BagFile::open(path).is_ok_and(is_in))
+    });
+    kill_process(recorder.peer.pid(), Signal::STOP).unwrap();
+    (1..KEPT).for_each(|_| latched.publish(40));
+    other.publish(40);
+    kill_process(recorder.peer.pid(), Signal::CONT).unwrap();
+    let (summary, _) = recorder.interrupt();
+    let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
+    assert_eq!((&summary["messages"], &summary["dropped"]), (&(KEPT + 1).into(), &serde_json::json!({})));
+    let mut numbers = numbers(&files(&bag)[0]).remove("/map").unwrap();
+    numbers.sort_unstable();
+    numbers.dedup();
+    assert!(numbers.into_iter().eq(0..KEPT));
 }

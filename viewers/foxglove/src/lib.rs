@@ -15,4 +15,5 @@ mod lock;
 pub mod outbox;
 pub mod protocol;
 pub mod serve;
+mod threads;
 pub mod viewer;

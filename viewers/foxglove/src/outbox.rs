@@ -1,13 +1,15 @@
-//! The outbox of a viewer: what waits for its socket.
+//! The outbox of a viewer: answers and messages that wait for its socket.
 //!
 //! Answers are never dropped: a viewer with too many of them is one that does not read, and is disconnected. Messages
-//! have a bound of bytes: the oldest message of the subscription that has most bytes there makes room for a new one. So
-//! a stream of images drops its own images, and small topics get through.
+//! have a bound of bytes: the oldest message of the subscription that has most bytes there makes room for a new one.
+//! So a stream of images drops its own images, and small topics get through. Dropped messages are counted by topic,
+//! also of subscriptions that are over.
 
 use crate::lock::lock;
 use std::{
     collections::{BTreeMap, VecDeque},
     sync::{Arc, Condvar, Mutex, PoisonError},
+    time::Duration,
 };
 
 /// The most bytes of answers.
@@ -20,6 +22,8 @@ const OVERHEAD_BYTES: usize = 128;
 pub struct Message {
     /// The viewer's number.
     pub subscription_id: u32,
+    /// The full name of the topic.
+    pub topic: Arc<str>,
     /// Nanoseconds since 1970.
     pub time_ns: u64,
     /// The encapsulation and the message; all viewers share it.
@@ -40,7 +44,8 @@ pub enum Item {
 pub struct Outbox {
     max_bytes: usize,
     state: Mutex<State>,
-    is_filled: Condvar,
+    /// Whether something was added, or the outbox is ended or closed.
+    is_changed: Condvar,
 }
 
 #[derive(Debug, Default)]
@@ -51,7 +56,7 @@ struct State {
     message_bytes: usize,
     /// The number of messages that were offered, which gives their order.
     offered: u64,
-    dropped: BTreeMap<u32, u64>,
+    dropped: BTreeMap<Arc<str>, u64>,
     /// Nothing is added any more.
     is_ending: bool,
     is_closed: bool,
@@ -80,7 +85,7 @@ impl Outbox {
     /// An empty outbox with room for messages of that many bytes, and at least for one message.
     #[must_use]
     pub fn new(max_bytes: usize) -> Outbox {
-        Outbox { max_bytes, state: Mutex::default(), is_filled: Condvar::new() }
+        Outbox { max_bytes, state: Mutex::default(), is_changed: Condvar::new() }
     }
 
     /// Adds an answer; the outbox closes if the viewer does not read its answers.
@@ -92,7 +97,7 @@ impl Outbox {
         state.answer_bytes += bytes.len();
         state.answers.push_back(bytes);
         state.is_closed = state.answer_bytes > MAX_ANSWER_BYTES;
-        self.is_filled.notify_one();
+        self.is_changed.notify_all();
     }
 
     /// Whether the viewer did not read its answers: its connection is to be ended, as a writer may wait for its socket.
@@ -115,7 +120,7 @@ impl Outbox {
         let lane = state.lanes.entry(message.subscription_id).or_default();
         lane.bytes += bytes;
         lane.messages.push_back((number, message));
-        self.is_filled.notify_one();
+        self.is_changed.notify_all();
     }
 
     /// Waits for the next thing to write: answers first, then the oldest message; `None` after the outbox was closed.
@@ -135,7 +140,7 @@ impl Outbox {
             if let Some(message) = state.pop() {
                 return Some(Item::Message(message));
             }
-            state = self.is_filled.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self.is_changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
@@ -145,19 +150,28 @@ impl Outbox {
         if let Some(lane) = state.lanes.remove(&subscription_id) {
             state.message_bytes -= lane.bytes;
         }
-        state.dropped.remove(&subscription_id);
     }
 
-    /// The dropped messages, by subscription.
+    /// The dropped messages since the beginning, by topic.
     #[must_use]
-    pub fn dropped(&self) -> BTreeMap<u32, u64> {
-        lock(&self.state).dropped.clone()
+    pub fn dropped(&self) -> BTreeMap<String, u64> {
+        lock(&self.state).dropped.iter().map(|(topic, count)| (topic.to_string(), *count)).collect()
     }
 
-    /// Closes the outbox after the answers that it has.
-    pub fn end(&self) {
-        lock(&self.state).is_ending = true;
-        self.is_filled.notify_all();
+    /// Closes the outbox after the answers that it has and, unless it was ended before, a last one.
+    pub fn end(&self, last: Option<Vec<u8>>) {
+        let mut state = lock(&self.state);
+        if !state.is_ending && !state.is_closed {
+            state.answer_bytes += last.as_ref().map_or(0, Vec::len);
+            state.answers.extend(last);
+            state.is_ending = true;
+            self.is_changed.notify_all();
+        }
+    }
+
+    /// Waits until the outbox is closed, or the time is over.
+    pub fn wait_until_closed(&self, patience: Duration) {
+        drop(self.is_changed.wait_timeout_while(lock(&self.state), patience, |state| !state.is_closed));
     }
 
     /// Ends the wait of the writer, now and later.
@@ -165,17 +179,17 @@ impl Outbox {
         let mut state = lock(&self.state);
         let dropped = std::mem::take(&mut state.dropped);
         *state = State { is_closed: true, dropped, ..State::default() };
-        self.is_filled.notify_all();
+        self.is_changed.notify_all();
     }
 }
 
 impl State {
     fn drop_oldest(&mut self) -> bool {
         let largest = self.lanes.iter_mut().max_by_key(|(_, lane)| lane.bytes);
-        let Some((&subscription_id, lane)) = largest.filter(|(_, lane)| lane.bytes > 0) else { return false };
+        let Some((_, lane)) = largest.filter(|(_, lane)| lane.bytes > 0) else { return false };
         if let Some(message) = lane.pop() {
             self.message_bytes -= size(&message);
-            *self.dropped.entry(subscription_id).or_default() += 1;
+            *self.dropped.entry(message.topic).or_default() += 1;
         }
         true
     }
@@ -194,7 +208,8 @@ mod tests {
     use super::*;
 
     fn message(subscription_id: u32, time_ns: u64, bytes: usize) -> Message {
-        Message { subscription_id, time_ns, cdr: Arc::new(vec![0; bytes]) }
+        let topic = format!("/topic_{subscription_id}").into();
+        Message { subscription_id, topic, time_ns, cdr: Arc::new(vec![0; bytes]) }
     }
 
     fn drain(outbox: &Outbox) -> Vec<(u32, u64)> {
@@ -216,9 +231,11 @@ mod tests {
             outbox.offer(message(2, number, 10));
         }
         let kept = drain(&outbox);
-        let of = |wanted: u32| kept.iter().filter(|(id, _)| *id == wanted).map(|(_, time)| *time).collect::<Vec<_>>();
-        assert_eq!((of(1), of(2)), (vec![8, 9], (0..10).collect()));
-        assert_eq!(outbox.dropped(), BTreeMap::from([(1, 8)]));
+        let times =
+            |wanted: u32| kept.iter().filter(|(id, _)| *id == wanted).map(|(_, time)| *time).collect::<Vec<_>>();
+        assert_eq!((times(1), times(2)), (vec![8, 9], (0..10).collect()));
+        outbox.forget(1);
+        assert_eq!(outbox.dropped(), BTreeMap::from([("/topic_1".to_owned(), 8)]));
         assert!(kept.is_sorted_by_key(|(_, time)| *time), "{kept:?}");
     }
 
@@ -238,5 +255,19 @@ mod tests {
         assert!(matches!(outbox.next(), Some(Item::Message(_))));
         (0..100).for_each(|_| outbox.answer(vec![0; 1 << 20]));
         assert!(outbox.next().is_none());
+    }
+
+    #[test]
+    fn the_last_answer_ends_the_outbox() {
+        let outbox = Outbox::new(1000);
+        outbox.offer(message(1, 0, 10));
+        outbox.answer(vec![7]);
+        outbox.end(Some(vec![8]));
+        outbox.end(Some(vec![9]));
+        outbox.answer(vec![10]);
+        let written: Vec<_> = std::iter::from_fn(|| outbox.next()).collect();
+        assert!(
+            matches!(&written[..], [Item::Answer(first), Item::Answer(last)] if (&first[..], &last[..]) == (&[7], &[8]))
+        );
     }
 }

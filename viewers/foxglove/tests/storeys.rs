@@ -2,7 +2,7 @@
 
 use test_support::storeys;
 
-const STOREYS: &[&str] = &["lock", "protocol", "outbox", "viewer", "domain", "serve", "cli", "main"];
+const STOREYS: &[&str] = &["lock", "threads", "protocol", "outbox", "viewer", "domain", "serve", "cli", "main"];
 
 #[test]
 fn imports_go_down_and_in_no_circle() {

@@ -31,6 +31,9 @@ pub enum View {
     Topic(String),
 }
 
+/// A row of a table: a name, and for a node its process, as several processes may have nodes of one name.
+type Row = (String, String);
+
 /// The state of the live table.
 #[derive(Debug)]
 pub struct App {
@@ -44,8 +47,10 @@ pub struct App {
     with_hidden: bool,
     is_paused: bool,
     has_help: bool,
-    /// The name of the selected row, which it stays on when the order changes.
-    selected: Option<String>,
+    /// The selected row, which stays selected when the order changes.
+    selected: Option<Row>,
+    /// The sentence of the look that failed since the sample.
+    failure: Option<String>,
     /// The first row on the screen, which drawing moves.
     pub scroll: TableState,
 }
@@ -65,15 +70,28 @@ impl App {
             is_paused: false,
             has_help: false,
             selected: None,
+            failure: None,
             scroll: TableState::default(),
         }
     }
 
     /// Replaces the sample, unless the user paused.
     pub fn update(&mut self, sample: Sample) {
+        self.failure = None;
         if !self.is_paused {
             self.sample = sample;
         }
+    }
+
+    /// Notes that a look failed; the sample stays.
+    pub fn fail(&mut self, sentence: String) {
+        self.failure = Some(sentence);
+    }
+
+    /// The sentence of the look that failed since the sample.
+    #[must_use]
+    pub fn failure(&self) -> Option<&str> {
+        self.failure.as_deref()
     }
 
     /// The sample without what the filter leaves out, in the order of the tables.
@@ -128,11 +146,20 @@ impl App {
         self.has_help
     }
 
-    /// The index of the selected row.
+    /// The index of the selected row in the table of this sample.
     #[must_use]
-    pub fn selected(&self, names: &[&str]) -> Option<usize> {
-        let selected = self.selected.as_deref()?;
-        names.iter().position(|name| *name == selected)
+    pub fn selected(&self, sample: &Sample) -> Option<usize> {
+        let selected = self.selected.as_ref()?;
+        self.rows(sample).iter().position(|row| row == selected)
+    }
+
+    /// The rows of the table that is shown.
+    fn rows(&self, sample: &Sample) -> Vec<Row> {
+        match self.view {
+            View::Topics => sample.topics.iter().map(|topic| (topic.name.clone(), String::new())).collect(),
+            View::Nodes => sample.nodes.iter().map(|node| (node.name.clone(), node.process.clone())).collect(),
+            View::Topic(_) => Vec::new(),
+        }
     }
 
     /// Does what the key means.
@@ -195,7 +222,7 @@ impl App {
     }
 
     fn open(&mut self) {
-        if let (View::Topics, Some(name)) = (&self.view, &self.selected) {
+        if let (View::Topics, Some((name, _))) = (&self.view, &self.selected) {
             self.view = View::Topic(name.clone());
         }
     }
@@ -220,18 +247,14 @@ impl App {
 
     fn select(&mut self, step: isize) {
         let sample = self.shown();
-        let names: Vec<&str> = match self.view {
-            View::Topics => sample.topics.iter().map(|topic| topic.name.as_str()).collect(),
-            View::Nodes => sample.nodes.iter().map(|node| node.name.as_str()).collect(),
-            View::Topic(_) => return,
+        let rows = self.rows(&sample);
+        let Some(last) = rows.len().checked_sub(1) else { return };
+        let index = match self.selected(&sample) {
+            Some(index) => index.saturating_add_signed(step),
+            // Without a selected row, the step begins above the first one.
+            None => usize::try_from(step).unwrap_or(0).saturating_sub(1),
         };
-        let Some(last) = names.len().checked_sub(1) else { return };
-        let index = match self.selected(&names) {
-            Some(index) => index.saturating_add_signed(step).min(last),
-            None if step > 1 => last,
-            None => 0,
-        };
-        self.selected = Some(names[index].to_owned());
+        self.selected = rows.into_iter().nth(index.min(last));
     }
 }
 

@@ -6,7 +6,7 @@ use crate::{
     terminal::{self, Input, Terminal},
 };
 use clap::Parser;
-use gantry_command::{CommonOptions, Context, Result, spawn};
+use gantry_command::{CommonOptions, Context, Result, say, spawn};
 use gantry_shm::Inspector;
 use signal_hook::{
     consts::{SIGHUP, SIGINT, SIGTERM},
@@ -45,8 +45,8 @@ pub struct Cli {
     all: bool,
 }
 
-/// Sets the result at a signal that asks the program to end. If the program does not end then, as when a library waits
-/// for a terminal that is gone, the process ends all the same.
+/// Sets the result at a signal that asks the program to end. If the program does not end then, as when a terminal or a
+/// pipe takes no more bytes, the process ends all the same.
 fn end_at_signals() -> Result<Arc<AtomicBool>> {
     let is_over = Arc::new(AtomicBool::new(false));
     let seen = is_over.clone();
@@ -99,14 +99,21 @@ impl Cli {
         let (output, mut app) = (self.common.output(), self.app());
         let mut due = Instant::now();
         sampler.look(due)?;
+        let is_one = self.once || !output.json;
         while !is_over.load(Relaxed) {
             due += self.interval;
             while let Some(left) = due.checked_duration_since(Instant::now()).filter(|_| !is_over.load(Relaxed)) {
                 thread::sleep(left.min(SIGNAL_PERIOD));
             }
-            app.update(sampler.look(Instant::now())?);
-            output.print(&app.shown())?;
-            if self.once || !output.json {
+            match sampler.look(Instant::now()) {
+                Ok(sample) => {
+                    app.update(sample);
+                    output.print(&app.shown())?;
+                }
+                Err(error) if is_one => return Err(error),
+                Err(error) => say(format_args!("no new sample: {error}")),
+            }
+            if is_one {
                 break;
             }
         }
@@ -133,7 +140,10 @@ impl Cli {
             let is_due = now >= due;
             if is_due {
                 due = now + self.interval;
-                app.update(sampler.look(now)?);
+                match sampler.look(now) {
+                    Ok(sample) => app.update(sample),
+                    Err(error) => app.fail(error.to_string()), // the next look may succeed
+                }
             }
             if is_due || is_changed {
                 terminal.draw(&mut app)?;

@@ -3,7 +3,8 @@
 //! The program `gantry-top` is the user's side; `gantry top` starts it. Invariants:
 //! - It is no member of the domain: it maps the files of processes and publishers read-only, and has no subscription,
 //!   so no publisher sees it.
-//! - Each number is a difference of two looks, or what a look found. Before the second look there is no rate.
+//! - Each number is the difference of two looks, or the count of one. An endpoint that the last look did not count has
+//!   no rate.
 
 #![forbid(unsafe_code)]
 #![deny(clippy::print_stderr)] // it panics on a closed pipe

@@ -18,7 +18,7 @@ pub struct Sample {
     pub topics: Vec<Topic>,
     /// The nodes, by name.
     pub nodes: Vec<Node>,
-    /// Failures of the look, a sentence each.
+    /// The problems, a sentence each.
     pub problems: Vec<String>,
 }
 
@@ -29,7 +29,7 @@ pub struct Topic {
     pub name: String,
     /// The types of its endpoints, separated by commas.
     pub type_name: String,
-    /// Messages a second of all publishers; `None` before the second look.
+    /// Messages a second of all publishers; `None` if the last look counted none of them.
     pub rate_hz: Option<f64>,
     /// Bytes a second: the rate and the mean length of the newest messages.
     pub bytes_per_s: Option<f64>,
@@ -154,6 +154,12 @@ impl std::fmt::Display for Held {
     }
 }
 
+/// Bytes a second: "1.4 GB"; "-" if there is no rate.
+#[must_use]
+pub fn byte_rate(value: Option<f64>) -> String {
+    value.map_or("-".to_owned(), |value| bytes(value as u64))
+}
+
 /// A process with its pid first, which a narrow column is to keep: "7 talker" for "talker (pid 7)".
 #[must_use]
 pub fn pid_first(process: &str) -> String {
@@ -176,10 +182,10 @@ impl std::fmt::Display for Sample {
         writeln!(f, "{:width$}        HZ    BYTES/S  PUB  SUB      LAG     LOST    MEMORY  HELD BY", "TOPIC")?;
         for topic in &self.topics {
             let line = format!(
-                "{:width$}  {:>8.2}  {:>9}  {:>3}  {:>3}  {:>7}  {:>7}  {:>8}  {}",
+                "{:width$}  {:>8}  {:>9}  {:>3}  {:>3}  {:>7}  {:>7}  {:>8}  {}",
                 topic.name,
-                topic.rate_hz.unwrap_or(0.0),
-                bytes(topic.bytes_per_s.unwrap_or(0.0) as u64),
+                topic.rate_hz.map_or("-".to_owned(), |rate| format!("{rate:.2}")),
+                byte_rate(topic.bytes_per_s),
                 topic.publishers.len(),
                 topic.subscriptions.len(),
                 topic.lag,

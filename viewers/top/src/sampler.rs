@@ -121,12 +121,12 @@ impl Look<'_> {
         self.topics.entry(name.clone()).or_insert_with(|| Topic { name, ..Topic::default() })
     }
 
-    /// The counts a second of an endpoint's counter.
+    /// The counts a second of an endpoint's counter; `None` if the last look has no count of it. A process that could
+    /// not be read then has counted since long before.
     fn rate(&mut self, gid: Gid, count: u64) -> Option<f64> {
         self.now.by_gid.insert(gid, count);
-        // An endpoint that came since the last look has a rate, too.
-        let before = self.before.by_gid.get(&gid).copied().unwrap_or(0);
-        self.seconds.map(|seconds| count.saturating_sub(before) as f64 / seconds)
+        let before = self.before.by_gid.get(&gid)?;
+        self.seconds.map(|seconds| count.saturating_sub(*before) as f64 / seconds)
     }
 
     fn publisher(&mut self, process: &str, report: &PublisherReport) -> Publisher {

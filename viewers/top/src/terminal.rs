@@ -2,13 +2,14 @@
 
 use crate::{app::App, view};
 use crossterm::{
+    Command,
     cursor::Show,
     event::{self, Event, KeyEvent},
     execute,
     terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode},
 };
 use gantry_command::{Context, Result};
-use ratatui::backend::CrosstermBackend;
+use ratatui::{backend::CrosstermBackend, layout::Size};
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     io::Errno,
@@ -16,14 +17,24 @@ use rustix::{
 use std::{
     cell::Cell,
     io::{self, IsTerminal, Stdout},
+    mem::ManuallyDrop,
     panic,
-    sync::Once,
+    sync::{
+        Once,
+        atomic::{AtomicBool, Ordering::SeqCst},
+    },
     time::Duration,
 };
 
 static HOOK: Once = Once::new();
+/// Whether the terminal is taken.
+static IS_TAKEN: AtomicBool = AtomicBool::new(false);
+/// The events of a terminal that is gone.
+const GONE: PollFlags = PollFlags::HUP.union(PollFlags::ERR);
+/// The longest time for which the end waits for a terminal that takes no bytes.
+const PATIENCE: Duration = Duration::from_millis(500);
 
-/// What came from the terminal.
+/// An event of the terminal.
 #[derive(Clone, Copy, Debug)]
 pub enum Input {
     /// Nothing.
@@ -44,7 +55,10 @@ pub fn is_there() -> bool {
 
 /// The terminal while the table is shown.
 pub struct Terminal {
-    screen: ratatui::Terminal<CrosstermBackend<Stdout>>,
+    /// Not dropped: if the terminal is gone, its drop prints an error there, and panics.
+    screen: ManuallyDrop<ratatui::Terminal<CrosstermBackend<Stdout>>>,
+    /// The size of the picture.
+    drawn: Size,
     /// Whether the library may have read more keys than it gave.
     has_more: Cell<bool>,
 }
@@ -63,12 +77,13 @@ impl Terminal {
             }));
         });
         let open = || {
+            IS_TAKEN.store(true, SeqCst);
             enable_raw_mode()?;
             execute!(io::stdout(), EnterAlternateScreen)?;
             ratatui::Terminal::new(CrosstermBackend::new(io::stdout()))
         };
-        let new = |screen| Terminal { screen, has_more: Cell::new(false) };
-        open().inspect_err(|_| restore()).map(new).context(|| "the terminal cannot be used".to_owned())
+        let screen = open().inspect_err(|_| restore()).context(|| "the terminal cannot be used".to_owned())?;
+        Ok(Terminal { screen: ManuallyDrop::new(screen), drawn: Size::default(), has_more: Cell::new(false) })
     }
 
     /// Waits for input until the time is over. A terminal that is gone is found before the library reads: it would read
@@ -80,19 +95,14 @@ impl Terminal {
         let unreadable = || "the terminal cannot be read".to_owned();
         // Keys that were read with another one are there without a wait.
         if !self.has_more.get() {
-            let stdin = io::stdin();
-            let mut ready = [PollFd::new(&stdin, PollFlags::IN)];
-            let time = Timespec { tv_sec: time.as_secs() as i64, tv_nsec: i64::from(time.subsec_nanos()) };
-            match poll(&mut ready, Some(&time)) {
-                Err(Errno::INTR) => return Ok(Input::Drawn), // another size
-                polled => _ = polled.context(unreadable)?,
-            }
-            let found = ready[0].revents();
-            if found.intersects(PollFlags::HUP | PollFlags::ERR) {
+            let found = poll_input(time).context(unreadable)?;
+            if found.intersects(GONE) {
                 return Ok(Input::Gone);
             }
             if found.is_empty() {
-                return Ok(Input::None);
+                // The library handles the signal of a new size only after it has read a key.
+                let has_new_size = self.screen.size().is_ok_and(|size| size != self.drawn);
+                return Ok(if has_new_size { Input::Drawn } else { Input::None });
             }
         }
         let has_event = event::poll(Duration::ZERO).context(unreadable)?;
@@ -104,13 +114,19 @@ impl Terminal {
         }
     }
 
-    /// Draws the table.
+    /// Draws the table. A terminal that is gone is no error here: the next wait finds it.
     ///
     /// # Errors
     /// The terminal cannot be written.
     pub fn draw(&mut self, app: &mut App) -> Result<()> {
-        let drawn = self.screen.draw(|frame| view::draw(app, frame));
-        drawn.map(drop).context(|| "the terminal cannot be written".to_owned())
+        match self.screen.draw(|frame| view::draw(app, frame)) {
+            Ok(drawn) => {
+                self.drawn = drawn.area.as_size();
+                Ok(())
+            }
+            Err(_) if poll_input(Duration::ZERO).is_ok_and(|found| found.intersects(GONE)) => Ok(()),
+            Err(error) => Err(error).context(|| "the terminal cannot be written".to_owned()),
+        }
     }
 }
 
@@ -120,9 +136,33 @@ impl Drop for Terminal {
     }
 }
 
-/// Gives the terminal back as it was.
+/// Gives the terminal back as it was, if it is taken. It takes no lock of standard output, which a thread may hold
+/// while the terminal takes no bytes.
 pub fn restore() {
-    // Nothing else can be done with a terminal that is gone.
-    let _ = execute!(io::stdout(), LeaveAlternateScreen, Show);
+    if !IS_TAKEN.swap(false, SeqCst) {
+        return;
+    }
+    // Nothing else can be done with a terminal that is gone, or that takes no bytes.
     let _ = disable_raw_mode();
+    let mut codes = String::new();
+    let _ = LeaveAlternateScreen.write_ansi(&mut codes).and_then(|()| Show.write_ansi(&mut codes));
+    let stdout = io::stdout();
+    let mut ready = [PollFd::new(&stdout, PollFlags::OUT)];
+    if poll(&mut ready, Some(&timespec(PATIENCE))).is_ok_and(|count| count > 0) {
+        let _ = rustix::io::write(&stdout, codes.as_bytes());
+    }
+}
+
+/// The events of the input, when there are some or the time is over; none after a signal.
+fn poll_input(time: Duration) -> rustix::io::Result<PollFlags> {
+    let stdin = io::stdin();
+    let mut ready = [PollFd::new(&stdin, PollFlags::IN)];
+    match poll(&mut ready, Some(&timespec(time))) {
+        Err(Errno::INTR) => Ok(PollFlags::empty()),
+        polled => polled.map(|_| ready[0].revents()),
+    }
+}
+
+fn timespec(time: Duration) -> Timespec {
+    Timespec { tv_sec: time.as_secs() as i64, tv_nsec: i64::from(time.subsec_nanos()) }
 }

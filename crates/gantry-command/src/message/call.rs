@@ -2,7 +2,7 @@
 
 use super::{TopicType, json_of};
 use crate::error::{Failure, Result};
-use gantry::Node;
+use gantry::{Node, ServiceTypeDescription};
 use gantry_dynamic::{DynamicMessage, Value};
 use std::time::Duration;
 
@@ -20,12 +20,25 @@ pub fn call(node: &Node, service: &str, values: &serde_json::Value, patience: Du
     let Some(service_type) = node.service_types(service)?.pop() else { return Ok(None) };
     let request = TopicType::new(&service_type.request)?.encode(&values.to_string())?; // JSON is YAML, too
     let answer_type = TopicType::new(&service_type.response)?;
+    Ok(Some(Answer { answer_type, bytes: call_bytes(node, service, service_type, &request, patience)? }))
+}
+
+/// Calls a service with the bytes of a request, and waits for the bytes of its response.
+///
+/// # Errors
+/// The server is not matched; it does not answer in time.
+pub fn call_bytes(
+    node: &Node,
+    service: &str,
+    service_type: ServiceTypeDescription,
+    request: &[u8],
+    patience: Duration,
+) -> Result<Vec<u8>> {
     let mut client = node.create_generic_client(service, service_type)?;
     if !client.wait_for_service(patience)? {
         return Err(Failure::new(format!("{service} is not matched: {}", client.mismatches()?.join("; "))));
     }
-    let response = client.call_copy(&request, patience)?;
-    Ok(Some(Answer { answer_type, bytes: response.bytes().to_vec() }))
+    Ok(client.call_copy(request, patience)?.bytes().to_vec())
 }
 
 impl Answer {

@@ -5,7 +5,7 @@ mod definition;
 mod json;
 mod python;
 
-pub use call::{Answer, call};
+pub use call::{Answer, call, call_bytes};
 pub use gantry_dynamic::Value;
 pub use json::json_of;
 pub use python::Repr;

@@ -202,6 +202,12 @@ impl GenericSubscription {
         self.engine.losses().overwritten
     }
 
+    /// For each publisher that is joined, the number of its samples that left the history before this subscription took
+    /// them.
+    pub fn overwritten_by_publisher(&self) -> impl Iterator<Item = (Gid, u64)> {
+        self.engine.lost_by_publisher()
+    }
+
     /// The number of samples for this subscription that were not delivered to a caller: [overwritten] or
     /// [malformed]. It is the number in ROS 2's event of lost messages.
     ///

@@ -6,10 +6,11 @@ use crate::{
     lock::lock,
     outbox::Message,
     protocol::{Channel, Level, status},
+    threads::spawn,
     viewer::Viewer,
 };
 use gantry::{ENCAPSULATION, GenericSample, GenericSubscription, Gid, Node, Qos, SourceTime};
-use gantry_command::{Result, is_native, say, spawn};
+use gantry_command::{Result, is_native, say};
 use std::{
     collections::{BTreeMap, VecDeque},
     sync::{
@@ -23,7 +24,7 @@ use std::{
 const DEPTH: u32 = 10;
 /// The most samples and bytes of a latched topic that are kept for viewers that come later.
 const MAX_HISTORY: (u32, usize) = (1000, 64 << 20);
-/// The time between two looks at what changed besides messages.
+/// The time between two looks at changes besides messages.
 const PERIOD: Duration = Duration::from_millis(100);
 
 /// The feed of a topic.
@@ -31,8 +32,10 @@ const PERIOD: Duration = Duration::from_millis(100);
 pub struct Feed {
     /// The topic.
     pub channel: Channel,
-    /// Messages that were overwritten before the feed took them.
-    pub lost: AtomicU64,
+    /// Its name, for messages.
+    topic: Arc<str>,
+    /// Messages of the topic that were overwritten before feeds took them. The feeds of all its types share this.
+    lost: Arc<AtomicU64>,
     readers: Mutex<Readers>,
 }
 
@@ -47,9 +50,12 @@ struct Readers {
     is_running: bool,
 }
 
+/// A message that is kept: its time and its CDR.
+type Kept = (u64, Arc<Vec<u8>>);
+
 /// Times and messages of each publisher of a latched topic.
 #[derive(Debug, Default)]
-struct History(BTreeMap<Gid, VecDeque<(u64, Arc<Vec<u8>>)>>);
+struct History(BTreeMap<Gid, VecDeque<Kept>>);
 
 impl History {
     /// Adds a message, and drops the oldest ones of its publisher beyond `depth`, then the oldest of all publishers
@@ -73,7 +79,7 @@ impl History {
     }
 
     /// The messages of all publishers, the oldest first.
-    fn in_order(&self) -> Vec<(u64, Arc<Vec<u8>>)> {
+    fn in_order(&self) -> Vec<Kept> {
         let mut messages: Vec<_> = self.0.values().flatten().cloned().collect();
         messages.sort_by_key(|(time_ns, _)| *time_ns);
         messages
@@ -83,12 +89,12 @@ impl History {
 impl Feed {
     /// A feed without viewers.
     #[must_use]
-    pub fn new(channel: Channel, latched: Option<u32>) -> Feed {
+    pub fn new(channel: Channel, latched: Option<u32>, lost: Arc<AtomicU64>) -> Feed {
         let readers = Mutex::new(Readers { latched, ..Readers::default() });
-        Feed { channel, lost: AtomicU64::new(0), readers }
+        Feed { topic: channel.topic.as_str().into(), channel, lost, readers }
     }
 
-    /// Says how deep the history of the topic is.
+    /// Notes how deep the history of the topic is.
     pub fn set_latched(&self, latched: Option<u32>) {
         lock(&self.readers).latched = latched;
     }
@@ -99,15 +105,15 @@ impl Feed {
     /// No thread can be started.
     pub fn add(self: &Arc<Self>, node: &Node, viewer: &Arc<Viewer>, subscription_id: u32) -> Result<()> {
         let mut readers = lock(&self.readers);
-        for (time_ns, cdr) in readers.history.in_order() {
-            viewer.outbox.offer(Message { subscription_id, time_ns, cdr });
-        }
-        readers.list.push((viewer.clone(), subscription_id));
         if !readers.is_running {
             let (feed, node) = (self.clone(), node.clone());
             spawn("foxglove-feed", move || feed.run(&node))?;
             readers.is_running = true;
         }
+        for (time_ns, cdr) in readers.history.in_order() {
+            viewer.outbox.offer(Message { subscription_id, topic: self.topic.clone(), time_ns, cdr });
+        }
+        readers.list.push((viewer.clone(), subscription_id));
         Ok(())
     }
 
@@ -117,12 +123,6 @@ impl Feed {
             viewer.id == viewer_id && subscription_id.is_none_or(|wanted| wanted == *id)
         };
         lock(&self.readers).list.retain(|reader| !is_its(reader));
-    }
-
-    /// Whether it has a subscription.
-    #[must_use]
-    pub fn is_running(&self) -> bool {
-        lock(&self.readers).is_running
     }
 
     /// Takes messages until there is no viewer.
@@ -165,19 +165,28 @@ impl Feed {
 
     /// Takes messages until there is no viewer, or the topic is latched no longer.
     fn take(&self, mut subscription: GenericSubscription, latched: Option<u32>) -> Result<()> {
-        let lost_before = self.lost.load(Relaxed);
+        let mut counted = 0;
         while gantry::ok() {
-            subscription.wait(PERIOD)?;
-            // A publisher that is faster than the copies must not keep the feed from the look below.
-            for _ in 0..DEPTH {
-                let Some(sample) = subscription.take()? else { break };
-                self.give(sample, latched);
-            }
-            self.lost.store(lost_before + subscription.overwritten() + subscription.expired(), Relaxed);
+            let taken = self.take_batch(&mut subscription, latched);
+            let lost = subscription.overwritten() + subscription.expired();
+            self.lost.fetch_add(lost - counted, Relaxed);
+            counted = lost;
+            taken?;
             let readers = lock(&self.readers);
             if readers.list.is_empty() || readers.latched.is_some() != latched.is_some() {
                 break;
             }
+        }
+        Ok(())
+    }
+
+    /// Takes up to `DEPTH` messages: a publisher that is faster than the copies must not keep the feed from its other
+    /// looks.
+    fn take_batch(&self, subscription: &mut GenericSubscription, latched: Option<u32>) -> Result<()> {
+        subscription.wait(PERIOD)?;
+        for _ in 0..DEPTH {
+            let Some(sample) = subscription.take()? else { break };
+            self.give(sample, latched);
         }
         Ok(())
     }
@@ -197,7 +206,8 @@ impl Feed {
         drop(sample);
         let mut readers = lock(&self.readers);
         for (viewer, subscription_id) in &readers.list {
-            viewer.outbox.offer(Message { subscription_id: *subscription_id, time_ns, cdr: cdr.clone() });
+            let (subscription_id, topic) = (*subscription_id, self.topic.clone());
+            viewer.outbox.offer(Message { subscription_id, topic, time_ns, cdr: cdr.clone() });
         }
         if latched.is_some()
             && let Some(depth) = readers.latched

@@ -72,6 +72,23 @@ impl GraphReader {
         Ok(graph)
     }
 
+    /// Whether an endpoint of the domain has exactly this topic.
+    ///
+    /// # Errors
+    /// The domain cannot be read.
+    pub fn has_topic(&self, topic: &str) -> Result<bool> {
+        let count = |role| self.participant.count_endpoints(topic, role);
+        Ok(count(Role::Publisher)? + count(Role::Subscription)? > 0)
+    }
+
+    /// The subscriptions of exactly this topic.
+    ///
+    /// # Errors
+    /// The domain cannot be read.
+    pub fn subscription_count(&self, topic: &str) -> Result<usize> {
+        Ok(self.participant.count_endpoints(topic, Role::Subscription)?)
+    }
+
     /// The type of this name that a process of the domain uses, on this topic if there is one.
     ///
     /// # Errors

@@ -8,7 +8,7 @@ mod services;
 
 pub use feed::Feed;
 pub use graph::{Graph, GraphReader, Names};
-pub use parameters::{changes, get, nodes_of, set};
+pub use parameters::{Found, changes, get, nodes_of, set};
 pub use publication::Publication;
 pub use services::call;
 

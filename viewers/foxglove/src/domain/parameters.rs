@@ -2,16 +2,18 @@
 
 use crate::protocol::Parameter;
 use data_encoding::BASE64;
-use gantry::Node;
+use gantry::{Node, with_signals_blocked};
 use gantry_command::{Result, message::call};
 use serde_json::{Value, json};
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, thread, time::Duration};
 
 /// The time for a node to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// The most nodes that are asked beside each other.
+const NODES_AT_ONCE: usize = 32;
 /// The end of the names of services of nodes that have parameters.
 const LIST: &str = "/list_parameters";
-/// The fields of `rcl_interfaces/msg/ParameterValue` by the number of the type, with the word that viewers need.
+/// The fields of `rcl_interfaces/msg/ParameterValue` by the number of the type, with the word for viewers.
 const FIELDS: [(&str, Option<&str>); 10] = [
     ("", None),
     ("bool_value", None),
@@ -30,40 +32,73 @@ pub fn nodes_of<'a>(services: impl Iterator<Item = &'a String>) -> Vec<String> {
     services.filter_map(|service| service.strip_suffix(LIST).map(str::to_owned)).collect()
 }
 
+/// Parameters, and sentences about the ones that are missing.
+pub type Found = (Vec<Parameter>, Vec<String>);
+
 /// The parameters of these names, or all parameters of the nodes; and sentences about the nodes that do not answer.
 #[must_use]
-pub fn get(node: &Node, names: &[String], nodes: &[String]) -> (Vec<Parameter>, Vec<String>) {
-    let (mut found, mut problems) = (Vec::new(), Vec::new());
-    let mut wanted: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+pub fn get(node: &Node, names: &[String], nodes: &[String]) -> Found {
+    let mut wanted: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     if names.is_empty() {
         wanted.extend(nodes.iter().map(|node| (node.as_str(), Vec::new())));
     }
-    for name in names {
-        match name.split_once('.') {
-            Some((of, name)) => wanted.entry(of).or_default().push(name.to_owned()),
-            None => problems.push(format!("'{name}' is no parameter: its name is /node.parameter")),
-        }
+    let (named, unnamed): (Vec<_>, Vec<_>) = names.iter().partition(|name| name.contains('.'));
+    for (of, name) in named.into_iter().filter_map(|name| name.split_once('.')) {
+        wanted.entry(of).or_default().push(name);
     }
-    for (of, names) in wanted {
-        match get_of_node(node, of, names) {
-            Ok(more) => found.extend(more),
-            Err(error) => problems.push(error.to_string()),
+    let get = |(of, names): &(&str, Vec<&str>)| match values_of_node(node, of, names) {
+        Ok(values) => (values.iter().filter_map(|(name, value)| shown(of, name, value)).collect(), Vec::new()),
+        Err(error) => (Vec::new(), vec![error.to_string()]),
+    };
+    let (found, mut problems) = at_once(&Vec::from_iter(wanted), get);
+    problems.extend(unnamed.iter().map(|name| format!("'{name}' is no parameter: its name is /node.parameter")));
+    (found, problems)
+}
+
+/// Asks nodes beside each other, so that a node that does not answer delays no other one.
+fn at_once<Asked: Sync>(nodes: &[Asked], ask: impl Fn(&Asked) -> Found + Sync) -> Found {
+    let (mut found, mut problems) = Found::default();
+    for nodes in nodes.chunks(NODES_AT_ONCE) {
+        let ask = &ask;
+        let answers = thread::scope(|scope| {
+            let threads = with_signals_blocked(|| {
+                nodes.iter().map(|node| scope.spawn(move || ask(node))).collect::<Vec<_>>() // all begin
+            });
+            threads.into_iter().filter_map(|thread| thread.join().ok()).collect::<Vec<_>>()
+        });
+        for (parameters, sentences) in answers {
+            found.extend(parameters);
+            problems.extend(sentences);
         }
     }
     (found, problems)
 }
 
-fn get_of_node(node: &Node, of: &str, mut names: Vec<String>) -> Result<Vec<Parameter>> {
+/// Names and values (`rcl_interfaces/msg/ParameterValue`) of the parameters of a node; all parameters for no names.
+fn values_of_node(node: &Node, of: &str, names: &[&str]) -> Result<Vec<(String, Value)>> {
     let no_services = || format!("node {of} has no parameters");
+    let mut names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
     if names.is_empty() {
         let answer = call(node, &format!("{of}{LIST}"), &json!({}), PATIENCE)?.ok_or_else(no_services)?.json()?;
         let list = answer["result"]["names"].as_array().into_iter().flatten();
         names = list.filter_map(|name| name.as_str().map(str::to_owned)).collect();
     }
-    let answer = call(node, &format!("{of}/get_parameters"), &json!({ "names": names }), PATIENCE)?;
-    let answer = answer.ok_or_else(no_services)?.json()?;
-    let values = answer["values"].as_array().into_iter().flatten();
-    Ok(names.iter().zip(values).filter_map(|(name, value)| shown(of, name, value)).collect())
+    let ask = |names: &[String]| -> Result<Vec<Value>> {
+        let answer = call(node, &format!("{of}/get_parameters"), &json!({ "names": names }), PATIENCE)?;
+        let mut answer = answer.ok_or_else(no_services)?.json()?;
+        Ok(answer["values"].as_array_mut().map(std::mem::take).unwrap_or_default())
+    };
+    let values = ask(&names)?;
+    if values.len() >= names.len() {
+        return Ok(names.into_iter().zip(values).collect());
+    }
+    // A node of rclcpp returns no value if one of the names is not declared.
+    let mut found = Vec::new();
+    for name in names {
+        let value = ask(std::slice::from_ref(&name))?.pop();
+        found.extend(value.map(|value| (name, value)));
+    }
+    Ok(found)
 }
 
 /// A parameter as viewers see it; `None` if it is not set.
@@ -80,44 +115,68 @@ fn shown(node: &str, name: &str, value: &Value) -> Option<Parameter> {
     Some(Parameter { name: format!("{node}.{name}"), value: Some(value), of_type: of_type.map(str::to_owned) })
 }
 
-/// Sets parameters one by one; returns them as they are afterwards, and sentences about the ones that were refused.
+/// Sets the parameters of each node one by one; returns them as they are afterwards, and sentences about the ones that
+/// were refused.
 #[must_use]
-pub fn set(node: &Node, parameters: &[Parameter]) -> (Vec<Parameter>, Vec<String>) {
-    let mut problems = Vec::new();
+pub fn set(node: &Node, parameters: &[Parameter]) -> Found {
+    let mut by_node: BTreeMap<&str, Vec<&Parameter>> = BTreeMap::new();
     for parameter in parameters {
-        if let Err(error) = set_one(node, parameter) {
-            problems.push(format!("{} is not set: {error}", parameter.name));
-        }
+        let of = parameter.name.split_once('.').map_or("", |(of, _)| of);
+        by_node.entry(of).or_default().push(parameter);
     }
-    let names: Vec<String> = parameters.iter().map(|parameter| parameter.name.clone()).collect();
-    let (found, more) = if names.is_empty() { Default::default() } else { get(node, &names, &[]) };
-    problems.extend(more);
+    let unnamed = by_node.remove("").unwrap_or_default();
+    let (found, mut problems) = at_once(&Vec::from_iter(by_node), |(of, parameters)| set_of_node(node, of, parameters));
+    let sentence = |parameter: &Parameter| format!("{} is not set: its name is not /node.parameter", parameter.name);
+    problems.extend(unnamed.into_iter().map(sentence));
     (found, problems)
 }
 
-fn set_one(node: &Node, parameter: &Parameter) -> Result<()> {
-    let no_name = || "its name is not /node.parameter".to_owned();
-    let (of, name) = parameter.name.split_once('.').ok_or_else(no_name)?;
-    let now = get_of_node(node, of, vec![name.to_owned()])?.pop();
-    let value = value_of(parameter, now.as_ref())?;
+fn set_of_node(node: &Node, of: &str, parameters: &[&Parameter]) -> Found {
+    let names: Vec<&str> = parameters.iter().filter_map(|parameter| Some(parameter.name.split_once('.')?.1)).collect();
+    let mut problems = Vec::new();
+    for (name, parameter) in names.iter().zip(parameters) {
+        match set_one(node, of, name, parameter) {
+            Ok(Ok(())) => {}
+            Ok(Err(why)) => problems.push(format!("{} is not set: {why}", parameter.name)),
+            // The node would not answer for the other parameters either.
+            Err(error) => {
+                problems.push(format!("{} and later parameters of its node are not set: {error}", parameter.name));
+                return (Vec::new(), problems);
+            }
+        }
+    }
+    match values_of_node(node, of, &names) {
+        Ok(values) => (values.iter().filter_map(|(name, value)| shown(of, name, value)).collect(), problems),
+        Err(error) => {
+            problems.push(error.to_string());
+            (Vec::new(), problems)
+        }
+    }
+}
+
+/// Sets a parameter. The inner result has the reason why the value is none, or why the node refuses it.
+fn set_one(node: &Node, of: &str, name: &str, parameter: &Parameter) -> Result<std::result::Result<(), String>> {
+    let now = values_of_node(node, of, &[name])?.pop().map_or(Value::Null, |(_, now)| now);
+    let value = match value_of(parameter, &now) {
+        Ok(value) => value,
+        Err(why) => return Ok(Err(why)),
+    };
     let request = json!({ "parameters": [{ "name": name, "value": value }] });
     let answer = call(node, &format!("{of}/set_parameters"), &request, PATIENCE)?;
     let answer = answer.ok_or_else(|| format!("node {of} has no parameters"))?.json()?;
     let result = &answer["results"][0];
-    match result["successful"].as_bool() {
-        Some(true) => Ok(()),
-        _ => Err(result["reason"]
-            .as_str()
-            .filter(|why| !why.is_empty())
-            .unwrap_or("the node refuses it")
-            .to_owned()
-            .into()),
+    if result["successful"].as_bool() == Some(true) {
+        return Ok(Ok(()));
     }
+    let why = result["reason"].as_str().filter(|why| !why.is_empty());
+    Ok(Err(why.unwrap_or("the node refuses it").to_owned()))
 }
 
-/// The value as an `rcl_interfaces/msg/ParameterValue`. A whole number is a double if the parameter is one now.
-fn value_of(parameter: &Parameter, now: Option<&Parameter>) -> std::result::Result<Value, String> {
-    let of_type = parameter.of_type.as_deref().or(now.and_then(|now| now.of_type.as_deref()));
+/// The value as an `rcl_interfaces/msg/ParameterValue`; `now` is the present one. A whole number is a double if the
+/// parameter is one now, and an empty list keeps the type of the present one.
+fn value_of(parameter: &Parameter, now: &Value) -> std::result::Result<Value, String> {
+    let type_now = now["type"].as_u64().and_then(|number| usize::try_from(number).ok()).unwrap_or(0);
+    let of_type = parameter.of_type.as_deref().or(FIELDS.get(type_now).and_then(|(_, of_type)| *of_type));
     let Some(value) = &parameter.value else { return Ok(json!({ "type": 0 })) };
     let are_all = |is: fn(&Value) -> bool| value.as_array().is_some_and(|list| list.iter().all(is));
     let number = match (value, of_type) {
@@ -136,6 +195,10 @@ fn value_of(parameter: &Parameter, now: Option<&Parameter>) -> std::result::Resu
         }
         (Value::String(_), _) => 4,
         (Value::Array(_), Some("float64_array")) if are_all(Value::is_number) => 8,
+        (Value::Array(list), _) if list.is_empty() => match type_now {
+            5..=9 => type_now,
+            _ => return Err("[] has no type, and the parameter is no list now".to_owned()),
+        },
         (Value::Array(_), _) if are_all(Value::is_boolean) => 6,
         (Value::Array(_), _) if are_all(Value::is_i64) => 7,
         (Value::Array(_), _) if are_all(Value::is_number) => 8,
@@ -177,12 +240,21 @@ mod tests {
             (json!(["a", "b"]), None),
         ] {
             let given = parameter(value, of_type);
-            let sent = value_of(&given, None).unwrap();
+            let sent = value_of(&given, &json!({ "type": 0 })).unwrap();
             assert_eq!(shown("/n", "p", &sent), Some(given));
         }
-        let now = parameter(json!(0.5), Some("float64"));
-        assert_eq!(value_of(&parameter(json!(7), None), Some(&now)), Ok(json!({ "type": 3, "double_value": 7 })));
-        assert!(value_of(&parameter(json!({}), None), None).is_err());
-        assert!(value_of(&parameter(json!("?"), Some("byte_array")), None).is_err());
+        let now = |number: usize| json!({ "type": number });
+        assert_eq!(value_of(&parameter(json!(7), None), &now(3)), Ok(json!({ "type": 3, "double_value": 7 })));
+        assert_eq!(
+            value_of(&parameter(json!([7]), None), &now(8)),
+            Ok(json!({ "type": 8, "double_array_value": [7] }))
+        );
+        assert!(value_of(&parameter(json!({}), None), &now(0)).is_err());
+        assert!(value_of(&parameter(json!("?"), Some("byte_array")), &now(0)).is_err());
+        for (number, (field, _)) in FIELDS.iter().enumerate().skip(5) {
+            let kept = json!({ "type": number, (*field): [] });
+            assert_eq!(value_of(&parameter(json!([]), None), &now(number)), Ok(kept), "an empty list keeps its type");
+        }
+        assert!(value_of(&parameter(json!([]), None), &now(2)).unwrap_err().contains("is no list now"));
     }
 }

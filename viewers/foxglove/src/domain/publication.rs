@@ -18,7 +18,8 @@ pub struct Publication {
 }
 
 impl Publication {
-    /// Makes the publisher.
+    /// Makes the publisher. The name of the topic follows the rules of ROS 2, unless the domain has a topic with
+    /// exactly this name.
     ///
     /// # Errors
     /// The encoding, the name or the type cannot be used.
@@ -27,12 +28,13 @@ impl Publication {
         if encoding != CDR && encoding != JSON {
             return Err(format!("{topic} cannot be published as '{encoding}': use {CDR} or {JSON}").into());
         }
-        let description = message_type(graph, channel)?;
+        let is_native = is_native(node, topic) && graph.has_topic(topic)?;
+        let topic = if is_native { topic.clone() } else { node.resolve_topic_name(topic)? };
+        let description = message_type(graph, channel, &topic)?;
         let message_type = TopicType::new(&description)?;
-        let qos = Qos { avoid_ros_namespace_conventions: is_native(node, topic), ..Qos::default() };
-        let mut publisher = node.create_generic_publisher(topic, description, qos)?;
-        let subscriptions = node.count_subscribers(topic).unwrap_or(0);
-        publisher.wait_for_subscriptions(subscriptions, MATCHING)?;
+        let qos = Qos { avoid_ros_namespace_conventions: is_native, ..Qos::default() };
+        let mut publisher = node.create_generic_publisher(&topic, description, qos)?;
+        publisher.wait_for_subscriptions(graph.subscription_count(&topic)?, MATCHING)?;
         Ok(Publication { publisher, message_type, is_json: encoding == JSON })
     }
 
@@ -57,20 +59,19 @@ impl Publication {
 }
 
 /// The type of the channel: of the domain's processes, or as the viewer defines it.
-fn message_type(graph: &GraphReader, channel: &ClientChannel) -> Result<TypeDescription> {
+fn message_type(graph: &GraphReader, channel: &ClientChannel, topic: &str) -> Result<TypeDescription> {
     let name = match channel.schema_name.split('/').collect::<Vec<_>>()[..] {
         [package, message] => format!("{package}/msg/{message}"),
         _ => channel.schema_name.clone(),
     };
-    if let Some(known) = graph.type_named(&name, &channel.topic)? {
+    if let Some(known) = graph.type_named(&name, topic)? {
         return Ok(known);
     }
     let is_text = channel.schema_encoding.as_deref().is_none_or(|encoding| encoding == ROS2MSG);
     let Some(text) = channel.schema.as_deref().filter(|text| is_text && !text.is_empty()) else {
         return Err(format!(
-            "{} cannot be published: no process of the domain uses {name}, and the viewer sent no definition of it as \
-             {ROS2MSG}",
-            channel.topic
+            "{topic} cannot be published: no process of the domain uses {name}, and the viewer sent no definition of it \
+             as {ROS2MSG}"
         )
         .into());
     };

@@ -5,7 +5,7 @@ use crate::protocol::{CDR, JSON, ServiceEntry};
 use gantry::{ENCAPSULATION, Node};
 use gantry_command::{
     Failure, Result,
-    message::{TopicType, Value, json_of},
+    message::{TopicType, Value, call_bytes, json_of},
 };
 use std::time::Duration;
 
@@ -28,16 +28,12 @@ pub fn call(node: &Node, service: &ServiceEntry, encoding: &str, payload: &[u8])
         JSON => request_type.encode(std::str::from_utf8(payload).map_err(Failure::new)?)?,
         other => return Err(format!("requests are {CDR} or {JSON}, not '{other}'").into()),
     };
-    let mut client = node.create_generic_client(name, service_type.clone())?;
-    if !client.wait_for_service(PATIENCE)? {
-        return Err(format!("{name} is not matched: {}", client.mismatches()?.join("; ")).into());
-    }
-    let response = client.call_copy(&request, PATIENCE)?;
+    let response = call_bytes(node, name, service_type.clone(), &request, PATIENCE)?;
     match encoding {
-        CDR => Ok([&ENCAPSULATION[..], response.bytes()].concat()),
+        CDR => Ok([&ENCAPSULATION[..], &response].concat()),
         _ => {
             let response_type = TopicType::new(&service_type.response)?;
-            let message = response_type.view(response.bytes())?;
+            let message = response_type.view(&response)?;
             Ok(json_of(Value::Message(message)).to_string().into_bytes())
         }
     }

@@ -2,7 +2,7 @@
 
 use super::{
     CDR, JSON, ROS2MSG,
-    frame::{BINARY, MAX_HEAD_BYTES, TEXT, frame, head},
+    frame::{BINARY, CLOSE, MAX_HEAD_BYTES, TEXT, frame, head},
     request::Parameter,
 };
 use gantry::{ServiceTypeDescription, TypeDescription};
@@ -64,16 +64,19 @@ fn text(value: &Value) -> Vec<u8> {
 #[must_use]
 pub fn server_info(name: &str, session: &str, may_write: bool) -> Vec<u8> {
     let mut capabilities = vec!["connectionGraph", "parameters", "parametersSubscribe"];
+    let mut info = json!({ "op": "serverInfo", "name": name, "sessionId": session });
     if may_write {
         capabilities.extend(["clientPublish", "services"]);
+        info["supportedEncodings"] = json!([CDR, JSON]);
     }
-    text(&json!({
-        "op": "serverInfo",
-        "name": name,
-        "capabilities": capabilities,
-        "supportedEncodings": [CDR, JSON],
-        "sessionId": session,
-    }))
+    info["capabilities"] = json!(capabilities);
+    text(&info)
+}
+
+/// The server ends: the close frame with the code 1001 of RFC 6455, section 7.4.1.
+#[must_use]
+pub fn going_away() -> Vec<u8> {
+    frame(CLOSE, &[&1001u16.to_be_bytes()[..], b"the server ends"].concat())
 }
 
 /// A sentence for the user. A status of the same id replaces it.

@@ -4,6 +4,8 @@
 pub const TEXT: u8 = 1;
 /// The opcode of a binary frame.
 pub const BINARY: u8 = 2;
+/// The opcode of a frame that begins the closing handshake, or ends it.
+pub const CLOSE: u8 = 8;
 /// The most bytes before the payload of a frame.
 pub const MAX_HEAD_BYTES: usize = 10;
 
@@ -38,7 +40,7 @@ mod tests {
     use tungstenite::protocol::frame::FrameHeader;
 
     #[test]
-    fn heads_are_those_that_a_client_reads() {
+    fn a_client_reads_each_head() {
         for length in [0, 125, 126, 127, 65_535, 65_536, 6_220_812] {
             let mut bytes = Vec::new();
             head(&mut bytes, BINARY, length);

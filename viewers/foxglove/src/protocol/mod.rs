@@ -1,16 +1,16 @@
-//! Foxglove's WebSocket protocol: what a viewer asks for, and what it gets. JSON in text frames, numbers little-endian
-//! in binary frames. The specification is `docs/spec.md` of github.com/foxglove/ws-protocol.
+//! Foxglove's WebSocket protocol: requests of viewers, and answers. JSON in text frames, numbers little-endian in
+//! binary frames. The specification was `docs/spec.md` of github.com/foxglove/ws-protocol up to commit 305d217.
 
 mod answer;
 mod frame;
 mod request;
 
 pub use answer::{
-    CallFailure, Channel, Level, ServiceEntry, advertise, advertise_services, call_failure, call_response,
+    CallFailure, Channel, Level, ServiceEntry, advertise, advertise_services, call_failure, call_response, going_away,
     graph_update, message_start, parameter_values, remove_status, server_info, status, unadvertise,
     unadvertise_services,
 };
-pub use frame::{BINARY, MAX_HEAD_BYTES, TEXT, frame, head};
+pub use frame::{BINARY, CLOSE, MAX_HEAD_BYTES, TEXT, frame, head};
 pub use request::{Binary, ClientChannel, NewSubscription, Parameter, Request, binary, request};
 
 /// The subprotocols that are spoken: the name that Foxglove's SDK has, and the older one of the specification.

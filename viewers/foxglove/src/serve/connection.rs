@@ -1,4 +1,4 @@
-//! The reader of a viewer's connection: handshake, messages.
+//! The reader of a viewer's connection: handshake, messages, the closing handshake.
 
 use super::Hub;
 use crate::{
@@ -10,16 +10,16 @@ use std::{
     io::{self, Read, Write},
     net::TcpStream,
     sync::Arc,
-    time::Duration,
+    time::{Duration, Instant},
 };
 use tungstenite::{
-    Message, WebSocket, accept_hdr_with_config,
+    Error, Message, WebSocket, accept_hdr_with_config,
     handshake::server::{ErrorResponse, Request, Response},
     http::{HeaderValue, StatusCode},
     protocol::WebSocketConfig,
 };
 
-/// The time for the handshake.
+/// The time for the whole handshake, and for a viewer to read its last answers.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// The longest message of a viewer.
 const MAX_MESSAGE_BYTES: usize = 64 << 20;
@@ -31,11 +31,23 @@ const ORIGINS: [&str; 5] =
 struct Duplex {
     stream: TcpStream,
     viewer: Arc<Viewer>,
+    /// The end of the handshake.
+    deadline: Option<Instant>,
 }
 
 impl Read for Duplex {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.stream.read(buffer)
+        let Some(deadline) = self.deadline else { return self.stream.read(buffer) };
+        let too_late = || io::Error::new(io::ErrorKind::TimedOut, format!("no handshake within {PATIENCE:?}"));
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(too_late());
+        }
+        self.stream.set_read_timeout(Some(left))?;
+        self.stream.read(buffer).map_err(|error| match error.kind() {
+            io::ErrorKind::WouldBlock => too_late(),
+            _ => error,
+        })
     }
 }
 
@@ -52,26 +64,27 @@ impl Write for Duplex {
 
 /// Reads until the viewer is gone.
 pub fn read(hub: &Arc<Hub>, viewer: &Arc<Viewer>, stream: TcpStream) {
-    let _ = stream.set_read_timeout(Some(PATIENCE));
     let config = WebSocketConfig::default()
         .max_message_size(Some(MAX_MESSAGE_BYTES))
         .max_frame_size(Some(MAX_MESSAGE_BYTES))
         .write_buffer_size(0);
-    let duplex = Duplex { stream, viewer: viewer.clone() };
+    let duplex = Duplex { stream, viewer: viewer.clone(), deadline: Some(Instant::now() + PATIENCE) };
     #[expect(clippy::result_large_err, reason = "the library's callback returns it")]
     let choose = |request: &Request, response: Response| choose(hub, request, response);
     match accept_hdr_with_config(duplex, choose, Some(config)) {
         Ok(mut socket) => {
-            let _ = socket.get_ref().stream.set_read_timeout(None);
+            let duplex = socket.get_mut();
+            duplex.deadline = None;
+            let _ = duplex.stream.set_read_timeout(None);
             say(format_args!("viewer {} is connected", viewer.address));
             hub.add(viewer);
-            read_messages(hub, viewer, &mut socket);
-            hub.remove(viewer);
-            viewer.close();
+            if read_messages(hub, viewer, &mut socket) {
+                viewer.finish(PATIENCE);
+            }
         }
         Err(error) => {
             say(format_args!("viewer {} is refused: {error}", viewer.address));
-            viewer.outbox.end(); // the answer says why
+            viewer.finish(PATIENCE); // the answer says why
         }
     }
 }
@@ -113,13 +126,15 @@ fn is_allowed(origin: &str, more: &[String]) -> bool {
         || more.iter().any(|allowed| allowed == origin || allowed == "*")
 }
 
-fn read_messages(hub: &Arc<Hub>, viewer: &Arc<Viewer>, socket: &mut WebSocket<Duplex>) {
+/// Reads until the connection ends; `true` after a closing handshake, whose answer is in the outbox then.
+fn read_messages(hub: &Arc<Hub>, viewer: &Arc<Viewer>, socket: &mut WebSocket<Duplex>) -> bool {
     loop {
         let done = match socket.read() {
             Ok(Message::Text(text)) => request(&text).and_then(|request| hub.answer(viewer, request)),
             Ok(Message::Binary(bytes)) => binary(&bytes).and_then(|message| hub.take(viewer, message)),
-            Ok(Message::Close(_)) | Err(_) => return,
-            Ok(_) => Ok(()),
+            Ok(_) => Ok(()), // the library answers pings, and a close frame with the next call
+            Err(Error::ConnectionClosed) => return true,
+            Err(_) => return false,
         };
         if let Err(sentence) = done {
             viewer.outbox.answer(status(Level::Error, &sentence, None));
@@ -130,6 +145,22 @@ fn read_messages(hub: &Arc<Hub>, viewer: &Arc<Viewer>, socket: &mut WebSocket<Du
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Bytes that come one by one do not move the end of the handshake.
+    #[test]
+    fn a_handshake_that_is_too_late_is_not_read() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        client.write_all(b"GET").unwrap();
+        let stream = listener.accept().unwrap().0;
+        let viewer = Arc::new(Viewer::new(1, "client".into(), stream.try_clone().unwrap(), 1000));
+        let mut duplex = Duplex { stream, viewer, deadline: Some(Instant::now() + PATIENCE) };
+        let mut byte = [0];
+        assert_eq!(duplex.read(&mut byte).unwrap(), 1);
+        duplex.deadline = Some(Instant::now());
+        let error = duplex.read(&mut byte).unwrap_err();
+        assert_eq!((error.kind(), error.to_string().as_str()), (io::ErrorKind::TimedOut, "no handshake within 10s"));
+    }
 
     #[test]
     fn pages_of_strangers_are_refused() {

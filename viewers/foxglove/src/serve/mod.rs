@@ -2,44 +2,48 @@
 
 mod connection;
 mod hub;
+mod listener;
 mod report;
 mod shown;
 
 pub use hub::{Hub, Options};
 pub use report::Report;
 
-use crate::viewer::Viewer;
+use crate::threads;
 use gantry::Node;
-use gantry_command::{Context, Output, Result, Selection, say, spawn};
+use gantry_command::{Output, Result, Selection, say};
+use listener::Listener;
 use std::{
-    net::TcpListener,
     sync::Arc,
     time::{Duration, Instant},
 };
 
 /// The time between two looks at drops, and at the graph if nothing changes.
 const PERIOD: Duration = Duration::from_secs(1);
-/// The most viewers.
-const MAX_VIEWERS: usize = 64;
+/// The time for viewers to end their connections, and then for all threads to end.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Serves until the program ends.
 ///
 /// # Errors
-/// The port cannot be used; the domain cannot be read.
+/// The port cannot be used; the domain cannot be read; the output cannot be written.
 pub fn serve(node: Node, selection: Selection, options: Options, output: Output) -> Result<()> {
-    let address = format!("{}:{}", options.host, options.port);
-    let listener = TcpListener::bind((options.host.as_str(), options.port)).context(|| {
-        format!("the server cannot listen on {address} (another one may do: --port chooses another port)")
-    })?;
-    let local = listener.local_addr().context(|| "the listening socket has no address".to_owned())?;
+    let listener = Listener::new(&options.host, options.port)?;
     let hub = Arc::new(Hub::new(node.clone(), selection, options)?);
     hub.update()?;
-    let accepting = hub.clone();
-    spawn("foxglove-accept", move || accept(&accepting, &listener))?;
-    say(format_args!("domain {} is served on ws://{local}; Ctrl-C ends it", node.domain_id()));
-    if !local.ip().is_loopback() {
+    listener.start(&hub)?;
+    let address = listener.address;
+    say(format_args!("domain {} is served on ws://{address}; Ctrl-C ends it", node.domain_id()));
+    if !address.ip().is_loopback() {
         say("the port is open to other hosts, without a password; --read-only lets them only look");
     }
+    let served = serve_until_end(&node, &hub, output);
+    end(&listener, &hub);
+    let printed = output.print(&hub.report());
+    served.and(printed)
+}
+
+fn serve_until_end(node: &Node, hub: &Hub, output: Output) -> Result<()> {
     let (mut due, mut has_failed) = (Instant::now() + PERIOD, false);
     while gantry::ok() {
         let left = due.saturating_duration_since(Instant::now());
@@ -60,37 +64,18 @@ pub fn serve(node: Node, selection: Selection, options: Options, output: Output)
             }
         }
     }
-    hub.close();
     Ok(())
 }
 
-/// Accepts viewers, each with a thread that reads and one that writes.
-fn accept(hub: &Arc<Hub>, listener: &TcpListener) {
-    for number in 1.. {
-        let (stream, address) = match listener.accept() {
-            Ok(accepted) => accepted,
-            Err(error) => {
-                say(format_args!("a viewer is not accepted: {error}"));
-                std::thread::sleep(PERIOD); // as when descriptors are short
-                continue;
-            }
-        };
-        let start = || -> Result<()> {
-            if hub.viewer_count() >= MAX_VIEWERS {
-                return Err(format!("there are {MAX_VIEWERS} viewers already").into());
-            }
-            let socket = || "its socket cannot be used".to_owned();
-            stream.set_nodelay(true).context(socket)?;
-            let reading = stream.try_clone().context(socket)?;
-            let viewer = Arc::new(Viewer::new(number, address.to_string(), stream, hub.options().queue_bytes));
-            let writing = viewer.clone();
-            spawn("foxglove-write", move || writing.write())?;
-            let hub = hub.clone();
-            spawn("foxglove-read", move || connection::read(&hub, &viewer, reading))?;
-            Ok(())
-        };
-        if let Err(error) = start() {
-            say(format_args!("viewer {address} is not accepted: {error}"));
+/// Ends all connections and all threads, so that the node, of which they have shares, leaves the domain in order.
+fn end(listener: &Listener, hub: &Hub) {
+    listener.end();
+    let connections = hub.close();
+    gantry::shutdown(); // calls that wait for a response end
+    if !threads::wait_for_end(PATIENCE) {
+        connections.iter().for_each(|connection| connection.close());
+        if !threads::wait_for_end(PATIENCE) {
+            say("a thread does not end: the next process of the domain removes the files of this one");
         }
     }
 }

@@ -1,15 +1,20 @@
-//! The report of the server: its viewers, and what they did not get.
+//! The report of the server: its viewers, and the messages that they did not get.
 
 use serde::Serialize;
 use std::{collections::BTreeMap, fmt};
+
+/// Messages by topic.
+pub type Counts = BTreeMap<String, u64>;
 
 /// The viewers, and the topics that they see.
 #[derive(Debug, Default, Serialize)]
 pub struct Report {
     /// The viewers that are connected.
     pub viewers: Vec<ViewerReport>,
+    /// Messages that were dropped because viewers, also earlier ones, did not read fast enough, by topic.
+    pub dropped: Counts,
     /// Messages that left their publishers' histories before the server took them, by topic.
-    pub lost: BTreeMap<String, u64>,
+    pub lost: Counts,
 }
 
 /// A viewer.
@@ -24,25 +29,34 @@ pub struct ViewerReport {
     /// Their bytes.
     pub sent_bytes: u64,
     /// Messages that were dropped because it did not read fast enough, by topic.
-    pub dropped: BTreeMap<String, u64>,
+    pub dropped: Counts,
 }
 
-impl ViewerReport {
-    /// A sentence about the dropped messages; `None` if there are none.
-    #[must_use]
-    pub fn drops(&self) -> Option<String> {
-        let sum: u64 = self.dropped.values().sum();
-        let topics: Vec<String> = self.dropped.iter().map(|(topic, count)| format!("{topic} {count}")).collect();
-        (sum > 0).then(|| format!("{sum} messages were dropped, oldest first: {}", topics.join(", ")))
-    }
+/// Adds counts to others.
+pub fn add(counts: &mut Counts, more: &Counts) {
+    more.iter().for_each(|(topic, count)| *counts.entry(topic.clone()).or_default() += count);
 }
 
+/// The sum and the counts: "7 messages were dropped, oldest first: /image 5, /scan 2"; `None` if there are none.
+#[must_use]
+pub fn drops(counts: &Counts) -> Option<String> {
+    let sum: u64 = counts.values().sum();
+    (sum > 0).then(|| format!("{sum} messages were dropped, oldest first: {}", listed(counts)))
+}
+
+fn listed(counts: &Counts) -> String {
+    counts.iter().map(|(topic, count)| format!("{topic} {count}")).collect::<Vec<_>>().join(", ")
+}
+
+/// The messages that are missing; nothing if none is.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for viewer in &self.viewers {
-            let ViewerReport { address, subscriptions, sent, .. } = viewer;
-            write!(f, "{address}: {subscriptions} subscriptions, {sent} messages")?;
-            writeln!(f, "{}", viewer.drops().map(|drops| format!("; {drops}")).unwrap_or_default())?;
+        if let Some(drops) = drops(&self.dropped) {
+            writeln!(f, "viewers were slower than their topics: {drops}")?;
+        }
+        let sum: u64 = self.lost.values().sum();
+        if sum > 0 {
+            writeln!(f, "the server took {sum} messages too late: {}", listed(&self.lost))?;
         }
         Ok(())
     }

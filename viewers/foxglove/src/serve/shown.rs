@@ -1,4 +1,5 @@
-//! What viewers see of the domain: channels with their feeds, services, names; and the difference to a newer graph.
+//! The part of the domain that viewers see: channels with their feeds, services, names; and the difference to a newer
+//! graph.
 
 use crate::{
     domain::{Feed, Graph, Names},
@@ -7,20 +8,27 @@ use crate::{
 use gantry::TypeDescription;
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
 };
 
 /// The channels of one message: a long list of schemas is no single message.
 const CHANNELS_AT_ONCE: usize = 100;
 
-/// What viewers see.
-#[derive(Debug, Default)]
+/// The channels, services and names that viewers see.
+#[derive(Debug)]
 pub struct Shown {
+    /// Whether viewers may call services: if not, they hear of none.
+    may_call: bool,
     /// The feeds by topic and type.
     topics: BTreeMap<(String, TypeDescription), Arc<Feed>>,
     /// The services by name.
     services: BTreeMap<String, ServiceEntry>,
     names: [Names; 3],
+    /// The messages that feeds lost, by topic; also of topics that are gone.
+    lost: BTreeMap<String, Arc<AtomicU64>>,
     last_id: u32,
 }
 
@@ -36,16 +44,39 @@ pub struct News {
 }
 
 impl Shown {
-    /// The messages that a new viewer gets.
+    /// Shows nothing yet. Viewers that may not call services hear of none.
+    #[must_use]
+    pub fn new(may_call: bool) -> Shown {
+        Shown {
+            may_call,
+            topics: BTreeMap::new(),
+            services: BTreeMap::new(),
+            names: <[Names; 3]>::default(),
+            lost: BTreeMap::new(),
+            last_id: 0,
+        }
+    }
+
+    /// The messages that a new viewer gets; an empty list of channels, too, as the specification has it.
     #[must_use]
     pub fn all(&self) -> Vec<Vec<u8>> {
         let channels: Vec<&Channel> = self.topics.values().map(|feed| &feed.channel).collect();
         let mut messages: Vec<Vec<u8>> =
             channels.chunks(CHANNELS_AT_ONCE).map(|channels| protocol::advertise(channels.iter().copied())).collect();
-        if !self.services.is_empty() {
+        if messages.is_empty() {
+            messages.push(protocol::advertise([].into_iter()));
+        }
+        if self.may_call && !self.services.is_empty() {
             messages.push(protocol::advertise_services(self.services.values()));
         }
         messages
+    }
+
+    /// The messages that left their publishers' histories before feeds took them, by topic.
+    #[must_use]
+    pub fn lost(&self) -> BTreeMap<String, u64> {
+        let lost = self.lost.iter().map(|(topic, lost)| (topic.clone(), lost.load(Relaxed)));
+        lost.filter(|(_, lost)| *lost > 0).collect()
     }
 
     /// The whole graph.
@@ -109,15 +140,18 @@ impl Shown {
                     let channel =
                         Channel { id: self.last_id, topic: topic.clone(), message_type: message_type.clone() };
                     new.push(channel.clone());
-                    self.topics.insert((topic, message_type), Arc::new(Feed::new(channel, latched)));
+                    let lost = self.lost.entry(topic.clone()).or_default().clone();
+                    self.topics.insert((topic, message_type), Arc::new(Feed::new(channel, latched, lost)));
                 }
             }
         }
+        // A feed that ends counts up to its end.
+        self.lost.retain(|_, lost| Arc::strong_count(lost) > 1 || lost.load(Relaxed) > 0);
         news.of_all.extend(new.chunks(CHANNELS_AT_ONCE).map(|channels| protocol::advertise(channels.iter())));
     }
 
     fn update_services(&mut self, services: BTreeMap<String, gantry::ServiceTypeDescription>, news: &mut News) {
-        let mut gone = Vec::new();
+        let (mut gone, mut of_services) = (Vec::new(), Vec::new());
         self.services.retain(|name, entry| {
             let is_there = services.get(name) == Some(&entry.service_type);
             if !is_there {
@@ -126,7 +160,7 @@ impl Shown {
             is_there
         });
         if !gone.is_empty() {
-            news.of_all.push(protocol::unadvertise_services(&gone));
+            of_services.push(protocol::unadvertise_services(&gone));
         }
         let mut new = Vec::new();
         for (name, service_type) in services {
@@ -138,7 +172,10 @@ impl Shown {
             }
         }
         if !new.is_empty() {
-            news.of_all.push(protocol::advertise_services(new.iter()));
+            of_services.push(protocol::advertise_services(new.iter()));
+        }
+        if self.may_call {
+            news.of_all.extend(of_services);
         }
     }
 }

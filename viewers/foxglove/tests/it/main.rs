@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on may say so by panicking")]
 
+mod connections;
 mod node_client;
 mod requests;
 mod support;
@@ -11,5 +12,5 @@ use std::process::ExitCode;
 use test_support::{in_own_memory, trials};
 
 fn main() -> ExitCode {
-    in_own_memory(None, || trials([topics::TESTS, requests::TESTS, node_client::TESTS]))
+    in_own_memory(None, || trials([topics::TESTS, connections::TESTS, requests::TESTS, node_client::TESTS]))
 }

@@ -4,6 +4,7 @@ use crate::support::*;
 use foxglove::ws_protocol::server::ServerMessage;
 use gantry::{Executor, Node, Qos, ServiceTypeDescription, SingleThreadedExecutor, TypeDescription};
 use gantry_msgs::{std_msgs::msg::UInt64, std_srvs::srv::SetBool};
+use gantry_shm::Participant;
 use serde_json::{Value, json};
 use std::sync::{
     Arc,
@@ -12,6 +13,7 @@ use std::sync::{
 
 tests![
     a_viewer_publishes_cdr_and_json,
+    a_relative_name_follows_the_rules_of_ros_2_unless_there_is_such_a_topic,
     a_viewer_defines_a_type_that_no_process_uses,
     a_viewer_calls_a_service,
     parameters_are_read_set_and_followed,
@@ -59,6 +61,25 @@ fn a_viewer_publishes_cdr_and_json() {
     viewer.send_binary(publication(1, &cdr(&9u64.to_le_bytes())));
     assert_eq!(viewer.status(), "channel 1 is not advertised");
     assert!(numbers.take().unwrap().is_none());
+}
+
+fn a_relative_name_follows_the_rules_of_ros_2_unless_there_is_such_a_topic() {
+    let node = node_in(10, "listener");
+    let native = Qos { avoid_ros_namespace_conventions: true, ..Qos::default() };
+    let of_ros = node.create_generic_subscription("/numbers", bytes_type(), Qos::default()).unwrap();
+    let of_dds = node.create_generic_subscription("raw_numbers", bytes_type(), native).unwrap();
+    let server = Server::start(10, &[]);
+    let mut viewer = Viewer::new(&server);
+    for (id, topic, mut subscription) in [(1, "numbers", of_ros), (2, "raw_numbers", of_dds)] {
+        let channel = json!({ "id": id, "topic": topic, "encoding": "cdr", "schemaName": "viewer_test/msg/Bytes" });
+        viewer.send(json!({ "op": "advertise", "channels": [channel] }));
+        viewer.send_binary(publication(id, &cdr(&bytes_message(7, 3))));
+        assert!(subscription.wait(PATIENCE).unwrap(), "{topic}");
+        assert_eq!(subscription.take().unwrap().unwrap().bytes(), bytes_message(7, 3));
+    }
+    let channel = json!({ "id": 3, "topic": "no name", "encoding": "cdr", "schemaName": "viewer_test/msg/Bytes" });
+    viewer.send(json!({ "op": "advertise", "channels": [channel] }));
+    assert!(viewer.status().contains("no name"));
 }
 
 fn a_viewer_defines_a_type_that_no_process_uses() {
@@ -166,8 +187,9 @@ fn parameters_are_read_set_and_followed() {
     node.declare_parameter("rate_hz", 30.0).unwrap();
     node.declare_parameter("frame", "map").unwrap();
     node.declare_parameter("count", 7).unwrap();
+    node.declare_parameter("frames", vec!["map".to_owned()]).unwrap();
     let _spinning = Spinning::new(node.clone());
-    let server = Server::start(14, &[]);
+    let mut server = Server::start(14, &[]);
     let mut viewer = Viewer::new(&server);
     let values = |viewer: &mut Viewer, wanted: Option<&str>| {
         viewer.expect("parameters", |message| match message {
@@ -190,9 +212,12 @@ fn parameters_are_read_set_and_followed() {
     assert!(has(&all, json!({ "name": "/camera.frame", "value": "map" })), "{all}");
     let names = ["/camera.rate_hz", "/camera.count"];
     viewer.send(json!({ "op": "subscribeParameterUpdates", "parameterNames": names }));
-    let mut observer = node.create_subscription::<UInt64>("/unused", Qos::default()).unwrap();
     eventually("the server follows parameters", || node.count_subscribers("/parameter_events").unwrap() == 1);
-    assert!(observer.take().unwrap().is_none());
+    // A message of another publisher that is none ends nothing.
+    let mut stranger = node.create_generic_publisher("/parameter_events", events_type(14), Qos::default()).unwrap();
+    assert!(stranger.wait_for_subscriptions(1, PATIENCE).unwrap());
+    stranger.publish_copy(&[1, 2]).unwrap();
+    server.line_with("a change of parameters is not shown");
     // A whole number is a double where the parameter is one.
     let given =
         [json!({ "name": "/camera.rate_hz", "value": 25 }), json!({ "name": "/camera.count", "value": "text" })];
@@ -208,6 +233,21 @@ fn parameters_are_read_set_and_followed() {
     viewer.send(json!({ "op": "getParameters", "parameterNames": ["/absent.p"], "id": "none" }));
     assert_eq!(values(&mut viewer, Some("none")), json!([]));
     assert_eq!(viewer.status(), "node /absent has no parameters");
+    // No names are all parameters; an empty list keeps its type.
+    viewer.send(json!({ "op": "subscribeParameterUpdates", "parameterNames": [] }));
+    for list in [json!([]), json!(["odom"])] {
+        let given = json!({ "name": "/camera.frames", "value": list });
+        viewer.send(json!({ "op": "setParameters", "parameters": [given], "id": "list" }));
+        assert_eq!(values(&mut viewer, Some("list")), json!([given]));
+        assert_eq!(values(&mut viewer, None), json!([given]));
+    }
+}
+
+/// The type of the changes of parameters, as the node has it.
+fn events_type(domain_id: u32) -> TypeDescription {
+    let graph = Participant::join(domain_id).unwrap().graph().unwrap();
+    let event = graph.iter().find(|entry| entry.description.topic == "/parameter_events").unwrap();
+    TypeDescription { payload_bytes: usize::MAX, ..event.description.message_type.clone() }
 }
 
 fn the_graph_is_sent_whole_and_then_its_changes() {
@@ -248,6 +288,7 @@ fn a_server_that_only_shows_writes_nothing() {
         ServerMessage::ServerInfo(info) => {
             let info = serde_json::to_value(info).unwrap();
             assert_eq!(info["capabilities"], json!(["connectionGraph", "parameters", "parametersSubscribe"]));
+            assert_eq!(info.get("supportedEncodings"), None);
             Some(())
         }
         _ => None,
@@ -263,4 +304,5 @@ fn a_server_that_only_shows_writes_nothing() {
         _ => None,
     });
     assert_eq!(failure, why);
+    assert!(!viewer.has_passed(|message| matches!(message, ServerMessage::AdvertiseServices(_))));
 }

@@ -2,17 +2,23 @@
 
 use foxglove::ws_protocol::server::ServerMessage;
 use gantry::{GenericPublisher, Node, Qos, TypeDescription};
-use rustix::process::{Pid, Signal, kill_process};
+pub use rustix::process::Signal;
+use rustix::process::{Pid, kill_process};
 use serde_json::{Value, json};
 use std::{
     collections::VecDeque,
-    io::{BufRead, BufReader},
+    io::{BufRead, BufReader, Read},
     net::TcpStream,
     process::{Child, ChildStderr, Command, Stdio},
     time::Duration,
 };
 pub use test_support::{PATIENCE, eventually, ignore, tests};
-use tungstenite::{Message, WebSocket, client::IntoClientRequest, http::HeaderValue};
+use tungstenite::{
+    Message, WebSocket,
+    client::IntoClientRequest,
+    http::HeaderValue,
+    protocol::{CloseFrame, frame::coding::CloseCode},
+};
 
 pub struct Server {
     child: Child,
@@ -21,11 +27,11 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts the server on a free port.
+    /// Starts the server on a free port. Its standard output is read at its end.
     pub fn start(domain_id: u32, arguments: &[&str]) -> Server {
         let mut command = Command::new(env!("CARGO_BIN_EXE_gantry-foxglove"));
         command.args(["--domain-id", &domain_id.to_string(), "--port", "0"]).args(arguments);
-        let mut child = command.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+        let mut child = command.stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let lines = BufReader::new(child.stderr.take().unwrap());
         let mut server = Server { child, port: 0, lines };
         let line = server.line_with("is served on ws://127.0.0.1:");
@@ -46,10 +52,23 @@ impl Server {
         }
     }
 
-    /// Ends it by Ctrl-C.
-    pub fn interrupt(mut self) {
-        kill_process(Pid::from_child(&self.child), Signal::INT).unwrap();
+    /// Sends it a signal.
+    pub fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
+    }
+
+    /// Ends it by Ctrl-C; returns its standard output.
+    pub fn interrupt(self) -> String {
+        self.signal(Signal::INT);
+        self.output()
+    }
+
+    /// Waits for its end, and returns its standard output.
+    pub fn output(mut self) -> String {
+        let mut output = String::new();
+        self.child.stdout.take().unwrap().read_to_string(&mut output).unwrap();
         assert!(self.child.wait().unwrap().success());
+        output
     }
 }
 
@@ -80,7 +99,7 @@ pub fn connect(port: u16, subprotocol: &'static str, origin: Option<&'static str
         Err(tungstenite::HandshakeError::Failure(tungstenite::Error::Http(response))) => {
             Err(String::from_utf8(response.into_body().unwrap_or_default()).unwrap())
         }
-        Err(error) => panic!("{error}"),
+        Err(error) => Err(error.to_string()), // as a socket that the server closed
     }
 }
 
@@ -95,6 +114,31 @@ impl Viewer {
 
     pub fn send_binary(&mut self, bytes: Vec<u8>) {
         self.socket.send(Message::Binary(bytes.into())).unwrap();
+    }
+
+    /// Reads to the end of the connection; returns the code of the server's close frame. The library answers it.
+    #[track_caller]
+    pub fn read_to_end(&mut self) -> Option<u16> {
+        let mut code = None;
+        loop {
+            match self.socket.read() {
+                Ok(Message::Close(frame)) => code = frame.map(|frame| frame.code.into()),
+                Ok(message) => self.passed.push_back(message),
+                Err(tungstenite::Error::ConnectionClosed) => return code,
+                Err(error) => panic!("the connection ends without a handshake: {error}"),
+            }
+        }
+    }
+
+    /// Begins the closing handshake.
+    pub fn close(&mut self) {
+        let normal = CloseFrame { code: CloseCode::Normal, reason: "".into() };
+        self.socket.close(Some(normal)).unwrap();
+    }
+
+    /// Whether a message like this was passed over.
+    pub fn has_passed(&self, is_it: impl Fn(&ServerMessage<'_>) -> bool) -> bool {
+        self.passed.iter().any(|message| is_it(&read(message)))
     }
 
     /// The first message for which `pick` has an answer; others wait for their turn.

@@ -2,7 +2,7 @@
 
 use crate::support::*;
 use foxglove::ws_protocol::server::ServerMessage;
-use gantry::Qos;
+use gantry::{Qos, TypeDescription};
 use serde_json::json;
 
 tests![
@@ -12,8 +12,8 @@ tests![
     a_latched_message_reaches_viewers_that_come_later,
     topics_are_chosen_by_options,
     a_stalled_viewer_costs_the_publisher_nothing_and_misses_the_oldest,
+    messages_that_the_server_takes_too_late_are_counted_by_topic,
     strange_pages_and_strange_messages_are_refused,
-    the_end_of_the_server_ends_its_connections,
 ];
 
 fn channels_have_their_schemas_and_come_and_go() {
@@ -114,8 +114,10 @@ fn a_stalled_viewer_costs_the_publisher_nothing_and_misses_the_oldest() {
     const IMAGES: u64 = 200;
     const IMAGE_BYTES: usize = 500_000;
     let node = node_in(6, "camera");
-    let mut images = publisher(&node, "/image", Qos::default());
+    let mut images = publisher(&node, "/image", Qos::default().keep_last(1));
     let mut ticks = publisher(&node, "/tick", Qos::default());
+    (0..IMAGES).for_each(|number| _ = images.publish_copy(&bytes_message(number, IMAGE_BYTES)).unwrap());
+    let memory_bytes = images.memory_bytes();
     let mut server = Server::start(6, &["--queue", "4M"]);
     let (mut stalled, mut awake) = (Viewer::new(&server), Viewer::new(&server));
     for viewer in [&mut stalled, &mut awake] {
@@ -124,21 +126,19 @@ fn a_stalled_viewer_costs_the_publisher_nothing_and_misses_the_oldest() {
     }
     wait_for(&mut images, 1);
     wait_for(&mut ticks, 1);
-    let mut memory_bytes = 0;
     for number in 0..IMAGES {
         images.publish_copy(&bytes_message(number, IMAGE_BYTES)).unwrap();
         ticks.publish_copy(&bytes_message(number, 0)).unwrap();
         // The other viewer gets each of them, while the first one reads nothing.
         assert_eq!(awake.message(1).1, cdr(&bytes_message(number, IMAGE_BYTES)));
         assert_eq!(awake.message(2).1, cdr(&bytes_message(number, 0)));
-        if number == IMAGES / 2 {
-            memory_bytes = images.memory_bytes();
-        }
     }
-    assert_eq!(images.memory_bytes(), memory_bytes, "the publisher keeps nothing for the stalled viewer");
+    // The newest ten, and one that is copied.
+    let kept = (images.memory_bytes() - memory_bytes) / IMAGE_BYTES;
+    assert!(kept <= 11, "the publisher keeps {kept} images more than without viewers");
     let line = server.line_with("is slower than its topics");
     assert!(line.contains("/image ") && !line.contains("/tick "), "{line}");
-    // What it gets now are the first ones, which lay in the socket, and the newest ones; each drop is counted.
+    // Now it gets the first ones, which lay in the socket, and the newest ones; each drop is counted.
     let mut got = Vec::new();
     while got.last() != Some(&(IMAGES - 1)) {
         let (_, data) = stalled.message(1);
@@ -156,6 +156,65 @@ fn a_stalled_viewer_costs_the_publisher_nothing_and_misses_the_oldest() {
         ServerMessage::Status(status) => status.message.starts_with(&sentence).then_some(()),
         _ => None,
     });
+    // The count outlives the subscription and the viewer.
+    stalled.send(json!({ "op": "unsubscribe", "subscriptionIds": [1] }));
+    stalled.expect("the end of the problem", |message| matches!(message, ServerMessage::RemoveStatus(_)).then_some(()));
+    stalled.close();
+    stalled.read_to_end();
+    let line = server.line_with("is gone");
+    assert!(line.contains(&format!("{missing} messages were dropped, oldest first: /image {missing}")), "{line}");
+    drop(awake);
+    let output = server.interrupt();
+    assert_eq!(
+        output,
+        format!(
+            "viewers were slower than their topics: {missing} messages were dropped, oldest first: /image {missing}\n"
+        )
+    );
+}
+
+/// Two publishers of one topic, whose types differ, while the server is stopped.
+fn messages_that_the_server_takes_too_late_are_counted_by_topic() {
+    const MESSAGES: u64 = 500;
+    let node = node_in(9, "talker");
+    let other_type = TypeDescription { name: "viewer_test/msg/Other".into(), ..bytes_type() };
+    let mut talkers = [bytes_type(), other_type]
+        .map(|of_type| node.create_generic_publisher("/numbers", of_type, Qos::default()).unwrap());
+    let server = Server::start(9, &[]);
+    let mut viewer = Viewer::new(&server);
+    let channels = viewer.expect("channels", |message| match message {
+        ServerMessage::Advertise(advertise) => {
+            Some(advertise.channels.iter().map(|channel| channel.id).collect::<Vec<_>>())
+        }
+        _ => None,
+    });
+    let subscriptions = [1, 2].map(|id| json!({ "id": id, "channelId": channels[id - 1] }));
+    viewer.send(json!({ "op": "subscribe", "subscriptions": subscriptions }));
+    talkers.iter_mut().for_each(|talker| wait_for(talker, 1));
+    server.signal(Signal::STOP);
+    for number in 0..MESSAGES {
+        talkers.iter_mut().for_each(|talker| _ = talker.publish_copy(&bytes_message(number, 0)).unwrap());
+    }
+    server.signal(Signal::CONT);
+    let mut got = 0;
+    for id in [1, 2] {
+        let mut number = 0;
+        while number != MESSAGES - 1 {
+            number = u64::from_le_bytes(viewer.message(id).1[4..12].try_into().unwrap());
+            got += 1;
+        }
+    }
+    drop(talkers);
+    let mut gone = 0;
+    while gone < channels.len() {
+        gone += viewer.expect("unadvertise", |message| match message {
+            ServerMessage::Unadvertise(gone) => Some(gone.channel_ids.len()),
+            _ => None,
+        });
+    }
+    let lost = 2 * MESSAGES - got;
+    assert!(lost > 0, "the server was stopped");
+    assert_eq!(server.interrupt(), format!("the server took {lost} messages too late: /numbers {lost}\n"));
 }
 
 fn strange_pages_and_strange_messages_are_refused() {
@@ -174,11 +233,4 @@ fn strange_pages_and_strange_messages_are_refused() {
     }
     viewer.send(json!({ "op": "dance" }));
     assert!(viewer.status().starts_with("the server does not understand this message"));
-}
-
-fn the_end_of_the_server_ends_its_connections() {
-    let server = Server::start(8, &[]);
-    let mut viewer = Viewer::new(&server);
-    viewer.expect("server info", |message| matches!(message, ServerMessage::ServerInfo(_)).then_some(()));
-    server.interrupt();
 }

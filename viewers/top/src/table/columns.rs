@@ -4,7 +4,7 @@ use ratatui::{
     layout::{Alignment, Constraint},
     style::{Color, Modifier, Style},
     text::Text,
-    widgets::{Cell, Row},
+    widgets::{Cell, Row, Table},
 };
 use std::cmp::Ordering;
 
@@ -46,7 +46,7 @@ impl<Item> Column<Item> {
     }
 
     /// The cell of a row. Numbers are at the right.
-    pub fn cell(&self, item: &Item) -> Cell<'static> {
+    fn cell(&self, item: &Item) -> Cell<'static> {
         let style = if (self.is_alarm)(item) { Style::new().fg(Color::Red) } else { Style::new() };
         Cell::new(Text::from((self.text)(item)).alignment(self.alignment())).style(style)
     }
@@ -56,8 +56,18 @@ impl<Item> Column<Item> {
     }
 }
 
+/// A table with the columns for which there is room. The column that gives the order has a mark.
+pub fn table<'a, Item>(columns: &[Column<Item>], items: &[Item], width: u16, order: Option<Order>) -> Table<'a> {
+    let shown: Vec<(usize, &Column<Item>)> =
+        columns.iter().enumerate().filter(|(_, column)| column.from_width <= width).collect();
+    let row = |item: &Item| Row::new(shown.iter().map(|(_, column)| column.cell(item)).collect::<Vec<_>>());
+    Table::new(items.iter().map(row), widths(shown.iter().map(|(_, column)| *column)))
+        .header(header(&shown, order))
+        .row_highlight_style(Style::new().add_modifier(Modifier::REVERSED))
+}
+
 /// The widths of columns.
-pub fn widths<'a, Item: 'a>(columns: impl Iterator<Item = &'a Column<Item>>) -> Vec<Constraint> {
+fn widths<'a, Item: 'a>(columns: impl Iterator<Item = &'a Column<Item>>) -> Vec<Constraint> {
     let width = |column: &Column<Item>| match column.width {
         0 => Constraint::Fill(1),
         width => Constraint::Length(width),
@@ -66,7 +76,7 @@ pub fn widths<'a, Item: 'a>(columns: impl Iterator<Item = &'a Column<Item>>) -> 
 }
 
 /// The titles of columns with their numbers; the column that gives the order has a mark.
-pub fn header<Item>(columns: &[(usize, &Column<Item>)], order: Option<Order>) -> Row<'static> {
+fn header<Item>(columns: &[(usize, &Column<Item>)], order: Option<Order>) -> Row<'static> {
     let cell = |(index, column): &(usize, &Column<Item>)| {
         let mark = match order {
             Some(order) if order.column == *index => {
@@ -88,7 +98,7 @@ pub fn falling<T: PartialOrd>(one: T, other: T) -> Ordering {
     other.partial_cmp(&one).unwrap_or(Ordering::Equal)
 }
 
-/// A rate: "29.9", "1000", "12.3k"; "-" before the second look, and nothing for no messages.
+/// A rate: "29.9", "1000", "12.3k"; "-" if there is none yet, "0" for no messages.
 pub fn rate(value: Option<f64>) -> String {
     match value {
         None => "-".to_owned(),

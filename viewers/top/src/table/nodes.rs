@@ -1,7 +1,7 @@
 //! The table of nodes.
 
 use super::columns::{Column, count, falling, rate};
-use crate::sample::{Node, pid_first};
+use crate::sample::{Node, byte_rate, pid_first};
 use gantry_command::text::bytes;
 
 /// Its columns.
@@ -29,7 +29,7 @@ pub const COLUMNS: &[Column<Node>] = &[
         "BYTES/S",
         8,
         90,
-        |node| bytes(node.bytes_per_s.unwrap_or(0.0) as u64),
+        |node| byte_rate(node.bytes_per_s),
         |one, other| falling(one.bytes_per_s, other.bytes_per_s),
     ),
     Column::text("LOST", 7, 0, |node| count(node.lost), |one, other| falling(one.lost, other.lost)),

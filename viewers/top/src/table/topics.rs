@@ -1,7 +1,7 @@
 //! The table of topics.
 
 use super::columns::{Column, count, falling, rate};
-use crate::sample::Topic;
+use crate::sample::{Topic, byte_rate};
 use gantry_command::text::bytes;
 
 /// Its columns.
@@ -12,7 +12,7 @@ pub const COLUMNS: &[Column<Topic>] = &[
         "BYTES/S",
         8,
         0,
-        |topic| bytes(topic.bytes_per_s.unwrap_or(0.0) as u64),
+        |topic| byte_rate(topic.bytes_per_s),
         |one, other| falling(one.bytes_per_s, other.bytes_per_s),
     ),
     Column::text(

@@ -5,18 +5,15 @@ mod topic;
 use crate::{
     app::{App, View},
     sample::Sample,
-    table::{
-        columns::{Column, header, widths},
-        nodes, topics,
-    },
+    table::{columns::table, nodes, topics},
 };
 use gantry_command::text::{bytes, utc};
 use ratatui::{
     Frame,
     layout::{Constraint, Layout, Rect},
-    style::{Modifier, Style, Stylize},
+    style::{Color, Modifier, Style, Stylize},
     text::{Line, Span},
-    widgets::{Paragraph, Row, Table},
+    widgets::Paragraph,
 };
 
 /// The keys, as the last line has them; the first ones matter most.
@@ -56,15 +53,18 @@ pub fn draw(app: &mut App, frame: &mut Frame<'_>) {
     frame.render_widget(heading(app, &sample, head.width), head);
     match app.view().clone() {
         _ if app.has_help() => frame.render_widget(Paragraph::new(HELP), body),
-        View::Topics => {
-            let names: Vec<&str> = sample.topics.iter().map(|topic| topic.name.as_str()).collect();
-            table(app, frame, body, topics::COLUMNS, &sample.topics, &names);
-        }
-        View::Nodes => {
-            let names: Vec<&str> = sample.nodes.iter().map(|node| node.name.as_str()).collect();
-            table(app, frame, body, nodes::COLUMNS, &sample.nodes, &names);
-        }
         View::Topic(name) => topic::draw(app.topic(), &name, frame, body),
+        View::Topics if sample.topics.is_empty() => draw_nothing(app, frame, body),
+        View::Nodes if sample.nodes.is_empty() => draw_nothing(app, frame, body),
+        view => {
+            let table = match view {
+                View::Nodes => table(nodes::COLUMNS, &sample.nodes, body.width, Some(app.order())),
+                _ => table(topics::COLUMNS, &sample.topics, body.width, Some(app.order())),
+            };
+            let selected = app.selected(&sample);
+            app.scroll.select(selected);
+            frame.render_stateful_widget(table, body, &mut app.scroll);
+        }
     }
     frame.render_widget(keys(app, foot.width), foot);
 }
@@ -97,6 +97,9 @@ fn heading<'a>(app: &App, sample: &Sample, width: u16) -> Paragraph<'a> {
 }
 
 fn keys<'a>(app: &App, width: u16) -> Paragraph<'a> {
+    if let Some(failure) = app.failure() {
+        return Paragraph::new(format!("no new sample: {failure}")).style(Style::new().fg(Color::Red));
+    }
     let (filter, is_filtering) = app.filter();
     let mut spans = Vec::new();
     if is_filtering {
@@ -120,30 +123,11 @@ fn keys<'a>(app: &App, width: u16) -> Paragraph<'a> {
     Paragraph::new(Line::from(spans)).style(Style::new().add_modifier(Modifier::DIM))
 }
 
-/// Draws rows whose names are `names`.
-fn table<Item>(
-    app: &mut App,
-    frame: &mut Frame<'_>,
-    area: Rect,
-    columns: &[Column<Item>],
-    items: &[Item],
-    names: &[&str],
-) {
-    if items.is_empty() {
-        let text = match app.filter().0 {
-            "" => "nothing is here yet",
-            _ => "no name contains the filter",
-        };
-        frame.render_widget(Paragraph::new(text), area);
-        return;
-    }
-    let shown: Vec<(usize, &Column<Item>)> =
-        columns.iter().enumerate().filter(|(_, column)| column.from_width <= area.width).collect();
-    let row = |item: &Item| Row::new(shown.iter().map(|(_, column)| column.cell(item)).collect::<Vec<_>>());
-    let table = Table::new(items.iter().map(row), widths(shown.iter().map(|(_, column)| *column)))
-        .header(header(&shown, Some(app.order())))
-        .row_highlight_style(Style::new().add_modifier(Modifier::REVERSED));
-    let selected = app.selected(names);
-    app.scroll.select(selected);
-    frame.render_stateful_widget(table, area, &mut app.scroll);
+/// Says why a table has no rows.
+fn draw_nothing(app: &App, frame: &mut Frame<'_>, area: Rect) {
+    let text = match app.filter().0 {
+        "" => "nothing is here yet",
+        _ => "no name contains the filter",
+    };
+    frame.render_widget(Paragraph::new(text), area);
 }

@@ -1,15 +1,15 @@
 //! The view of one topic: its publishers, its subscriptions, and the processes that hold messages.
 
 use crate::{
-    sample::{Held, Publisher, Subscription, Topic, pid_first},
-    table::columns::{Column, count, falling, header, rate, widths},
+    sample::{Held, Publisher, Subscription, Topic, byte_rate, pid_first},
+    table::columns::{Column, count, falling, rate, table},
 };
 use gantry_command::text::bytes;
 use ratatui::{
     Frame,
     layout::{Constraint, Layout, Rect},
     style::Stylize,
-    widgets::{Paragraph, Row, Table},
+    widgets::Paragraph,
 };
 use std::cmp::Ordering;
 
@@ -22,7 +22,7 @@ const PUBLISHERS: &[Column<Publisher>] = &[
     Column::text("PUBLISHER", 0, 0, |row| row.node.clone(), as_found),
     Column::text("PID PROCESS", 0, 0, |row| pid_first(&row.process), as_found),
     Column::text("HZ", 7, 0, |row| rate(row.rate_hz), as_found),
-    Column::text("BYTES/S", 8, 0, |row| bytes(row.bytes_per_s.unwrap_or(0.0) as u64), as_found),
+    Column::text("BYTES/S", 8, 0, |row| byte_rate(row.bytes_per_s), as_found),
     Column::text("LENGTH", 7, 100, |row| bytes(row.message_bytes), as_found),
     Column::text("SENT", 8, 100, |row| count(row.newest), as_found),
     Column::text("KEEPS", 6, 100, |row| count(row.kept), as_found),
@@ -74,24 +74,11 @@ pub fn draw(topic: Option<&Topic>, name: &str, frame: &mut Frame<'_>, area: Rect
         height(topic.held.len()),
     ])
     .areas(area);
-    let totals = format!(
-        "{name}  {}  {} Hz  {}/s",
-        topic.type_name,
-        rate(topic.rate_hz),
-        bytes(topic.bytes_per_s.unwrap_or(0.0) as u64)
-    );
+    let totals = format!("{name}  {}  {} Hz  {}/s", topic.type_name, rate(topic.rate_hz), byte_rate(topic.bytes_per_s));
     frame.render_widget(Paragraph::new(totals).bold(), title);
-    table(frame, publishers, PUBLISHERS, &topic.publishers);
-    table(frame, subscriptions, SUBSCRIPTIONS, &topic.subscriptions);
+    frame.render_widget(table(PUBLISHERS, &topic.publishers, area.width, None), publishers);
+    frame.render_widget(table(SUBSCRIPTIONS, &topic.subscriptions, area.width, None), subscriptions);
     if !topic.held.is_empty() {
-        table(frame, holders, HOLDERS, &topic.held);
+        frame.render_widget(table(HOLDERS, &topic.held, area.width, None), holders);
     }
-}
-
-fn table<Item>(frame: &mut Frame<'_>, area: Rect, columns: &[Column<Item>], items: &[Item]) {
-    let shown: Vec<(usize, &Column<Item>)> =
-        columns.iter().enumerate().filter(|(_, column)| column.from_width <= area.width).collect();
-    let row = |item: &Item| Row::new(shown.iter().map(|(_, column)| column.cell(item)).collect::<Vec<_>>());
-    let widths = widths(shown.iter().map(|(_, column)| *column));
-    frame.render_widget(Table::new(items.iter().map(row), widths).header(header(&shown, None)), area);
 }

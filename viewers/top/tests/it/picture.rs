@@ -2,15 +2,21 @@
 
 use crate::world::*;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use gantry_top::app::{App, Step};
+use gantry_top::{
+    app::{App, Step},
+    sample::{Node, Sample, Topic},
+};
 use test_support::tests;
 
 tests![
     the_topics_have_rates_lag_losses_and_memory,
+    an_endpoint_that_the_last_look_missed_has_no_rate,
     wide_terminals_show_holders_and_types,
     a_topic_is_opened_with_its_ends,
     nodes_have_their_processes,
     keys_sort_select_filter_and_end,
+    rows_are_selected_one_by_one_and_by_pages,
+    a_look_that_failed_is_said_until_the_next_sample,
     an_empty_domain_is_said_to_be_empty,
 ];
 
@@ -53,6 +59,22 @@ fn the_topics_have_rates_lag_losses_and_memory() {
     assert_eq!(scan[..7], ["/scan", "40.0", "320", "B", "1", "0", "0"]);
     assert!(lines.iter().all(|line| !line.contains("_hidden")));
     assert!(lines[11].starts_with("q quit"), "{}", lines[11]);
+}
+
+fn an_endpoint_that_the_last_look_missed_has_no_rate() {
+    let mut world = World::new();
+    let rate =
+        |sample: Sample| sample.topics.iter().find(|topic| topic.name == "/scan").and_then(|topic| topic.rate_hz);
+    World::send(&mut world.scans, 1000, SCAN_BYTES);
+    assert_eq!(rate(world.look()), None);
+    assert_eq!(rate(world.look()), Some(0.0));
+    World::send(&mut world.scans, 40, SCAN_BYTES);
+    assert!(world.look_without_process().topics.is_empty());
+    assert_eq!(rate(world.look()), None, "1040 messages are no rate of a second");
+    World::send(&mut world.scans, 40, SCAN_BYTES);
+    assert_eq!(rate(world.look()), Some(40.0));
+    let text = World::new().look().to_string();
+    assert_eq!(words(line(&text.lines().map(str::to_owned).collect::<Vec<_>>(), "/scan"))[..3], ["/scan", "-", "-"]);
 }
 
 fn wide_terminals_show_holders_and_types() {
@@ -120,6 +142,34 @@ fn keys_sort_select_filter_and_end() {
     press(&mut app, KeyCode::Char('?'));
     assert_eq!(press(&mut app, KeyCode::Char('q')), Step::End);
     assert_eq!(app.press(KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL)), Step::End);
+}
+
+fn rows_are_selected_one_by_one_and_by_pages() {
+    let node = |process: &str| Node { name: "/twin".into(), process: process.into(), ..Node::default() };
+    let topic = |number: usize| Topic { name: format!("/topic_{number:02}"), ..Topic::default() };
+    let nodes = vec![node("talker (pid 1)"), node("talker (pid 2)"), node("talker (pid 3)")];
+    let sample = Sample { nodes, topics: (0..30).map(topic).collect(), ..Sample::default() };
+    let mut app = App::new(String::new(), false);
+    app.update(sample.clone());
+    let mut selected = |codes: &[KeyCode]| {
+        codes.iter().for_each(|code| _ = press(&mut app, *code));
+        app.selected(&sample)
+    };
+    assert_eq!(selected(&[KeyCode::PageDown]), Some(9));
+    assert_eq!(selected(&[KeyCode::PageDown, KeyCode::Up]), Some(18));
+    assert_eq!(selected(&[KeyCode::Char('n')]), None);
+    assert_eq!(selected(&[KeyCode::Down]), Some(0));
+    assert_eq!(selected(&[KeyCode::Down, KeyCode::Down]), Some(2), "nodes of one name are rows of their own");
+}
+
+fn a_look_that_failed_is_said_until_the_next_sample() {
+    let (mut world, mut app) = second();
+    app.fail("the directory cannot be read".into());
+    let lines = picture(&mut app, 80, 12);
+    assert_eq!(lines[11], "no new sample: the directory cannot be read");
+    line(&lines, "/scan");
+    app.update(world.look());
+    assert!(picture(&mut app, 80, 12)[11].starts_with("q quit"));
 }
 
 fn an_empty_domain_is_said_to_be_empty() {

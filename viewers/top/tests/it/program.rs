@@ -2,6 +2,7 @@
 
 use gantry::{Node, Qos, TypeDescription};
 use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
     process::{Pid, Signal, kill_process},
     pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt},
     termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize},
@@ -11,12 +12,15 @@ use std::{
     io::{Read, Write},
     os::fd::OwnedFd,
     process::{Child, Command, Stdio},
+    time::{SystemTime, UNIX_EPOCH},
 };
 use test_support::{eventually, tests};
 
 tests![
     one_sample_is_printed_for_scripts,
     the_terminal_is_as_before_after_a_key_and_after_a_signal,
+    another_size_is_drawn_at_once,
+    a_signal_ends_the_program_while_its_output_takes_no_bytes,
     a_terminal_that_is_gone_ends_the_program,
     a_domain_that_is_none_is_named,
 ];
@@ -44,6 +48,10 @@ fn one_sample_is_printed_for_scripts() {
     assert_eq!(node.node_names().unwrap(), ["/talker"], "the table is no member of the domain");
 }
 
+fn set_size(terminal: &OwnedFd, columns: u16) {
+    tcsetwinsize(terminal, Winsize { ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
+}
+
 /// A terminal of 80 columns with the program in it.
 struct Screen {
     master: File,
@@ -53,15 +61,15 @@ struct Screen {
 }
 
 impl Screen {
-    fn open() -> Screen {
+    fn open(domain_id: u32, arguments: &[&str]) -> Screen {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
         grantpt(&master).unwrap();
         unlockpt(&master).unwrap();
         let name = ptsname(&master, Vec::new()).unwrap();
         let slave: OwnedFd = File::options().read(true).write(true).open(name.to_str().unwrap()).unwrap().into();
-        tcsetwinsize(&slave, Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
         let end = || Stdio::from(slave.try_clone().unwrap());
-        let child = command(4, &[]).stdin(end()).stdout(end()).stderr(end()).spawn().unwrap();
+        set_size(&slave, 80);
+        let child = command(domain_id, arguments).stdin(end()).stdout(end()).stderr(end()).spawn().unwrap();
         Screen { master: master.into(), slave, child, seen: String::new() }
     }
 
@@ -69,12 +77,13 @@ impl Screen {
         tcgetattr(&self.slave).unwrap().local_modes.contains(LocalModes::ICANON)
     }
 
-    /// Reads until the output has this.
-    fn read_to(&mut self, part: &str) {
+    /// Reads until the output has this; returns the text before it.
+    fn read_to(&mut self, part: &str) -> String {
         loop {
             if let Some(at) = self.seen.find(part) {
+                let before = self.seen[..at].to_owned();
                 self.seen.drain(..at + part.len());
-                return;
+                return before;
             }
             let mut bytes = [0; 4096];
             let count = self.master.read(&mut bytes).unwrap();
@@ -90,7 +99,7 @@ fn the_terminal_is_as_before_after_a_key_and_after_a_signal() {
         |screen| kill_process(Pid::from_child(&screen.child), Signal::TERM).unwrap(),
     ];
     for end in end {
-        let mut screen = Screen::open();
+        let mut screen = Screen::open(4, &[]);
         screen.read_to("\x1b[?1049h"); // the other screen
         screen.read_to("gantry top");
         eventually("the terminal is raw", || !screen.is_canonical());
@@ -101,6 +110,51 @@ fn the_terminal_is_as_before_after_a_key_and_after_a_signal() {
     }
 }
 
+fn another_size_is_drawn_at_once() {
+    let mut screen = Screen::open(4, &["--interval", "60"]);
+    screen.read_to("gantry top");
+    // Each picture hides the cursor: after the second one, the next sample comes in a minute.
+    (0..2).for_each(|_| drop(screen.read_to("\x1b[?25l")));
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() % 86_400;
+    set_size(&screen.slave, 200);
+    screen.read_to("gantry top");
+    let heading = screen.read_to(" UTC");
+    let time: Vec<u64> = heading[heading.len() - 8..].split(':').map(|part| part.parse().unwrap()).collect();
+    let seconds = time[0] * 3600 + time[1] * 60 + time[2];
+    assert!(seconds <= now || now < 60, "the picture of {heading} is of another sample");
+    screen.read_to("p pause"); // for which 80 columns have no room
+}
+
+fn a_signal_ends_the_program_while_its_output_takes_no_bytes() {
+    let node = Node::builder("talker").domain_id(5).build().unwrap();
+    let bytes = || TypeDescription { name: "test_msgs/msg/Bytes".into(), payload_bytes: 64, ..Default::default() };
+    let topic = |number| format!("/a_topic_with_a_name_that_is_long_{number}");
+    let publish = |number| node.create_generic_publisher(&topic(number), bytes(), Qos::default()).unwrap();
+    let _publishers: Vec<_> = (0..80).map(publish).collect();
+    // A pipe of which nothing is read.
+    let mut child = command(5, &["--json", "--interval", "0.1"]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut pipe = child.stdout.take().unwrap();
+    eventually("the pipe is full", || rustix::io::ioctl_fionread(&pipe).unwrap() > 60_000);
+    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+    assert!(child.wait().unwrap().success());
+    let mut text = String::new();
+    pipe.read_to_string(&mut text).unwrap();
+    assert!(text.starts_with('{') && !text.contains('\x1b'), "the codes of a terminal are in the output");
+    // A terminal of which nothing is read.
+    let mut screen = Screen::open(5, &[]);
+    screen.read_to("gantry top");
+    let mut columns = 100;
+    eventually("the terminal is full", || {
+        columns = 100 + (columns + 1) % 100;
+        set_size(&screen.slave, columns);
+        let mut ready = [PollFd::new(&screen.slave, PollFlags::OUT)];
+        poll(&mut ready, Some(&Timespec { tv_sec: 0, tv_nsec: 10_000_000 })).unwrap() == 0
+    });
+    kill_process(Pid::from_child(&screen.child), Signal::TERM).unwrap();
+    assert!(screen.child.wait().unwrap().success());
+    assert!(screen.is_canonical());
+}
+
 fn a_domain_that_is_none_is_named() {
     let output = command(233, &["--once", "--interval", "0.1"]).output().unwrap();
     assert_ne!(output.status.code(), Some(0));
@@ -109,9 +163,9 @@ fn a_domain_that_is_none_is_named() {
 
 /// A terminal whose window was closed: it sends no signal to a process that is not its session's.
 fn a_terminal_that_is_gone_ends_the_program() {
-    let mut screen = Screen::open();
+    let mut screen = Screen::open(4, &[]);
     screen.read_to("gantry top");
     let Screen { master, slave, mut child, .. } = screen;
     drop((master, slave));
-    assert!(child.wait().unwrap().code().is_some());
+    assert!(child.wait().unwrap().success());
 }

@@ -6,6 +6,8 @@ use gantry_shm::{
 use gantry_top::{app::App, sample, sampler::Sampler, view};
 use ratatui::{Terminal, backend::TestBackend};
 use std::{
+    fs,
+    path::{Path, PathBuf},
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -25,7 +27,7 @@ pub struct World {
     sampler: Sampler,
     now: Instant,
     participant: Arc<Participant>,
-    _root: TempDir,
+    root: TempDir,
 }
 
 fn type_of(name: &str) -> TypeDescription {
@@ -53,7 +55,7 @@ impl World {
             sampler: Sampler::new(Inspector::under(root.path(), 0), 0),
             now: Instant::now(),
             participant,
-            _root: root,
+            root,
         }
     }
 
@@ -71,10 +73,27 @@ impl World {
         self.sampler.look(self.now).unwrap()
     }
 
+    /// Takes the file of the process away for one look.
+    pub fn look_without_process(&mut self) -> sample::Sample {
+        let found = files_under(self.root.path()).into_iter().find(|path| path.extension() == Some("process".as_ref()));
+        let file = found.unwrap();
+        let away = self.root.path().join("away");
+        fs::rename(&file, &away).unwrap();
+        let sample = self.look();
+        fs::rename(&away, &file).unwrap();
+        sample
+    }
+
     /// The nodes are announced, so that the view of nodes has them.
     pub fn announce(&self, name: &str) -> gantry_shm::GraphRecord {
         gantry_shm::GraphRecord::node(self.participant.clone(), name, Default::default()).unwrap()
     }
+}
+
+fn files_under(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let files = |path: PathBuf| if path.is_dir() { files_under(&path) } else { vec![path] };
+    entries.flat_map(files).collect()
 }
 
 /// The picture in lines, without the spaces at their ends.

@@ -1,9 +1,10 @@
 //! The hub: the viewers and what they see; the changes of the domain, and what viewers missed.
 
+mod parameters;
 mod requests;
 
 use super::{
-    report::{Report, ViewerReport},
+    report::{Counts, Report, ViewerReport, add, drops},
     shown::Shown,
 };
 use crate::{
@@ -16,14 +17,14 @@ use gantry::Node;
 use gantry_command::{Result, Selection, say};
 use std::{
     collections::BTreeMap,
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicBool, Ordering::Relaxed},
-    },
+    net::{SocketAddr, TcpStream},
+    sync::{Arc, Mutex, atomic::Ordering::Relaxed},
 };
 
 /// The id of the status about dropped messages.
 const DROPS: &str = "gantry-drops";
+/// The most connections, also before their handshake.
+const MAX_CONNECTIONS: usize = 64;
 
 /// The user's choices.
 #[derive(Clone, Debug)]
@@ -40,6 +41,9 @@ pub struct Options {
     pub origins: Vec<String>,
 }
 
+/// Publishers of viewers, by viewer and the viewer's number.
+type Publications = BTreeMap<(u64, u32), Arc<Mutex<Publication>>>;
+
 /// The viewers and what they see.
 pub struct Hub {
     node: Node,
@@ -47,12 +51,17 @@ pub struct Hub {
     options: Options,
     session: String,
     shown: Mutex<Shown>,
+    /// The connections by number, also before their handshake; `None` after the end.
+    connections: Mutex<Option<BTreeMap<u64, Arc<Viewer>>>>,
+    /// The connections after their handshake.
     viewers: Mutex<BTreeMap<u64, Arc<Viewer>>>,
-    /// The publishers of viewers, by viewer and the viewer's number.
-    publications: Mutex<BTreeMap<(u64, u32), Publication>>,
+    publications: Mutex<Publications>,
     /// The sentences about drops that viewers have.
     said: Mutex<BTreeMap<u64, String>>,
-    has_events: AtomicBool,
+    /// The messages that were dropped for viewers that are gone.
+    dropped: Mutex<Counts>,
+    /// Whether a thread follows the changes of parameters.
+    has_events: Mutex<bool>,
 }
 
 impl Hub {
@@ -65,12 +74,14 @@ impl Hub {
             graph: GraphReader::new(node.clone(), selection)?,
             session: format!("{:x}", gantry::SourceTime::now().wall_ns),
             node,
+            shown: Mutex::new(Shown::new(options.may_write)),
             options,
-            shown: Mutex::default(),
+            connections: Mutex::new(Some(BTreeMap::new())),
             viewers: Mutex::default(),
             publications: Mutex::default(),
             said: Mutex::default(),
-            has_events: AtomicBool::new(false),
+            dropped: Mutex::default(),
+            has_events: Mutex::new(false),
         })
     }
 
@@ -78,12 +89,6 @@ impl Hub {
     #[must_use]
     pub fn options(&self) -> &Options {
         &self.options
-    }
-
-    /// The viewers that are connected.
-    #[must_use]
-    pub fn viewer_count(&self) -> usize {
-        lock(&self.viewers).len()
     }
 
     /// Reads the graph, and tells the viewers what changed.
@@ -106,7 +111,39 @@ impl Hub {
         Ok(())
     }
 
-    /// Adds a viewer, and tells it what there is.
+    /// Adds a connection before its handshake, and makes its viewer.
+    ///
+    /// # Errors
+    /// There are too many, or the server ends.
+    pub fn connect(&self, id: u64, address: SocketAddr, stream: TcpStream) -> Result<Arc<Viewer>> {
+        let mut connections = lock(&self.connections);
+        let connections = connections.as_mut().ok_or_else(|| "the server ends".to_owned())?;
+        if connections.len() >= MAX_CONNECTIONS {
+            return Err(format!("there are {MAX_CONNECTIONS} connections already").into());
+        }
+        let viewer = Arc::new(Viewer::new(id, address.to_string(), stream, self.options.queue_bytes));
+        connections.insert(id, viewer.clone());
+        Ok(viewer)
+    }
+
+    /// Forgets a connection that is gone, with its viewer.
+    pub fn disconnect(&self, viewer: &Viewer) {
+        if lock(&self.viewers).remove(&viewer.id).is_some() {
+            lock(&self.shown).feeds().for_each(|feed| feed.remove(viewer.id, None));
+            lock(&self.said).remove(&viewer.id);
+            lock(&self.publications).retain(|(owner, _), _| *owner != viewer.id);
+            let dropped = viewer.outbox.dropped();
+            let (sent, drops) = (viewer.sent.load(Relaxed), drops(&dropped).map(|drops| format!("; {drops}")));
+            let drops = drops.unwrap_or_default();
+            add(&mut lock(&self.dropped), &dropped);
+            say(format_args!("viewer {} is gone: it got {sent} messages{drops}", viewer.address));
+        }
+        if let Some(connections) = &mut *lock(&self.connections) {
+            connections.remove(&viewer.id);
+        }
+    }
+
+    /// Adds a viewer after its handshake, and tells it what there is.
     pub fn add(&self, viewer: &Arc<Viewer>) {
         let shown = lock(&self.shown); // so that no change falls between
         let name = format!("Gantry, domain {}", self.node.domain_id());
@@ -115,70 +152,69 @@ impl Hub {
         lock(&self.viewers).insert(viewer.id, viewer.clone());
     }
 
-    /// Forgets a viewer that is gone.
-    pub fn remove(&self, viewer: &Arc<Viewer>) {
-        lock(&self.shown).feeds().for_each(|feed| feed.remove(viewer.id, None));
-        let report = self.report_of(viewer);
-        let sent = viewer.sent.load(Relaxed);
-        let drops = report.drops().map(|drops| format!("; {drops}")).unwrap_or_default();
-        lock(&self.viewers).remove(&viewer.id);
-        lock(&self.said).remove(&viewer.id);
-        lock(&self.publications).retain(|(owner, _), _| *owner != viewer.id);
-        say(format_args!("viewer {} is gone: it got {sent} messages{drops}", viewer.address));
-    }
-
-    /// Ends all connections.
-    pub fn close(&self) {
-        lock(&self.viewers).values().for_each(|viewer| viewer.close());
+    /// Ends all connections: viewers get their answers and a close frame. Returns the connections, and accepts no other
+    /// one.
+    #[must_use]
+    pub fn close(&self) -> Vec<Arc<Viewer>> {
+        let connections = lock(&self.connections).take().unwrap_or_default();
+        let viewers = lock(&self.viewers);
+        for (id, connection) in &connections {
+            match viewers.contains_key(id) {
+                true => connection.outbox.end(Some(protocol::going_away())),
+                false => connection.close(),
+            }
+        }
+        connections.into_values().collect()
     }
 
     /// The viewers now; tells each of its new drops.
     #[must_use]
     pub fn report(&self) -> Report {
         let viewers: Vec<Arc<Viewer>> = lock(&self.viewers).values().cloned().collect();
-        let mut said = lock(&self.said);
-        let report = |viewer: &Arc<Viewer>| {
-            if viewer.outbox.is_closed() {
-                viewer.close(); // its threads may wait for the socket
-            }
-            let report = self.report_of(viewer);
-            let drops = report.drops().unwrap_or_default();
-            if said.get(&viewer.id).map_or("", String::as_str) != drops {
-                match drops.is_empty() {
-                    true => viewer.outbox.answer(remove_status(DROPS)),
-                    false => viewer.outbox.answer(status(
-                        Level::Warning,
-                        &format!("this viewer is slower than its topics: {drops}"),
-                        Some(DROPS),
-                    )),
-                }
-                if said.insert(viewer.id, drops.clone()).is_none() {
-                    say(format_args!("viewer {} is slower than its topics: {drops}", viewer.address));
-                }
-            }
-            report
-        };
-        let viewers = viewers.iter().map(report).collect();
-        let shown = lock(&self.shown);
-        let lost = shown.feeds().map(|feed| (feed.channel.topic.clone(), feed.lost.load(Relaxed)));
-        Report { viewers, lost: lost.filter(|(_, lost)| *lost > 0).collect() }
+        let mut dropped = lock(&self.dropped).clone();
+        let viewers = viewers.iter().map(|viewer| self.report_of(viewer)).collect::<Vec<_>>();
+        viewers.iter().for_each(|viewer| add(&mut dropped, &viewer.dropped));
+        Report { viewers, dropped, lost: lock(&self.shown).lost() }
     }
 
     fn report_of(&self, viewer: &Viewer) -> ViewerReport {
-        let subscriptions = lock(&viewer.subscriptions).clone();
-        let shown = lock(&self.shown);
-        let mut dropped = BTreeMap::new();
-        for (subscription_id, count) in viewer.outbox.dropped() {
-            let feed = subscriptions.get(&subscription_id).and_then(|channel_id| shown.feed(*channel_id));
-            let topic = feed.map_or("a topic that is gone".to_owned(), |feed| feed.channel.topic.clone());
-            *dropped.entry(topic).or_default() += count;
+        if viewer.outbox.is_closed() {
+            viewer.close(); // its threads may wait for the socket
         }
+        let dropped = viewer.outbox.dropped();
+        let shown = lock(&self.shown);
+        let subscriptions = lock(&viewer.subscriptions);
+        let is_subscribed = |topic: &str| {
+            subscriptions.values().filter_map(|id| shown.feed(*id)).any(|feed| feed.channel.topic == topic)
+        };
+        let mut of_present = dropped.clone();
+        of_present.retain(|topic, _| is_subscribed(topic));
+        self.tell_drops(viewer, &of_present);
         ViewerReport {
             address: viewer.address.clone(),
             subscriptions: subscriptions.len(),
             sent: viewer.sent.load(Relaxed),
             sent_bytes: viewer.sent_bytes.load(Relaxed),
             dropped,
+        }
+    }
+
+    /// Tells a viewer what was dropped of the topics to which it subscribes, if that changed.
+    fn tell_drops(&self, viewer: &Viewer, dropped: &Counts) {
+        let mut said = lock(&self.said);
+        let drops = drops(dropped).unwrap_or_default();
+        if said.get(&viewer.id).map_or("", String::as_str) == drops {
+            return;
+        }
+        match drops.is_empty() {
+            true => viewer.outbox.answer(remove_status(DROPS)),
+            false => {
+                let sentence = format!("this viewer is slower than its topics: {drops}");
+                viewer.outbox.answer(status(Level::Warning, &sentence, Some(DROPS)));
+            }
+        }
+        if said.insert(viewer.id, drops.clone()).is_none() {
+            say(format_args!("viewer {} is slower than its topics: {drops}", viewer.address));
         }
     }
 }

@@ -1,21 +1,36 @@
-//! A viewer: its socket, its outbox, and what it subscribes to.
+//! A viewer: its socket, its outbox, its subscriptions.
+
+mod wanted;
+
+pub use wanted::Wanted;
 
 use crate::{
     outbox::{Item, Outbox},
     protocol::message_start,
 };
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
     io::{self, IoSlice, Write},
     net::{Shutdown, TcpStream},
     sync::{
-        Mutex,
+        Arc, Mutex,
         atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed},
     },
+    time::Duration,
 };
 
 /// The most calls and requests of one viewer that are under way.
 const MAX_TASKS: usize = 32;
+
+/// A call or a request that is under way.
+#[derive(Debug)]
+pub struct Task(Arc<Viewer>);
+
+impl Drop for Task {
+    fn drop(&mut self) {
+        self.0.tasks.fetch_sub(1, Relaxed);
+    }
+}
 
 /// A viewer; its threads and the feeds share it.
 #[derive(Debug)]
@@ -24,13 +39,13 @@ pub struct Viewer {
     pub id: u64,
     /// Address and port.
     pub address: String,
-    /// What waits for its socket.
+    /// The messages that wait for its socket.
     pub outbox: Outbox,
     stream: TcpStream,
     /// The server's channels by the viewer's numbers of its subscriptions.
     pub subscriptions: Mutex<BTreeMap<u32, u32>>,
     /// The parameters whose changes it wants.
-    pub parameters: Mutex<BTreeSet<String>>,
+    pub parameters: Mutex<Wanted>,
     /// Whether it wants the graph.
     pub wants_graph: AtomicBool,
     tasks: AtomicUsize,
@@ -58,41 +73,45 @@ impl Viewer {
         }
     }
 
-    /// Counts a task that begins; `false` if the viewer has too many.
+    /// Begins a task, which is counted until the result is dropped; `None` if the viewer has too many.
     #[must_use]
-    pub fn begin_task(&self) -> bool {
-        let is_one_too_many = self.tasks.fetch_add(1, Relaxed) >= MAX_TASKS;
-        if is_one_too_many {
-            self.end_task();
-        }
-        !is_one_too_many
+    pub fn begin_task(self: &Arc<Self>) -> Option<Task> {
+        let task = Task(self.clone());
+        (self.tasks.fetch_add(1, Relaxed) < MAX_TASKS).then_some(task)
     }
 
-    /// Counts a task that is done.
-    pub fn end_task(&self) {
-        self.tasks.fetch_sub(1, Relaxed);
-    }
-
-    /// Writes what is in the outbox until it is closed or the viewer is gone.
+    /// Writes the contents of the outbox until it is ended or closed, or the viewer is gone.
     pub fn write(&self) {
         while let Some(item) = self.outbox.next() {
-            let written = match &item {
-                Item::Answer(bytes) => (&self.stream).write_all(bytes),
-                Item::Message(message) => {
-                    let start = message_start(message.subscription_id, message.time_ns, message.cdr.len());
-                    self.sent.fetch_add(1, Relaxed);
-                    self.sent_bytes.fetch_add(message.cdr.len() as u64, Relaxed);
-                    write_parts(&self.stream, [&start, &message.cdr])
-                }
-            };
-            if written.is_err() {
+            if self.write_item(&item).is_err() {
                 break;
             }
         }
-        self.close();
+        // The viewer may still send its half of the closing handshake: a reset would take the last bytes from it.
+        let _ = self.stream.shutdown(Shutdown::Write);
+        self.outbox.close();
     }
 
-    /// Ends the connection.
+    fn write_item(&self, item: &Item) -> io::Result<()> {
+        match item {
+            Item::Answer(bytes) => (&self.stream).write_all(bytes),
+            Item::Message(message) => {
+                let start = message_start(message.subscription_id, message.time_ns, message.cdr.len());
+                write_parts(&self.stream, [&start, &message.cdr])?;
+                self.sent.fetch_add(1, Relaxed);
+                self.sent_bytes.fetch_add(message.cdr.len() as u64, Relaxed);
+                Ok(())
+            }
+        }
+    }
+
+    /// Waits until the answers that are in the outbox are written; nothing is added any more.
+    pub fn finish(&self, patience: Duration) {
+        self.outbox.end(None);
+        self.outbox.wait_until_closed(patience);
+    }
+
+    /// Ends the connection at once.
     pub fn close(&self) {
         self.outbox.close();
         let _ = self.stream.shutdown(Shutdown::Both); // it may be gone

@@ -1,0 +1,42 @@
+//! The threads of the server: their number, for whose end the program waits.
+
+use crate::lock::lock;
+use gantry_command::Result;
+use std::{
+    sync::{Condvar, Mutex, PoisonError},
+    time::Duration,
+};
+
+static COUNT: Mutex<usize> = Mutex::new(0);
+static IS_LESS: Condvar = Condvar::new();
+
+/// A thread that runs.
+struct Running;
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        *lock(&COUNT) -= 1;
+        IS_LESS.notify_all();
+    }
+}
+
+/// Starts a thread that runs no handler of signals.
+///
+/// # Errors
+/// The system's.
+pub fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> Result<()> {
+    *lock(&COUNT) += 1;
+    let running = Running;
+    gantry_command::spawn(name, move || {
+        let _running = running; // dropped after everything that `run` owns
+        run();
+    })
+    .map(drop)
+}
+
+/// Waits until every thread has ended; `false` if the time is over before.
+#[must_use]
+pub fn wait_for_end(patience: Duration) -> bool {
+    let waited = IS_LESS.wait_timeout_while(lock(&COUNT), patience, |count| *count > 0);
+    !waited.unwrap_or_else(PoisonError::into_inner).1.timed_out()
+}
