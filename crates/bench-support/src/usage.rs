@@ -39,7 +39,7 @@ impl Usage {
         self.combine(before, |after, before| after - before)
     }
 
-    /// The usage in each second, if `elapsed` is the time of this usage.
+    /// The mean usage in one second, of a usage that was measured over `elapsed`.
     pub fn per_second(self, elapsed: Duration) -> Usage {
         self.combine(self, |value, _| value / elapsed.as_secs_f64())
     }

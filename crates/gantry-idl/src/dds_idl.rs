@@ -108,8 +108,8 @@ fn write_constant(text: &mut String, constant: &Constant) {
     };
 }
 
-/// The keywords of IDL 4.2 that can be names of fields or, in capital letters, of constants: IDL does not
-/// distinguish case.
+/// The keywords of IDL 4.2 that a message may have as names of fields, or of constants, since IDL does not distinguish
+/// case.
 const KEYWORDS: &str = "abstract any alias attribute bitfield bitmask bitset boolean case char component connector const consumes \
     context custom default double emits enum eventtype exception factory false finder fixed float getraises home import in inout \
     int8 int16 int32 int64 interface local long manages map mirrorport module multiple native object octet oneway out port \

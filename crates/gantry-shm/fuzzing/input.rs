@@ -162,7 +162,7 @@ impl Damaged {
     }
 }
 
-/// A thread that writes until this value is dropped.
+/// A thread that writes several values to one word of a file in turn, until this value is dropped.
 pub(super) struct Flipper {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,

@@ -20,7 +20,7 @@ use zenoh::{
 };
 use zenoh_ext::{AdvancedPublisher, AdvancedPublisherBuilderExt, CacheConfig, MissDetectionConfig};
 
-/// rmw_zenoh's period of the heartbeats by which latched samples that were lost are found.
+/// The period of heartbeats, as in rmw_zenoh. By heartbeats, a TRANSIENT_LOCAL subscription notices lost samples.
 const HEARTBEAT: Duration = Duration::from_millis(500);
 /// The most samples of a cache.
 const MOST_DEPTH: u32 = 10_000;

@@ -55,7 +55,8 @@ impl Border {
         })
     }
 
-    /// Finds the nodes that cross. `far` are the nodes of the network; a bridge shows those that have an origin.
+    /// Finds the nodes to be shown on the other side of the border. `far` are the nodes of the network. If such a node
+    /// has an origin, a bridge shows it there; else it is there itself.
     pub fn update<'a>(&mut self, local: &LocalGraph, far: impl Iterator<Item = (&'a FarNode, Option<Origin>)>) {
         let far: Vec<(&FarNode, Origin)> =
             far.map(|(node, origin)| (node, origin.unwrap_or_else(|| self.origin(node)))).collect();

@@ -24,7 +24,8 @@ pub struct Carrier {
     sender: Arc<Sender>,
     /// Called when a sample of a publisher without a lane came.
     on_unclaimed: Box<dyn Fn() + Send + Sync>,
-    /// Any entity of the bridge, whose own publishers are passed over.
+    /// The GID of one entity of the bridge, by which the samples of the bridge's own publishers are recognised and left
+    /// out.
     own: Gid,
 }
 

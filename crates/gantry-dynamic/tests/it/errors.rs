@@ -1,4 +1,4 @@
-//! Errors in bytes have the field and the offset, as errors of `gantry-cdr` do.
+//! Errors about malformed bytes name the field and the offset, as the errors of `gantry-cdr` do.
 
 use super::message_type;
 use gantry_cdr::ByteOrder::{BigEndian, LittleEndian};

@@ -185,7 +185,7 @@ pub(super) fn kind(definition: &MessageDefinition, fields: &[FieldCode<'_>], sco
     )
 }
 
-/// The call that lays out a field.
+/// Generates the call of the composer that lays out a field in memory.
 fn composed(field: &FieldCode<'_>) -> String {
     let FieldCode { identifier, kind, name, .. } = field;
     let shape = match &field.initializer {

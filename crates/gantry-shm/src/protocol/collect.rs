@@ -1,5 +1,5 @@
 //! The bits by which a waiter that waits for many topics finds the topics with news, without checking each
-//! topic (pair 8).
+//! topic (pair 8 of the orderings in `sync.rs`).
 //!
 //! Such a waiter stays announced among the sleepers of its topics. A thread with news sets the topic's bit in the
 //! waiter's line, and rings only if the waiter sleeps; so publishing to a busy waiter makes no system call. Bits are

@@ -36,7 +36,7 @@ tests![
     forked_children_end_at_any_step_of_the_control_thread,
 ];
 
-/// A watcher that looks at the matches of a subscription, as events do.
+/// A watcher that reads the matches of a subscription, as the watcher of QoS events does.
 struct Looker(Generation, PublisherMatches);
 
 impl Looker {

@@ -57,7 +57,8 @@ pub struct Group<'a> {
 /// The format is the standard's. eProsima's client never sends this QoS, and eProsima's agent omits the two flags.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct GroupQos<'a> {
-    /// The names of the partitions, as bytes of texts, like the ones in a [`Property`](super::Property).
+    /// The names of the partitions. A name is the bytes of a string, not checked for UTF-8, as in a
+    /// [`Property`](super::Property).
     pub partitions: Option<List<'a, &'a [u8]>>,
     /// Bytes of the user.
     pub group_data: Option<&'a [u8]>,

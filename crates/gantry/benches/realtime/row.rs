@@ -24,7 +24,7 @@ const POLLED_PERIOD: Duration = Duration::from_secs(1);
 pub enum Carrier {
     /// Gantry.
     Gantry {
-        /// Whether the sender thread wakes the readers instead of the publishing thread.
+        /// Whether the sender thread, and not the publishing thread, wakes the readers.
         is_async: bool,
         /// Whether messages have the caller's time, so that no clock is read.
         caller_time: bool,

@@ -92,7 +92,8 @@ impl WaitSet {
             };
             let (signal, before) = (&self.signal, publishers(&subscriptions));
             self.engine.wait_or(&mut subscriptions, until_due.min(remaining), |subscriptions| {
-                // A client becomes ready when its servers are gone, without a sample.
+                // A client also becomes ready when its servers are gone, and no sample comes then: a change of the
+                // publishers ends the wait, too.
                 signal.should_wake() || publishers(subscriptions) != before
             })?;
         }

@@ -46,8 +46,9 @@ impl Kind {
 pub const MTU_BYTES: u32 = 512;
 /// The history of the session in the programs that do not vary it: the history of the published rig.
 pub const HISTORY: u32 = 4;
-/// The places of the queues of a subscription, a service and a client: gantry-micro's defaults.
+/// The messages that the queue of a subscription holds: gantry-micro's default.
 pub const SUBSCRIPTION_DEPTH: u32 = 4;
+/// The messages that the queue of a service or of a client holds: gantry-micro's default.
 pub const SERVICE_DEPTH: u32 = 1;
 
 /// The constants of one build.

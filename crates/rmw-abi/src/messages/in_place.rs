@@ -1,5 +1,5 @@
-//! Messages whose long sequences lie in place. The struct is memory of this library. Each long sequence of numbers
-//! or plain structs points to the bytes of the sample, which no code may write.
+//! Messages whose long sequences are not copied out of the sample. The struct of ROS 2 is memory of this library. Each
+//! long sequence of numbers or plain structs in it points to the bytes of the sample, which no code may write.
 //!
 //! Invariant P1: the bytes stay at their address, unchanged, from [`MessageInPlace::read`] to [`MessageInPlace::end`].
 

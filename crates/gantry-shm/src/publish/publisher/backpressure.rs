@@ -12,7 +12,8 @@ use std::time::{Duration, Instant};
 const BLOCKED_SLICE: Duration = Duration::from_millis(100);
 
 impl Publisher {
-    /// Waits until gating readers have taken the samples that must be retired for one more sample of `bytes`.
+    /// Waits until there is room for one more sample of `bytes` bytes: until the RELIABLE KEEP_ALL readers, which may
+    /// block this publisher, have taken the oldest samples.
     #[cold]
     pub(super) fn wait_for_room(&mut self, bytes: usize) -> Result<()> {
         let limit = self.options.max_blocking_time;

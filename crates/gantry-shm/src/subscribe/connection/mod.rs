@@ -36,8 +36,8 @@ use crate::{
 };
 use std::{num::NonZeroU64, ptr::NonNull, sync::Arc};
 
-/// A subscription's connection to a matched publisher. The struct is aligned, because it is written at each take,
-/// and a publisher's own memory may lie beside it.
+/// A subscription's connection to a matched publisher. The alignment keeps false sharing away: the struct is
+/// written at each take, and a publisher of another thread may have its state beside it.
 #[repr(align(128))]
 pub(crate) struct Connection {
     pub(crate) mapping: Arc<PublisherMapping>,

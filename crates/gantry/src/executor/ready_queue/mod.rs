@@ -58,8 +58,9 @@ pub struct ReadyQueue {
     ready: Vec<Vec<usize>>,
     /// An empty list, kept for its memory: it collects the indices of callbacks whose news cannot be used at present.
     useless: Vec<usize>,
+    /// The number of lanes. The callbacks of a lane never run at the same time.
     lanes: usize,
-    /// The lanes of mutually exclusive groups, by the groups' addresses.
+    /// The lane of each mutually exclusive group, by the address of the group in memory.
     lanes_of_groups: HashMap<usize, usize>,
     /// The callback that [`ReadyQueue::run`] runs, or that panicked in the last run.
     current: Option<usize>,

@@ -43,7 +43,8 @@ impl Table {
     }
 
     /// Makes a table with a row for each kind of run: a column for each of `conditions`, and a column for each figure.
-    /// A run without figures has the kind of its shortfall instead, with the number of the note that gives the reason.
+    /// The cells of a run without figures have one word, such as `failed`, and the number of the note that gives the
+    /// reason.
     #[must_use]
     pub fn of_runs<'a>(
         title: String,

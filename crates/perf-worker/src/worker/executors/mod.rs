@@ -2,8 +2,8 @@
 //! *keeper*, does all other work.
 //!
 //! The keeper creates the endpoints, waits until they are matched, starts the executors, hands over the rows of each
-//! second, and notices the end. Callbacks measure as the loops of other runs do; they share a lock with the keeper,
-//! which takes the lock a few times a second.
+//! second, and notices the end. Callbacks measure in the same way as the loops of runs without executors. They
+//! share a lock with the keeper, which takes the lock a few times a second.
 
 mod makers;
 mod origin;

@@ -127,7 +127,8 @@ impl<'a> SubscriberLoop<'a> {
         Ok(())
     }
 
-    /// Waits until a sample comes, a row ends, or it is time to check the orders, and not longer than `longest`.
+    /// Waits until a sample comes, a row of figures is due, or the orders of the coordinator are to be checked, and not
+    /// longer than `longest`.
     pub fn wait(&mut self, now_ns: i64, longest: Duration) -> Result<(), String> {
         // This check comes before the wait: right after the wait a sample may be at hand, which the check
         // would delay.

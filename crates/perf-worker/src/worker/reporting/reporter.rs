@@ -33,7 +33,7 @@ pub struct Reporter {
     endpoints: usize,
     account: InstrumentAccount,
     session: Arc<dyn Session>,
-    /// The usage of this thread when it opened the middleware.
+    /// The CPU time and the context switches that this thread needed to open the middleware.
     opening: Usage,
     threads_before: Vec<ThreadUsage>,
     /// The delay of the start that the mock's script sets.

@@ -89,8 +89,8 @@ struct Working {
     was_working: bool,
 }
 
-/// A guard that marks a client whose publisher is being made. Dropping it removes the mark, also in a panic of a
-/// user's waker.
+/// A guard that marks a client while the publisher of the replies to it is made. Dropping it removes the mark, also in
+/// a panic of a user's waker.
 struct Making<'a>(&'a ReplyWatcher);
 
 impl Maker {
