@@ -1,4 +1,5 @@
-//! The transports of the experiments: the lines of the published rig, as this host has them.
+//! The transports of the experiments: the lines of micro-ROS's published benchmark, or their replacements on
+//! this host.
 
 use clap::ValueEnum;
 use gantry_agent::CanTiming;
@@ -34,9 +35,9 @@ pub struct Speed {
 
 /// The board's identifier on a bus.
 pub const CAN_IDENTIFIER: u32 = 0x11;
-/// The bits of a byte on a serial line: a start bit, 8 bits, a stop bit.
+/// The bits of a byte on a serial line: a start bit, 8 data bits, a stop bit.
 const BITS_OF_BYTE: f64 = 10.0;
-/// Full speed has room for 19 bulk packets of 64 bytes in a frame of 1 ms (USB 2.0, table 5-9).
+/// The size of a bulk packet at full speed, bytes (USB 2.0, table 5-9).
 const USB_PACKET_BYTES: usize = 64;
 const USB_PACKETS_PER_S: f64 = 19_000.0;
 

@@ -91,7 +91,7 @@ pub struct Seconds {
 }
 
 impl Seconds {
-    /// Rows counted from `start_ns`; row 0 is open.
+    /// Creates rows that are counted from `start_ns`; row 0 is open.
     #[must_use]
     pub fn new(start_ns: i64) -> Self {
         Seconds { start_ns, open: 0 }

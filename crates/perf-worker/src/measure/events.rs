@@ -1,5 +1,5 @@
 //! Single messages that were late, missing or not sent, with ids and times, for a log of such messages. The counts
-//! include them with and without this log.
+//! of a run include these messages whether or not the log is written.
 
 use serde::{Deserialize, Serialize};
 

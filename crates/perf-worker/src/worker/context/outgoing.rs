@@ -23,7 +23,7 @@ pub enum Outgoing {
         endpoint: Endpoint,
         /// The index of the second.
         second: u64,
-        /// False for a part of a second.
+        /// Whether the row covers a whole second; the last row of an endpoint may cover a part.
         whole: bool,
         /// The counts.
         tally: Box<Tally>,

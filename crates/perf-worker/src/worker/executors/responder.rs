@@ -1,4 +1,5 @@
-//! A server of a node: its callback answers each request with the request's stamp, and the keeper hands over the rows.
+//! A server of a node: its callback answers each request with the request's stamp, and the keeper, the
+//! instrument's thread that serves the executors, hands over the rows.
 //!
 //! The clients measure the round trip; a server only counts.
 
@@ -68,7 +69,7 @@ impl Answering {
     /// first refusal.
     ///
     /// # Errors
-    /// A sentence, if the server cannot go on.
+    /// The reason, as a sentence, if the server cannot go on.
     pub fn advance(&self, now_ns: i64, overwritten: u64, refused: impl FnOnce(String)) -> Result<Option<i64>, String> {
         let mut serving = self.lock();
         let Some(open) = serving.as_mut() else { return Ok(None) };

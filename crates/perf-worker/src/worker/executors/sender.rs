@@ -38,7 +38,7 @@ struct Sending {
     publisher: Box<dyn Publisher + Send>,
     schedule: Schedule,
     end_ns: i64,
-    /// The index of the first message that was neither sent nor passed over.
+    /// The index of the next message: all earlier messages were sent or skipped.
     next: u64,
     rows: Rows,
     refusals_in_a_row: u32,
@@ -107,11 +107,11 @@ impl Sender {
         }
     }
 
-    /// Hands over the rows that are due. A publisher whose callback runs now is left for the next call. `refused` is
-    /// called with the first refusal.
+    /// Hands over the rows that are due. If the publisher's callback is running, the rows wait for the next call.
+    /// `refused` is called with the first refusal.
     ///
     /// # Errors
-    /// A sentence, if the publisher cannot go on.
+    /// The reason, as a sentence, if the publisher cannot go on.
     pub fn advance(&self, now_ns: i64, refused: impl FnOnce(String)) -> Result<Progress, String> {
         let mut sending = match self.0.try_lock() {
             Ok(sending) => sending,
@@ -161,7 +161,7 @@ impl Sending {
 
     fn triggered(&mut self, origins: &[Option<Origin>]) {
         let awake_ns = now_ns();
-        // After the end there is no row in which a message could count.
+        // After the end of the endpoint, no row is open in which a message could count.
         if self.failure.is_some() || self.next == u64::MAX {
             return;
         }

@@ -28,7 +28,7 @@ struct Arrived {
 }
 
 impl Trigger {
-    /// Creates the trigger of the publisher that `sender` sends for.
+    /// Creates the trigger of the publisher in `sender`.
     pub fn new(plan: &EndpointPlan, sender: Arc<Sender>) -> Trigger {
         let (inputs, links) = (plan.triggers.clone(), plan.chains.clone());
         let none = vec![None; links.len()];

@@ -66,5 +66,5 @@ impl SentMessage {
     }
 }
 
-/// The sentence about a message without a stamp.
+/// The error about a message without a stamp.
 pub const NO_STAMP: &str = "the back end sent a message without a stamp: it must call Draft::stamp for each";

@@ -23,7 +23,7 @@ use crate::{
     },
 };
 
-/// The longest delay until the end of the run is noticed.
+/// The longest time for which the publisher sleeps before it checks again whether the run has ended.
 const SLICE_NS: i64 = SECOND_NS / 10;
 
 /// Creates the publisher, waits for matching and for the start, publishes, and stays until the run is over.
@@ -105,7 +105,7 @@ impl<'a> PublisherLoop<'a> {
 
     /// Publishes until the end of the run or an order to stop.
     pub fn publish_all(&mut self, meanwhile: &mut Meanwhile<'_>) -> Result<(), String> {
-        // The start lies a little in the future, also without a rate.
+        // The start lies a little in the future, so a publisher without a rate must wait for it, too.
         self.idle_until(self.start_ns, meanwhile)?;
         let mut index = 0;
         while !self.is_stopped() {

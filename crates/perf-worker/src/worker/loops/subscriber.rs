@@ -1,8 +1,8 @@
 //! The subscriber's loop: it waits, takes all samples, and records the time of reception of each.
 //!
 //! The back end reads the time of reception as soon as it has the sample. There is no allocation, lock, report or
-//! system call per sample. Rows go out once a second, also empty ones. Invariant: a row is handed over only when it has
-//! all samples that were received in its second.
+//! system call per sample. Rows go out once a second, even if they are empty. Invariant: a row is handed over only
+//! when it has all samples that were received in its second.
 
 use std::time::Duration;
 

@@ -31,7 +31,7 @@ pub struct DrainMonitor {
     since_ns: Option<i64>,
     last_arrival_ns: i64,
     longest_latency_ns: i64,
-    /// No sample has arrived, so latencies are not known.
+    /// Whether no sample has arrived yet, so that latencies are not known.
     silent: bool,
 }
 

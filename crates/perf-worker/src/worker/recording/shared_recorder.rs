@@ -18,8 +18,8 @@ use crate::{
     },
 };
 
-/// A row is ended this long after its second, so that it includes samples that were received within the second and are
-/// being recorded now.
+/// The time from the end of a second until its row is ended, so that the row includes samples that were received
+/// within the second and are still being recorded then.
 pub const GRACE_NS: i64 = SECOND_NS / 100;
 
 /// The recorder of a subscription, which the threads of the middleware share.

@@ -77,8 +77,8 @@ impl Rows {
         self.ended.front().map_or(self.seconds.end_ns(), |(second, _)| self.seconds.end_of_ns(*second)) + self.delay_ns
     }
 
-    /// Ends the rows whose seconds are over at `now_ns`, without handing them over: threads of the middleware call
-    /// this.
+    /// Ends the rows whose seconds are over at `now_ns`, without handing them over, because threads of the
+    /// middleware call this method.
     #[inline]
     pub fn end_until(&mut self, now_ns: i64) {
         while let Some(second) = self.seconds.close(now_ns) {
