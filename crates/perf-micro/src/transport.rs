@@ -39,6 +39,7 @@ pub const CAN_IDENTIFIER: u32 = 0x11;
 const BITS_OF_BYTE: f64 = 10.0;
 /// The size of a bulk packet at full speed, bytes (USB 2.0, table 5-9).
 const USB_PACKET_BYTES: usize = 64;
+/// Full speed has room for 19 bulk packets in a frame of 1 ms (USB 2.0, table 5-9).
 const USB_PACKETS_PER_S: f64 = 19_000.0;
 
 impl Transport {

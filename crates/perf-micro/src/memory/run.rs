@@ -116,7 +116,8 @@ impl Runner<'_> {
         if unused == 0 || memory.len() != length {
             return Err("the stack has grown into the statics".to_owned());
         }
-        // The heap is empty: the allocator is a symbol that is not defined, so a program that allocates does not link.
+        // The heap is empty: the firmware's allocator calls a function that does not exist, so a program that
+        // allocates does not link.
         Ok(Used { stack_bytes: (length - unused) as u64, heap_bytes: 0 })
     }
 

@@ -4,6 +4,7 @@ use crate::transport::Transport;
 
 /// The payload bytes of the messages over all transports except CAN.
 const PAYLOADS: [usize; 4] = [10, 100, 200, 400];
+/// The payload bytes of the messages over CAN.
 const CAN_PAYLOADS: [usize; 3] = [10, 20, 40];
 
 /// A curve of the published plots.

@@ -43,7 +43,7 @@ pub trait Backend: Sync {
     /// process is started.
     ///
     /// # Errors
-    /// A sentence with the option that is not supported, and with the alternative.
+    /// The option that is not supported and the alternative, in a sentence.
     fn check(&self, _spec: &RunSpec) -> Result<Vec<DaemonCommand>, String> {
         Ok(Vec::new())
     }
@@ -55,8 +55,8 @@ pub trait Backend: Sync {
     /// The reason and the remedy, as a sentence.
     fn open(&self, spec: &RunSpec) -> Result<Box<dyn Session>, String>;
 
-    /// Removes the files of dead processes. The coordinator calls this before a run, and after a run in which a
-    /// worker did not end well.
+    /// Removes the files that dead processes left. The coordinator calls this before a run, and after a run in
+    /// which a worker was killed or failed.
     ///
     /// # Errors
     /// The reason, as a sentence, if the middleware cannot work here, or files could not be removed.

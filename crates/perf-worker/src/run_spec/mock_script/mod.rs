@@ -76,7 +76,7 @@ pub struct MockScript {
     pub mute_ns: i64,
     /// An endpoint is never matched.
     pub mismatch: bool,
-    /// The kind of matching that endpoints report; the mock's own kind is a count.
+    /// The kind of matching that endpoints report; if it is `None`, they report the number of matched endpoints.
     pub matching: Option<MatchingKind>,
     /// Subscriptions do not tell publishers apart.
     pub nameless: bool,

@@ -55,7 +55,7 @@ struct Member<'a> {
 enum Part {
     /// A publisher. The middleware's publisher is in the second field until the start.
     Sender(Arc<Sender>, Option<Box<dyn Publisher + Send>>),
-    /// A subscription. The last field is the time at which the last expected message had come, ns; `None` before.
+    /// A subscription. The last field is the time at which no more messages were expected, ns; `None` before that.
     Receiver(Arc<Receiver>, Box<dyn Received + Send>, Option<i64>),
     /// A server.
     Server(Arc<Answering>, Box<dyn Received + Send>),

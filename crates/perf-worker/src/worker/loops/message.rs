@@ -41,7 +41,7 @@ pub struct SentMessage {
     pub due_ns: Option<i64>,
     /// The size of the message, bytes.
     pub bytes: u64,
-    /// Whether the message was to be loaned.
+    /// Whether the run requests that the message is loaned.
     pub is_loan: bool,
 }
 

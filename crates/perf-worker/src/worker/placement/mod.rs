@@ -54,7 +54,7 @@ impl Placement {
         Placement { rt_priority: *rt_priority, rt_scope: *rt_scope, rt_cpus: rt_cpus.clone(), pins: pins.clone() }
     }
 
-    /// Checks whether the machine allows the placement, on a thread that ends at once.
+    /// Checks whether the machine allows the placement, by trying it on a thread that ends afterwards.
     ///
     /// # Errors
     /// The value that is refused, the reason and the remedy, as a sentence.

@@ -36,7 +36,8 @@ use crate::{
     run_spec::RunSpec,
 };
 
-/// The value in `Drain::expected` if the number is not known: then only a timeout shows that no more samples come.
+/// The value in `Drain::expected` if the number of samples is not known: then only a timeout shows that no more
+/// samples come.
 pub const UNKNOWN: u64 = u64::MAX - 1;
 
 /// Version of this protocol: a worker of another version refuses its plan. `docs/internals/releasing.md` describes

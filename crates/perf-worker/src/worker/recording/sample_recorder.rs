@@ -40,7 +40,8 @@ pub struct SampleRecorder {
     scope_ns: Range<i64>,
     /// Whether the last sample was sent within the time of the statistics.
     in_scope: bool,
-    /// The schedule of this run's publishers without their phases; the schedule of other publishers is not known.
+    /// The schedule of this run's publishers without their phases; `None` if other programs publish, whose
+    /// schedule is not known.
     schedule: Option<Schedule>,
     /// The publishers of this run.
     sources: Sources,
