@@ -49,7 +49,7 @@ impl Transport {
         if self == Transport::Tcp { 460_800 } else { 115_200 }
     }
 
-    /// The speed of the transport's line in bytes; none if the line is not paced, or is a bus.
+    /// The speed of the transport's line in bytes; `None` if the line is not paced, or is a bus.
     #[must_use]
     pub fn speed(self) -> Option<Speed> {
         let (bytes_per_s, chunk_bytes) = match self {
@@ -60,7 +60,7 @@ impl Transport {
         Some(Speed { bytes_per_s, chunk_bytes })
     }
 
-    /// The bit rates of the transport's bus: the nominal rate, and the rate for data; none if the line is no bus.
+    /// The bit rates of the transport's bus: the nominal rate, and the rate for data; `None` if the line is no bus.
     #[must_use]
     pub fn bit_rates(self) -> Option<[u32; 2]> {
         match self {
@@ -70,8 +70,8 @@ impl Transport {
         }
     }
 
-    /// The number of messages like this one that the line carries in a second; none if the line is not paced. A bus
-    /// carries the messages of both directions.
+    /// The number of messages like this one that the line carries in a second; `None` if the line is not paced. A
+    /// bus carries the messages of both directions.
     #[must_use]
     pub fn messages_per_s(self, message: &[u8]) -> Option<f64> {
         if let Some([nominal, data]) = self.bit_rates() {

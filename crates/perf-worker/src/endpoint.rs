@@ -55,7 +55,7 @@ pub struct Source {
     pub source: [u8; 16],
     /// [`EndpointPlan::phase_ns`].
     pub phase_ns: i64,
-    /// The clock of the times in the publisher's messages; none if it is CLOCK_MONOTONIC.
+    /// The clock of the times in the publisher's messages; `None` if it is CLOCK_MONOTONIC.
     #[serde(default)]
     pub clock: Option<OtherClock>,
     /// The latencies above which the publisher's messages are late and too late, nanoseconds. Without them the limits

@@ -14,7 +14,7 @@ use super::{
 /// The memory of a program, bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Memory {
-    /// Variables, less the variables of the board alone.
+    /// Static variables, less the static variables of the board alone (the program without a session).
     pub static_bytes: f64,
     /// The greatest depth of the stack.
     pub stack_bytes: f64,

@@ -11,9 +11,9 @@ use serde::Serialize;
 pub struct Sizes {
     /// Code and constants.
     pub text_bytes: u64,
-    /// Variables with a value at the start.
+    /// Variables that have a value at the start, as in the section `.data`.
     pub data_bytes: u64,
-    /// Variables that are zero at the start.
+    /// Variables that are zero at the start, as in the section `.bss`.
     pub bss_bytes: u64,
 }
 

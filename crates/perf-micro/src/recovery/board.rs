@@ -22,7 +22,7 @@ pub const PERIOD_US: u32 = 20_000;
 /// The longest sleep before the board checks its `Orders` again.
 const PATIENCE: Duration = Duration::from_millis(5);
 
-/// The orders to the board.
+/// The commands to the board.
 #[derive(Debug, Default)]
 pub struct Orders {
     /// If true, the board publishes nothing more, and goes on until all messages are acknowledged.

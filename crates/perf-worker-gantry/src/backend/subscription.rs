@@ -17,7 +17,7 @@ use perf_worker::{
 pub struct GantrySubscription {
     subscription: GenericSubscription,
     message_type: &'static MessageType,
-    /// The destination of copies; none with zero copy.
+    /// The destination of copies; `None` with zero copy.
     private: Option<Private>,
     /// Whether the time is read at which a take begins to copy (`in_hand_ns`).
     marks: bool,

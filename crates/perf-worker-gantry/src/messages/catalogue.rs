@@ -1,4 +1,5 @@
-//! The catalogue of messages: the names in each generation, and the meaning of a name on the command line.
+//! The catalogue of messages: the names in each generation of layouts (1.x and 2.x), and the meaning of a name on
+//! the command line.
 //!
 //! Messages that are the same in both generations are listed once.
 

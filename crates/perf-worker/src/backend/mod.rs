@@ -55,8 +55,8 @@ pub trait Backend: Sync {
     /// The reason and the remedy, as a sentence.
     fn open(&self, spec: &RunSpec) -> Result<Box<dyn Session>, String>;
 
-    /// Removes the files that dead processes left. The coordinator calls this before a run, and after a run in
-    /// which a worker was killed or failed.
+    /// Removes the files that dead processes left. The coordinator calls this before a run, and after a run that
+    /// did not end well (a worker or a daemon was killed or failed).
     ///
     /// # Errors
     /// The reason, as a sentence, if the middleware cannot work here, or files could not be removed.

@@ -89,10 +89,10 @@ pub struct Taken<'a> {
     /// copy.
     pub received_ns: i64,
     /// With [`RunSpec::phases`](crate::run_spec::RunSpec::phases), the time when the message reached this process,
-    /// before the taking thread woke up; none if the back end cannot observe it.
+    /// before the taking thread woke up; `None` if the back end cannot observe this moment.
     pub arrived_ns: Option<i64>,
-    /// With `phases`, the time when the taking thread had the bytes and began to convert them to a message; none if
-    /// the back end cannot observe this moment.
+    /// With `phases`, the time when the taking thread had the bytes and began to convert them to a message; `None`
+    /// if the back end cannot observe this moment.
     pub in_hand_ns: Option<i64>,
     /// The length of the message's body, bytes.
     pub length_bytes: u64,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// The number of events of one endpoint in one second that are kept; further events are only counted.
 pub const MOST_EVENTS: usize = 250;
 
-/// The reason why a message is kept.
+/// The reason why a message is in the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Trouble {
     /// The latency of the message was above the limit for late messages, and not above the limit for messages that

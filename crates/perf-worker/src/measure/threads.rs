@@ -80,7 +80,7 @@ impl ThreadUsage {
         })
     }
 
-    /// The usage since `earlier`; `None` if `earlier` is of another thread.
+    /// The usage since `earlier`; `None` if `earlier` is the usage of another thread.
     fn since(&self, earlier: &ThreadUsage) -> Option<ThreadUsage> {
         if self.tid != earlier.tid {
             return None;

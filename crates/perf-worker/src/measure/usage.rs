@@ -122,7 +122,7 @@ impl Usage {
         self.without(earlier)
     }
 
-    /// The usage less `part`, for example a process without some of its threads. The peak of memory stays.
+    /// The usage less `part`, for example a process without some of its threads. The peak of memory is not changed.
     ///
     /// The kernel counts CPU time exactly, but divides it into user and system time by sampling. So the two parts of a
     /// difference are less exact than their sum; no part is negative.

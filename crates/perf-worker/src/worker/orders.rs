@@ -92,7 +92,7 @@ impl Orders {
 
     /// Forwards an order to the endpoints that wait for an order. An endpoint that has ended does not wait.
     fn forward(&self, order: Order) {
-        // The order is shared, not copied: the order to start lists all publishers, and endpoints may be thousands.
+        // The order is shared, not copied: the order `Go` lists all publishers, and endpoints may be thousands.
         let order = Arc::new(order);
         for way in &self.ways {
             let _ = way.sender.send(order.clone());

@@ -29,7 +29,7 @@ use crate::{
 
 /// Number of batches of which the median is taken, after one more batch for warm-up.
 const BATCHES: usize = 15;
-/// The number of messages of a batch: so many that the cost of reading the clock at its end is negligible.
+/// The number of messages of a batch: large enough that the cost of reading the clock at its end is negligible.
 const BATCH: u64 = 1000;
 /// A rate at which messages are due faster than they are sent, so that the loop never sleeps.
 const RATE_HZ: u32 = 1_000_000;

@@ -37,7 +37,7 @@ const MAX_SLOTS_BYTES: usize = 128 << 20;
 /// If the results before and after a run differ by more than this fraction of their mean, both are printed.
 const MAX_DRIFT: f64 = 0.1;
 
-/// The results before and after a run.
+/// The results of the calibrations before and after a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Calibrations {
     /// Before the run.

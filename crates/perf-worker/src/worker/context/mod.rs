@@ -15,7 +15,7 @@ use crate::{endpoint::EndpointPlan, run_spec::RunSpec};
 use account::InstrumentAccount;
 use outgoing::Outgoing;
 
-/// The value of `Context::expected` before the order to drain.
+/// The value of `Context::expected` before the order `Drain`.
 pub const NOT_DRAINING: u64 = u64::MAX;
 
 /// Orders to the endpoints while they measure. The thread that reads orders sets them.

@@ -27,7 +27,7 @@ pub enum Outgoing {
         whole: bool,
         /// The counts.
         tally: Box<Tally>,
-        /// The channel on which the empty box comes back.
+        /// The channel through which the reporting thread gives the emptied box back.
         recycle: SyncSender<Box<Tally>>,
     },
     /// An endpoint has finished.

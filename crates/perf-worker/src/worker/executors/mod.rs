@@ -157,7 +157,8 @@ impl Member<'_> {
         }
     }
 
-    /// Hands over the rows that are due. Returns the time of the next check, ns; none when the endpoint has finished.
+    /// Hands over the rows that are due. Returns the time of the next check, ns; `None` when the endpoint
+    /// has finished.
     fn advance(&mut self, now_ns: i64) -> Result<Option<i64>, String> {
         let context = self.context;
         let refused = |sentence| {

@@ -24,7 +24,7 @@ pub struct Answering {
     work_ns: i64,
     touch: Touch,
     rate_hz: u32,
-    /// The counts; none before the start and after the end.
+    /// The counts; `None` before the start and after the end.
     serving: Mutex<Option<Serving>>,
 }
 
@@ -64,9 +64,9 @@ impl Answering {
         });
     }
 
-    /// Hands over the rows that are due. Returns the time of the next check, ns; none when the server has answered
-    /// all requests. `overwritten` is the number of requests that have left the history. `refused` is called with the
-    /// first refusal.
+    /// Hands over the rows that are due. Returns the time of the next check, ns; `None` when the server has
+    /// answered all requests. `overwritten` is the number of requests that have left the history. `refused` is
+    /// called with the first refusal.
     ///
     /// # Errors
     /// The reason, as a sentence, if the server cannot go on.

@@ -176,7 +176,7 @@ impl Sending {
     fn expired(&mut self, passed_over: u64) {
         let awake_ns = now_ns();
         if self.is_stopped() {
-            // After the order to stop, no message becomes due.
+            // After the order `Stop`, no message becomes due.
             self.end_ns = self.end_ns.min(awake_ns);
         }
         let due = self.schedule.due_before(self.end_ns);
@@ -242,7 +242,7 @@ impl Sending {
         }
     }
 
-    /// Hands over all rows. A message that was being prepared when the order to stop came does not count as unsent.
+    /// Hands over all rows. A message that was being prepared when the order `Stop` came does not count as unsent.
     fn finish(&mut self, now_ns: i64) {
         let begun = self.next + u64::from(self.is_stopped());
         self.rows.open.sent.unsent = self.schedule.due_before(now_ns.min(self.end_ns)).saturating_sub(begun);

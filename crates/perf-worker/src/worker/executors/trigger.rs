@@ -19,7 +19,7 @@ pub struct Trigger {
 
 /// The messages that have come.
 struct Arrived {
-    /// Whether a message has come, for each input.
+    /// For each input (a subscription of the node), whether a message has come since the last publish.
     inputs: Vec<bool>,
     /// The origins of the last message of each input, by chain.
     origins: Vec<Vec<Option<Origin>>>,

@@ -35,9 +35,9 @@ pub struct SentMessage {
     pub sent_ns: i64,
     /// The time at which the publisher began with the message, ns.
     pub awake_ns: i64,
-    /// The time at which publish returned, ns; none if the clock was not read.
+    /// The time at which publish returned, ns; `None` if the clock was not read.
     pub returned_ns: Option<i64>,
-    /// The time at which the message was due, ns; none if it was due at once.
+    /// The time at which the message was due, ns; `None` if it was due at once.
     pub due_ns: Option<i64>,
     /// The size of the message, bytes.
     pub bytes: u64,

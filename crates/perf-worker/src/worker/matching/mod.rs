@@ -34,7 +34,7 @@ pub struct Start {
     pub early: Vec<Early>,
 }
 
-/// An endpoint of this thread that waits.
+/// An endpoint of this thread that waits for its matching.
 struct Waiting<'a, 'b> {
     context: &'a Context,
     end: &'a mut End<'b>,

@@ -137,7 +137,7 @@ impl Probes {
         }
     }
 
-    /// Takes the messages at hand; a relay passes them on.
+    /// Takes the messages that have arrived; a relay sends them on.
     pub fn receive(&mut self, context: &Context, end: &mut End<'_>) {
         for _ in 0..MOST_AT_ONCE {
             let heard = &mut self.heard;

@@ -103,10 +103,10 @@ pub enum Report {
         endpoint: Endpoint,
         /// Time of creation, ns of CLOCK_MONOTONIC.
         created_ns: i64,
-        /// The id in the messages of a publisher; none if the id is not known, and for other endpoints.
+        /// The id in the messages of a publisher; `None` if the id is not known, and for other endpoints.
         #[serde(default)]
         source: Option<[u8; 16]>,
-        /// The clock of the endpoint's times; none if it is CLOCK_MONOTONIC.
+        /// The clock of the endpoint's times; `None` if it is CLOCK_MONOTONIC.
         #[serde(default)]
         clock: Option<OtherClock>,
     },
@@ -173,10 +173,10 @@ pub enum Report {
         footprint: Footprint,
         /// The usage of each thread of the process while it measured.
         threads: Vec<ThreadUsage>,
-        /// The memory of the device that was measured; none if this process was measured.
+        /// The memory of the device that was measured; `None` if this process was measured.
         #[serde(default)]
         device: Option<DeviceMemory>,
-        /// The memory in which the instrument counts, bytes; none if it is not known.
+        /// The memory in which the instrument counts, bytes; `None` if it is not known.
         #[serde(default)]
         instrument_bytes: Option<u64>,
     },

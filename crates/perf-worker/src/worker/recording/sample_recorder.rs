@@ -147,7 +147,7 @@ impl SampleRecorder {
         self.count(taken);
     }
 
-    /// The sample with all times converted to CLOCK_MONOTONIC; none if no time needs a conversion.
+    /// The sample with all times converted to CLOCK_MONOTONIC; `None` if no time needs a conversion.
     #[inline]
     fn with_host_times<'a>(&self, taken: &Taken<'a>) -> Option<Taken<'a>> {
         if !self.has_other_clocks {

@@ -68,8 +68,8 @@ impl SharedRecorder {
         self.recorder.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Hands over the rows that are due. Returns the time to wait until the next call; none at the end. `overwritten`
-    /// is the number of samples that have left the history.
+    /// Hands over the rows that are due. Returns the time to wait until the next call; `None` at the end.
+    /// `overwritten` is the number of samples that have left the history.
     pub fn advance(&self, context: &Context, overwritten: u64) -> Result<Option<Duration>, String> {
         if let Some(sentence) = self.failure.lock().unwrap_or_else(PoisonError::into_inner).take() {
             return Err(sentence);

@@ -54,7 +54,7 @@ pub struct Reporter {
 }
 
 impl Reporter {
-    /// Sends the reports that arrive from `endpoints` endpoints.
+    /// Creates the sender of the reports of a process that has `endpoints` endpoints.
     pub fn new(
         reports: Receiver<Outgoing>,
         account: InstrumentAccount,
