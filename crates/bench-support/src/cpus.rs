@@ -1,7 +1,7 @@
 //! The CPUs that this process may use, and the pinning of threads to them.
 //!
-//! The benchmark uses the first CPU, the other process the second one. A contestant is created under the affinity
-//! with which it runs, or under a wider one.
+//! The benchmark uses the first CPU, the other process the second one. A contestant (one of the compared
+//! libraries) is created under the CPU affinity with which it runs, or under a wider one.
 
 use crate::Result;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};

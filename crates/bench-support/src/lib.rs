@@ -16,7 +16,7 @@ pub use {
     process::Process,
 };
 
-/// A sentence, which may come from any thread.
+/// The error of a benchmark, a sentence. It may be sent from one thread to another.
 pub type Error = Box<dyn std::error::Error + Send + Sync>;
 /// A result whose error is a sentence.
 pub type Result<T> = std::result::Result<T, Error>;

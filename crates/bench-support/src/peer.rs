@@ -52,7 +52,8 @@ pub fn ready(output: &mut dyn Write) -> Result<()> {
     Ok(output.flush()?)
 }
 
-/// The other process, in the benchmark. It is killed when this value is dropped without an end.
+/// The other process, in the benchmark. If this value is dropped before the other process was asked to end, the
+/// process is killed.
 pub struct Peer(Process);
 
 impl Peer {

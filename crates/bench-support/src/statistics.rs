@@ -36,7 +36,8 @@ impl Statistics {
             *self.counts.entry(sample).or_default() += 1;
         }
         self.n += samples.len() as u64;
-        // The figure is the mean of a quarter of the samples, because many clocks count in steps of a tenth of a hop.
+        // The figure is the mean of a quarter of the samples, so that it is finer than the steps of the clock,
+        // which on many machines are a tenth of a hop.
         let (middle, around) = (samples.len().saturating_sub(1) / self.part, samples.len() / 8);
         if let Some(quarter) = samples.get(middle.saturating_sub(around)..=middle + around) {
             self.figures.push(quarter.iter().sum::<u64>() as f64 / quarter.len() as f64);

@@ -1,5 +1,5 @@
-//! The clock for single hops: the CPU's own counter where it is constant, because reading the system's clock costs
-//! as much as half a hop.
+//! The clock for single hops (from one process to the other): the CPU's own counter where its rate is constant,
+//! because reading the system's clock costs as much as half a hop.
 //!
 //! On x86-64, the clock is the time stamp counter, if the kernel reports it as constant and non-stop. Elsewhere it
 //! is the monotonic clock, in ns. On aarch64, the monotonic clock also reads the CPU's counter; many boards count

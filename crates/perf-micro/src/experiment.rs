@@ -36,7 +36,7 @@ pub struct Experiment {
     warnings: Vec<StepWarnings>,
 }
 
-/// The reasons not to trust a step.
+/// The warnings of a step: reasons not to trust its results.
 #[derive(Debug, Serialize)]
 struct StepWarnings {
     /// The title of the step.
@@ -76,8 +76,8 @@ impl StepWarnings {
 }
 
 impl Experiment {
-    /// Finds the agent, makes the folder of results, and describes the machine there. `lengths_s` has the lengths of
-    /// the steps in seconds.
+    /// Finds the agent, makes the folder of results, and writes a description of the machine into this folder.
+    /// `lengths_s` has the lengths of the steps in seconds.
     ///
     /// # Errors
     /// [`Failure::Usage`], if there is no agent, or the folder cannot be used.
@@ -91,7 +91,8 @@ impl Experiment {
         Ok(Experiment { name, agent, folder, interrupt, progress, steps, begun: 0, failures, warnings })
     }
 
-    /// Does a step. Returns none if the step fails, or if the user ended the experiment before the step.
+    /// Executes a step of the experiment. Returns `None` if the step fails, or if the user ended the experiment
+    /// before it.
     pub fn step<T>(&mut self, title: &str, measure: impl FnOnce(&Experiment) -> Result<T, String>) -> Option<T> {
         if self.interrupt.is_requested() {
             return None;
@@ -104,8 +105,8 @@ impl Experiment {
         measured.map_err(|sentence| self.fail(format!("{title}: {sentence}"))).ok()
     }
 
-    /// Does a step that measures times: a bad state of the machine and load by other programs become warnings.
-    /// `measure` must end the processes that it starts.
+    /// Executes a step that measures times: unsuitable settings of the machine, and load by other programs, become
+    /// warnings. `measure` must end the processes that it starts.
     pub fn timed_step<T>(&mut self, title: &str, measure: impl FnOnce(&Experiment) -> Result<T, String>) -> Option<T> {
         let watch = Watch::start(&root_folder());
         let measured = self.step(title, measure)?;
@@ -117,7 +118,7 @@ impl Experiment {
     /// Starts a rig with the agent.
     ///
     /// # Errors
-    /// A sentence, if the system gives no line, or the agent does not start.
+    /// The reason, as a sentence, if the system gives no line, or the agent does not start.
     pub fn rig(&self, transport: Transport) -> Result<Rig, String> {
         Rig::start(transport, &self.agent, &self.interrupt)
     }

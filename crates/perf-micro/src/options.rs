@@ -41,7 +41,7 @@ pub fn all_by_default<T: ValueEnum>(given: &[T]) -> Vec<T> {
     if given.is_empty() { T::value_variants().to_vec() } else { given.to_vec() }
 }
 
-/// A value of an option that has a name on the command line.
+/// One of the values of an option, each of which has a name on the command line.
 pub trait Named: ValueEnum {
     /// The name of the value.
     fn name(&self) -> String {

@@ -1,4 +1,5 @@
-//! The transports of the experiments: the lines of the published rig, as this host has them.
+//! The transports of the experiments: the lines of micro-ROS's published benchmark, or their replacements on
+//! this host.
 
 use clap::ValueEnum;
 use gantry_agent::CanTiming;
@@ -34,10 +35,11 @@ pub struct Speed {
 
 /// The board's identifier on a bus.
 pub const CAN_IDENTIFIER: u32 = 0x11;
-/// The bits of a byte on a serial line: a start bit, 8 bits, a stop bit.
+/// The bits of a byte on a serial line: a start bit, 8 data bits, a stop bit.
 const BITS_OF_BYTE: f64 = 10.0;
-/// Full speed has room for 19 bulk packets of 64 bytes in a frame of 1 ms (USB 2.0, table 5-9).
+/// The size of a bulk packet at full speed, bytes (USB 2.0, table 5-9).
 const USB_PACKET_BYTES: usize = 64;
+/// Full speed has room for 19 bulk packets in a frame of 1 ms (USB 2.0, table 5-9).
 const USB_PACKETS_PER_S: f64 = 19_000.0;
 
 impl Transport {
@@ -47,7 +49,7 @@ impl Transport {
         if self == Transport::Tcp { 460_800 } else { 115_200 }
     }
 
-    /// The speed of the transport's line in bytes; none if the line is not paced, or is a bus.
+    /// The speed of the transport's line in bytes; `None` if the line is not paced, or is a bus.
     #[must_use]
     pub fn speed(self) -> Option<Speed> {
         let (bytes_per_s, chunk_bytes) = match self {
@@ -58,7 +60,7 @@ impl Transport {
         Some(Speed { bytes_per_s, chunk_bytes })
     }
 
-    /// The bit rates of the transport's bus: the nominal rate, and the rate for data; none if the line is no bus.
+    /// The bit rates of the transport's bus: the nominal rate, and the rate for data; `None` if the line is no bus.
     #[must_use]
     pub fn bit_rates(self) -> Option<[u32; 2]> {
         match self {
@@ -68,8 +70,8 @@ impl Transport {
         }
     }
 
-    /// The number of messages like this one that the line carries in a second; none if the line is not paced. A bus
-    /// carries the messages of both directions.
+    /// The number of messages like this one that the line carries in a second; `None` if the line is not paced. A
+    /// bus carries the messages of both directions.
     #[must_use]
     pub fn messages_per_s(self, message: &[u8]) -> Option<f64> {
         if let Some([nominal, data]) = self.bit_rates() {

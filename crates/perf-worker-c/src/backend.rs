@@ -26,7 +26,7 @@ impl CBackend {
     /// Reads and checks the struct of a back end.
     ///
     /// # Errors
-    /// A sentence about a function or a text that is missing, or a value that the header does not allow.
+    /// The reason, as a sentence: a function or a string is missing, or the header does not allow a value.
     ///
     /// # Safety
     /// `backend` keeps to H1, H2 and H3.

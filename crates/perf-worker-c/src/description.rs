@@ -67,7 +67,7 @@ fn one_value<T: Copy>(bits: &Bits<T>, set: u32, field: &str) -> Result<T, String
 /// The description of a back end.
 ///
 /// # Errors
-/// A sentence about a value that the header does not allow.
+/// The reason, as a sentence: the header does not allow a value.
 ///
 /// # Safety
 /// `backend` keeps to H2.

@@ -23,7 +23,8 @@ pub struct CExecutor {
     failure: Failure,
 }
 
-/// The executor in C, which is destroyed with this value, and all objects that C has pointers to until then.
+/// The executor in C, which is destroyed when this value is dropped, and all objects to which C has pointers
+/// until then.
 struct Object {
     pointer: *mut c_void,
     functions: ExecutorFunctions,
@@ -42,7 +43,7 @@ struct Uses {
 
 // SAFETY: H3.
 unsafe impl Send for Object {}
-// SAFETY: H3: only `stop` is called beside other functions.
+// SAFETY: H3: only `stop` is called while another function runs.
 unsafe impl Sync for Object {}
 
 impl Object {
@@ -64,7 +65,7 @@ impl CExecutor {
     /// Creates an executor of the run's kind, without endpoints.
     ///
     /// # Errors
-    /// The sentence of the back end.
+    /// The error of the back end, as a sentence.
     pub fn new(endpoints: Endpoints) -> Result<CExecutor, String> {
         let functions = endpoints.open.functions.executor;
         let create = functions.create.ok_or("the back end has no function executor.create")?;

@@ -17,7 +17,7 @@ impl Failure {
         &raw mut *self.0
     }
 
-    /// The sentence of the last call, which was a call of `function`.
+    /// The sentence that the back end wrote in the last call, which was a call of `function`.
     pub fn sentence(&self, function: &str) -> String {
         // A sentence without a terminating 0 is as long as its memory.
         match self.0.sentence.split(|byte| *byte == 0).next() {

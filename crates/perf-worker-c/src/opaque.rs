@@ -9,7 +9,7 @@ use perf_worker::clock::now_ns;
 pub struct Draft<'a> {
     /// The message.
     pub inner: &'a mut dyn contract::Draft,
-    /// A mistake of the back end, a sentence.
+    /// The mistake that the back end made with this message, as a sentence.
     pub fault: Option<&'static str>,
 }
 
@@ -58,8 +58,8 @@ impl Timer {
         timer.next_ns
     }
 
-    /// Lets the timer expire when the middleware decides; `passed_over` is the number of periods that it passed over
-    /// since it expired last.
+    /// Lets the timer expire at a time that the middleware chooses; `passed_over` is the number of periods that
+    /// the timer skipped since it expired last.
     pub fn expire(&self, passed_over: u64) {
         (self.0.lock().unwrap_or_else(PoisonError::into_inner).expired)(passed_over);
     }

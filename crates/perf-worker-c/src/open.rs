@@ -34,6 +34,6 @@ impl Drop for Open {
 pub struct Endpoint {
     /// The endpoint.
     pub object: *mut c_void,
-    /// The plan of the endpoint, at an address that stays.
+    /// The plan of the endpoint, whose address does not change.
     pub plan: Arc<CEndpoint>,
 }

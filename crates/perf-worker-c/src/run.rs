@@ -11,7 +11,7 @@ use crate::abi;
 use crate::description::{CONTENTS, DURABILITIES, HISTORIES, PASSES, RELIABILITIES, STRATEGIES, WAITS, bit_of};
 use crate::text::Texts;
 
-/// A run for C, and the memory of its texts.
+/// A run in the layout of the header, and the memory of the strings to which it points.
 pub struct CRun {
     run: abi::Run,
     _lists: [Vec<abi::NameValue>; 2],
@@ -22,7 +22,7 @@ impl CRun {
     /// Converts the run `spec` for C.
     ///
     /// # Errors
-    /// A sentence, if a text contains a 0.
+    /// The reason, as a sentence, if a text contains a 0.
     pub fn new(spec: &RunSpec) -> Result<CRun, String> {
         let mut texts = Texts::default();
         let settings = list(&mut texts, &spec.settings)?;
@@ -60,7 +60,7 @@ impl CRun {
     }
 }
 
-/// The endpoint to create. The ends of a relay are a subscription and a publisher.
+/// The kind of endpoint to create. A relay is created as a subscription and a publisher.
 #[derive(Clone, Copy)]
 pub enum Kind {
     /// An endpoint that sends messages.
@@ -73,7 +73,7 @@ pub enum Kind {
     Server = 8,
 }
 
-/// The plan of an endpoint for C, and the memory of its texts.
+/// The plan of an endpoint in the layout of the header, and the memory of the strings to which it points.
 pub struct CEndpoint {
     endpoint: abi::Endpoint,
     _texts: Texts,
@@ -88,7 +88,7 @@ impl CEndpoint {
     /// Converts the plan `plan` for C.
     ///
     /// # Errors
-    /// A sentence, if a text contains a 0.
+    /// The reason, as a sentence, if a text contains a 0.
     pub fn new(plan: &EndpointPlan, kind: Kind) -> Result<CEndpoint, String> {
         let mut texts = Texts::default();
         let (Endpoint::Publisher(index) | Endpoint::Subscription(index) | Endpoint::Relay(index)) = plan.endpoint;

@@ -28,7 +28,7 @@ impl CSession {
     /// Opens the session.
     ///
     /// # Errors
-    /// The sentence of the back end.
+    /// The error of the back end, as a sentence.
     pub fn open(functions: &abi::Backend, description: &Description, spec: &RunSpec) -> Result<CSession, String> {
         // The run is kept until the end of the process, which has one session.
         let run: &'static CRun = Box::leak(Box::new(CRun::new(spec)?));

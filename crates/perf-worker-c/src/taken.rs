@@ -4,7 +4,7 @@ use perf_worker::backend::Taken;
 
 use crate::abi;
 
-/// Memory for a message that C takes.
+/// Creates the empty struct that C fills when it takes a message.
 pub fn nothing_taken() -> abi::Taken {
     abi::Taken {
         source: [0; 16],
@@ -33,7 +33,7 @@ pub fn unless_0(time_ns: i64) -> Option<i64> {
 /// Reads and checks a message that C took.
 ///
 /// # Errors
-/// A sentence, if a required field is missing.
+/// The reason, as a sentence, if a required field is missing.
 ///
 /// # Safety
 /// The payload keeps to H2 as long as the result lives.

@@ -1,8 +1,8 @@
-//! Conversions of texts from C and for C.
+//! Conversions between the strings of C and of Rust.
 
 use std::ffi::{CStr, CString, c_char};
 
-/// Copies a text from C; none if it is NULL. Bytes that are not UTF-8 are replaced.
+/// Copies a string of C; `None` if it is NULL. Bytes that are not UTF-8 are replaced.
 ///
 /// # Safety
 /// `pointer` keeps to H2.
@@ -18,7 +18,7 @@ pub unsafe fn from_c(pointer: *const c_char) -> Option<String> {
 /// Copies a required text from C.
 ///
 /// # Errors
-/// A sentence, if the text is NULL or empty.
+/// The reason, as a sentence, if the text is NULL or empty.
 ///
 /// # Safety
 /// `pointer` keeps to H2.
@@ -28,7 +28,7 @@ pub unsafe fn required(pointer: *const c_char, name: &str) -> Result<String, Str
     text.filter(|text| !text.is_empty()).ok_or_else(|| format!("{name} is NULL or empty"))
 }
 
-/// The texts of an array that ends with NULL; none if the array itself is NULL.
+/// Copies the strings of an array that ends with NULL; the result is empty if the array itself is NULL.
 ///
 /// # Safety
 /// `array` and its strings keep to H2.
@@ -50,7 +50,7 @@ pub unsafe fn all_from_c(array: *const *const c_char) -> Vec<String> {
     }
 }
 
-/// Texts for C, which live as long as this value.
+/// Strings for C, which live as long as this value.
 #[derive(Default)]
 pub struct Texts(Vec<CString>);
 
@@ -58,7 +58,7 @@ impl Texts {
     /// Adds a text, and returns its address.
     ///
     /// # Errors
-    /// A sentence, if the text contains a 0.
+    /// The reason, as a sentence, if the text contains a 0.
     pub fn add(&mut self, text: &str) -> Result<*const c_char, String> {
         let text = CString::new(text)
             .map_err(|_| format!("a back end in C cannot read the text {text:?}: it contains a 0"))?;

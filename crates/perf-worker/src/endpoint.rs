@@ -13,7 +13,8 @@ use crate::{
     },
 };
 
-/// The beginning of the full name of a topic that only one run has. The id of the run and the topic follow.
+/// The prefix of the full name of a topic that belongs to one run only. After the prefix come the id of the run
+/// and the given topic.
 pub const PRIVATE_PREFIX: &str = "/perf_test_";
 
 /// A publisher, a subscription or a relay of a run, by its index.
@@ -23,7 +24,7 @@ pub enum Endpoint {
     Publisher(u32),
     /// A subscription.
     Subscription(u32),
-    /// A relay: a subscription to the one topic and a publisher of the other.
+    /// A relay: it takes messages from one topic and publishes them on another, or it is the server of a service.
     Relay(u32),
 }
 
@@ -47,14 +48,14 @@ impl std::fmt::Display for Endpoint {
     }
 }
 
-/// The publisher of a message: its id in the middleware, its phase and its clock.
+/// The publisher of a message: its id in the middleware, its phase (the due time of its first message) and its clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
     /// The id in the publisher's messages; zeros if the only publisher of a run has no id.
     pub source: [u8; 16],
     /// [`EndpointPlan::phase_ns`].
     pub phase_ns: i64,
-    /// The clock of the times in the publisher's messages; none if it is CLOCK_MONOTONIC.
+    /// The clock of the times in the publisher's messages; `None` if it is CLOCK_MONOTONIC.
     #[serde(default)]
     pub clock: Option<OtherClock>,
     /// The latencies above which the publisher's messages are late and too late, nanoseconds. Without them the limits
@@ -63,12 +64,13 @@ pub struct Source {
     pub limits_ns: Option<(u64, u64)>,
 }
 
-/// A chain of topics of which an endpoint is a part.
+/// The part of an endpoint in a chain of topics, whose latency is measured from its first topic to its last one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChainLink {
     /// The name of the chain.
     pub chain: String,
-    /// The slot of the chain's origin in the payload of messages after the first topic of the chain. Slot 0 is at the
+    /// The index of the origin among the 16-byte slots of the payload, in messages after the first topic of the
+    /// chain. The origin contains the times at which the first messages of the chain were sent. Slot 0 is at the
     /// beginning of the payload.
     pub slot: u32,
     /// The chain begins with the messages of the topic.
@@ -132,11 +134,11 @@ pub struct EndpointPlan {
     /// The latency above which a sample is late, nanoseconds. If the middleware distinguishes publishers, each
     /// publisher has a limit of its own ([`Source::limits_ns`]).
     pub late_ns: u64,
-    /// The latency above which a sample is too late instead of late, nanoseconds.
+    /// The latency above which a sample counts as too late, and no longer as late, nanoseconds.
     pub too_late_ns: u64,
     /// The time by the clock for which a subscription is busy with each message after it recorded the message,
-    /// nanoseconds; the message is kept meanwhile. A relay or a server is busy before it passes the message on or
-    /// answers it.
+    /// nanoseconds; the message is not released meanwhile. A relay or a server is busy before it passes the
+    /// message on or answers it.
     ///
     /// In an executor this is CPU time of the callback's thread, and a publisher, too, is busy before it publishes.
     pub work_ns: i64,
@@ -217,7 +219,7 @@ fn work_ns_of(spec: &RunSpec, endpoint: Endpoint) -> i64 {
 /// The number of matched endpoints for which an endpoint waits before the start.
 fn expected_by(spec: &RunSpec, endpoint: Endpoint) -> u32 {
     match endpoint {
-        // The server has all clients, and each client has the server.
+        // The server is matched with all clients, and each client with the server.
         Endpoint::Relay(_) if spec.roundtrip == Roundtrip::Service => spec.publishers,
         // Each of the two topics of a round trip has one publisher and one subscription.
         Endpoint::Relay(_) => 1,

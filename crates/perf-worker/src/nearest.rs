@@ -3,7 +3,7 @@
 /// The similarity, at most 1, from which one name counts as a misspelling of another.
 const MIN_SIMILARITY: f64 = 0.85;
 
-/// The name of which `word` is probably a misspelling; upper and lower case are the same.
+/// The name of which `word` is probably a misspelling; `None` if no name is near. Upper and lower case count as equal.
 pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase();
     names

@@ -24,7 +24,7 @@ impl Pace {
         Pace { messages: rate, per_ns: SECOND_NS }
     }
 
-    /// The time from one message to the next, nanoseconds; none if messages are sent as fast as possible.
+    /// The time from one message to the next, nanoseconds; `None` if messages are sent as fast as possible.
     #[must_use]
     pub fn period_ns(&self) -> Option<i64> {
         self.per_ns.checked_div(i64::from(self.messages))
@@ -91,7 +91,7 @@ pub struct Seconds {
 }
 
 impl Seconds {
-    /// Rows counted from `start_ns`; row 0 is open.
+    /// Creates rows that are counted from `start_ns`; row 0 is open.
     #[must_use]
     pub fn new(start_ns: i64) -> Self {
         Seconds { start_ns, open: 0 }

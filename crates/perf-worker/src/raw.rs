@@ -14,7 +14,7 @@ pub fn write_stamp(message: &mut [u8], stamp: Stamp) {
     }
 }
 
-/// The time and the id of a message; none if the message is too short for them. Does not allocate.
+/// The time and the id of a message; `None` if the message is too short for them. Does not allocate.
 #[must_use]
 pub fn read_stamp(message: &[u8]) -> Option<Stamped> {
     let (time, rest) = message.split_first_chunk::<8>()?;

@@ -59,7 +59,7 @@ fn typed_view<T: Message + Debug>(body: &[u8]) {
             let message = view.to_message().unwrap();
             assert_eq!(format!("{message:?}"), format!("{copy:?}"));
             Yaml::FULL_LENGTH.write(&dynamic, &mut String::new()).unwrap();
-            // The serialised bytes of the message are an equal message.
+            // The message is serialised and read again; the result must be equal to the message.
             let again = AlignedBytes::copy_of(&message.to_cdr().unwrap()[4..]);
             let again = T::view(&again).unwrap().to_message().unwrap();
             assert_eq!(format!("{message:?}"), format!("{again:?}"));
@@ -70,7 +70,7 @@ fn typed_view<T: Message + Debug>(body: &[u8]) {
         }
         (typed, dynamic) => panic!("typed: {:?}, dynamic: {:?}", typed.map(drop), dynamic.map(drop)),
     }
-    // In big-endian order, most lengths are too large.
+    // Most lengths are too large when they are read in big-endian order; this must not panic.
     let _ = T::new_box().read_body(body, ByteOrder::BigEndian);
 }
 

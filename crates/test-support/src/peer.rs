@@ -11,8 +11,8 @@ use std::{
     sync::mpsc::Receiver,
 };
 
-/// The words that start this program again. The first word is the name of the emulator, which the variable
-/// `EMULATOR` has if this program is built for another machine.
+/// The command line that starts this program again. If this program is built for another machine, the first word
+/// is the emulator, which the environment variable `EMULATOR` names.
 pub fn this_program() -> Vec<String> {
     let program = std::env::current_exe().unwrap().into_os_string().into_string().unwrap();
     std::env::var("EMULATOR").into_iter().chain([program]).collect()

@@ -24,8 +24,8 @@ pub fn check(crate_directory: &str, storeys: &[&str]) {
     check_with_parts(crate_directory, storeys, &[]);
 }
 
-/// As [`check`], for a crate in which several files together hold one noun: the files of a group may import each
-/// other. A file is named by its path from the crate's root, such as `yaml::encode`.
+/// The same as [`check`], for a crate in which several files together implement one type or concept: the files of
+/// a group may import each other. A file is named by its path from the crate's root, such as `yaml::encode`.
 #[track_caller]
 pub fn check_with_parts(crate_directory: &str, storeys: &[&str], groups: &[&[&str]]) {
     let mut files = read(&Path::new(crate_directory).join("src"));
@@ -261,8 +261,8 @@ fn circles(files: &BTreeMap<Module, File>) -> Vec<String> {
     let (all, strangers) = (arrows(true), arrows(false));
     let mut faults = Vec::new();
     for start in files.keys() {
-        // Imports within a family are left out: its head may re-export the items of its children, which is not
-        // a circle.
+        // Imports within a family (a file and its own children) are left out: the file may re-export the items of
+        // its children, which is not a circle.
         if reached(&strangers, start).contains(start) {
             faults.push(format!("a circle: {} imports itself through others", start.join("::")));
             continue;

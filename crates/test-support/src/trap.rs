@@ -37,9 +37,9 @@ pub fn set(allowed: &[libc::c_long]) -> Result<()> {
     filter(&mut program)
 }
 
-/// The reason why no trap can be set on this machine; `None` if it can.
+/// The reason why no trap can be set on this machine; `None` if a trap can be set.
 pub fn why_not() -> Option<String> {
-    // Sets a filter that allows all calls, on a thread that ends after this and has no child.
+    // Sets a filter that allows all calls, on a thread that ends directly afterwards and starts no other thread.
     let probe = || filter(&mut [return_(libc::SECCOMP_RET_ALLOW)]).err();
     std::thread::spawn(probe).join().unwrap().map(|error| format!("this machine allows no seccomp filter: {error}"))
 }

@@ -19,9 +19,10 @@ use crate::{
     rig::{self, BoardLine, BoardMemory},
 };
 
-/// The longest sleep before the board looks at its orders again.
+/// The longest sleep before the board checks again whether it is cancelled.
 const PATIENCE: Duration = Duration::from_millis(5);
-/// The longest wait for an answer. Reliable streams recover in less time, so then the agent or the host is gone.
+/// The longest wait for an answer. Reliable streams recover from losses in less time, so a later answer never
+/// comes: the agent or the host is gone.
 const ANSWER_TIMEOUT_US: u32 = 10_000_000;
 /// The number of clock exchanges before the first exchange of numbers.
 const CLOCK_EXCHANGES: u32 = 8;
@@ -36,13 +37,13 @@ pub struct Plan {
     pub exchanges: Exchanges,
     pub faults: Arc<Faults>,
     pub domain_id: u16,
-    /// The topics to the host and back.
+    /// The names of the two topics: from the board to the host, and back.
     pub topics: [String; 2],
     pub is_cancelled: AtomicBool,
 }
 
 impl Plan {
-    /// Lets the line lose a frame of this exchange, if its turn has come.
+    /// Makes the line lose a frame of exchange `index`, if this exchange is one of those that lose a frame.
     fn lose(&self, index: usize) {
         let Some(each) = self.exchanges.loses_each else { return };
         if index % each == each - 1 {
@@ -62,7 +63,7 @@ struct Exchanger<'a> {
     subscription: &'a Subscription<'a, Int64, 4, 8>,
 }
 
-/// Runs a board until it has made all exchanges, which it adds to `sent`.
+/// Runs a board until it has made all exchanges. The board adds each exchange to `sent`.
 ///
 /// # Errors
 /// An error of the board's line, an answer that does not come, or an interrupt by the user.

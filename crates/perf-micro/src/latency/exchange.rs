@@ -22,7 +22,7 @@ pub struct Received {
     pub stamp_ns: i64,
     /// The time of the reception.
     pub received_ns: i64,
-    /// The time just before the node publishes the number again.
+    /// The time just before the node sends the number back.
     pub answered_ns: i64,
     /// CLOCK_REALTIME at the reception.
     pub real_ns: i64,
@@ -39,8 +39,8 @@ pub const AGENT_PUBLISH: Quantity =
 /// The time from the publication to the return of the number.
 pub const ROUND_TRIP: Quantity = ("round_trip", |sent, _| sent.round_trip_ns());
 
-/// All quantities. The published test measures the three constants above. The true times are read from the host's
-/// clock, and the error is the difference between the agent's clock and the board's synchronised clock.
+/// All quantities. micro-ROS's published test measures the three constants above. The true times are read from the
+/// host's clock, and the error is the difference between the agent's clock and the board's synchronised clock.
 pub const QUANTITIES: [Quantity; 6] = [
     CLIENT_PUBLISH,
     ("true_client_publish", |sent, received| received.received_ns - sent.sent_ns),
@@ -57,7 +57,7 @@ impl Sent {
     }
 }
 
-/// The exchanges whose two sides are known, in the order of the board.
+/// The exchanges that both the board and the host have recorded, in the order of the board's records.
 pub fn joined(sent: &[Sent], received: &[Received]) -> Vec<(Sent, Received)> {
     let by_stamp: BTreeMap<i64, &Received> = received.iter().map(|received| (received.stamp_ns, received)).collect();
     sent.iter().filter_map(|sent| Some((*sent, **by_stamp.get(&sent.stamp_ns)?))).collect()

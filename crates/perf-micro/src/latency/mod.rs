@@ -74,8 +74,8 @@ pub struct Exchanges {
     pub number: u32,
     /// The time between the beginnings of two exchanges, ms.
     pub period_ms: u32,
-    /// In each group of this number of exchanges, one exchange loses a frame: in turn, a frame of the board and a
-    /// frame of the agent.
+    /// One exchange in each group of this number of exchanges loses a frame: alternately a frame that the board
+    /// sends and a frame that the agent sends.
     pub loses_each: Option<usize>,
 }
 
@@ -86,14 +86,14 @@ pub struct Done {
     pub sent: Vec<Sent>,
     /// The host's sides of the exchanges.
     pub received: Vec<Received>,
-    /// The reason why there are not more exchanges.
+    /// The reason why the exchanges ended early.
     pub failure: Option<String>,
 }
 
 /// Makes `exchanges` between the board and the host.
 ///
 /// # Errors
-/// A sentence, if the board, the host or the agent failed, or the user has ended the experiment.
+/// The reason, as a sentence, if the board, the host or the agent failed, or the user has ended the experiment.
 pub fn exchange(rig: &Rig, exchanges: Exchanges) -> Result<Done, String> {
     let topics = ["to", "from"].map(|way| format!("{}_{way}_host", topic()));
     let (node, domain_id) = host_node()?;

@@ -66,7 +66,7 @@ pub struct FaultyWay {
     faults: Arc<Faults>,
     way: Direction,
     random: fastrand::Rng,
-    /// The frame that is passing is lost.
+    /// Whether the frame that is passing is lost.
     is_losing: bool,
 }
 

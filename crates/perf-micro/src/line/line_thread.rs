@@ -16,7 +16,7 @@ pub struct LineThread {
 }
 
 impl LineThread {
-    /// Starts a thread, which ends as soon as the descriptor that it gets is readable.
+    /// Starts a thread that executes `run`, which must return as soon as its descriptor is readable.
     pub fn start(name: &str, run: impl FnOnce(OwnedFd) -> io::Result<()> + Send + 'static) -> io::Result<LineThread> {
         let stop = eventfd(0, EventfdFlags::CLOEXEC)?;
         let of_thread = stop.try_clone()?;

@@ -28,8 +28,8 @@ use pseudoterminal::Pseudoterminal;
 use relay::both_ways;
 pub use relay::wait_for;
 
-/// The time that the bytes in the board's full send queue take on the line, s. The kernel's smallest queue holds some
-/// hundred bytes.
+/// The length of the board's send queue, as the time that its bytes take on the line, s. The kernel makes no queue
+/// that is shorter than some hundred bytes.
 const QUEUE_S: f64 = 0.02;
 
 /// A line, which exists until this value is dropped.
@@ -103,7 +103,7 @@ impl Line {
     }
 }
 
-/// The agent binds the port, which was free a moment before.
+/// The arguments with which the agent opens a network port. The port was free a moment before, and the agent binds it.
 fn network(verb: &str, agent: SocketAddr) -> Vec<String> {
     words([verb, "--address", &agent.ip().to_string(), "--port", &agent.port().to_string()])
 }

@@ -4,7 +4,8 @@ use perf_worker::clock::SECOND_NS;
 
 use crate::transport::Speed;
 
-/// The longest delay by a late wake-up of the relay that the line makes up for, ns.
+/// The relay may wake up late; then the line treats waiting bytes as if they had been sent on time, but makes up
+/// for a delay of at most this time, ns.
 const MOST_CATCH_UP_NS: i64 = 2_000_000;
 
 /// The state of one direction of a line.

@@ -39,7 +39,8 @@ pub fn both_ways([board, agent]: [&OwnedFd; 2], speed: Speed, faults: &Arc<Fault
 /// Starts one direction.
 fn start(from: OwnedFd, to: OwnedFd, pace: Pace, way: FaultyWay) -> io::Result<LineThread> {
     LineThread::start("line", |stop| {
-        // With the default slack the kernel may wake the thread 50 µs late. If the kernel refuses, the delay stays.
+        // With the default slack the kernel may wake the thread 50 µs late. If the kernel refuses another slack,
+        // the default stays.
         let _ = set_current_timer_slack(NonZeroU64::new(1));
         // The relay ends when the other end of one of its descriptors is closed.
         OneWayRelay { from, to, pace, way, stop }.run()
@@ -85,7 +86,7 @@ impl OneWayRelay {
         }
     }
 
-    /// Waits for a descriptor. Returns whether the line goes on.
+    /// Waits for a descriptor. Returns `false` if the thread must end instead.
     fn wait(&self, descriptor: &OwnedFd, flags: PollFlags) -> io::Result<bool> {
         let mut descriptors = [PollFd::new(&self.stop, PollFlags::IN), PollFd::new(descriptor, flags)];
         wait_for(&mut descriptors, None)?;

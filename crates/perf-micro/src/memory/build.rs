@@ -44,14 +44,15 @@ pub fn find(given: Option<PathBuf>) -> Result<PathBuf, Failure> {
 /// Builds a variant, and returns the path of the program. The next build overwrites the file.
 ///
 /// # Errors
-/// A sentence, if cargo is missing; or cargo's errors.
+/// The reason, as a sentence, if cargo is missing; or cargo's errors.
 pub fn build(folder: &Path, target: Target, variant: &Variant) -> Result<PathBuf, String> {
     let output = Command::new("cargo")
         .args(["build", "--locked", "--release", "--message-format", "json-render-diagnostics"])
         .args(["--package", PACKAGE, "--target", target.triple()])
         .current_dir(folder)
         .envs(variant.environment())
-        // These variables would replace the flags of the folder's configuration, without which nothing links.
+        // These variables would replace the flags in the folder's cargo configuration, and no program links
+        // without those flags.
         .env_remove("RUSTFLAGS")
         .env_remove("CARGO_ENCODED_RUSTFLAGS")
         .stdin(Stdio::null())

@@ -14,7 +14,7 @@ use super::{
 /// The memory of a program, bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Memory {
-    /// Variables, less the variables of the board alone.
+    /// Static variables, less the static variables of the board alone (the program without a session).
     pub static_bytes: f64,
     /// The greatest depth of the stack.
     pub stack_bytes: f64,
@@ -52,15 +52,15 @@ impl Cost {
 /// The costs. A cost is null if fewer than two programs of its series ran.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Costs {
-    /// The cost of one more entity of each kind. A subscription includes its queue, a service the place for one
-    /// request, and a client the place for one response.
+    /// The cost of one more entity of each kind. A subscription includes its queue, a service the memory for one
+    /// request, and a client the memory for one response.
     #[serde(flatten)]
     entities: BTreeMap<Kind, Option<Cost>>,
     /// The cost of one more subscription without its queue, in bytes.
     pub subscription_without_queue_bytes: Option<f64>,
     /// The cost of one more slot of the session's history.
     pub history_slot: Option<Cost>,
-    /// The cost of one more place of a subscription's queue.
+    /// The cost of one more message in the capacity of a subscription's queue.
     pub queue_place: Option<Cost>,
 }
 
@@ -73,7 +73,8 @@ pub struct Figure {
     pub value: f64,
 }
 
-/// The memory of a program; `None` if it did not run, or the board alone was not built.
+/// The memory of a program; `None` if the program did not run, or if the board alone, whose variables are
+/// subtracted, was not built.
 #[must_use]
 pub fn memory_of(programs: &[Measured], variant: &Variant) -> Option<Memory> {
     let find = |wanted: &Variant| programs.iter().find(|of| of.variant == *wanted);

@@ -11,9 +11,9 @@ use serde::Serialize;
 pub struct Sizes {
     /// Code and constants.
     pub text_bytes: u64,
-    /// Variables with a value at the start.
+    /// Variables that have a value at the start, as in the section `.data`.
     pub data_bytes: u64,
-    /// Variables that are zero at the start.
+    /// Variables that are zero at the start, as in the section `.bss`.
     pub bss_bytes: u64,
 }
 
@@ -29,7 +29,7 @@ pub struct StackArea {
 /// Reads the sizes of a program, and the area of its stack if the program has symbols for it.
 ///
 /// # Errors
-/// A sentence, if the file cannot be read, or is no ELF file.
+/// The reason, as a sentence, if the file cannot be read, or is no ELF file.
 pub fn read(path: &Path) -> Result<(Sizes, Option<StackArea>), String> {
     let bytes = std::fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
     parse(&bytes).map_err(|error| format!("{} is no program: {error}", path.display()))

@@ -13,7 +13,8 @@ use super::variant::{Kind, Variant};
 
 /// The time between two messages of each publisher.
 const PERIOD: Duration = Duration::from_millis(20);
-/// A request without a response is repeated: the program drops a response for which its session has no room.
+/// The time after which a request without a response is repeated: the program drops a response for which its
+/// session has no room.
 const PATIENCE: Duration = Duration::from_millis(300);
 
 /// Takes a message; returns whether there was one.
@@ -38,7 +39,7 @@ struct Caller {
 }
 
 impl Caller {
-    /// Takes a response, and sends a request if the last one was answered or has waited for too long.
+    /// Takes a response, and sends a request if the last request was answered or has waited for too long.
     fn step(&mut self) -> gantry::Result<()> {
         // An error means that the program has left; an error of a request below means the same.
         if !matches!(self.client.take_response(), Ok(None)) {
@@ -101,7 +102,7 @@ impl Peer {
         })
     }
 
-    /// Takes, publishes, calls and answers all that is due.
+    /// Takes messages, publishes, sends requests and answers requests, as far as they are due.
     ///
     /// # Errors
     /// An error of the library.

@@ -7,7 +7,7 @@ use perf_test::common::distinct;
 /// The numbers of letters in the texts that show the effect of the message's size, as in the published throughput.
 const TEXT_BYTES: [u32; 4] = [10, 100, 200, 400];
 
-/// The series of programs; a variant may be in several.
+/// The series of programs; the same variant of the program may be in several series.
 #[derive(Debug)]
 pub struct Plan {
     /// For each kind, numbers of entities.
@@ -44,7 +44,7 @@ pub struct Program {
 }
 
 impl Series {
-    /// Creates a series over numbers, with the published totals of some of them.
+    /// Creates a series over numbers, with the published total memory for some of these numbers.
     fn counted(name: &str, numbers: &[u32], totals: &[(u32, f64)], variant: impl Fn(u32) -> Variant) -> Series {
         let published = |number| totals.iter().find(|(of, _)| *of == number).map(|(_, bytes)| *bytes);
         let program = |&number: &u32| Program {
@@ -72,7 +72,8 @@ impl Plan {
             (kind, Series::counted(&name, entities, totals, |count| Variant::with(kind, count)))
         };
         let with_history = |history| Variant { history, ..Variant::PAIR };
-        // The depth is doubled, because a queue is padded to 8 bytes, and four lengths have 8.
+        // The depth is doubled, because a queue is padded to a multiple of 8 bytes, and the lengths of four
+        // messages take 8 bytes.
         let depths = [SUBSCRIPTION_DEPTH, 2 * SUBSCRIPTION_DEPTH];
         let with_depth = |subscription_depth| Variant { subscription_depth, ..Variant::PAIR };
         Plan {

@@ -31,7 +31,7 @@ impl Process {
     /// Starts a program. The calling thread must live longer than the process.
     ///
     /// # Errors
-    /// A sentence, if the program cannot be started.
+    /// The reason, as a sentence, if the program cannot be started.
     pub fn start<A: AsRef<OsStr>>(program: &OsStr, arguments: impl IntoIterator<Item = A>) -> Result<Process, String> {
         let name = program.to_string_lossy().into_owned();
         // The new process is this program, which binds itself to its parent and then executes the other program.
@@ -55,7 +55,7 @@ impl Process {
         Ok(Process { name, input: child.stdin.take(), child, said: Vec::new(), lines, readers })
     }
 
-    /// The next line of the process, if it comes within this time.
+    /// The next line of the process; `None` if no line comes within `timeout`.
     pub fn line(&mut self, timeout: Duration) -> Result<Option<String>, String> {
         match self.lines.recv_timeout(timeout) {
             Ok(line) => {
@@ -70,7 +70,7 @@ impl Process {
     /// Writes a line to the standard input of the process.
     ///
     /// # Errors
-    /// A sentence, if the process has ended.
+    /// The reason, as a sentence, if the process has ended.
     pub fn give(&mut self, line: &str) -> Result<(), String> {
         let given = self.input.as_mut().map(|input| writeln!(input, "{line}"));
         if given.is_some_and(|given| given.is_ok()) { Ok(()) } else { Err(self.failure("has ended")) }
@@ -89,7 +89,7 @@ impl Process {
         }
     }
 
-    /// A sentence with the last line of the process.
+    /// The sentence of an error, with `what` happened and the last line that the process printed.
     #[must_use]
     pub fn failure(&self, what: &str) -> String {
         let last = self.said.iter().rev().find(|line| !line.trim().is_empty());

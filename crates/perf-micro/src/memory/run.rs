@@ -22,7 +22,7 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 const START_TIMEOUT: Duration = Duration::from_secs(10);
 /// The time between two steps of the host's side.
 const POLL: Duration = Duration::from_millis(2);
-/// The agent's sign that the program has closed its session.
+/// The end of the line by which the agent reports that the program has closed its session.
 const END: &str = " has left";
 /// The pattern of unused stack.
 const PAINT: u8 = 0xcc;
@@ -36,7 +36,7 @@ pub struct Used {
     pub heap_bytes: u64,
 }
 
-/// The surroundings of a run: its agent, its machine and its files.
+/// The agent, the machine and the files of a run.
 #[derive(Debug)]
 pub struct Runner<'a> {
     /// The program of the agent.
@@ -53,7 +53,7 @@ impl Runner<'_> {
     /// Runs a program to its end.
     ///
     /// # Errors
-    /// A sentence, if a process does not start, or the program does not come to its end in time.
+    /// The reason, as a sentence, if a process does not start, or the program does not come to its end in time.
     pub fn run(&self, variant: &Variant, program: &Path, stack: Option<StackArea>) -> Result<Used, String> {
         let mut peer = Peer::open(variant, DOMAIN).map_err(host_failed)?;
         let mut agent = Process::start(self.agent.as_os_str(), ["pty", "--verbose", "--domain", &DOMAIN.to_string()])?;
@@ -76,7 +76,8 @@ impl Runner<'_> {
         }
     }
 
-    /// Runs the program in the emulator, which reads the stack from outside.
+    /// Runs the program in the emulator, which fills the stack with a pattern before the run and writes it to a
+    /// file after it.
     fn emulate(
         &self,
         program: &Path,
@@ -115,7 +116,8 @@ impl Runner<'_> {
         if unused == 0 || memory.len() != length {
             return Err("the stack has grown into the statics".to_owned());
         }
-        // The program is linked with an allocator that does not exist.
+        // The heap is empty: the firmware's allocator calls a function that does not exist, so a program that
+        // allocates does not link.
         Ok(Used { stack_bytes: (length - unused) as u64, heap_bytes: 0 })
     }
 
@@ -123,7 +125,7 @@ impl Runner<'_> {
     fn execute(&self, program: &Path, line: &str, agent: &mut Process, peer: &mut Peer) -> Result<Used, String> {
         let mut process = Process::start(program.as_os_str(), [line])?;
         let status = self.serve(agent, peer, |agent| {
-            // The agent must not wait for a reader of its lines.
+            // The agent's lines are read and dropped, because a full pipe would block the agent.
             while agent.line(Duration::ZERO)?.is_some() {}
             Ok(process.wait(POLL))
         })?;

@@ -35,7 +35,7 @@ pub struct Measured {
 /// program cannot be built.
 ///
 /// # Errors
-/// A sentence, if there is no folder for temporary files.
+/// The reason, as a sentence, if there is no folder for temporary files.
 pub fn measure_all(
     variants: &[Variant],
     firmware: &Path,

@@ -139,7 +139,7 @@ impl Memory {
     }
 }
 
-/// Rounds a slope, of which further decimals have no meaning. A zero has no sign.
+/// Rounds a slope, whose further decimals have no meaning. The sum with 0 turns a negative zero into 0.
 pub fn one_decimal(bytes: f64) -> f64 {
     (bytes * 10.0).round() / 10.0 + 0.0
 }

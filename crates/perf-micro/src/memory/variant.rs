@@ -54,17 +54,18 @@ pub const SERVICE_DEPTH: u32 = 1;
 /// The constants of one build.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Variant {
-    /// Whether the program has a session. Without one it is the board alone, the base of the static memory.
+    /// Whether the program has a session. Without a session it is the board alone, whose static memory is
+    /// subtracted from the memory of the other programs.
     pub has_session: bool,
     /// The numbers of entities, in the order of [`Kind::ALL`].
     #[serde(flatten, serialize_with = "by_kind")]
     pub counts: [u32; 4],
     /// The history of the session.
     pub history: u32,
-    /// The places of the queue of each subscription.
+    /// The number of messages that the queue of each subscription holds.
     pub subscription_depth: u32,
     pub is_reliable: bool,
-    /// The letters of a `std_msgs/String`; null if the messages are `std_msgs/Int32`.
+    /// The number of letters in each `std_msgs/String`; null if the messages are `std_msgs/Int32`.
     pub text_bytes: Option<u32>,
     /// The publishers share a topic, and so do the subscriptions.
     pub has_one_topic: bool,
@@ -116,7 +117,7 @@ impl Variant {
         all.map(|(name, value)| (format!("GANTRY_BENCHMARK_{name}"), value)).collect()
     }
 
-    /// Describes the program in words, as `1 publisher, 1 subscription, history 2`.
+    /// Describes the program in words, for example `1 publisher, 1 subscription, history 2`.
     #[must_use]
     pub fn title(&self) -> String {
         if !self.has_session {

@@ -7,7 +7,7 @@ use crate::transport::Transport;
 pub struct PublishedLatency {
     /// The transport, as it is published.
     pub name: &'static str,
-    /// The transport of this program that is like the published one; none if there is none.
+    /// The transport of `perf_micro` that corresponds to the published one; `None` if no transport does.
     pub like: Option<Transport>,
     /// Times in ms: from the board to the host by the synchronised clock, the rest of the round trip, and
     /// the round trip.
@@ -32,7 +32,7 @@ impl PublishedLatency {
     }
 }
 
-/// The published row that is like this transport.
+/// The published row that corresponds to this transport.
 #[must_use]
 pub fn like(transport: Transport) -> Option<&'static PublishedLatency> {
     ROWS.iter().find(|row| row.like == Some(transport))

@@ -2,8 +2,9 @@
 
 use crate::transport::Transport;
 
-/// Payload bytes of the messages, and of the messages over CAN.
+/// The payload bytes of the messages over all transports except CAN.
 const PAYLOADS: [usize; 4] = [10, 100, 200, 400];
+/// The payload bytes of the messages over CAN.
 const CAN_PAYLOADS: [usize; 3] = [10, 20, 40];
 
 /// A curve of the published plots.
@@ -11,7 +12,7 @@ const CAN_PAYLOADS: [usize; 3] = [10, 20, 40];
 pub struct Curve {
     /// The transport, as it is published.
     pub name: &'static str,
-    /// The transport of this program that is like the published one; none if there is none.
+    /// The transport of `perf_micro` that corresponds to the published one; `None` if no transport does.
     pub like: Option<Transport>,
     payloads: &'static [usize],
     bytes_per_s: &'static [f64],

@@ -19,15 +19,15 @@ use crate::rig::{Board, BoardLine, BoardMemory};
 
 /// The time between two numbers.
 pub const PERIOD_US: u32 = 20_000;
-/// The longest sleep before the board looks at its orders again.
+/// The longest sleep before the board checks its `Orders` again.
 const PATIENCE: Duration = Duration::from_millis(5);
 
-/// The orders to the board.
+/// The commands to the board.
 #[derive(Debug, Default)]
 pub struct Orders {
-    /// The board publishes nothing more, and goes on until all messages are acknowledged.
+    /// If true, the board publishes nothing more, and goes on until all messages are acknowledged.
     pub is_quiet: AtomicBool,
-    /// The board stops at once and sends nothing more to the agent, as at a reset.
+    /// If true, the board stops at once and sends nothing more to the agent, as if it were reset.
     pub is_done: AtomicBool,
 }
 
@@ -36,7 +36,8 @@ pub struct Orders {
 pub struct Account {
     /// The numbers that the client accepted, each with the time of its publication, ns.
     pub published_ns: Vec<(i64, i64)>,
-    /// The number of failed publications, by reason: no connection, or no room in the history.
+    /// The number of publications that failed without a connection; `full` is the number that failed without room
+    /// in the history.
     pub not_connected: u64,
     pub full: u64,
     /// The numbers of the messages that count as forgotten. If the client reports a count of forgotten messages,
@@ -46,7 +47,7 @@ pub struct Account {
     pub events: Vec<Note>,
 }
 
-/// Runs a board from the number `first` on, until it is done.
+/// Runs a board until [`Orders::is_done`]. The number `first` is its first message.
 ///
 /// # Errors
 /// An error of the board's line.

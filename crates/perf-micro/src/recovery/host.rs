@@ -11,12 +11,12 @@ use super::note::Note;
 /// The longest sleep before the host looks at the clock again.
 const PATIENCE: Duration = Duration::from_millis(5);
 
-/// The subscription, and the numbers that came.
+/// The subscription of the host, and the numbers that it has received.
 #[derive(Debug)]
 pub struct Host {
     subscription: Subscription<Int64>,
     publishers: usize,
-    /// The time at which each number came first, ns.
+    /// For each number, the time of its first reception, ns.
     pub received_ns: BTreeMap<i64, i64>,
     /// Numbers that came again.
     pub duplicates: u64,

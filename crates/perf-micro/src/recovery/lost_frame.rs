@@ -8,8 +8,8 @@ use crate::{
     rig::Rig,
 };
 
-/// In each group of this number of exchanges, one exchange loses a frame: in turn, a frame of the board and a frame
-/// of the agent.
+/// One exchange in each group of this number of exchanges loses a frame: alternately a frame that the board sends
+/// and a frame that the agent sends.
 pub const EACH: usize = 5;
 /// The time between two exchanges, ms: an exchange with a lost frame has ended by then.
 const PERIOD_MS: u32 = 60;
@@ -34,7 +34,7 @@ impl LostFrame {
     /// Measures `n` exchanges that lose a frame.
     ///
     /// # Errors
-    /// A sentence, if an exchange failed, or another number of frames was lost.
+    /// The reason, as a sentence, if an exchange failed, or the line lost more or fewer frames than planned.
     pub fn measure(rig: &Rig, n: u32) -> Result<LostFrame, String> {
         let number = n * EACH as u32;
         let plan = Exchanges { number, period_ms: PERIOD_MS, loses_each: Some(EACH) };
@@ -60,7 +60,7 @@ impl LostFrame {
         Ok(LostFrame { n, round_trip_ms: median_ms(good), from_board_ms, to_board_ms, p90_ms, max_ms })
     }
 
-    /// The number of round trips that a lost frame costs: the median of the worse direction.
+    /// The cost of a lost frame, as a number of round trips: the median of the direction in which it costs more.
     #[must_use]
     pub fn cost_round_trips(&self) -> f64 {
         self.from_board_ms.max(self.to_board_ms) / self.round_trip_ms - 1.0

@@ -34,7 +34,7 @@ use outcome::{Fault, Outcome};
 pub use scenario::Scenario;
 use scenario::{DAMAGED_BYTES_PER_MILLION, LOST_FRAMES_PER_MILLION};
 
-/// The time before a fault in which messages flow, ns.
+/// The time for which messages flow before a fault, ns.
 const BEFORE_NS: i64 = SECOND_NS;
 /// The time for which a cut cable stays out, ns.
 const CUT_NS: i64 = 2 * SECOND_NS;

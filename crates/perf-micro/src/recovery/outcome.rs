@@ -13,8 +13,8 @@ use crate::{
 pub struct Fault {
     /// The time at which the fault began.
     pub began_ns: i64,
-    /// The time at which the cause was gone: the cable was in, the agent was ready, or the board's new life began.
-    /// None if the cause stays.
+    /// The time at which the cause was gone: the cable was in, the agent was ready, or the board had begun anew.
+    /// `None` if the cause lasts to the end.
     pub ended_ns: Option<i64>,
     /// The time from which the board published nothing more.
     pub flow_ended_ns: i64,
@@ -24,7 +24,8 @@ pub struct Fault {
 #[derive(Clone, Debug, Serialize)]
 pub struct Outcome {
     pub scenario: Scenario,
-    /// Frames that were lost and bytes that were damaged on the line, without the losses of a cut cable.
+    /// The number of frames that the line lost, and of bytes that it damaged (`damaged_bytes`), without the losses
+    /// of a cut cable.
     pub lost_frames: u32,
     pub damaged_bytes: u32,
     /// The number of messages that the client accepted.
@@ -46,8 +47,8 @@ pub struct Outcome {
     pub reordered: u64,
     /// The longest time between two receptions, or from the last reception to the end of the flow, ms.
     pub longest_gap_ms: f64,
-    /// The time from the end of the fault's cause to the first reception of a message that was published
-    /// after it, ms.
+    /// The time from the end of the fault's cause to the first reception of a message that was published after
+    /// this end, ms.
     pub time_to_data_ms: Option<f64>,
     /// The median time from the publication of a message to its reception, ms; `delay_max_ms` is the longest.
     pub delay_median_ms: f64,

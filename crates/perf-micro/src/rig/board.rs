@@ -12,14 +12,14 @@ use crate::line::wait_for;
 /// The largest number of messages that a board has in its memory.
 pub const HISTORY: usize = 4;
 
-/// The memory of a board, for any line: messages on a bus are shorter than on other lines.
+/// The memory of a board: `of_bus` for a CAN bus, whose messages are shorter, and `of_line` for all other lines.
 #[derive(Debug, Default)]
 pub struct BoardMemory {
     of_bus: Memory<63, HISTORY>,
     of_line: Memory<512, HISTORY>,
 }
 
-/// A board with its client. The clock of the board begins with the board, so it does not have the host's time.
+/// A board with its client. The clock of the board starts at 0 with the board, so it differs from the host's clock.
 pub struct Board<'a> {
     /// The client.
     pub client: Client<'a, BoardLine>,
@@ -60,7 +60,8 @@ impl<'a> Board<'a> {
     pub fn wait(&mut self, patience: Duration) -> io::Result<()> {
         let deadline_us = self.client.deadline().map_or(u64::MAX, Instant::as_us);
         let left_us = deadline_us.saturating_sub(self.now().as_us());
-        // The client's deadline is past while the line has not taken a message as a whole.
+        // The client's deadline stays in the past while the line has taken only a part of a message; then the
+        // thread waits until it can write the rest.
         let flags = if left_us == 0 { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
         let patience = if left_us == 0 { patience } else { patience.min(Duration::from_micros(left_us)) };
         let Some(descriptor) = self.client.transport().descriptor() else {
@@ -83,7 +84,7 @@ impl<'a> Board<'a> {
 /// Waits for the end of a board's thread.
 ///
 /// # Errors
-/// A sentence, if the board failed.
+/// The reason, as a sentence, if the board failed.
 pub fn board_ended(board: ScopedJoinHandle<'_, io::Result<()>>) -> Result<(), String> {
     let ended = board.join().map_err(|_| "the board's thread panicked".to_owned())?;
     ended.map_err(|error| format!("the board failed: {error}"))

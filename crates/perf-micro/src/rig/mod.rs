@@ -25,10 +25,10 @@ pub fn topic() -> String {
     format!("perf_micro_{}", std::process::id())
 }
 
-/// The node of the host, and its domain with the type that a board uses.
+/// Creates the node of the host. Returns it with the number of its domain, in the integer type that a board uses.
 ///
 /// # Errors
-/// A sentence, if the library fails, or DDS-XRCE has no such domain.
+/// The reason, as a sentence, if the library fails, or DDS-XRCE has no such domain.
 pub fn host_node() -> Result<(Node, u16), String> {
     let node = Node::new("perf_micro").map_err(host_failed)?;
     let domain_id = u16::try_from(node.domain_id())
@@ -36,12 +36,12 @@ pub fn host_node() -> Result<(Node, u16), String> {
     Ok((node, domain_id))
 }
 
-/// The sentence of an error of the host's node.
+/// The text of an error of the host's node, as a sentence.
 pub fn host_failed(error: gantry::Error) -> String {
     format!("the host's node failed: {error}")
 }
 
-/// A line with an agent at its end.
+/// The set-up of an experiment: a line with an agent at its end.
 #[derive(Debug)]
 pub struct Rig {
     /// The agent. It is the first field, so it is dropped, and ends, before the line.
@@ -61,7 +61,7 @@ impl Rig {
     /// Opens the line of a transport and starts an agent at its end.
     ///
     /// # Errors
-    /// A sentence, if the system gives no line, or the agent does not start.
+    /// The reason, as a sentence, if the system gives no line, or the agent does not start.
     pub fn start(transport: Transport, agent: &Path, interrupt: &Interrupt) -> Result<Rig, String> {
         let line = Line::open(transport).map_err(|error| format!("cannot open the line {transport:?}: {error}"))?;
         let program = agent.to_owned();
@@ -72,7 +72,7 @@ impl Rig {
     /// Kills the agent, and starts a new one.
     ///
     /// # Errors
-    /// A sentence, if the new agent does not start.
+    /// The reason, as a sentence, if the new agent does not start.
     pub fn restart_agent(&mut self) -> Result<(), String> {
         self.agent.kill();
         self.agent = start_agent(&self.program, &self.line, &self.interrupt)?;
@@ -82,7 +82,7 @@ impl Rig {
     /// Opens the board's end of the line.
     ///
     /// # Errors
-    /// A sentence, if the port or socket of the board cannot be opened.
+    /// The reason, as a sentence, if the port or socket of the board cannot be opened.
     pub fn board_line(&self) -> Result<BoardLine, String> {
         BoardLine::open(&self.line.board_end, self.transport, self.traffic.clone())
             .map_err(|error| format!("the board cannot open its end of the line: {error}"))

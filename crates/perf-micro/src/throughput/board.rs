@@ -11,13 +11,13 @@ use gantry_msgs::std_msgs::msg::{String as Text, StringShape};
 
 use crate::rig::{Board, BoardLine, BoardMemory};
 
-/// The longest sleep before the board looks at its orders again.
+/// The longest sleep before the board checks its `Orders` again.
 const PATIENCE: Duration = Duration::from_millis(5);
 
-/// The orders to the board, and its count.
+/// The commands to the board, and its count of published texts.
 #[derive(Debug, Default)]
 pub struct Orders {
-    /// The number of bytes of a text; 0 while the board is to publish nothing.
+    /// The number of bytes of a text; 0 while the board must publish nothing.
     pub payload_bytes: AtomicUsize,
     /// The board ends.
     pub is_done: AtomicBool,
@@ -47,7 +47,7 @@ pub fn run(line: BoardLine, domain_id: u16, topic: &str, orders: &Orders) -> io:
     board.close()
 }
 
-/// Publishes a text that begins with its number. Returns whether the client had room for it.
+/// Publishes a text that begins with its number. Returns whether the client had room for the text.
 fn publish<'a>(
     publisher: &Publisher<'a, Text>,
     board: &mut Board<'a>,

@@ -14,8 +14,8 @@ use crate::{
 pub const LAYOUT: Layout = Layout { columns: 2, height: 520, has_equal_axes: false };
 
 impl Throughput {
-    /// Two charts: stream-oriented transports; and packet-oriented transports, with the curves that are
-    /// published only.
+    /// Two charts: one of stream-oriented transports, and one of packet-oriented transports. The second one also
+    /// has the published curves that correspond to no transport of `perf_micro`.
     pub(super) fn charts(&self) -> Vec<Chart> {
         let chart = |(title, is_packets): (&str, bool)| {
             let mut curves = Vec::new();
@@ -37,7 +37,8 @@ impl Throughput {
     }
 }
 
-/// Whether a published curve is drawn beside a transport. A curve that is like no transport here is drawn beside UDP.
+/// Whether a published curve is drawn beside a transport. A curve that corresponds to no transport of `perf_micro`
+/// is drawn beside UDP.
 fn is_beside(curve: &Published, transport: Transport) -> bool {
     curve.like.unwrap_or(Transport::Udp) == transport
 }

@@ -19,12 +19,12 @@ const SILENCE_NS: i64 = SECOND_NS / 2;
 /// The longest sleep before the host looks at the clock again.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// The texts of one length that came.
+/// The counts of received texts of one length.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Received {
     /// The number of texts, from the first one on.
     pub count: u64,
-    /// The number of texts between the first and the last one that did not come.
+    /// The number of texts that did not come, between the first and the last text that came.
     pub lost: u64,
     /// The time from the first text to the last one, ns.
     pub length_ns: i64,
@@ -51,7 +51,7 @@ impl Host<'_> {
     /// last.
     ///
     /// # Errors
-    /// A sentence, if no text came in time, or the user has ended the experiment.
+    /// The reason, as a sentence, if no text came in time, or the user has ended the experiment.
     pub fn wait_for_first(&mut self) -> Result<u64, String> {
         let (began, mut first) = (Instant::now(), None);
         while began.elapsed() < FIRST_TIMEOUT {

@@ -35,7 +35,7 @@ struct Throughput {
     /// The length of each measurement, s.
     length_s: u32,
     rows: Vec<ThroughputRow>,
-    /// Transports whose messages are too short for all texts.
+    /// The transports that were skipped, because their messages are too short for every text.
     skipped: Vec<String>,
 }
 

@@ -10,7 +10,7 @@ use crate::{published, rig::Sent, transport::Transport};
 /// the data writer).
 const HEADER: [u8; 12] = [0x81, 1, 0, 1, 7, 1, 0, 0, 0, 0x10, 0, 0x15];
 
-/// The message of a text of this length.
+/// The XRCE message that carries a text of this length.
 fn message(payload_bytes: usize) -> Vec<u8> {
     let mut message = HEADER.to_vec();
     message.extend((payload_bytes as u32 + 1).to_le_bytes());
@@ -43,7 +43,7 @@ pub struct ThroughputRow {
     /// The upper limit of bytes of texts per second: the line carries nothing else, and each text is a message of its
     /// own. Null if the line is not paced.
     pub limit_bytes_per_s: Option<f64>,
-    /// The published bytes per second of the transport that is like this one.
+    /// The published bytes per second of the transport that corresponds to this one.
     pub published_bytes_per_s: Option<f64>,
 }
 

@@ -31,7 +31,7 @@ impl Run {
     }
 }
 
-/// Runs an experiment to its good end. Without an agent that has the simulated CAN bus the test is ignored.
+/// Runs an experiment, which must succeed. Without an agent that has the simulated CAN bus the test is ignored.
 fn run(experiment: &str) -> Run {
     run_on(Path::new("/"), experiment)
 }
@@ -64,7 +64,7 @@ fn texts_arrive_over_all_kinds_of_lines() {
     for row in rows {
         assert!(row["received"].as_u64().unwrap() > 10, "{row}");
         assert!(row["payload_bytes_per_s"].as_f64().unwrap() > 0.0, "{row}");
-        // A line that is paced carries no more than it can.
+        // A paced line carries no more than its limit, with a tolerance of 20 %.
         let limit = row["limit_bytes_per_s"].as_f64().unwrap_or(f64::INFINITY);
         assert!(row["payload_bytes_per_s"].as_f64().unwrap() < 1.2 * limit, "{row}");
     }

@@ -26,7 +26,7 @@ static char statics[BYTES] __attribute__((used, aligned(64)));
 int main(void) { return printf("stack-bytes 1000\nheap-bytes %d\n", HEAP) < 0; }
 "#;
 
-/// The replacement of cargo, which builds the program. A publisher has 64 bytes, and no publisher publishes.
+/// The replacement of cargo, which compiles the program. Each publisher takes 64 bytes of statics, and none publishes.
 const CARGO: &str = r#"#!/bin/sh
 PATH=/usr/bin:/bin
 eval "$(env | sed -n 's/^GANTRY_BENCHMARK_//p')"
@@ -42,7 +42,7 @@ printf '{"reason":"compiler-artifact","target":{"name":"benchmark"},"executable"
 /// The replacement of the agent: a serial line on which no agent answers.
 const AGENT: &str = "#!/bin/sh\necho /dev/null\nPATH=/usr/bin:/bin\nexec sleep 60\n";
 
-/// A folder with firmware and programs, which replace the system's.
+/// A folder with firmware, and with programs that replace the programs of the system.
 struct Tools {
     folder: TempDir,
     memory: Memory,

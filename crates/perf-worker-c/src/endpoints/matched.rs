@@ -24,8 +24,8 @@ pub struct CMatched {
     _session: Arc<Open>,
 }
 
-// SAFETY: H3: only an endpoint of an executor is passed to another thread; others are behind traits that are not
-// `Send`.
+// SAFETY: H3: only an endpoint of an executor is passed to another thread; other endpoints are behind traits that
+// are not `Send`.
 unsafe impl Send for CMatched {}
 
 impl CMatched {

@@ -31,7 +31,7 @@ pub struct ServiceParts {
 /// Makes the endpoints of one session.
 #[derive(Clone)]
 pub struct Endpoints {
-    /// The session of the program in C, which is closed with the last clone.
+    /// The session of the program in C, which is closed when its last clone is dropped.
     pub open: Arc<Open>,
     matching: MatchingKind,
 }
@@ -128,14 +128,14 @@ impl Endpoints {
         Ok(self.listener_of(self.create_subscription(plan)?))
     }
 
-    /// The listener of an endpoint that receives.
+    /// Makes a listener from an endpoint that receives messages.
     pub fn listener_of(&self, endpoint: Endpoint) -> CListener {
         let functions = self.open.functions.subscription;
         let matched = CMatched::new(self.open.clone(), functions.matched, self.matching, endpoint);
         CListener::new(matched, functions)
     }
 
-    /// The subscription of an endpoint that receives.
+    /// Makes a subscription from an endpoint that receives messages.
     pub fn subscription_of(&self, endpoint: Endpoint) -> Box<dyn Subscription> {
         let functions = self.open.functions.subscription;
         let matched = CMatched::new(self.open.clone(), functions.matched, self.matching, endpoint);

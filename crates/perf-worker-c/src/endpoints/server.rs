@@ -1,4 +1,4 @@
-//! A server in an executor: the end that receives requests, which keeps the end that sends responses.
+//! A server in an executor: the end that receives requests, which also owns the end that sends responses.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -126,7 +126,8 @@ unsafe extern "C" fn publish(
         // SAFETY: as the header says, except for the length, which is -1 in C.
         9 => unsafe { exports::perf_test_draft_write(draft, payload.as_mut_ptr().cast(), usize::MAX) },
         10 => {
-            // SAFETY: the library gives an error. Its memory is full and has no 0.
+            // SAFETY: the library passes a valid pointer to an error. Its sentence fills the memory and has no
+            // terminating 0.
             unsafe { (*error).sentence = [b'\xff'; 1024] };
             return -1;
         }
@@ -189,7 +190,7 @@ unsafe extern "C" fn start(subscription: *mut c_void, sink: *mut Sink, _: *mut a
     0
 }
 
-/// Delivers a message, a message that is not valid, and a sentence.
+/// Passes a message, a message that is not valid, and the sentence of a failure to the sink.
 pub fn deliver(log: &Object) {
     let log = log.lock().unwrap();
     let sink = std::ptr::with_exposed_provenance::<Sink>(log.sink);

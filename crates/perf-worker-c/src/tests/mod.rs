@@ -175,7 +175,7 @@ fn an_executor_of_c_publishes_by_timers_and_ends_before_its_endpoints() {
     assert_eq!(refused, "another node than /robot/camera, or no loan");
     let sink = Arc::new(TestSink::default());
     let received = executor.subscription(&spec, &plan, sink.clone()).unwrap();
-    // The timer is late by two and a half periods: it passes over the second and the third message.
+    // The timer is late by two and a half periods: it skips the second and the third message.
     let start_ns = now_ns() - 350 * SECOND_NS;
     assert_eq!(executor.spin(start_ns).unwrap_err(), "nothing has stopped it");
     let stop = executor.stop();

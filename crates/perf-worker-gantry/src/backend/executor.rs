@@ -1,6 +1,6 @@
 //! Gantry's executors: nodes with timers and subscriptions, whose callbacks run on the executor's threads.
 //!
-//! A subscription keeps to `msg_pass_by`: with `unique_ptr` its callback gets an owned copy; otherwise the callback
+//! A subscription obeys `msg_pass_by`: with `unique_ptr` its callback gets an owned copy; otherwise the callback
 //! reads the message in place. A publisher loans with `loaned_msg`; otherwise it copies an owned message in.
 
 use std::collections::BTreeMap;
@@ -40,7 +40,7 @@ impl NodeExecutor {
     /// Creates the executor of the run, without nodes.
     ///
     /// # Errors
-    /// A sentence, if there is no executor of that name.
+    /// The reason, as a sentence, if there is no executor of that name.
     pub fn new(spec: &RunSpec, publish_mode: PublishMode) -> Result<NodeExecutor, String> {
         let executor: Box<dyn GantryExecutor + Send> = match spec.executor.as_deref() {
             Some("single") => Box::new(SingleThreadedExecutor::new()),
@@ -81,7 +81,7 @@ impl Executor for NodeExecutor {
         let before = Arc::new(AtomicU64::new(0));
         let passed_over = before.clone();
         // Relaxed: the partner is the store in `NodeTimer::start`, before the spin runs callbacks; the timer is
-        // passed with a lock.
+        // passed to the spin under a lock.
         let callback = move |tick: Tick| expired(tick.overruns + passed_over.swap(0, Ordering::Relaxed));
         let timer = node.create_timer_with_callback(period, callback).map_err(sentence)?;
         self.timers.push(NodeTimer { timer, period, before });
@@ -142,7 +142,7 @@ struct NodeTimer {
 }
 
 impl NodeTimer {
-    /// Starts the timer in the phase of `start_ns`, also if the executor's thread woke up later.
+    /// Starts the timer in the phase of `start_ns`, even if the executor's thread woke up later.
     fn start(&self, start_ns: i64) {
         let after_start_ns = now_ns().saturating_sub(start_ns);
         let late = Duration::from_nanos(u64::try_from(after_start_ns).unwrap_or(0));

@@ -1,15 +1,17 @@
 //! The back end of Gantry, through its public API only.
 //!
-//! With zero copy a message is loaned, written and read in place; without it an owned message is copied in and out. The
-//! parts of a loan that must be written to be valid (lengths, texts, single fields) belong to the middleware's cost.
-//! Small messages travel inline: they are copied into the ring's entry and out of it, also with zero copy.
+//! With zero copy a message is loaned, written and read in place; without it an owned message is copied in and
+//! out. The parts of a loan that must be written to be valid (lengths, texts, single fields) belong to the
+//! middleware's cost. Small messages travel inline: they are copied into the ring's entry and out of it, even with
+//! zero copy.
 //!
 //! Endpoints are generic ones, and the functions of a [`MessageType`](crate::messages::MessageType) do what a typed
 //! endpoint of Gantry does with its type: build a loan, check a sample, serialise, copy out. So this code is compiled
 //! once, and not for each type.
 //!
-//! One phase of a message is marked: a take that copies the message out. A message in shared memory has arrived when
-//! it is published, and with zero copy nothing is serialised or deserialised.
+//! The back end observes only one phase of a message: the time at which a take begins to copy the message
+//! out. A message in shared memory has arrived when it is published, and with zero copy nothing is
+//! serialised or deserialised.
 
 mod executor;
 mod node_service;

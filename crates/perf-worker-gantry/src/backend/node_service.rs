@@ -23,7 +23,7 @@ use perf_worker::{
 /// Creates a client in `node`. The responses to its requests go to `responses`.
 ///
 /// # Errors
-/// A sentence with the reason and the remedy.
+/// The reason and the remedy, as a sentence.
 pub fn client(node: &Node, plan: &EndpointPlan, responses: Arc<dyn Sink>) -> Result<NodeClient, String> {
     let sized_type = SizedType::of(plan)?;
     let client = node.create_generic_client_with_qos(&plan.topic, echo(sized_type), qos(plan)).map_err(sentence)?;
@@ -43,7 +43,7 @@ pub fn client(node: &Node, plan: &EndpointPlan, responses: Arc<dyn Sink>) -> Res
 /// Creates a server in `node`. `requests` answers its requests.
 ///
 /// # Errors
-/// A sentence with the reason and the remedy.
+/// The reason and the remedy, as a sentence.
 pub fn server(
     node: &Node,
     plan: &EndpointPlan,
@@ -75,7 +75,7 @@ fn is_loaned(plan: &EndpointPlan) -> bool {
     plan.pass_by == PassBy::LoanedMsg
 }
 
-/// A client or a server, as far as matching is concerned.
+/// A client or a server, of which only the number of matched servers or clients is needed.
 trait Counted: TakeSource + 'static {
     fn others(&mut self) -> ::gantry::Result<usize>;
     fn mismatches(&mut self) -> ::gantry::Result<Vec<String>>;
@@ -128,7 +128,7 @@ impl<S: Counted> Matched for End<S> {
 }
 
 impl<S: Counted> Received for End<S> {
-    /// No request, and no response to a request in flight, leaves the history.
+    /// Always 0: no request, and no response to a request in flight, leaves the history.
     fn overwritten(&self) -> u64 {
         0
     }

@@ -9,13 +9,13 @@ use perf_worker::{
     endpoint::EndpointPlan,
 };
 
-/// A publisher, of an endpoint's thread or of a node.
+/// A publisher that the thread of an endpoint, or a callback of a node, uses.
 pub struct GantryPublisher {
     publisher: GenericPublisher,
-    /// The message that is copied in; with zero copy, the message that has the shape of the loans.
+    /// The message that each publish copies; with zero copy, the message that gives each loan its shape (the lengths).
     message: Box<dyn OwnedMessage>,
     zero_copy: bool,
-    /// The messages are so small that publishing copies them.
+    /// Whether the messages are so small that publishing copies them into the ring.
     is_inline: bool,
 }
 
@@ -23,7 +23,7 @@ impl GantryPublisher {
     /// Creates the publisher of an endpoint; with `zero_copy` it loans its messages.
     ///
     /// # Errors
-    /// A sentence with the reason and the remedy.
+    /// The reason and the remedy, as a sentence.
     pub fn new(
         node: &Node,
         plan: &EndpointPlan,

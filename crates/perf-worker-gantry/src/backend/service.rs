@@ -21,7 +21,7 @@ use perf_worker::{
 /// Checks that Gantry's services support the options of a run.
 ///
 /// # Errors
-/// A sentence with the unsupported option.
+/// The unsupported option, in a sentence.
 pub fn check(spec: &RunSpec) -> Result<(), String> {
     if spec.roundtrip != Roundtrip::Service {
         return Ok(());
@@ -50,10 +50,10 @@ pub fn echo(sized_type: SizedType) -> ServiceTypeDescription {
 
 /// A message as a client or a server prepares it, and whether it is loaned.
 pub struct Prepared {
-    /// The message that is copied in; with zero copy, the message that has the shape of the loans.
+    /// The message that each sending copies; with zero copy, the message that gives each loan its shape (the lengths).
     message: Box<dyn OwnedMessage>,
     zero_copy: bool,
-    /// The messages are so small that sending copies them.
+    /// Whether the messages are so small that sending copies them into the ring.
     is_inline: bool,
 }
 
@@ -115,7 +115,7 @@ fn reading(spec: &RunSpec, sized_type: SizedType) -> Reading {
 /// Creates a client.
 ///
 /// # Errors
-/// A sentence with the reason and the remedy.
+/// The reason and the remedy, as a sentence.
 pub fn client(spec: &RunSpec, plan: &EndpointPlan) -> Result<Client, String> {
     let (node, sized_type) = (node(spec, plan)?, SizedType::of(plan)?);
     let client = node.create_generic_client_with_qos(&plan.topic, echo(sized_type), qos(plan));
@@ -185,7 +185,7 @@ impl Subscription for Responses {
 /// Creates a server.
 ///
 /// # Errors
-/// A sentence with the reason and the remedy.
+/// The reason and the remedy, as a sentence.
 pub fn server(spec: &RunSpec, plan: &EndpointPlan) -> Result<Server, String> {
     let (node, sized_type) = (node(spec, plan)?, SizedType::of(plan)?);
     let service = node.create_generic_service_with_qos(&plan.topic, echo(sized_type), qos(plan));

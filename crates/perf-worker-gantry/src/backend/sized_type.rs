@@ -18,7 +18,7 @@ impl SizedType {
     /// Finds the type by the name in the plan.
     ///
     /// # Errors
-    /// A sentence, if there is no such message.
+    /// The reason, as a sentence, if there is no such message.
     pub fn of(plan: &EndpointPlan) -> Result<SizedType, String> {
         let (name, layout) = (&plan.message.name, plan.message.layout);
         let message_type = message_type(name, layout)
@@ -36,7 +36,8 @@ impl SizedType {
         (self.message_type.prepared)(self.size_bytes)
     }
 
-    /// The same message after each of its pages was touched, so that no page fault falls into the measurement.
+    /// The message of [`Self::prepared`] after each of its pages was touched, so that no page fault falls into
+    /// the measurement.
     pub fn touched(self) -> Box<dyn OwnedMessage> {
         let mut message = self.prepared();
         message.touch();

@@ -17,9 +17,9 @@ use perf_worker::{
 pub struct GantrySubscription {
     subscription: GenericSubscription,
     message_type: &'static MessageType,
-    /// The destination of copies; none with zero copy.
+    /// The destination of copies; `None` with zero copy.
     private: Option<Private>,
-    /// The beginning of a take that copies is marked.
+    /// Whether the time is read at which a take begins to copy (`in_hand_ns`).
     marks: bool,
 }
 
@@ -34,7 +34,7 @@ impl GantrySubscription {
     /// Creates the subscription of an endpoint.
     ///
     /// # Errors
-    /// A sentence with the reason and the remedy.
+    /// The reason and the remedy, as a sentence.
     pub fn new(
         node: &Node,
         spec: &RunSpec,
@@ -125,9 +125,9 @@ fn taken(info: SampleInfo, seen: Seen<'_>, overwritten: u64) -> Taken<'_> {
 pub struct Reading {
     /// The type of the messages.
     pub message_type: &'static MessageType,
-    /// Messages are read in place; otherwise each message is copied to a new one.
+    /// Whether messages are read in place; otherwise each message is copied to a new owned message.
     pub in_place: bool,
-    /// The beginning of a copy is marked.
+    /// Whether the time is read at which a copy begins (`in_hand_ns`).
     pub marks: bool,
 }
 
@@ -135,7 +135,7 @@ impl Reading {
     /// Passes a sample on to `reader`, in place or as an owned copy.
     ///
     /// # Errors
-    /// A sentence, if the sample is no message of the type.
+    /// The reason, as a sentence, if the sample is no message of the type.
     pub fn show(
         self,
         sample: &GenericSample,

@@ -1,4 +1,5 @@
-//! The catalogue of messages: the names in each generation, and the meaning of a name on the command line.
+//! The catalogue of messages: the names in each generation of layouts (1.x and 2.x), and the meaning of a name on
+//! the command line.
 //!
 //! Messages that are the same in both generations are listed once.
 
@@ -50,9 +51,9 @@ pub fn message_type(name: &str, layout: Layout) -> Option<&'static MessageType> 
 /// A message of the catalogue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MessageChoice {
-    /// The name of the message in `perf_test`, as `Array4m`.
+    /// The name of the message in `perf_test`, for example `Array4m`.
     pub name: &'static str,
-    /// The full name of the message type, as `performance_test/msg/Array4m`.
+    /// The full name of the message type, for example `performance_test/msg/Array4m`.
     pub type_name: &'static str,
     /// The content of the message.
     pub content: Content,
@@ -113,7 +114,7 @@ pub fn is_message(name: &str) -> bool {
 /// the payload of a message of variable size.
 ///
 /// # Errors
-/// A sentence with the nearest message, if one is near, and the command that lists them.
+/// The reason, as a sentence, with the nearest name, if one is near, and with the command that lists all messages.
 pub fn find(name: &str, layout: Layout, unbounded_bytes: usize) -> Result<MessageChoice, String> {
     let (package, wanted) = parts(name);
     if let Some(known) = types(layout).find(|known| known.name.to_lowercase() == wanted)

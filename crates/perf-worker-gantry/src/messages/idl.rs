@@ -9,7 +9,7 @@ use perf_worker::run_spec::Layout;
 /// as in `--msg`.
 ///
 /// # Errors
-/// A sentence about the first name that is no message.
+/// The reason, as a sentence about the first name that is no message.
 pub fn idl(names: &[String], layout: Layout) -> Result<String, String> {
     let mut chosen: Vec<&'static str> = if names.is_empty() {
         list(layout, 0).map(|message| message.name).collect()

@@ -19,9 +19,9 @@ pub type CopyBody = fn(&[u8]) -> Result<Box<dyn OwnedMessage>, String>;
 
 /// The functions of a message type.
 pub struct MessageType {
-    /// The name of the message in `perf_test`, as `Array4m`.
+    /// The name of the message in `perf_test`, for example `Array4m`.
     pub name: &'static str,
-    /// The full name of the type, as `performance_test/msg/Array4m`.
+    /// The full name of the type, for example `performance_test/msg/Array4m`.
     pub type_name: &'static str,
     /// The content of the messages.
     pub content: Content,
@@ -41,7 +41,7 @@ pub struct MessageType {
 /// The contents of a message that is read without a copy.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen<'a> {
-    /// The time of reception: the message had been checked, and nothing of it had been read.
+    /// The time of reception, which is read after the message was checked and before any of its values is used.
     pub received_ns: i64,
     /// The time of sending and the id of the message.
     pub stamped: Stamped,

@@ -7,8 +7,8 @@ use gantry::gantry_cdr::AlignedBytes;
 use super::*;
 use perf_worker::{backend::Draft, run_spec::Layout};
 
-/// The `sizeof` of each original message, and the bytes of Gantry's, which may be fewer: C ends a struct with
-/// padding, CDR does not.
+/// For each message, the `sizeof` of iRobot's original, and the bytes of Gantry's message, which may be fewer: C
+/// ends a struct with padding, CDR does not.
 const IROBOT: &[(&str, usize, usize)] = &[
     ("Stamped10b", 32, 30),
     ("Stamped50b", 72, 70),
@@ -119,7 +119,7 @@ fn the_unbounded_size_is_the_payload_of_messages_of_variable_size() {
     for (name, content, bytes) in [
         // 4 bytes of length, the payload, padding to a multiple of 8, time and id.
         ("UnboundedSequence", Content::Sequence, 4 + 1000 + 4 + 16),
-        // The 0 at the end belongs to the text.
+        // The terminating 0 is a byte of the string.
         ("UnboundedString", Content::Text, 4 + 1001 + 3 + 16),
         ("StampedVector", Content::Sequence, 20 + 4 + 1000),
         ("BoundedSequence1k", Content::BoundedSequence, 1048),

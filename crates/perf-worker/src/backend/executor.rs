@@ -13,7 +13,7 @@ pub trait Executor: Send {
     /// loans or copies according to `plan.pass_by`. May block.
     ///
     /// # Errors
-    /// A sentence with the reason and the remedy.
+    /// The reason and the remedy, as a sentence.
     fn publisher(&mut self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Box<dyn Publisher + Send>, String>;
 
     /// Creates a timer of the node `plan.node` with the period of `plan.pace`. The timer expires for the first time one
@@ -21,14 +21,14 @@ pub trait Executor: Send {
     /// `expired` gets the number of periods that were skipped since the last call.
     ///
     /// # Errors
-    /// A sentence, if the middleware has no such timer.
+    /// The reason, as a sentence, if the middleware has no such timer.
     fn timer(&mut self, plan: &EndpointPlan, expired: Box<dyn FnMut(u64) + Send>) -> Result<(), String>;
 
     /// Creates a subscription of the node `plan.node`, whose callback passes each message to `sink`, in place or
     /// copied according to `plan.pass_by`. May block.
     ///
     /// # Errors
-    /// A sentence with the reason and the remedy.
+    /// The reason and the remedy, as a sentence.
     fn subscription(
         &mut self,
         spec: &RunSpec,
@@ -41,7 +41,7 @@ pub trait Executor: Send {
     /// `responses`. The client loans or copies requests and responses according to `plan.pass_by`. May block.
     ///
     /// # Errors
-    /// A sentence with the reason. The default implementation always fails: the executors have no services.
+    /// The reason, as a sentence. The default implementation always fails: the executors have no services.
     fn client(
         &mut self,
         _spec: &RunSpec,
@@ -56,7 +56,7 @@ pub trait Executor: Send {
     /// `plan.pass_by`. May block.
     ///
     /// # Errors
-    /// A sentence with the reason. The default implementation always fails: the executors have no services.
+    /// The reason, as a sentence. The default implementation always fails: the executors have no services.
     fn server(
         &mut self,
         _spec: &RunSpec,
@@ -69,7 +69,7 @@ pub trait Executor: Send {
     /// Starts all timers at `start_ns`, which lies ahead, and runs callbacks until it is stopped.
     ///
     /// # Errors
-    /// A sentence, if the middleware cannot go on.
+    /// The reason, as a sentence, if the middleware cannot go on.
     fn spin(&mut self, start_ns: i64) -> Result<(), String>;
 
     /// Returns a function that stops the spin, even if the spin has not begun yet. The function is called on another
@@ -95,8 +95,8 @@ pub struct NodeClient {
     pub responses: Box<dyn Received + Send>,
 }
 
-/// Sends the response to the request that is being handled, as [`Publisher::publish`] does. Called at most once
-/// for a request.
+/// Sends the response to the request that is being handled. The argument and the results are the same as of
+/// [`Publisher::publish`]. Called at most once for a request.
 pub type Respond<'a> = &'a mut dyn FnMut(&mut dyn Draft) -> Result<Sent, String>;
 
 /// The work of the instrument in the callback of a server.

@@ -8,7 +8,7 @@ pub trait Matched {
     /// The endpoints that are matched with this endpoint now. Does not wait.
     ///
     /// # Errors
-    /// A sentence, if the middleware cannot go on.
+    /// The reason, as a sentence, if the middleware cannot go on.
     fn matched(&mut self) -> Result<Matching, String>;
 
     /// The reasons why other endpoints of the topic are not matched, one sentence each; empty if the reasons are not
@@ -22,10 +22,10 @@ pub trait Matched {
         None
     }
 
-    /// The clock of the endpoint's times if it is not CLOCK_MONOTONIC. The times of a publisher are the stamps in its
-    /// messages; the times of a subscription are all times in [`Taken`](super::Taken) except the stamp. The
-    /// instrument calls this before the endpoint is ready, and at the start, and converts the times.
-    /// [`Draft::stamp`](super::Draft::stamp) and [`Sent`](super::Sent) have CLOCK_MONOTONIC.
+    /// The clock of the endpoint's times if it is not CLOCK_MONOTONIC. The times of a publisher are the stamps in
+    /// its messages; the times of a subscription are all times in [`Taken`](super::Taken) except the stamp. The
+    /// instrument calls this before the endpoint is ready, and at the start, and converts the times. The times in
+    /// [`Draft::stamp`](super::Draft::stamp) and [`Sent`](super::Sent) are always times of CLOCK_MONOTONIC.
     fn clock(&self) -> Option<OtherClock> {
         None
     }

@@ -43,7 +43,7 @@ pub trait Backend: Sync {
     /// process is started.
     ///
     /// # Errors
-    /// A sentence with the option that is not supported, and with the alternative.
+    /// The option that is not supported and the alternative, in a sentence.
     fn check(&self, _spec: &RunSpec) -> Result<Vec<DaemonCommand>, String> {
         Ok(Vec::new())
     }
@@ -52,14 +52,14 @@ pub trait Backend: Sync {
     /// before there are endpoints; the cost of the call counts as the middleware's.
     ///
     /// # Errors
-    /// A sentence with the reason and the remedy.
+    /// The reason and the remedy, as a sentence.
     fn open(&self, spec: &RunSpec) -> Result<Box<dyn Session>, String>;
 
-    /// Removes the files of dead processes. The coordinator calls this before a run, and after a run in which a
-    /// worker did not end well.
+    /// Removes the files that dead processes left. The coordinator calls this before a run, and after a run that
+    /// did not end well (a worker or a daemon was killed or failed).
     ///
     /// # Errors
-    /// A sentence, if the middleware cannot work here, or files could not be removed.
+    /// The reason, as a sentence, if the middleware cannot work here, or files could not be removed.
     fn clean_up(&self, spec: &RunSpec) -> Result<(), String>;
 }
 
@@ -72,19 +72,19 @@ pub trait Session: Send + Sync {
     /// Creates a publisher of `plan.topic`. May block; called on the thread that will use it.
     ///
     /// # Errors
-    /// A sentence with the reason and the remedy.
+    /// The reason and the remedy, as a sentence.
     fn publisher(&self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Box<dyn Publisher>, String>;
 
     /// Creates a subscription to `plan.topic`. May block; called on the thread that will use it.
     ///
     /// # Errors
-    /// A sentence with the reason and the remedy.
+    /// The reason and the remedy, as a sentence.
     fn subscription(&self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Delivery, String>;
 
     /// Creates a client of the service `plan.topic`. May block; called on the thread that will use it.
     ///
     /// # Errors
-    /// A sentence. The default implementation always fails: the middleware has no services.
+    /// The reason, as a sentence. The default implementation always fails: the middleware has no services.
     fn client(&self, _spec: &RunSpec, plan: &EndpointPlan) -> Result<Client, String> {
         Err(format!("this middleware has no services, and {} is one", plan.topic))
     }
@@ -92,7 +92,7 @@ pub trait Session: Send + Sync {
     /// Creates the server of the service `plan.topic`. May block; called on the thread that will use it.
     ///
     /// # Errors
-    /// A sentence. The default implementation always fails: the middleware has no services.
+    /// The reason, as a sentence. The default implementation always fails: the middleware has no services.
     fn server(&self, _spec: &RunSpec, plan: &EndpointPlan) -> Result<Server, String> {
         Err(format!("this middleware has no services, and {} is one", plan.topic))
     }
@@ -100,7 +100,7 @@ pub trait Session: Send + Sync {
     /// Creates executor `number` of this process, of the kind [`RunSpec::executor`]. May block.
     ///
     /// # Errors
-    /// A sentence. The default implementation always fails: the middleware has no executors.
+    /// The reason, as a sentence. The default implementation always fails: the middleware has no executors.
     fn executor(&self, spec: &RunSpec, _number: u32) -> Result<Box<dyn Executor>, String> {
         Err(format!("{} has no executors, in which the nodes of a topology run", spec.communicator))
     }

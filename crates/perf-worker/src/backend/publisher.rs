@@ -8,7 +8,7 @@ pub trait Publisher: Matched {
     /// gets the stamp from `draft` and writes the stamp into the message.
     ///
     /// # Errors
-    /// A sentence, if the message was not sent. The next message is tried again.
+    /// The reason, as a sentence, if the message was not sent. The next message is tried again.
     fn publish(&mut self, draft: &mut dyn Draft) -> Result<Sent, String>;
 }
 
@@ -20,7 +20,7 @@ pub struct Sent {
     /// The bytes of the message on the wire; 0 if the number is not known, or there is no wire.
     pub wire_bytes: u64,
     /// With [`RunSpec::phases`](crate::run_spec::RunSpec::phases), the time when the message was serialised, ns of
-    /// CLOCK_MONOTONIC; none if the back end cannot observe this moment.
+    /// CLOCK_MONOTONIC; `None` if the back end cannot observe this moment.
     pub serialised_ns: Option<i64>,
 }
 

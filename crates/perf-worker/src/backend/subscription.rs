@@ -10,7 +10,7 @@ pub enum Delivery {
     /// The endpoint's thread takes the messages, and waits by the strategy
     /// [`RunSpec::wait`](crate::run_spec::RunSpec::wait).
     Pull(Box<dyn Subscription>),
-    /// The middleware delivers them on threads of its own.
+    /// The middleware delivers the messages on threads of its own.
     Push(Box<dyn Listener>),
 }
 
@@ -18,7 +18,7 @@ impl Delivery {
     /// Returns the subscription of an endpoint whose thread takes the messages.
     ///
     /// # Errors
-    /// A sentence, if the middleware delivers the messages on its own threads.
+    /// The reason, as a sentence, if the middleware delivers the messages on its own threads.
     pub fn pull(self, endpoint: &str) -> Result<Box<dyn Subscription>, String> {
         match self {
             Delivery::Pull(subscription) => Ok(subscription),
@@ -35,13 +35,13 @@ pub trait Subscription: Matched {
     /// Takes one message, if there is one, and passes it to `reader`. Returns whether there was one. Does not wait.
     ///
     /// # Errors
-    /// A sentence, if a message could not be taken. The next message is tried again.
+    /// The reason, as a sentence, if a message could not be taken. The next message is tried again.
     fn take(&mut self, reader: &mut dyn FnMut(&Taken<'_>)) -> Result<bool, String>;
 
     /// Waits until there may be something to take, at most `timeout`; not called with `--wait spin`.
     ///
     /// # Errors
-    /// A sentence, if the middleware cannot go on.
+    /// The reason, as a sentence, if the middleware cannot go on.
     fn wait(&mut self, timeout: Duration) -> Result<(), String>;
 
     /// The number of messages that left the history before they were taken, since the subscription was created. A
@@ -54,13 +54,13 @@ pub trait Listener: Matched {
     /// Passes each message from now on to `sink`, on any thread.
     ///
     /// # Errors
-    /// A sentence, if the middleware cannot deliver.
+    /// The reason, as a sentence, if the middleware cannot deliver.
     fn start(&mut self, sink: Arc<dyn Sink>) -> Result<(), String>;
 
     /// Ends the delivery; returns when no call of the sink is running.
     ///
     /// # Errors
-    /// A sentence, if the middleware cannot end the delivery.
+    /// The reason, as a sentence, if the middleware cannot end the delivery.
     fn stop(&mut self) -> Result<(), String>;
 
     /// As [`Subscription::overwritten`].
@@ -89,10 +89,10 @@ pub struct Taken<'a> {
     /// copy.
     pub received_ns: i64,
     /// With [`RunSpec::phases`](crate::run_spec::RunSpec::phases), the time when the message reached this process,
-    /// before the taking thread woke up; none if the back end cannot observe it.
+    /// before the taking thread woke up; `None` if the back end cannot observe this moment.
     pub arrived_ns: Option<i64>,
-    /// With `phases`, the time when the taking thread had the bytes and began to convert them to a message; none if
-    /// the back end cannot observe this moment.
+    /// With `phases`, the time when the taking thread had the bytes and began to convert them to a message; `None`
+    /// if the back end cannot observe this moment.
     pub in_hand_ns: Option<i64>,
     /// The length of the message's body, bytes.
     pub length_bytes: u64,

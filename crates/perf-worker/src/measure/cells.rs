@@ -1,5 +1,5 @@
-//! A distribution of latencies that keeps only its cells. It is small, because there may be one for each of
-//! many subscriptions.
+//! A distribution of latencies that stores only the cells of a histogram that are not empty. It is small, because
+//! there may be one for each of many subscriptions.
 
 use std::collections::BTreeMap;
 

@@ -1,12 +1,12 @@
 //! Single messages that were late, missing or not sent, with ids and times, for a log of such messages. The counts
-//! include them with and without this log.
+//! of a run include these messages whether or not the log is written.
 
 use serde::{Deserialize, Serialize};
 
 /// The number of events of one endpoint in one second that are kept; further events are only counted.
 pub const MOST_EVENTS: usize = 250;
 
-/// The reason why a message is kept.
+/// The reason why a message is in the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Trouble {
     /// The latency of the message was above the limit for late messages, and not above the limit for messages that

@@ -11,7 +11,7 @@ const EXPECTED_PUBLISHERS: usize = 64;
 /// The class of a sample by its id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
-    /// The sample is new; `missed` samples between it and the last one have not arrived (yet).
+    /// The sample is new; `missed` samples between the last sample and this one have not arrived (yet).
     New {
         /// The number of skipped ids.
         missed: u64,
@@ -22,7 +22,7 @@ pub enum Arrival {
     Duplicate,
 }
 
-/// The ids of each publisher that were seen.
+/// For each publisher, the ids of the samples that have arrived.
 #[derive(Debug)]
 pub struct Sequences {
     from_first: bool,
@@ -150,7 +150,7 @@ mod tests {
         let mut sequences = Sequences::new(false, u64::MAX);
         assert_eq!(sequences.arrived(A, 1000, 30).1, Arrival::New { missed: 30 });
         assert_eq!(sequences.before_matched(), 969);
-        // From now on the ids show the losses.
+        // After the publisher's first sample, the gaps in the ids show the losses, and `passed_over` does not matter.
         assert_eq!(sequences.arrived(A, 1011, 10).1, Arrival::New { missed: 10 });
     }
 

@@ -1,6 +1,6 @@
 //! The median of a few figures.
 
-/// The median of the values, which one stall does not move; 0 if there are no values.
+/// The median of the values, which a single outlier does not move; 0 if there are no values.
 #[must_use]
 pub fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);

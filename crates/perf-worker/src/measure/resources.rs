@@ -21,7 +21,7 @@ impl Resources {
     /// part `excepted`, which the middleware caused. `others` is the usage of the instrument's other threads.
     ///
     /// # Errors
-    /// A sentence, if the kernel does not report the resources.
+    /// The reason, as a sentence, if the kernel does not report the resources.
     pub fn of_this_process(others: &Usage, excepted: &Usage) -> Result<Resources, String> {
         let memory = Memory::of_this_process()?;
         // The two accounts are read one right after the other: time between the readings would count as

@@ -42,7 +42,7 @@ impl SparseCells {
         self.0.iter().map(|(key, n)| (largest(*key), u64::from(*n)))
     }
 
-    /// The largest value of the cell that holds this quantile; 0 if all are empty.
+    /// The largest value of the cell that holds this quantile; 0 if there are no values.
     pub fn quantile_ns(&self, quantile: f64) -> u64 {
         let rank = ((quantile * self.n() as f64).ceil() as u64).max(1);
         let mut before = 0;

@@ -41,7 +41,7 @@ impl ThreadUsage {
     /// All threads of this process, in the order of their ids.
     ///
     /// # Errors
-    /// A sentence, if the kernel does not report the usage.
+    /// The reason, as a sentence, if the kernel does not report the usage.
     pub fn all_of_this_process() -> Result<Vec<ThreadUsage>, String> {
         let found = Process::myself().and_then(|process| all_of(&process));
         found.map_err(|error| format!("the usage of this process's threads cannot be read: {error}"))
@@ -50,7 +50,7 @@ impl ThreadUsage {
     /// All threads of another process, in the order of their ids.
     ///
     /// # Errors
-    /// A sentence, if the process has exited or the kernel does not report its figures.
+    /// The reason, as a sentence, if the process has exited or the kernel does not report its figures.
     pub fn all_of_process(pid: u32) -> Result<Vec<ThreadUsage>, String> {
         let number = i32::try_from(pid).map_err(|_| ProcError::NotFound(None));
         let found = number.and_then(Process::new).and_then(|process| all_of(&process));
@@ -80,7 +80,7 @@ impl ThreadUsage {
         })
     }
 
-    /// The usage since `earlier`; `None` if `earlier` is of another thread.
+    /// The usage since `earlier`; `None` if `earlier` is the usage of another thread.
     fn since(&self, earlier: &ThreadUsage) -> Option<ThreadUsage> {
         if self.tid != earlier.tid {
             return None;

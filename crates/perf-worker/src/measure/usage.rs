@@ -50,7 +50,7 @@ impl Usage {
     /// The accounts of this process, all threads included.
     ///
     /// # Errors
-    /// A sentence, if the kernel refuses.
+    /// The reason, as a sentence, if the kernel refuses.
     pub fn of_this_process() -> Result<Usage, String> {
         Usage::read("process", UsageWho::RUSAGE_SELF)
     }
@@ -58,7 +58,7 @@ impl Usage {
     /// The accounts of the calling thread.
     ///
     /// # Errors
-    /// A sentence, if the kernel refuses.
+    /// The reason, as a sentence, if the kernel refuses.
     pub fn of_this_thread() -> Result<Usage, String> {
         let account = Usage::read("thread", UsageWho::RUSAGE_THREAD)?;
         // getrusage counts the time of a running thread up to the last tick only, the thread's CPU clock up to
@@ -122,7 +122,7 @@ impl Usage {
         self.without(earlier)
     }
 
-    /// The usage less `part`, for example a process without some of its threads. The peak of memory stays.
+    /// The usage less `part`, for example a process without some of its threads. The peak of memory is not changed.
     ///
     /// The kernel counts CPU time exactly, but divides it into user and system time by sampling. So the two parts of a
     /// difference are less exact than their sum; no part is negative.
@@ -145,7 +145,7 @@ impl Usage {
         for (ours, theirs) in risen.fields_mut().into_iter().zip(earlier.fields()) {
             *ours = (*ours).max(theirs);
         }
-        // The sum is exact, and its division is not: user and system time share the sum.
+        // Only the sum of user and system time is exact, so the sum is raised first, and then divided between both.
         let cpu_ns = self.cpu_ns().max(earlier.cpu_ns());
         risen.stime_ns = self.stime_ns.clamp(earlier.stime_ns, cpu_ns - earlier.utime_ns);
         Usage { utime_ns: cpu_ns - risen.stime_ns, ..risen }

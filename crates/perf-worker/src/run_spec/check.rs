@@ -15,8 +15,8 @@ impl Capabilities {
     /// Checks whether the middleware carries out all options of the run.
     ///
     /// # Errors
-    /// A sentence with the first option that the middleware does not carry out, its possible values, and the
-    /// alternative.
+    /// The first option that the middleware does not carry out, its possible values and the alternative, in
+    /// a sentence.
     pub fn check(&self, spec: &RunSpec) -> Result<(), String> {
         let name = &spec.communicator;
         self.check_path(name, spec)?;
@@ -65,7 +65,8 @@ impl Capabilities {
         Ok(())
     }
 
-    /// Checks whether the middleware carries out the options that concern the way of a message.
+    /// Checks whether the middleware carries out the options for the path of a message (zero copy, raw bytes,
+    /// round trips).
     fn check_path(&self, name: &str, spec: &RunSpec) -> Result<(), String> {
         if !spec.zero_copy && !self.copies {
             return Err(format!("{name} only loans messages and does not copy them in and out: add --zero-copy"));

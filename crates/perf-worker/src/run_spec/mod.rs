@@ -191,8 +191,8 @@ impl RunSpec {
         one_way || matches!(self.roundtrip, Roundtrip::Both | Roundtrip::Service)
     }
 
-    /// The shortest time between different due times of two messages, nanoseconds; none without a rate. With random
-    /// phases it is the time between two messages of one publisher.
+    /// The shortest time between the due times of two messages that are not due at the same time, nanoseconds;
+    /// `None` without a rate. With random phases it is the time between two messages of one publisher.
     #[must_use]
     pub fn gap_ns(&self) -> Option<i64> {
         let in_turn = if self.phase == Phase::Spread { self.publishers.max(1) } else { 1 };

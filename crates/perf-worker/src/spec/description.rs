@@ -25,9 +25,9 @@ pub struct Description {
 pub struct Setting {
     /// The name of the setting for `--set`.
     pub name: String,
-    /// The values of the setting, the default first. A single value is always in effect.
+    /// The values of the setting, the default first. If there is only one value, it is always in effect.
     pub values: Vec<String>,
-    /// The value that the middleware's documentation recommends for low latency; none if it is the default.
+    /// The value that the middleware's documentation recommends for low latency; `None` if this value is the default.
     #[serde(default)]
     pub best: Option<String>,
     /// The meaning of the setting, without a full stop.
@@ -70,7 +70,8 @@ impl Description {
     /// The value of each setting of `middleware`: the requested value, or else the default.
     ///
     /// # Errors
-    /// A sentence, if a setting or its value does not exist. The sentence names the settings or values that exist.
+    /// The reason, as a sentence, if a setting or its value does not exist. The sentence names the settings or
+    /// values that exist.
     pub fn resolve(&self, middleware: &str, requested: &Settings) -> Result<Settings, String> {
         for (name, value) in requested {
             let Some(setting) = self.setting(name) else {

@@ -39,7 +39,7 @@ impl Matching {
         }
     }
 
-    /// Whether this value has the information that a middleware of this kind gives.
+    /// Whether this value has at least the information that a middleware of this kind gives.
     #[must_use]
     pub fn is_of(self, kind: MatchingKind) -> bool {
         match kind {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::pacing::Pace;
 
-/// A latency above which a sample is late: a fraction of the period or a time, the smaller of the two.
+/// A latency above which a sample is late: the smaller one of a fraction of the period and a time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Threshold {
     /// The fraction of the period; it has no effect if messages have no period.
@@ -14,7 +14,8 @@ pub struct Threshold {
 }
 
 impl Threshold {
-    /// The limits of the executor study: 25 % of the period, 5 ms. (iRobot's own default is 20 %.)
+    /// The limits for late messages in the study of executors: 25 % of the period, 5 ms. (iRobot's own default is
+    /// 20 %.)
     pub const LATE: Threshold = Threshold { part_of_period: Some(0.25), absolute_ns: Some(5_000_000) };
     /// One period, 50 ms.
     pub const TOO_LATE: Threshold = Threshold { part_of_period: Some(1.0), absolute_ns: Some(50_000_000) };

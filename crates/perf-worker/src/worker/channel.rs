@@ -1,4 +1,4 @@
-//! The channel of a worker's reports: a pipe of the coordinator, which the worker inherits as descriptor 3.
+//! The channel of a worker's reports: a pipe to the coordinator, whose end the worker inherits as descriptor 3.
 //!
 //! Standard output is not used, because middlewares print there. This is the only file of the crate with unsafe code.
 //! Invariants:
@@ -25,8 +25,8 @@ impl Channel {
     /// inherit it.
     ///
     /// # Errors
-    /// A sentence, if there is no such pipe because another program than `perf_test` started this process, or if the
-    /// descriptor was taken before.
+    /// The reason, as a sentence, if there is no such pipe because another program than `perf_test` started this
+    /// process, or if the descriptor was taken before.
     pub fn inherit() -> Result<Channel, String> {
         static TAKEN: AtomicBool = AtomicBool::new(false);
         let path = format!("/proc/self/fd/{REPORTS_FD}");
@@ -47,7 +47,7 @@ impl Channel {
     /// Sends one report.
     ///
     /// # Errors
-    /// A sentence, if the coordinator has gone.
+    /// The reason, as a sentence, if the coordinator has gone.
     pub fn send(&mut self, report: &Report) -> Result<(), String> {
         let line = serde_json::to_vec(report).map_err(std::io::Error::from);
         let sent = line.and_then(|mut line| {

@@ -1,11 +1,12 @@
 //! A worker process: one or more endpoints on threads, their orders on stdin, their reports over a pipe.
 //!
-//! A worker is a program that contains a middleware. While they measure, the endpoints' threads neither write nor wait
-//! for another thread: they hand finished rows to the main thread, which reports them. From message to message these
-//! threads touch their own memory and read three flags; if the middleware delivers messages on its own threads, each
-//! message takes a lock. `tests/realtime` shows that the loops allocate nothing and make no system call but the sleep
-//! until a message is due; no test shows that they take no lock. Once a second the hand-over may lock and wake. The
-//! worker ends when its stdin ends, so it never outlives the coordinator.
+//! A worker is a program that contains a middleware. While they measure, the endpoints' threads neither write nor
+//! wait for another thread: they hand finished rows to the main thread, which reports them. From message to
+//! message these threads touch their own memory and read three flags; if the middleware delivers messages on its
+//! own threads, each message takes a lock. `tests/realtime` shows that the loops allocate nothing and make no
+//! system call but the sleep until a message is due; no test shows that they take no lock. Once a second, the
+//! hand-over of a row may take a lock and wake the main thread. The worker ends when its stdin ends, so it never
+//! outlives the coordinator.
 
 mod channel;
 mod context;
@@ -97,7 +98,7 @@ fn run_worker(backends: &[&'static dyn Backend], channel: &mut Channel) -> Resul
         let (sender, orders) = mpsc::channel();
         let expected = Arc::new(AtomicU64::new(NOT_DRAINING));
         ways.push(OrderChannel { endpoint: plan.endpoint, sender, expected: expected.clone() });
-        // The keeper of the executors is one thread.
+        // One thread of the instrument, the keeper, serves all executors of the process.
         let thread = if spec.executor.is_some() { 0 } else { plan.executor };
         threads_of.entry(thread).or_default().push(Context {
             plan,
@@ -184,7 +185,7 @@ fn read_plan() -> Result<Plan, String> {
     Ok(plan)
 }
 
-/// Notifies the main thread when an endpoint's thread ends, also by a panic.
+/// Notifies the main thread when an endpoint's thread ends, even if it panics.
 struct ExitGuard {
     outgoing: SyncSender<Outgoing>,
     endpoint: Endpoint,

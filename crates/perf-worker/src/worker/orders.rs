@@ -16,14 +16,14 @@ use crate::{endpoint::Endpoint, measure::usage::Usage};
 
 /// The name of the thread that reads orders.
 pub const ORDERS_THREAD: &str = "orders";
-/// Time for an orderly end after the coordinator has gone.
+/// The time that endpoints have for an orderly end after the coordinator has gone.
 const EXIT_GRACE: Duration = Duration::from_secs(2);
 
 /// The channel of orders to an endpoint.
 pub struct OrderChannel {
     /// The endpoint.
     pub endpoint: Endpoint,
-    /// The channel for orders before and after the measurement.
+    /// The channel for the orders that come before and after the measurement.
     pub sender: Sender<Arc<Order>>,
     /// [`Context::expected`](super::Context::expected).
     pub expected: Arc<AtomicU64>,
@@ -35,7 +35,8 @@ pub struct Orders {
     pub ways: Vec<OrderChannel>,
     /// The orders to the endpoints while they measure.
     pub flags: Arc<Flags>,
-    /// The endpoints are in executors; then the keeper reports the start.
+    /// Whether the endpoints are in executors. If they are, the keeper (the instrument's thread that serves the
+    /// executors) reports the start.
     pub in_executors: bool,
 }
 
@@ -45,8 +46,8 @@ impl Orders {
         for line in std::io::stdin().lock().lines() {
             let Ok(line) = line else { break };
             let order = serde_json::from_str(&line);
-            // The account is updated before the order is carried out: the order to go makes the worker read
-            // its resources.
+            // The account is updated before the order is carried out: when the order is `Go`, the worker reads its
+            // resources next.
             account.update(&Usage::default());
             match order {
                 Ok(order) => self.carry_out(order, outgoing),
@@ -91,7 +92,7 @@ impl Orders {
 
     /// Forwards an order to the endpoints that wait for an order. An endpoint that has ended does not wait.
     fn forward(&self, order: Order) {
-        // The order is shared, not copied: the order to start lists all publishers, and endpoints may be thousands.
+        // The order is shared, not copied: the order `Go` lists all publishers, and endpoints may be thousands.
         let order = Arc::new(order);
         for way in &self.ways {
             let _ = way.sender.send(order.clone());

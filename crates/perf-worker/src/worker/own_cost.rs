@@ -29,7 +29,7 @@ use crate::{
 
 /// Number of batches of which the median is taken, after one more batch for warm-up.
 const BATCHES: usize = 15;
-/// Messages of a batch: enough that the reading of the clock at its end does not count.
+/// The number of messages of a batch: large enough that the cost of reading the clock at its end is negligible.
 const BATCH: u64 = 1000;
 /// A rate at which messages are due faster than they are sent, so that the loop never sleeps.
 const RATE_HZ: u32 = 1_000_000;
@@ -47,7 +47,7 @@ pub fn measure(spec: &RunSpec) -> OwnCost {
     OwnCost { send_ns: message_ns(spec, send), receive_ns: message_ns(spec, receive) }
 }
 
-/// The cost of one message in a loop with a middleware that does nothing and a start in the past.
+/// The cost of one message in a loop whose middleware does nothing and whose start lies in the past.
 fn message_ns(spec: &RunSpec, run: fn(&Context, NullMiddleware, i64)) -> f64 {
     // The measured run has no end, one publisher and one subscription. If it has no rate, it has neither a schedule nor
     // statistics of lateness.

@@ -135,9 +135,10 @@ impl Checker {
         Some((first - 1 + u64::from(asked.min(offer.depth)), now_ns()))
     }
 
-    /// Checks the age of a sample of the history. A history ends with the newest sample at the time when
-    /// the subscription joined. `end` is counted from the first sample that was taken, so if a sample up to `end` was
-    /// published after the join, the first one taken was not the oldest one of the history.
+    /// Checks the age of a sample of the history that the publisher had when the subscription joined. A history
+    /// ends with the newest sample at the time when the subscription joined. `end` is counted from the first
+    /// sample that was taken, so if a sample up to `end` was published after the join, the first one taken was not
+    /// the oldest one of the history.
     fn is_of_history(&self, gid: Gid, history: Option<(u64, u64)>, sequence: u64, source_time_ns: u64) -> Result<()> {
         let Some((end, joined_ns)) = history.filter(|&(end, _)| sequence <= end) else { return Ok(()) };
         if source_time_ns > joined_ns {
@@ -151,7 +152,7 @@ impl Checker {
         Ok(())
     }
 
-    /// The sentence of an error, which names the subscription.
+    /// The sentence of an error of the subscription: its topic, its QoS, and `what`.
     pub fn sentence(&self, what: &str) -> String {
         format!("subscription to {} ({:?}): {what}", self.topic.name, self.qos)
     }

@@ -27,7 +27,7 @@ use std::{
 const TICK: Duration = Duration::from_millis(10);
 /// The longest time for which a worker is stopped, longer than the time limit of the registry lock.
 const LONGEST_STALL_MS: u64 = 7000;
-/// The time limit for a state that has to come about without help.
+/// The longest wait for a state that the processes must reach by themselves.
 const SETTLE_LIMIT: Duration = Duration::from_secs(60);
 /// The time after a stop in which a busy registry is allowed. A process that waits for the registry lock gives up
 /// 5 s after the holder of the lock was stopped, and may be slow to report that.
@@ -61,7 +61,7 @@ struct Soak<'a> {
     interrupted: Arc<AtomicBool>,
 }
 
-/// Does the run, prints the outcome, and removes the run's directory if there was no error.
+/// Executes the run, prints the outcome, and removes the run's directory if there was no error.
 pub fn run(run: &Run) -> Result<()> {
     let (seed, seconds) = (run.seed, run.duration.as_secs());
     report::line(&format!("soak: seed {seed}, {seconds} s, at most {} workers", run.processes));
@@ -108,7 +108,7 @@ fn soak(run: &Run, root: &Path) -> Result<()> {
     let (counts, actions, pauses_ms) = (soak.all_counts(), soak.actions, soak.survivor.longest_pauses_ms());
     soak.survivor.stop()?;
     // The last process that leaves a domain removes the domain's files; the next process that joins any domain
-    // removes the files of dead processes in the others.
+    // removes the files of dead processes in all other domains.
     drop(Participant::join_under(root, 0).map_err(|error| error.to_string())?);
     let after = Usage::now(root)?;
     if !after.is_back_at(&before) {
@@ -128,7 +128,7 @@ fn usage_sentence(root: &Path) -> String {
 }
 
 impl Soak<'_> {
-    /// Does random things to workers, for the duration of the run.
+    /// Starts, kills, stops and ends workers at random, for the duration of the run.
     fn act_at_random(&mut self, began: Instant) -> Result<()> {
         let mut progress = Progress::new();
         let mut next_event = Instant::now();
@@ -246,7 +246,7 @@ impl Soak<'_> {
         all
     }
 
-    /// Ends all workers, and kills one in four of them.
+    /// Ends all workers. Each running worker is killed with a probability of 1/4, and asked to end otherwise.
     fn end_all(&mut self) -> Result<()> {
         for worker in &mut self.workers {
             if matches!(worker.state, State::StoppedUntil(_)) {

@@ -106,8 +106,8 @@ pub fn is_expected(mismatch: &str) -> bool {
     mismatch.contains("do not agree on") || mismatch.contains("no room in shared memory")
 }
 
-/// The value of a success. Errors that this run is expected to cause are counted and give `None`; all others end
-/// the run.
+/// The value of a success. Errors that this run is expected to cause are counted and become `None`; all other
+/// errors end the run.
 pub fn allowed<T>(result: gantry_shm::Result<T>) -> Result<Option<T>> {
     let kind = match result {
         Ok(value) => return Ok(Some(value)),
@@ -115,7 +115,7 @@ pub fn allowed<T>(result: gantry_shm::Result<T>) -> Result<Option<T>> {
         Err(Error::OutOfMemory { .. }) => Count::OutOfMemory,
         Err(Error::NoRoom { .. }) => Count::NoRoom,
         Err(Error::RegistryBusy { .. }) => Count::RegistryBusy,
-        // QoS are drawn at random, so that a wait may end without a match.
+        // QoS are drawn at random, so a wait for a match may fail because no QoS is compatible.
         Err(Error::IncompatibleQos { .. }) => return Ok(None),
         Err(error) => return Err(error.to_string()),
     };

@@ -50,8 +50,8 @@ pub fn has_ended(child: Pid) -> Result<bool> {
     outcome_of(waitpid(Some(child), WaitOptions::NOHANG))
 }
 
-/// As `has_ended`, for a child whose parent has exited. If the parent had waited for the child before, it is not a
-/// child of this process.
+/// The same as `has_ended`, for a child whose parent has exited, so that the child became a child of this process.
+/// If the parent had waited for the child before, this process has no such child.
 pub fn orphan_has_ended(child: Pid) -> Result<bool> {
     match waitpid(Some(child), WaitOptions::NOHANG) {
         Err(Errno::CHILD) => Ok(true),

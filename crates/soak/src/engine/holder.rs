@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The largest number of objects that the holder thread keeps; players hold some, too.
+/// The largest number of objects that the holder thread has at one time. Players hold further objects themselves.
 const MOST: usize = 48;
 /// The time between two releases.
 const PERIOD: Duration = Duration::from_millis(10);

@@ -100,7 +100,8 @@ impl Process {
         self.reports.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether the worker has exited as asked. It is an error if the worker exited without being asked, or if it hangs.
+    /// Whether the worker has exited after it was asked to end. It is an error if the worker exited without being
+    /// asked, or if it hangs.
     pub fn has_exited(&mut self) -> Result<bool> {
         let status = self.child.try_wait().map_err(|e| format!("cannot wait for worker {}: {e}", self.number))?;
         let Some(status) = status else { return self.check_life().map(|()| false) };

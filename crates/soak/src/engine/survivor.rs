@@ -1,7 +1,7 @@
 //! The coordinator's own endpoints: publishers and subscriptions that live as long as the run, and must always
 //! make progress.
 //!
-//! There are two threads: one publishes, the other takes. Neither may pause for long, independent of other processes.
+//! There are two threads: one publishes, the other takes. Neither may pause for long, whatever other processes do.
 
 use crate::{
     Result,

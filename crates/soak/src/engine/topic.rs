@@ -102,7 +102,7 @@ pub fn any_options(rng: &mut Rng) -> PublisherOptions {
     }
 }
 
-/// The QoS of a publisher, as a word that each of its samples carries in the wall time.
+/// The QoS of a publisher, which each of its samples carries, encoded in the sample's wall time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Offer {
     /// 0: KEEP_ALL.
@@ -139,7 +139,8 @@ impl Offer {
         Offer { depth: (word >> 2) as u32, is_reliable: word >> 1 & 1 == 1, is_transient_local: word & 1 == 1 }
     }
 
-    /// Whether the publisher waits for gating readers, which then must not miss a sample.
+    /// Whether the publisher waits for its gating readers (RELIABLE KEEP_ALL subscriptions), so that these must
+    /// not miss a sample.
     pub fn gates(self) -> bool {
         self.depth == 0 && self.is_reliable
     }

@@ -54,7 +54,7 @@ fn fail(why: &str) -> ! {
 /// Works until the coordinator asks the worker to end.
 pub fn run(root: &Path, seed: u64) -> Result<()> {
     std::panic::set_hook(Box::new(|panic| fail(&panic.to_string())));
-    // The signal also ends a stopped process.
+    // If the coordinator dies, the kernel sends SIGKILL, which ends even a stopped process.
     set_parent_process_death_signal(Some(Signal::KILL)).map_err(|e| format!("cannot ask for a signal: {e}"))?;
     let mut rng = Rng::with_seed(seed);
     let beats = Arc::new(Beats::default());

@@ -1,8 +1,9 @@
 //! Nodes with parameter services that come and go: their cost, and the resources that they leave behind.
 //!
-//! Each round makes the nodes in this process, lets a node that stays call one service of each, and drops them.
-//! The program fails if a round leaves more resources behind than the second round (topic lines, files, bytes of
-//! shared memory, mappings, resident memory), or needs more than twice the second round's CPU time for a node.
+//! Each round makes the nodes in this process, lets a node that stays call one service of each new node, and drops
+//! the new nodes. The program fails if a round leaves more resources behind than the second round (topic lines,
+//! files, bytes of shared memory, mappings, resident memory), or needs more than twice the second round's CPU time
+//! for a node.
 //!
 //! ```sh
 //! cargo run --release -p soak --bin node_soak -- --nodes 1000 --rounds 10

@@ -1,11 +1,11 @@
 //! Calls of a service by many clients, while processes are killed: no request may fail that a server answered. Run
 //! it with `cargo run --release -p soak --bin service_soak`.
 //!
-//! Servers and clients are processes; a process has up to ten clients, each in a thread. Every other client is
-//! hot: it calls without a pause. The others are slow: they send a few requests, and look for responses every few
-//! milliseconds. The program kills servers and processes of clients at random and starts them again. It exits with
-//! 1 and a sentence if a response is wrong, if a request fails for another reason than the death of all its
-//! servers, if more requests fail for that reason than were in flight at the kills, or if files are left behind.
+//! Servers and clients are processes; a process has up to ten clients, each in a thread. Every other client is hot: it
+//! calls without a pause. The others are slow: they send a few requests, and look for responses every few
+//! milliseconds. The program kills servers and processes of clients at random and starts them again. It exits with 1
+//! and a sentence if a response is wrong, if a request fails for another reason than the death of all its servers, if
+//! more requests fail because of such deaths than were in flight at the kills, or if files are left behind.
 
 #![expect(clippy::print_stdout, reason = "this is a program")]
 

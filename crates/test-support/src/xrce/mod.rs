@@ -1,4 +1,5 @@
-//! The fuzz targets for DDS-XRCE. `cargo test` also runs them on the corpus. [`streams`] also has faulty lines.
+//! The fuzz targets for DDS-XRCE. `cargo test` also runs them on the corpus. [`streams`] also has simulated lines
+//! that lose, double and delay frames.
 //!
 //! A target panics if a promise is broken for its input: a message that was read differs after it is written and
 //! read again, or a decoder does not account for all bytes.

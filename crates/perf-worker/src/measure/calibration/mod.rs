@@ -18,7 +18,8 @@ use crate::{clock::now_ns, measure::median::median};
 use shared_memory::SharedMemory;
 use wake_up::Sleeper;
 
-/// The largest number of timed wake-ups; and the smallest, for which the wake-ups may take longer than [`PACED_NS`].
+/// The largest and the smallest number of timed wake-ups. The smallest number is timed even if it takes longer
+/// than [`PACED_NS`].
 const WAKE_UPS: (u64, u64) = (100, 31);
 /// Time for the paced wake-ups, ns.
 const PACED_NS: u64 = 300_000_000;
@@ -27,16 +28,16 @@ const PACED_NS: u64 = 300_000_000;
 const SLEEP_NS: (u64, u64) = (200_000, 10_000_000);
 /// Number of batches of which the median is taken.
 const BATCHES: usize = 15;
-/// A batch lasts at least this long, so that reading the clock does not count.
+/// The shortest duration of a batch, ns: so long that the cost of reading the clock around it is negligible.
 const BATCH_NS: i64 = 20_000;
 
 /// The most memory for the slots of a history, bytes: more than the caches hold.
 const MAX_SLOTS_BYTES: usize = 128 << 20;
 
-/// If two results differ by more than this fraction of their mean, both are printed.
+/// If the results before and after a run differ by more than this fraction of their mean, both are printed.
 const MAX_DRIFT: f64 = 0.1;
 
-/// The results before and after a run.
+/// The results of the calibrations before and after a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Calibrations {
     /// Before the run.
@@ -90,7 +91,7 @@ impl Calibration {
     /// `depth`. Uses up to 128 MiB of memory. Lasts a third of a second at 100 Hz, less at higher rates.
     ///
     /// # Errors
-    /// A sentence, if no thread can be started or there is no memory.
+    /// The reason, as a sentence, if no thread can be started or there is no memory.
     pub fn measure(message_bytes: usize, rate_hz: u32, depth: u32) -> Result<Calibration, String> {
         let period_ns = 1_000_000_000_u64.checked_div(u64::from(rate_hz)).unwrap_or(0);
         let sleep_ns = period_ns.clamp(SLEEP_NS.0, SLEEP_NS.1);
@@ -116,13 +117,14 @@ impl Calibration {
         Ok(Calibration { clock_ns, wake_up_ns, fill_ns, warm_copy_ns, paced_copy_ns: paced_copies_ns / 2.0 })
     }
 
-    /// The least cost of a copy in, a wake-up and a copy out on this machine, nanoseconds.
+    /// The least cost of a copy into shared memory, a wake-up and a copy out of it on this machine, nanoseconds.
     #[must_use]
     pub fn copy_path_ns(&self) -> f64 {
         2.0 * self.warm_copy_ns + self.wake_up_ns
     }
 
-    /// The least cost of a copy in, a wake-up and a copy out at the pace of the run, nanoseconds.
+    /// The least cost of a copy into shared memory, a wake-up and a copy out of it at the pace of the run,
+    /// nanoseconds.
     #[must_use]
     pub fn paced_copy_path_ns(&self) -> f64 {
         2.0 * self.paced_copy_ns + self.wake_up_ns

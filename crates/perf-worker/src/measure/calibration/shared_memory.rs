@@ -16,7 +16,7 @@ impl SharedMemory {
     /// Maps `length_bytes` of zeros, at least one byte.
     ///
     /// # Errors
-    /// A sentence, if the kernel has no memory for the mapping.
+    /// The reason, as a sentence, if the kernel has no memory for the mapping.
     pub fn new(length_bytes: usize) -> Result<SharedMemory, String> {
         let length_bytes = length_bytes.max(1);
         let failed = |error| format!("{length_bytes} bytes of shared memory cannot be mapped: {error}");

@@ -14,7 +14,7 @@ const END: i64 = -2;
 /// Before the first wake-up.
 const NOT_WOKEN: i64 = 0;
 
-/// A sleeping thread. It answers the thread that started it.
+/// A thread that sleeps until the thread that started it wakes it; it answers with the time of the wake-up.
 #[derive(Debug)]
 pub struct Sleeper {
     word: Arc<AtomicI64>,
@@ -25,7 +25,7 @@ impl Sleeper {
     /// Starts the thread; it sleeps.
     ///
     /// # Errors
-    /// A sentence, if no thread can be started.
+    /// The reason, as a sentence, if no thread can be started.
     pub fn start() -> Result<Sleeper, String> {
         let word = Arc::new(AtomicI64::new(NOT_WOKEN));
         let waker = thread::current();

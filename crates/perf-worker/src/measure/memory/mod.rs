@@ -37,7 +37,7 @@ impl Memory {
     /// Reads the memory of this process. Takes tens of microseconds; allocates.
     ///
     /// # Errors
-    /// A sentence, if the kernel does not report the memory.
+    /// The reason, as a sentence, if the kernel does not report the memory.
     pub fn of_this_process() -> Result<Memory, String> {
         Memory::read(&Process::myself().map_err(|error| unreadable("this process", &error))?, "this process")
     }
@@ -45,7 +45,7 @@ impl Memory {
     /// Reads the memory of another process.
     ///
     /// # Errors
-    /// A sentence, if the process has exited or the kernel does not report its figures.
+    /// The reason, as a sentence, if the process has exited or the kernel does not report its figures.
     pub fn of_process(pid: u32) -> Result<Memory, String> {
         let name = format!("process {pid}");
         Memory::read(&open(pid).map_err(|error| unreadable(&name, &error))?, &name)
@@ -116,7 +116,7 @@ impl Footprint {
     /// Reads the footprint of this process. Takes milliseconds, more with more memory: the kernel looks at every page.
     ///
     /// # Errors
-    /// A sentence, if the kernel does not report the mappings.
+    /// The reason, as a sentence, if the kernel does not report the mappings.
     pub fn of_this_process() -> Result<Footprint, String> {
         let found = Process::myself().and_then(|process| Footprint::read(&process));
         found.map_err(|error| unreadable("this process", &error))
@@ -125,7 +125,7 @@ impl Footprint {
     /// Reads the footprint of another process. Only its user and root may do so.
     ///
     /// # Errors
-    /// A sentence, if the process has exited or the kernel does not report its figures.
+    /// The reason, as a sentence, if the process has exited or the kernel does not report its figures.
     pub fn of_process(pid: u32) -> Result<Footprint, String> {
         let found = open(pid).and_then(|process| Footprint::read(&process));
         found.map_err(|error| unreadable(&format!("process {pid}"), &error))

@@ -1,8 +1,10 @@
-//! The script of the mock: the faults and latencies of messages, from `--mock`, as `latency=2ms,lose=10,duplicate=25`.
+//! The script of the mock: the faults and latencies of messages, from `--mock`, for example
+//! `latency=2ms,lose=10,duplicate=25`.
 //!
-//! The plan of a worker contains the script as text. *Every K-th* refers to the id of a message; the first id is 1.
-//! So the fate of a message depends on its id alone. If several keys apply to one message, the first of `refuse`,
-//! `join`, `lose` and `overwrite` in this order removes it, and `early` takes precedence over `slow`.
+//! The plan of a worker contains the script as text. *Every K-th* message is each message whose id is a multiple
+//! of K; the first id is 1. So the fate of a message depends on its id alone. If several keys apply to one
+//! message, the first of `refuse`, `join`, `lose` and `overwrite` in this order removes it, and `early` takes
+//! precedence over `slow`.
 
 mod text;
 
@@ -16,17 +18,17 @@ use crate::spec::{
 /// A number and a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timed {
-    /// The interval K in messages; for a stall, the id of the message.
+    /// The interval K, in messages; of a stall, the id of the message that stalls.
     pub number: u64,
     /// The time, ns.
     pub time_ns: i64,
 }
 
-/// The daemon of a mock. It prints a line and reports after 200 ms that it is ready, unless the variant
-/// excludes this.
+/// The daemon of a mock. It prints a line, and reports after 200 ms that it is ready, unless the variant is a
+/// daemon that does not become ready.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MockDaemon {
-    /// The daemon works a little until it is ended.
+    /// The daemon uses a little CPU time until it is ended.
     Lives,
     /// The daemon exits this time after it was ready, ns.
     Dies(i64),
@@ -53,10 +55,10 @@ pub struct MockScript {
     pub overwrite: u64,
     /// Every K-th message is delivered twice.
     pub duplicate: u64,
-    /// Every K-th message is delivered after the next message of its publisher. The last message has no next one, so it
-    /// is not delivered.
+    /// Every K-th message is delivered after the next message of its publisher. If it is the last message, no next
+    /// message follows, and it is not delivered.
     pub swap: u64,
-    /// Every K-th message has another payload than was written.
+    /// The payload of every K-th message is changed on its way.
     pub corrupt: u64,
     /// Every K-th message is refused when it is published.
     pub refuse: u64,
@@ -74,13 +76,13 @@ pub struct MockScript {
     pub mute_ns: i64,
     /// An endpoint is never matched.
     pub mismatch: bool,
-    /// The kind of matching that endpoints report; the mock's own kind is a count.
+    /// The kind of matching that endpoints report; if it is `None`, they report the number of matched endpoints.
     pub matching: Option<MatchingKind>,
     /// Subscriptions do not tell publishers apart.
     pub nameless: bool,
     /// Messages are delivered on a thread of the mock.
     pub push: bool,
-    /// Messages are copied, also with zero copy.
+    /// Messages are copied, even in a run with zero copy.
     pub copy: bool,
     /// No setting has an effect.
     pub deaf: bool,
@@ -107,7 +109,7 @@ pub struct MockScript {
     pub device: bool,
     /// The daemon that the run starts.
     pub daemon: Option<MockDaemon>,
-    /// The instrument in each worker begins this time after the order to go, ns.
+    /// The time from the order `Go` until the instrument in each worker begins, ns.
     pub start_ns: i64,
     /// CPU time that the instrument itself takes in each worker for each report of a row, ns.
     pub report_ns: i64,

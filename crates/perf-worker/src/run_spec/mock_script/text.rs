@@ -9,7 +9,7 @@ use crate::{
     spec::matching::{MatchingKind, OtherClock},
 };
 
-/// All keys of a script, for the sentences of errors.
+/// All keys of a script, for error messages.
 pub const KEYS: &str = "latency=TIME, slow=K:TIME, early=K:TIME, lose=K, overwrite=K, duplicate=K, swap=K, corrupt=K, refuse=K, \
      stall=ID:TIME, join=ID, subscription=INDEX, match=TIME, mute=TIME, mismatch, matching=KIND, nameless, push, copy, \
      deaf, undeclared, print, daemon, daemon=die:TIME, daemon=silent, daemon=exit, \
@@ -116,7 +116,7 @@ fn time_ns(value: &str) -> Result<i64, &'static str> {
     time_ns.filter(|time_ns| *time_ns <= LONGEST_NS).ok_or("needs a time of at most 1000s")
 }
 
-/// A time in the largest unit that leaves no fraction.
+/// A time, printed in the largest unit in which it is a whole number.
 struct Time(i64);
 
 impl fmt::Display for Time {

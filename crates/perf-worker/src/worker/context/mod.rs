@@ -15,7 +15,7 @@ use crate::{endpoint::EndpointPlan, run_spec::RunSpec};
 use account::InstrumentAccount;
 use outgoing::Outgoing;
 
-/// The value of `Context::expected` before the order to drain.
+/// The value of `Context::expected` before the order `Drain`.
 pub const NOT_DRAINING: u64 = u64::MAX;
 
 /// Orders to the endpoints while they measure. The thread that reads orders sets them.
@@ -23,7 +23,7 @@ pub const NOT_DRAINING: u64 = u64::MAX;
 pub struct Flags {
     /// Publish no more.
     pub stop: AtomicBool,
-    /// End at once: the coordinator has gone or has closed stdin.
+    /// The endpoints must end at once, because the coordinator has gone or has closed stdin.
     pub abandon: Arc<AtomicBool>,
 }
 
@@ -46,7 +46,7 @@ pub struct Context {
     /// The number of samples to expect in the whole run; `NOT_DRAINING` while more may be sent.
     pub expected: Arc<AtomicU64>,
     pub outgoing: SyncSender<Outgoing>,
-    /// The account of threads that only report.
+    /// The accounts of the instrument's own threads except the main thread.
     pub account: InstrumentAccount,
 }
 

@@ -23,11 +23,11 @@ pub enum Outgoing {
         endpoint: Endpoint,
         /// The index of the second.
         second: u64,
-        /// False for a part of a second.
+        /// Whether the row covers a whole second; the last row of an endpoint may cover a part.
         whole: bool,
         /// The counts.
         tally: Box<Tally>,
-        /// The channel on which the empty box comes back.
+        /// The channel through which the reporting thread gives the emptied box back.
         recycle: SyncSender<Box<Tally>>,
     },
     /// An endpoint has finished.

@@ -1,4 +1,5 @@
-//! The creation of a process's endpoints: publishers with their timers or triggers, and clients with both ends.
+//! The creation of a process's endpoints: publishers with their timers or triggers, and clients, each as a
+//! publisher of requests and a subscription to responses.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,7 +14,8 @@ use crate::{
 /// Creates endpoints. A publisher is created before the subscriptions of its node.
 #[derive(Default)]
 pub struct Makers {
-    /// The receiving ends of clients, until their turn of creation comes.
+    /// The response ends of clients. A client is created with its request end; its response end waits here until
+    /// it is created in turn.
     responses: BTreeMap<Endpoint, Part>,
     /// The triggers of publishers.
     triggers: Vec<Arc<Trigger>>,
@@ -23,7 +25,7 @@ impl Makers {
     /// Creates an endpoint; `all` are the contexts of all endpoints of the process.
     ///
     /// # Errors
-    /// A sentence of the middleware.
+    /// The reason, as a sentence of the middleware.
     pub fn create(&mut self, context: &Context, all: &[Context], executor: &mut dyn Executor) -> Result<Part, String> {
         let (spec, plan) = (&context.spec, &context.plan);
         if let Some(part) = self.responses.remove(&plan.endpoint) {

@@ -55,7 +55,7 @@ struct Member<'a> {
 enum Part {
     /// A publisher. The middleware's publisher is in the second field until the start.
     Sender(Arc<Sender>, Option<Box<dyn Publisher + Send>>),
-    /// A subscription. The last field is the time at which the last message had come, ns.
+    /// A subscription. The last field is the time at which no more messages were expected, ns; `None` before that.
     Receiver(Arc<Receiver>, Box<dyn Received + Send>, Option<i64>),
     /// A server.
     Server(Arc<Answering>, Box<dyn Received + Send>),
@@ -80,7 +80,7 @@ pub fn run(contexts: &[Context], session: &dyn Session) -> Result<(), String> {
     let mut ends: Vec<(&Context, End<'_>)> = members.iter_mut().filter_map(Member::end).collect();
     let (Some(start), Some(context)) = (wait_for_start(&mut ends)?, contexts.first()) else { return Ok(()) };
     drop(ends);
-    // From here on this thread only works for the instrument.
+    // From here on this thread works only for the instrument, so its usage no longer counts as the middleware's.
     let created = Usage::of_this_thread()?;
     members.iter_mut().for_each(|member| member.start(&start));
     let mut spins = Spins(Vec::new());
@@ -157,7 +157,8 @@ impl Member<'_> {
         }
     }
 
-    /// Hands over the rows that are due. Returns the time of the next check, ns; none when the endpoint has finished.
+    /// Hands over the rows that are due. Returns the time of the next check, ns; `None` when the endpoint
+    /// has finished.
     fn advance(&mut self, now_ns: i64) -> Result<Option<i64>, String> {
         let context = self.context;
         let refused = |sentence| {
@@ -264,7 +265,7 @@ impl Spins {
         Ok(())
     }
 
-    /// The executors that ended although they were not stopped, each with a sentence.
+    /// The executors that ended although they were not stopped, each with the reason as a sentence.
     fn ended(&self) -> Vec<(u32, String)> {
         let has_ended = |spin: &&Spin| spin.thread.as_ref().is_some_and(JoinHandle::is_finished);
         let sentence = |spin: &Spin| match spin.failure.get() {

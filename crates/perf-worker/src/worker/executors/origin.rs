@@ -20,7 +20,7 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// The origin of a message on a chain; none if the message carries none for this chain.
+    /// The origin of a message on a chain; `None` if the message carries none for this chain.
     pub fn read(taken: &Taken<'_>, link: &ChainLink) -> Option<Origin> {
         if link.begins {
             return Some(Origin { oldest_ns: taken.time_ns, newest_ns: taken.time_ns });

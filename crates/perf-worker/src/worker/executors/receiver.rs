@@ -43,7 +43,8 @@ impl Receiver {
             newest: Latencies::coarse(),
         };
         Receiver {
-            // In an executor, work is CPU time, which the receiver spends itself; so the recorder is not busy.
+            // In an executor, `work_ns` is CPU time, and the receiver itself keeps the thread busy; so the
+            // recorder must not.
             recorder: Arc::new(SharedRecorder::new(&EndpointPlan { work_ns: 0, ..plan.clone() })),
             endpoint: plan.endpoint,
             work_ns: plan.work_ns,

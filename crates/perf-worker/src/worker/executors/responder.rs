@@ -1,4 +1,5 @@
-//! A server of a node: its callback answers each request with the request's stamp, and the keeper hands over the rows.
+//! A server of a node: its callback answers each request with the request's stamp, and the keeper, the
+//! instrument's thread that serves the executors, hands over the rows.
 //!
 //! The clients measure the round trip; a server only counts.
 
@@ -23,7 +24,7 @@ pub struct Answering {
     work_ns: i64,
     touch: Touch,
     rate_hz: u32,
-    /// The counts; none before the start and after the end.
+    /// The counts; `None` before the start and after the end.
     serving: Mutex<Option<Serving>>,
 }
 
@@ -63,12 +64,12 @@ impl Answering {
         });
     }
 
-    /// Hands over the rows that are due. Returns the time of the next check, ns; none when the server has answered
-    /// all requests. `overwritten` is the number of requests that have left the history. `refused` is called with the
-    /// first refusal.
+    /// Hands over the rows that are due. Returns the time of the next check, ns; `None` when the server has
+    /// answered all requests. `overwritten` is the number of requests that have left the history. `refused` is
+    /// called with the first refusal.
     ///
     /// # Errors
-    /// A sentence, if the server cannot go on.
+    /// The reason, as a sentence, if the server cannot go on.
     pub fn advance(&self, now_ns: i64, overwritten: u64, refused: impl FnOnce(String)) -> Result<Option<i64>, String> {
         let mut serving = self.lock();
         let Some(open) = serving.as_mut() else { return Ok(None) };

@@ -38,7 +38,7 @@ struct Sending {
     publisher: Box<dyn Publisher + Send>,
     schedule: Schedule,
     end_ns: i64,
-    /// The index of the first message that was neither sent nor passed over.
+    /// The index of the next message: all earlier messages were sent or skipped.
     next: u64,
     rows: Rows,
     refusals_in_a_row: u32,
@@ -107,11 +107,11 @@ impl Sender {
         }
     }
 
-    /// Hands over the rows that are due. A publisher whose callback runs now is left for the next call. `refused` is
-    /// called with the first refusal.
+    /// Hands over the rows that are due. If the publisher's callback is running, the rows wait for the next call.
+    /// `refused` is called with the first refusal.
     ///
     /// # Errors
-    /// A sentence, if the publisher cannot go on.
+    /// The reason, as a sentence, if the publisher cannot go on.
     pub fn advance(&self, now_ns: i64, refused: impl FnOnce(String)) -> Result<Progress, String> {
         let mut sending = match self.0.try_lock() {
             Ok(sending) => sending,
@@ -161,7 +161,7 @@ impl Sending {
 
     fn triggered(&mut self, origins: &[Option<Origin>]) {
         let awake_ns = now_ns();
-        // After the end there is no row in which a message could count.
+        // After the end of the endpoint, no row is open in which a message could count.
         if self.failure.is_some() || self.next == u64::MAX {
             return;
         }
@@ -176,7 +176,7 @@ impl Sending {
     fn expired(&mut self, passed_over: u64) {
         let awake_ns = now_ns();
         if self.is_stopped() {
-            // After the order to stop, no message becomes due.
+            // After the order `Stop`, no message becomes due.
             self.end_ns = self.end_ns.min(awake_ns);
         }
         let due = self.schedule.due_before(self.end_ns);
@@ -242,7 +242,7 @@ impl Sending {
         }
     }
 
-    /// Hands over all rows. A message that was being prepared when the order to stop came does not count as unsent.
+    /// Hands over all rows. A message that was being prepared when the order `Stop` came does not count as unsent.
     fn finish(&mut self, now_ns: i64) {
         let begun = self.next + u64::from(self.is_stopped());
         self.rows.open.sent.unsent = self.schedule.due_before(now_ns.min(self.end_ns)).saturating_sub(begun);

@@ -19,7 +19,7 @@ pub struct Trigger {
 
 /// The messages that have come.
 struct Arrived {
-    /// Whether a message has come, for each input.
+    /// For each input (a subscription of the node), whether a message has come since the last publish.
     inputs: Vec<bool>,
     /// The origins of the last message of each input, by chain.
     origins: Vec<Vec<Option<Origin>>>,
@@ -28,7 +28,7 @@ struct Arrived {
 }
 
 impl Trigger {
-    /// Creates the trigger of the publisher that `sender` sends for.
+    /// Creates the trigger of the publisher in `sender`.
     pub fn new(plan: &EndpointPlan, sender: Arc<Sender>) -> Trigger {
         let (inputs, links) = (plan.triggers.clone(), plan.chains.clone());
         let none = vec![None; links.len()];

@@ -42,7 +42,7 @@ fn receive(context: &Context, listener: &mut dyn Listener, shared: &SharedRecord
     let (clock, overwritten) = (listener.clock(), listener.overwritten());
     shared.start(context, &start, clock, overwritten);
     let mut publishers = PublisherWatch::new(context, start.start_ns);
-    // From here on this thread only reports.
+    // From here on this thread only reports, so its usage counts as the instrument's.
     let created = Usage::of_this_thread()?;
     while let Some(wait) = shared.advance(context, listener.overwritten())? {
         context.account.update(&created);

@@ -35,13 +35,13 @@ pub struct SentMessage {
     pub sent_ns: i64,
     /// The time at which the publisher began with the message, ns.
     pub awake_ns: i64,
-    /// The time at which publish returned, ns; none if the clock was not read.
+    /// The time at which publish returned, ns; `None` if the clock was not read.
     pub returned_ns: Option<i64>,
-    /// The time at which the message was due, ns; none if it was due at once.
+    /// The time at which the message was due, ns; `None` if it was due at once.
     pub due_ns: Option<i64>,
     /// The size of the message, bytes.
     pub bytes: u64,
-    /// Whether the message was to be loaned.
+    /// Whether the run requests that the message is loaned.
     pub is_loan: bool,
 }
 
@@ -66,5 +66,5 @@ impl SentMessage {
     }
 }
 
-/// The sentence about a message without a stamp.
+/// The error about a message without a stamp.
 pub const NO_STAMP: &str = "the back end sent a message without a stamp: it must call Draft::stamp for each";

@@ -23,7 +23,7 @@ use crate::{
     },
 };
 
-/// The longest delay until the end of the run is noticed.
+/// The longest time for which the publisher sleeps before it checks again whether the run has ended.
 const SLICE_NS: i64 = SECOND_NS / 10;
 
 /// Creates the publisher, waits for matching and for the start, publishes, and stays until the run is over.
@@ -103,9 +103,9 @@ impl<'a> PublisherLoop<'a> {
         }
     }
 
-    /// Publishes until the end of the run or an order to stop.
+    /// Publishes until the end of the run or the order `Stop`.
     pub fn publish_all(&mut self, meanwhile: &mut Meanwhile<'_>) -> Result<(), String> {
-        // The start lies a little in the future, also without a rate.
+        // The start lies a little in the future, so a publisher without a rate must wait for it, too.
         self.idle_until(self.start_ns, meanwhile)?;
         let mut index = 0;
         while !self.is_stopped() {
@@ -130,7 +130,7 @@ impl<'a> PublisherLoop<'a> {
             meanwhile(done_ns, done_ns)?;
         }
         let now_ns = now_ns();
-        // A message that was being prepared when the order to stop came does not count as unsent.
+        // A message that was being prepared when the order `Stop` came does not count as unsent.
         let begun = index + u64::from(self.is_stopped());
         self.rows.open.sent.unsent = self.schedule.due_before(now_ns.min(self.end_ns)).saturating_sub(begun);
         self.rows.last(now_ns);
@@ -163,7 +163,7 @@ impl<'a> PublisherLoop<'a> {
         Ok(())
     }
 
-    /// Sleeps until `time_ns` or an order to stop, and hands over rows meanwhile. Returns the time.
+    /// Sleeps until `time_ns` or the order `Stop`, and hands over rows meanwhile. Returns the time.
     fn idle_until(&mut self, time_ns: i64, meanwhile: &mut Meanwhile<'_>) -> Result<i64, String> {
         loop {
             let now_ns = now_ns();

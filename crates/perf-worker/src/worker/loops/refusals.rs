@@ -9,7 +9,7 @@ use crate::worker::{
 pub struct Refusals<'a> {
     context: &'a Context,
     in_a_row: u32,
-    /// The first reason has been reported; later refusals are only counted.
+    /// Whether the first reason has been reported; later refusals are only counted.
     is_reported: bool,
 }
 
@@ -19,7 +19,7 @@ impl<'a> Refusals<'a> {
         Refusals { context, in_a_row: 0, is_reported: false }
     }
 
-    /// Ends the row of refusals after a success.
+    /// Sets the number of refusals in a row to 0, after a success.
     pub fn reset(&mut self) {
         self.in_a_row = 0;
     }
@@ -27,7 +27,7 @@ impl<'a> Refusals<'a> {
     /// Counts a refused message. `refused` is the name of such messages in sentences.
     ///
     /// # Errors
-    /// A sentence, after [`MOST_REFUSALS`] refusals in a row.
+    /// The last reason, as a sentence, after [`MOST_REFUSALS`] refusals in a row.
     pub fn count(&mut self, refused: &str, report: &str, reason: &str) -> Result<(), String> {
         self.in_a_row += 1;
         if self.in_a_row == MOST_REFUSALS {

@@ -1,9 +1,9 @@
 //! A thread that several endpoints share: a publisher and its subscriptions, or a client of a service.
 //!
 //! After each message the thread takes the samples that have arrived. While no message is due, a client waits for
-//! responses, so that it takes each response when it arrives; the subscriptions of a publisher are not waited for, and
-//! the thread sleeps until the next message is due. With INTRA_THREAD the subscriptions take the messages of this
-//! publisher: no thread has to be woken, so the latency is the cost of the middleware's calls alone.
+//! responses, so that it takes each response when it arrives. A thread with a publisher and its subscriptions does not
+//! wait for samples: it sleeps until the next message is due. With INTRA_THREAD the subscriptions take the messages of
+//! this publisher: no thread has to be woken, so the latency is the cost of the middleware's calls alone.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use crate::worker::context::Context;
 use crate::worker::matching::probe::End;
 use crate::worker::matching::wait_for_start;
 
-/// The longest wait for samples of one subscription while others may have samples.
+/// The longest wait for samples of one subscription while other subscriptions may have samples.
 const TURN: Duration = Duration::from_millis(1);
 
 /// Creates the endpoints, waits for the start, publishes and takes in turn, and stays until the run is over.

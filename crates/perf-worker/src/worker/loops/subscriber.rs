@@ -1,8 +1,8 @@
 //! The subscriber's loop: it waits, takes all samples, and records the time of reception of each.
 //!
 //! The back end reads the time of reception as soon as it has the sample. There is no allocation, lock, report or
-//! system call per sample. Rows go out once a second, also empty ones. Invariant: a row is handed over only when it has
-//! all samples that were received in its second.
+//! system call per sample. Rows go out once a second, even if they are empty. Invariant: a row is handed over only
+//! when it has all samples that were received in its second.
 
 use std::time::Duration;
 
@@ -91,14 +91,14 @@ impl<'a> SubscriberLoop<'a> {
         Ok(())
     }
 
-    /// Takes the samples at hand. Returns the time up to which all arrived samples have been taken; `None` at the end,
-    /// when all samples that were sent have arrived or no more are expected.
+    /// Takes the samples that have arrived. Returns the time up to which all arrived samples have been taken;
+    /// `None` at the end, when all samples that were sent have arrived or no more are expected.
     #[inline]
     pub fn take_rest(&mut self) -> Result<Option<i64>, String> {
         while !self.context.flags.is_abandoned() {
             if self.recorder.is_complete(self.subscription.overwritten()) {
-                // Samples that are still at hand arrived earlier. Publishers of other programs do not stop, so this
-                // loop would not end for them.
+                // Samples that have arrived and have not been taken yet are taken now. Publishers of other
+                // programs do not stop, so this loop would not end for them.
                 while self.context.plan.publishers > 0 && self.take_one()? {}
                 break;
             }
@@ -120,18 +120,18 @@ impl<'a> SubscriberLoop<'a> {
         Ok(None)
     }
 
-    /// Takes all samples at hand. A thread that also publishes calls this after each message.
+    /// Takes all samples that have arrived. A thread that also publishes calls this after each message.
     pub fn take_available(&mut self, now_ns: i64) -> Result<(), String> {
         while self.take_one()? {}
         self.recorder.rows.until(now_ns);
         Ok(())
     }
 
-    /// Waits until a sample comes, a row of figures is due, or the orders of the coordinator are to be checked, and not
-    /// longer than `longest`.
+    /// Waits until a sample comes, a row of figures is due, or it is time to check the orders of the coordinator,
+    /// but not longer than `longest`.
     pub fn wait(&mut self, now_ns: i64, longest: Duration) -> Result<(), String> {
-        // This check comes before the wait: right after the wait a sample may be at hand, which the check
-        // would delay.
+        // This check comes before the wait: right after the wait a sample may have arrived, and the check would
+        // delay it.
         self.publishers.check(&mut *self.subscription, self.recorder.taken, now_ns)?;
         if self.context.spec.wait == Wait::Spin {
             std::hint::spin_loop();

@@ -1,5 +1,5 @@
-//! Matching: before the start, endpoints wait until they are matched, answer the coordinator's questions, and wait for
-//! the order to go.
+//! Matching: before the start, endpoints wait until they are matched, answer the coordinator's questions, and wait
+//! for the order `Go`.
 //!
 //! The time until the endpoints are matched is the only measurement here.
 
@@ -30,11 +30,11 @@ pub struct Start {
     pub start_ns: i64,
     /// The run's publishers, as far as the middleware distinguishes them.
     pub sources: Vec<Source>,
-    /// The messages that each endpoint of the thread took among probes.
+    /// For each endpoint of the thread, the messages other than probes that it took before the start.
     pub early: Vec<Early>,
 }
 
-/// An endpoint of this thread that waits.
+/// An endpoint of this thread that waits for its matching.
 struct Waiting<'a, 'b> {
     context: &'a Context,
     end: &'a mut End<'b>,
@@ -42,12 +42,12 @@ struct Waiting<'a, 'b> {
     is_matched: bool,
 }
 
-/// Applies the placement to this thread, reports that its endpoints exist, waits until they are matched, and then waits
-/// for the start. Returns the time of the start; `None` if the run ended before it. The order to go comes through the
-/// first endpoint.
+/// Applies the placement to this thread, reports that its endpoints exist, waits until they are matched, and then
+/// waits for the start. Returns the time of the start; `None` if the run ended before it. The order `Go` is read
+/// from the channel of the first endpoint.
 ///
 /// # Errors
-/// A sentence, if the middleware failed or the kernel refused the placement.
+/// The reason, as a sentence, if the middleware failed or the kernel refused the placement.
 pub fn wait_for_start(endpoints: &mut [(&Context, End<'_>)]) -> Result<Option<Start>, String> {
     // The middleware's own threads exist already, so they do not inherit the placement.
     if let Some((context, _)) = endpoints.first() {
@@ -98,7 +98,7 @@ fn take_last_probes(endpoints: &mut [Waiting<'_, '_>], start_ns: i64) {
 }
 
 impl Waiting<'_, '_> {
-    /// Checks whether the endpoint still waits for others, and reports a change.
+    /// Checks whether the endpoint still waits for other endpoints, and reports a change.
     fn check(&mut self, created_ns: i64) -> Result<(), String> {
         let Waiting { context, end, probes, .. } = self;
         let matching = end.matching().matched()?;

@@ -1,9 +1,9 @@
 //! Probes: messages with the time 0, which show before the start that messages arrive.
 //!
-//! A middleware that does not count matched endpoints needs probes. Publishers send them from their creation until the
-//! order to go; a subscription is matched when it has heard all publishers that it expects. Probes are in no count:
-//! they are taken before the start, and the recorders ignore late probes. If the order to go comes late, a message of
-//! this run may arrive among the probes; this message is kept for the recorder.
+//! A middleware that does not count matched endpoints needs probes. Publishers send them from their creation until
+//! the order `Go`; a subscription is matched when it has received a probe of each publisher that it expects.
+//! Probes are in no count: they are taken before the start, and the recorders ignore late probes. If the order
+//! `Go` comes late, a message of this run may arrive among the probes; this message is kept for the recorder.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
@@ -49,11 +49,11 @@ pub struct Early {
     pub own: Vec<(Taken<'static>, Vec<u8>)>,
 }
 
-/// The messages that an endpoint receives before the start.
+/// The messages that an endpoint receives before the start, and their publishers.
 #[derive(Debug)]
 pub struct Heard {
     sources: BTreeSet<[u8; 16]>,
-    /// The expected publishers belong to this run.
+    /// Whether the expected publishers belong to this run.
     own: bool,
     early: Early,
 }
@@ -137,7 +137,7 @@ impl Probes {
         }
     }
 
-    /// Takes the messages at hand; a relay passes them on.
+    /// Takes the messages that have arrived; a relay sends them on.
     pub fn receive(&mut self, context: &Context, end: &mut End<'_>) {
         for _ in 0..MOST_AT_ONCE {
             let heard = &mut self.heard;
@@ -169,8 +169,8 @@ impl Probes {
         }
     }
 
-    /// Whether an endpoint has heard all publishers that it expects, or any if the middleware does not
-    /// distinguish publishers.
+    /// Whether an endpoint has received messages of all publishers that it expects or, if the middleware does not
+    /// distinguish publishers, of any publisher.
     pub fn are_enough(&self, context: &Context, end: &End<'_>) -> bool {
         let expected = context.plan.expected as usize;
         let enough = if context.spec.capabilities.sources { expected } else { expected.min(1) };
@@ -182,7 +182,7 @@ impl Probes {
         self.heard.take_early()
     }
 
-    /// Adds the publishers that were heard, and a refused probe, to the match status.
+    /// Adds the publishers whose messages were received, and the refusal of a probe, to the match status.
     pub fn explain(&self, context: &Context, end: &End<'_>, status: &mut MatchStatus) {
         if !self.are_enough(context, end) {
             let heard = self.heard.sources.len();

@@ -20,7 +20,7 @@ impl Ends {
     /// Creates both ends of a relay. In a run with a service, both ends belong to the server.
     ///
     /// # Errors
-    /// A sentence of the middleware.
+    /// The reason, as a sentence of the middleware.
     pub fn create(context: &Context, session: &dyn Session) -> Result<Ends, String> {
         let (spec, plan) = (&context.spec, &context.plan);
         if plan.service {
@@ -57,7 +57,7 @@ impl Matched for Ends {
 
 /// A message that is passed on.
 pub struct Passed {
-    /// The stamp of the message, which the relay keeps.
+    /// The stamp of the received message, which the relay sends unchanged.
     pub stamp: Stamp,
     /// The part of the payload that is written.
     pub touch: Touch,

@@ -54,10 +54,10 @@ impl Placement {
         Placement { rt_priority: *rt_priority, rt_scope: *rt_scope, rt_cpus: rt_cpus.clone(), pins: pins.clone() }
     }
 
-    /// Checks whether the machine allows the placement, on a thread that ends at once.
+    /// Checks whether the machine allows the placement, by trying it on a thread that ends afterwards.
     ///
     /// # Errors
-    /// A sentence with the value that is refused, the reason and the remedy.
+    /// The value that is refused, the reason and the remedy, as a sentence.
     pub fn check(&self) -> Result<(), String> {
         let attempt = std::thread::scope(|scope| {
             let thread = std::thread::Builder::new().name("placement".to_owned());
@@ -71,7 +71,7 @@ impl Placement {
         }
     }
 
-    /// Tries the placement on the calling thread, which keeps it.
+    /// Tries the placement on the calling thread. The placement stays in effect on this thread.
     fn try_here(&self) -> Result<(), String> {
         for (option, cpus) in [("--use-rt-cpus", &self.rt_cpus), ("--pin", &self.pins)] {
             // The CPUs are tried one by one: the kernel accepts a list if one of its CPUs is usable, and ignores the
@@ -130,7 +130,8 @@ impl Placement {
 /// Restricts the calling thread, and the threads that it starts, to these CPUs.
 ///
 /// # Errors
-/// A sentence that begins with `option`, if none of the CPUs is usable or this program may not choose its CPUs.
+/// The reason, as a sentence that begins with `option`, if none of the CPUs is usable or this program may not
+/// choose its CPUs.
 pub fn run_on(option: &str, cpus: &[u32]) -> Result<(), String> {
     let mut set = CpuSet::new();
     for &cpu in cpus {
@@ -147,7 +148,7 @@ pub fn run_on(option: &str, cpus: &[u32]) -> Result<(), String> {
     })
 }
 
-/// The usable CPUs, as a part of a sentence. The calling thread may use all of them afterwards.
+/// The usable CPUs, as a part of a sentence. To find them, the function lets the calling thread use all of them.
 fn usable() -> String {
     let mut all = CpuSet::new();
     (0..CpuSet::MAX_CPU).for_each(|cpu| all.set(cpu));
@@ -220,7 +221,8 @@ fn has(capability: CapabilitySet) -> bool {
     capabilities(None).is_ok_and(|sets| sets.effective.contains(capability))
 }
 
-/// The three ways to get a permission.
+/// The three ways to get a permission, as a part of a sentence: a limit of the user, an option of Docker,
+/// or a capability.
 fn way(limit: &str, docker_limit: &str, capability: &str) -> String {
     let program = std::env::current_exe().map_or("perf_test".to_owned(), |path| path.display().to_string());
     format!(

@@ -20,7 +20,7 @@ impl Scheduling {
     /// Reads the scheduling of the calling thread.
     ///
     /// # Errors
-    /// A sentence, if the kernel does not report the scheduling.
+    /// The reason, as a sentence, if the kernel does not report the scheduling.
     pub fn of_this_thread() -> Result<Scheduling, String> {
         let unknown =
             |error: &dyn std::fmt::Display| format!("the kernel does not tell how a thread is scheduled: {error}");
@@ -36,7 +36,7 @@ impl Scheduling {
     /// Applies the scheduling to the calling thread, and to the threads that this thread starts from now on.
     ///
     /// # Errors
-    /// A sentence, if the kernel refuses the scheduling.
+    /// The reason, as a sentence, if the kernel refuses the scheduling.
     pub fn restore(&self) -> Result<(), String> {
         let refused = |error: &dyn std::fmt::Display| format!("a thread cannot get back its own scheduling: {error}");
         let priority = match self.policy {

@@ -1,4 +1,4 @@
-//! Tests of the placement of threads, and of the sentences if it is refused.
+//! Tests of the placement of threads, and of the error messages when a placement is refused.
 
 use std::sync::mpsc;
 

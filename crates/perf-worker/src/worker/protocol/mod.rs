@@ -36,7 +36,8 @@ use crate::{
     run_spec::RunSpec,
 };
 
-/// The value in `Drain::expected` if the number is not known: then only a timeout shows that no more samples come.
+/// The value in `Drain::expected` if the number of samples is not known: then only a timeout shows that no more
+/// samples come.
 pub const UNKNOWN: u64 = u64::MAX - 1;
 
 /// Version of this protocol: a worker of another version refuses its plan. `docs/internals/releasing.md` describes
@@ -71,9 +72,10 @@ pub enum Order {
     Explain,
     /// Start at this time of CLOCK_MONOTONIC.
     Go {
-        /// Due time of the first message of a publisher without a phase, and beginning of row 0, ns.
+        /// The beginning of row 0, ns. At this time the first message of a publisher without a phase is due.
         start_ns: i64,
-        /// The publishers of this run whose id is known. An only publisher is listed even without an id.
+        /// The publishers of this run whose id is known. If the run has only one publisher, it is listed even
+        /// without an id.
         #[serde(default)]
         sources: Vec<Source>,
     },
@@ -101,10 +103,10 @@ pub enum Report {
         endpoint: Endpoint,
         /// Time of creation, ns of CLOCK_MONOTONIC.
         created_ns: i64,
-        /// The id in the messages of a publisher; none if the id is not known, and for other endpoints.
+        /// The id in the messages of a publisher; `None` if the id is not known, and for other endpoints.
         #[serde(default)]
         source: Option<[u8; 16]>,
-        /// The clock of the endpoint's times; none if it is CLOCK_MONOTONIC.
+        /// The clock of the endpoint's times; `None` if it is CLOCK_MONOTONIC.
         #[serde(default)]
         clock: Option<OtherClock>,
     },
@@ -127,23 +129,23 @@ pub enum Report {
         endpoint: Endpoint,
         /// Row `k` covers second `k` from the start.
         second: u64,
-        /// False for the part of a second at the end of an endpoint.
+        /// False if the row covers the part of a second that is left at the end of an endpoint.
         whole: bool,
         /// The counts of the endpoint in this second.
         counts: Box<Counts>,
         /// The usage of the endpoint's process so far.
         resources: Resources,
     },
-    /// One second of all endpoints of a process that has thousands.
+    /// The sums over all endpoints of a process in one second, if the process has many endpoints.
     ProcessRow {
         /// Row `k` covers second `k` from the start.
         second: u64,
-        /// False for the partial seconds at the ends of the endpoints.
+        /// False if the row has the parts of seconds that are left at the ends of the endpoints.
         whole: bool,
         /// The sums of the endpoints' counts.
         counts: Box<Counts>,
-        /// The number of messages of each publisher that used up ids and were not sent: the middleware refused them,
-        /// or a timer skipped them.
+        /// For each publisher, the number of messages that have ids but were not sent: the middleware refused
+        /// them, or a timer skipped them.
         gaps: Vec<(Endpoint, u64)>,
         /// The usage of the process so far.
         resources: Resources,
@@ -171,10 +173,10 @@ pub enum Report {
         footprint: Footprint,
         /// The usage of each thread of the process while it measured.
         threads: Vec<ThreadUsage>,
-        /// The memory of the device that was measured; none if this process was measured.
+        /// The memory of the device that was measured; `None` if this process was measured.
         #[serde(default)]
         device: Option<DeviceMemory>,
-        /// The memory in which the instrument counts, bytes; none if it is not known.
+        /// The memory in which the instrument counts, bytes; `None` if it is not known.
         #[serde(default)]
         instrument_bytes: Option<u64>,
     },
@@ -205,10 +207,11 @@ pub struct EndpointReport {
     pub last_seen: u64,
     /// The number of samples that were sent before the first sample of this subscription.
     pub before_matched: u64,
-    /// The time from the start until the topic's last publisher had left; none if a publisher was there at the end,
-    /// or none ever was.
+    /// The time from the start until the topic's last publisher had left; `None` if the topic had a publisher at
+    /// the end, or never had one.
     pub alone_since_ns: Option<i64>,
-    /// The reasons why endpoints of the topic were not matched, if none ever was matched or no sample was received.
+    /// The reasons why endpoints of the topic were not matched, if no endpoint was ever matched or no sample
+    /// was received.
     pub mismatches: Vec<String>,
     /// The times from message to message of a publisher in an executor.
     pub interval_ns: Moments,

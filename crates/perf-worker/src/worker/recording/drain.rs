@@ -1,7 +1,7 @@
 //! The end of a receiving endpoint: all samples that were sent have arrived, or no more are expected.
 //!
-//! The end applies to subscriptions and relays after the order to drain. The timeout is longer than every latency that
-//! was seen: a slow sample must not count as lost.
+//! The end applies to subscriptions and relays after the order `Drain`. The timeout is longer than every latency
+//! that was seen: a slow sample must not count as lost.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -31,7 +31,7 @@ pub struct DrainMonitor {
     since_ns: Option<i64>,
     last_arrival_ns: i64,
     longest_latency_ns: i64,
-    /// No sample has arrived, so latencies are not known.
+    /// Whether no sample has arrived yet, so that latencies are not known.
     silent: bool,
 }
 
@@ -61,9 +61,9 @@ impl DrainMonitor {
         accounted >= self.expected.load(Ordering::Relaxed)
     }
 
-    /// Whether no more samples are expected at `now_ns`, because of a timeout. For this run's publishers the timeout
-    /// begins with the last sample, and not before the order to drain. Publishers of other programs do not stop, so
-    /// for them the timeout begins with the order to drain.
+    /// Whether no more samples are expected at `now_ns`, because of a timeout. For this run's publishers the
+    /// timeout begins with the last sample, and not before the order `Drain`. Publishers of other programs do not
+    /// stop, so for them the timeout begins with the order `Drain`.
     pub fn is_over(&mut self, now_ns: i64) -> bool {
         if !self.has_begun() {
             return false;
@@ -72,7 +72,7 @@ impl DrainMonitor {
         now_ns - if self.own { self.last_arrival_ns.max(since_ns) } else { since_ns } > self.timeout_ns()
     }
 
-    /// The longest time to wait for a sample, if a row is to be handed over at `hand_over_ns`.
+    /// The longest time to wait for a sample, if the next row is due to be handed over at `hand_over_ns`.
     pub fn wait(&self, now_ns: i64, hand_over_ns: i64) -> Duration {
         let longest_ns = if self.has_begun() { DRAIN_WAIT_NS } else { LONGEST_WAIT_NS };
         Duration::from_nanos((hand_over_ns - now_ns).clamp(1, longest_ns) as u64)

@@ -13,7 +13,8 @@ const CHECK_INTERVAL_NS: i64 = SECOND_NS / 10;
 /// The publishers of a topic, as its subscription sees them.
 pub struct PublisherWatch {
     start_ns: i64,
-    /// The publishers belong to this run. Then the watch ends its checks when the first sample has come.
+    /// Whether the publishers belong to this run. If they do, the watch ends its checks when the first sample
+    /// has come.
     own: bool,
     publisher_seen: bool,
     alone_since_ns: Option<i64>,

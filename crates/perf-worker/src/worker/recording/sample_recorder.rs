@@ -40,7 +40,8 @@ pub struct SampleRecorder {
     scope_ns: Range<i64>,
     /// Whether the last sample was sent within the time of the statistics.
     in_scope: bool,
-    /// The schedule of this run's publishers without their phases; the schedule of other publishers is not known.
+    /// The schedule of this run's publishers without their phases; `None` if other programs publish, whose
+    /// schedule is not known.
     schedule: Option<Schedule>,
     /// The publishers of this run.
     sources: Sources,
@@ -54,12 +55,12 @@ pub struct SampleRecorder {
     first_id: Option<u64>,
     /// The limits for messages whose publisher has no limits of its own, or is not known.
     limits_ns: (u64, u64),
-    /// Messages that are late or missing are kept one by one.
+    /// Whether messages that are late or missing are kept one by one.
     tracking: bool,
     touch: Touch,
-    /// The phases of a sample may be marked.
+    /// Whether samples may have the times of phases (serialised, arrived, in hand).
     has_phases: bool,
-    /// Samples are to be read in place.
+    /// Whether the run requests that samples are read in place.
     zero_copy: bool,
     /// The number of samples taken, whenever they were sent, without duplicates.
     pub taken: u64,
@@ -67,7 +68,7 @@ pub struct SampleRecorder {
     overwritten_before: u64,
     /// The number of samples and probes that had left the history when the last sample was taken.
     overwritten: u64,
-    /// Monitors the end of the subscription.
+    /// The monitor of the end of the subscription.
     pub drain: DrainMonitor,
 }
 
@@ -129,7 +130,7 @@ impl SampleRecorder {
         }
         let converted = self.with_host_times(taken);
         let taken = converted.as_ref().unwrap_or(taken);
-        // A thread that always finds a sample hands over rows here.
+        // A thread that always has a sample to take never waits, so it hands over its rows here.
         self.rows.until(taken.received_ns);
         self.count(taken);
     }
@@ -146,7 +147,7 @@ impl SampleRecorder {
         self.count(taken);
     }
 
-    /// The sample with all times converted to CLOCK_MONOTONIC; none if no time needs a conversion.
+    /// The sample with all times converted to CLOCK_MONOTONIC; `None` if no time needs a conversion.
     #[inline]
     fn with_host_times<'a>(&self, taken: &Taken<'a>) -> Option<Taken<'a>> {
         if !self.has_other_clocks {
@@ -294,7 +295,7 @@ fn elapsed_ns(begin_ns: i64, end_ns: i64, error_ns: i64) -> Option<u64> {
     u64::try_from(if (-error_ns..0).contains(&elapsed_ns) { 0 } else { elapsed_ns }).ok()
 }
 
-/// Adds the phases of a sample, as far as they are marked.
+/// Adds the times of a sample's phases, as far as the back end has observed them.
 #[inline]
 fn add_phases(received: &mut Received, taken: &Taken<'_>) {
     if let Some(arrived_ns) = taken.arrived_ns {
@@ -320,7 +321,8 @@ mod tests {
         worker::{Flags, NOT_DRAINING, context::account::InstrumentAccount, placement::Placement},
     };
 
-    /// A subscription of a run without seconds to leave out. It gets no orders, and no thread reads its reports.
+    /// A subscription of a run whose statistics leave out no seconds. It gets no orders, and no thread reads
+    /// its reports.
     fn context() -> Context {
         let mut spec = example();
         (spec.warmup_s, spec.ignore_s) = (0, 0);

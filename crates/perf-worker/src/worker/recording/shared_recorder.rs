@@ -18,8 +18,8 @@ use crate::{
     },
 };
 
-/// A row is ended this long after its second, so that it includes samples that were received within the second and are
-/// being recorded now.
+/// The time from the end of a second until its row is ended, so that the row includes samples that were received
+/// within the second and are still being recorded then.
 pub const GRACE_NS: i64 = SECOND_NS / 100;
 
 /// The recorder of a subscription, which the threads of the middleware share.
@@ -68,8 +68,8 @@ impl SharedRecorder {
         self.recorder.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Hands over the rows that are due. Returns the time to wait until the next call; none at the end. `overwritten`
-    /// is the number of samples that have left the history.
+    /// Hands over the rows that are due. Returns the time to wait until the next call; `None` at the end.
+    /// `overwritten` is the number of samples that have left the history.
     pub fn advance(&self, context: &Context, overwritten: u64) -> Result<Option<Duration>, String> {
         if let Some(sentence) = self.failure.lock().unwrap_or_else(PoisonError::into_inner).take() {
             return Err(sentence);

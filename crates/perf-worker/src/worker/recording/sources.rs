@@ -9,7 +9,7 @@ use crate::{
 pub enum Sources {
     /// All publishers have this phase and this clock.
     Same(i64, Option<OtherClock>),
-    /// Each publisher has its own entry, in the order of the sources.
+    /// Each publisher has an entry of its own, and the entries are in the order of the publishers' ids.
     Own(Vec<Source>),
 }
 

@@ -22,7 +22,7 @@ pub struct ProcessRows {
     open: BTreeMap<u64, OpenRow>,
     rest: Option<(u64, OpenRow)>,
     totals: BTreeMap<Endpoint, Tally>,
-    /// The endpoints that report no more rows, and the number of them that ended in each second.
+    /// The endpoints that report no more rows; `ends` has the number of endpoints that ended in each second.
     ended: BTreeSet<Endpoint>,
     ends: BTreeMap<u64, usize>,
 }
@@ -155,7 +155,7 @@ mod tests {
         };
         assert!(add(one, 0, true, 5, 0).is_empty());
         assert_eq!(add(other, 0, true, 7, 2), [(0, true, 12, 1)]);
-        // Rows wait for an endpoint that is behind, and not for one that has ended.
+        // A row waits for the part of an endpoint that is behind, and not for an endpoint that has ended.
         assert!(add(one, 1, true, 5, 0).is_empty());
         assert!(add(one, 2, true, 5, 0).is_empty());
         assert_eq!(add(other, 1, true, 3, 0), [(1, true, 8, 0)]);

@@ -40,7 +40,8 @@ pub struct Reporter {
     start_delay: Duration,
     /// The CPU time of this thread for each row that the mock's script sets.
     row_work_ns: i64,
-    /// The keeper of executors sends the rows of a second together.
+    /// Whether the rows of a second come together, because one thread, the keeper of the executors, hands over all
+    /// of them.
     rows_come_together: bool,
     /// The resources that were reported last.
     reported: Resources,
@@ -53,7 +54,7 @@ pub struct Reporter {
 }
 
 impl Reporter {
-    /// Sends the reports that arrive from `endpoints` endpoints.
+    /// Creates the sender of the reports of a process that has `endpoints` endpoints.
     pub fn new(
         reports: Receiver<Outgoing>,
         account: InstrumentAccount,
@@ -66,7 +67,8 @@ impl Reporter {
         let row_work_ns = spec.mock.report_ns;
         let rows_come_together = spec.executor.is_some();
         let (threads_before, second) = (Vec::new(), None);
-        // The total of an endpoint cannot leave out seconds, and has no single messages.
+        // In a process that reports sums, the total of an endpoint cannot leave out seconds, and has no
+        // single messages.
         let is_plain = spec.left_out_s() == 0 && !spec.tracking;
         let has_sums = rows_come_together && endpoints >= MANY_ENDPOINTS && is_plain;
         let process = has_sums.then(|| ProcessRows::new(endpoints));

@@ -21,7 +21,7 @@ pub struct Rows {
     seconds: Seconds,
     /// The open row.
     pub open: Box<Tally>,
-    /// Rows that have ended and are to be handed over, with their seconds.
+    /// Rows that have ended and have not been handed over yet, with their seconds.
     ended: VecDeque<(u64, Box<Tally>)>,
     delay_ns: i64,
     /// The time at which a row ends or is handed over next, ns.
@@ -72,13 +72,13 @@ impl Rows {
         }
     }
 
-    /// The time at which the next row is to be handed over, ns.
+    /// The time at which the next row is due to be handed over, ns.
     pub fn hand_over_ns(&self) -> i64 {
         self.ended.front().map_or(self.seconds.end_ns(), |(second, _)| self.seconds.end_of_ns(*second)) + self.delay_ns
     }
 
-    /// Ends the rows whose seconds are over at `now_ns`, without handing them over: threads of the middleware call
-    /// this.
+    /// Ends the rows whose seconds are over at `now_ns`, without handing them over, because threads of the
+    /// middleware call this method.
     #[inline]
     pub fn end_until(&mut self, now_ns: i64) {
         while let Some(second) = self.seconds.close(now_ns) {

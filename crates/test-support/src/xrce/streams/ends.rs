@@ -79,8 +79,9 @@ pub struct Ends {
 }
 
 impl Ends {
-    /// Makes an output with `window` slots and an input with `before_turn` slots, each for a body of `capacity`
-    /// bytes, and a buffer for fragments.
+    /// Makes an output with `window` slots, and an input with `before_turn` slots for messages that arrive before
+    /// their turn. Each slot has room for a body of `capacity` bytes. The input also has a buffer of `buffer`
+    /// bytes for fragments.
     #[must_use]
     pub fn new(window: usize, before_turn: usize, capacity: usize, buffer: usize) -> Self {
         Self {
