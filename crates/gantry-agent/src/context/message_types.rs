@@ -12,13 +12,13 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-/// The types of earlier data by their hashes, so that each definition is parsed only once.
+/// The types of the data that clients have written, by their hashes, so that each definition is parsed only once.
 #[derive(Default)]
 pub struct MessageTypes(Mutex<BTreeMap<[u8; 32], Arc<MessageType>>>);
 
 impl MessageTypes {
-    /// The type of a description; `None` if the description has no definition, as one that the agent has from
-    /// other endpoints.
+    /// The type of a description; `None` if the description has no definition, for example because the agent has it
+    /// from another endpoint.
     ///
     /// # Errors
     /// A sentence: the definition cannot be read.
