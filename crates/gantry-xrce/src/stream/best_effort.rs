@@ -5,7 +5,7 @@ use super::sequence::Sequence;
 use super::slots::{SlotMessage, Storage};
 use crate::time::Instant;
 
-/// A best-effort output stream. Its slots hold messages until the line takes them; one slot is enough.
+/// A best-effort output stream. Its slots hold messages until they are sent; one slot is enough.
 #[derive(Debug)]
 pub struct BestEffortOutput<S> {
     queue: Queue,
@@ -20,8 +20,8 @@ impl<S: Storage> BestEffortOutput<S> {
         Self { queue: Queue::new(), next: Sequence(0), sent: 0, storage }
     }
 
-    /// Reserves room for submessages of `length` bytes, including their headers: in the message that is sent next,
-    /// if it has room.
+    /// Reserves room for submessages of `length` bytes, including their headers: in the message that is being
+    /// filled, if it has room, or in a new message.
     ///
     /// # Errors
     /// [`Refused`]: no slot is free, or a slot is too short; a best-effort stream has no fragments.
@@ -29,7 +29,7 @@ impl<S: Storage> BestEffortOutput<S> {
         self.queue.begin(self.storage.slots(), length)
     }
 
-    /// Closes the newest message, which takes no more submessages.
+    /// Closes the newest message: no further submessage is added to it.
     pub fn end_message(&mut self) {
         self.queue.close();
     }
