@@ -84,10 +84,10 @@ impl<S: Storage> BestEffortOutput<S> {
 pub struct BestEffortCounts {
     /// Messages that were taken.
     pub received: u32,
-    /// The number of messages that were skipped: lost, or overtaken by a newer one.
+    /// The number of skipped sequence numbers: their messages were lost, or a newer message overtook them.
     pub lost: u32,
-    /// The number of messages that were refused because they were older than the newest one, or duplicates of it.
-    /// A message that was overtaken also counts as lost.
+    /// The number of messages that were refused because they were not newer than the newest received message:
+    /// duplicates, and overtaken messages, which also count as lost.
     pub old: u32,
 }
 
@@ -105,7 +105,7 @@ impl BestEffortInput {
         Self { next: Sequence(0), counts: BestEffortCounts { received: 0, lost: 0, old: 0 } }
     }
 
-    /// Whether the message is newer than all earlier messages, so that its body has to be read.
+    /// Whether the message is newer than all earlier ones. If so, the caller reads its body.
     #[must_use]
     pub fn receive(&mut self, sequence: Sequence) -> bool {
         let Some(skipped) = sequence.distance_from(self.next) else {
