@@ -159,7 +159,7 @@ impl Look<'_> {
         }
     }
 
-    /// Adds the lags and losses of subscriptions, which the publishers' files and the reader records contain.
+    /// Adds the lags of subscriptions, and the messages that processes hold, from the reports on publishers.
     fn add_readers(&mut self, report: &DomainReport) {
         let living = report.processes.iter().filter(|process| process.is_alive);
         for publisher in living.flat_map(|process| &process.publishers) {

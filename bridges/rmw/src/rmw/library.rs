@@ -42,7 +42,8 @@ impl Library {
     /// Loads the RMW of this name, or at this path.
     ///
     /// # Errors
-    /// A sentence: the RMW is Gantry's own, is not found, cannot be loaded, or is of a distribution that is not known.
+    /// The reason, as a sentence: the RMW is Gantry's own, is not found, cannot be loaded, or is of a distribution
+    /// that is not known.
     pub fn load(name: &str) -> Result<Arc<Library>, String> {
         let path = find(name)?;
         let symbols = Symbols::open(&path)?;

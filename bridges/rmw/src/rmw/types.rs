@@ -57,7 +57,7 @@ impl Types {
     /// The type support of a message, by its name as `std_msgs/msg/String`.
     ///
     /// # Errors
-    /// A sentence: its package is not installed, or its library cannot be used.
+    /// The reason, as a sentence: its package is not installed, or its library cannot be used.
     pub fn message(&mut self, type_name: &str) -> Result<Arc<MessageSupport>, String> {
         if let Some(found) = self.messages.get(type_name) {
             return Ok(found.clone());

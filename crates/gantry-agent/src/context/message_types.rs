@@ -21,7 +21,7 @@ impl MessageTypes {
     /// from another endpoint.
     ///
     /// # Errors
-    /// A sentence: the definition cannot be read.
+    /// The reason, as a sentence: the definition cannot be read.
     pub fn read(&self, described: &TypeDescription) -> Result<Option<Arc<MessageType>>, String> {
         if described.definition.is_empty() {
             return Ok(None);
@@ -42,7 +42,8 @@ impl MessageTypes {
 /// is not checked. Allocates only for big-endian data.
 ///
 /// # Errors
-/// A sentence: the data is not a message of the type; or it is big-endian, and the type has no definition.
+/// The reason, as a sentence: the data is not a message of the type; or it is big-endian, and the type has
+/// no definition.
 pub fn checked<'d>(
     message_type: Option<&MessageType>,
     order: ByteOrder,

@@ -160,7 +160,7 @@ impl Feed {
         Ok(node.create_generic_subscription(topic, message_type.clone(), qos)?)
     }
 
-    /// Takes messages until there are no viewers, or until the topic's history has changed.
+    /// Takes messages until there are no viewers, or until the topic becomes latched or is latched no longer.
     fn take(&self, mut subscription: GenericSubscription, latched: Option<u32>) -> Result<()> {
         let mut counted = 0;
         while gantry::ok() {
