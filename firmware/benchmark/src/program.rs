@@ -22,9 +22,9 @@ const QOS: Qos = if IS_RELIABLE { Qos::DEFAULT } else { Qos::SENSOR_DATA };
 const MESSAGES: u32 = 10;
 /// The time between two sends, in which the endpoints of a new client on the host become matched.
 const PERIOD_US: u32 = 50_000;
-/// The length of a request: its identity, and two numbers of 8 bytes. A response has its request's number and
-/// the sum.
+/// The length of a request in the queue: its identity, and two numbers of 8 bytes.
 const REQUEST_BYTES: usize = SampleIdentity::BYTES + 16;
+/// The length of a response in the queue: the number of its request, and the sum.
 const RESPONSE_BYTES: usize = 8 + 8;
 
 /// The memory of the session, which lies in a static.

@@ -20,8 +20,9 @@ use std::{
     sync::{Arc, Weak},
 };
 
-/// The largest number of waiting requests, and the largest number of bytes in them.
+/// The largest number of waiting requests of a client.
 const MAX_JOBS: usize = 256;
+/// The largest number of bytes in the waiting requests of a client.
 const MAX_BYTES: usize = 1 << 20;
 
 /// A waiting request, which owns its bytes; a request that does not wait borrows them from a message.

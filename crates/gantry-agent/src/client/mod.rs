@@ -56,9 +56,9 @@ const BEST_EFFORT_SLOTS: usize = 2;
 /// The time in which copies of a CREATE_CLIENT may arrive. If a board is reset and logs in again within this time,
 /// its login counts as a copy: the streams of the earlier session continue, so the board's first messages are lost.
 const COPY_US: u32 = 100_000;
-/// The number of objects with entities that a client may create at once (as many as it may have), and the number
-/// that it may create in each second after that.
+/// The number of objects with entities that a client may create at once: as many as it may have.
 const CREATIONS_AT_ONCE: u32 = 256;
+/// The number of objects with entities that a client may create in each second after that.
 const CREATIONS_PER_S: u32 = 50;
 /// The number of times that the streams of a client are filled and emptied before other clients are served.
 const MAX_ROUNDS: usize = 64;

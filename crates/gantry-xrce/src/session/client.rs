@@ -16,8 +16,9 @@ use crate::{
 };
 use core::num::NonZeroU32;
 
-/// The first interval between two CREATE_CLIENT. The interval doubles up to the longest one.
+/// The first interval between two CREATE_CLIENT. The interval doubles up to `MAX_RETRY_US`.
 const FIRST_RETRY_US: u32 = 50_000;
+/// The longest interval between two CREATE_CLIENT.
 const MAX_RETRY_US: u32 = 400_000;
 /// The silence of the agent after which the client asks whether the agent is alive.
 const SILENCE_US: u32 = 250_000;

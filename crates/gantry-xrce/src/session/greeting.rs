@@ -8,9 +8,9 @@ use crate::wire::{
 };
 use core::num::NonZeroU32;
 
-/// The silence after which the agent asks a client with Gantry's extensions whether it is alive; other clients,
-/// which spin less often, have the next value.
+/// The silence after which the agent asks a client with Gantry's extensions whether it is alive.
 const SILENCE_US: u32 = 1_000_000;
+/// The silence after which the agent asks any other client whether it is alive: such clients spin less often.
 const LENIENT_SILENCE_US: u32 = 10_000_000;
 /// The property by which eProsima's clients set this silence, in milliseconds. The agent limits the value: it must
 /// not ask a client all the time, and a client that is gone must not count as alive for hours.

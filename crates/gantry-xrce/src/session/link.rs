@@ -18,9 +18,9 @@ const CONTROL_BYTES: usize = 96;
 /// The bytes of an ACKNACK at the end of a message: up to 3 bytes of padding, a header of 4 bytes, and a payload of
 /// 5 bytes.
 const MAX_TAIL_BYTES: usize = 12;
-/// The shortest delay of an acknowledgement. From this value up to the next one, the delay is a quarter of the
-/// round trip.
+/// The shortest delay of an acknowledgement, which is otherwise a quarter of the round trip.
 const MIN_DELAY_US: u32 = 500;
+/// The longest delay of an acknowledgement.
 const MAX_DELAY_US: u32 = 5_000;
 /// The delay for a peer that does not read acknowledgements at the end of data messages, and so waits for a message
 /// with each acknowledgement. The delay lets data that answers the peer go first, because on a slow line the
