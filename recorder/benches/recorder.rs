@@ -1,5 +1,5 @@
-//! The cost of the recorder: a publisher's times with and without a recorder, in turn; the rate and the CPU time of
-//! recording; the rate of playing, and the lateness of played messages.
+//! The cost of the recorder: the durations of a publisher's publish calls, in turn with and without a recorder; the
+//! rate and the CPU time of recording; the rate of playing, and the lateness of played messages.
 //!
 //! `cargo bench --bench recorder -- [publisher|record|play] [--seconds N] [--rounds N]`. The bag lies in the folder for
 //! temporary files (`TMPDIR`).
@@ -18,7 +18,7 @@ use std::{
 /// The environment variable that makes this program a talker: the topics as NAME:BYTES:HZ, and the number of seconds.
 const TALKER: &str = "BAG_BENCH_TALKER";
 const DOMAIN: u32 = 200;
-/// The topics by which the publisher's times are measured.
+/// The topics for which the durations of publish calls are measured.
 const MEASURED: &str = "/control:256:1000 /camera:1000000:60";
 /// Ten topics of 20 MB/s.
 const RECORDED: &str = "/c0:1000000:20 /c1:1000000:20 /c2:1000000:20 /c3:1000000:20 /c4:1000000:20 /c5:1000000:20 \
@@ -167,7 +167,7 @@ fn run_talker(plan: &str, seconds: u64) -> Vec<String> {
     String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
 }
 
-/// Publishes at these rates, and prints the times of `publish`, which include the wake-up of readers.
+/// Publishes at these rates, and prints the durations of `publish`, which include the wake-up of readers.
 fn talk(plan: &str) {
     let mut words = plan.split_whitespace();
     let end = Duration::from_secs(words.next().unwrap().parse().unwrap());

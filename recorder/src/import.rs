@@ -61,7 +61,7 @@ pub fn sqlite_files(path: &Path) -> Result<Vec<PathBuf>> {
         return Err(format!("{folder} has files of SQLite and of MCAP: name the files of one kind instead").into());
     }
     if !is_described {
-        // By length first: bag_10 comes after bag_9.
+        // Shorter names come first, so that bag_10 comes after bag_9.
         files.sort_by_key(|path| (path.as_os_str().len(), path.clone()));
     }
     Ok(files)
@@ -76,7 +76,7 @@ pub fn import(files: &[PathBuf], folder: PathBuf) -> Result<Imported> {
     let mut bag = BagWriter::create(&folder, FileLimits::default(), topics.clone())?;
     let imported = Imported(folder);
     let mut channels = Channels { topics, definitions: HashMap::new(), all: BTreeMap::new(), numbers: HashMap::new() };
-    // A channel of the first file may have its definition in a later one.
+    // A later file may have the definition for a channel of the first file, so all definitions are read first.
     for path in files {
         let found = open(path).and_then(|file| definitions(&file)).context(|| unreadable(path))?;
         channels.definitions.extend(found);
@@ -101,7 +101,7 @@ fn open(path: &Path) -> Result<Connection> {
 /// The channels of the new bag.
 struct Channels {
     topics: Arc<Topics>,
-    /// The definitions of all files, by type.
+    /// The definitions in all files, by the name of the type.
     definitions: HashMap<String, String>,
     /// By topic and type.
     all: BTreeMap<(String, String), Arc<Channel<'static>>>,

@@ -44,7 +44,7 @@ struct FileReport {
     bytes: u64,
     messages: u64,
     is_complete: bool,
-    /// The bytes after the last whole record.
+    /// The number of bytes after the last whole record.
     lost_bytes: u64,
 }
 

@@ -11,7 +11,7 @@ use std::{
     },
 };
 
-/// Locks a mutex, also after another thread panicked with it: the values in it are consistent at any time.
+/// Locks a mutex, even if another thread has panicked with it: the values in it are consistent at any time.
 pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -25,15 +25,15 @@ pub struct Topic {
     pub type_name: String,
     /// The type's hash, as RIHS01_...; empty if it is not known.
     pub hash: String,
-    /// The QoS of the publishers that were seen.
+    /// The different QoS of the topic's publishers, as far as they were discovered.
     pub offered: Mutex<Vec<Qos>>,
     /// Messages that are in a file.
     pub messages: AtomicU64,
     /// Bytes of these messages.
     pub bytes: AtomicU64,
-    /// Messages that left their publisher's history before they were taken.
+    /// The number of messages that left their publisher's history before they were taken.
     pub overwritten: AtomicU64,
-    /// Messages that were taken and could not be written.
+    /// The number of messages that were taken but could not be written.
     pub unwritten: AtomicU64,
 }
 
@@ -42,7 +42,7 @@ pub struct Topic {
 pub struct Topics(Mutex<BTreeMap<u16, Arc<Topic>>>);
 
 impl Topic {
-    /// The messages that are missing in the bag.
+    /// The number of this topic's messages that are missing in the bag.
     #[must_use]
     pub fn dropped(&self) -> u64 {
         self.overwritten.load(Relaxed) + self.unwritten.load(Relaxed)

@@ -18,7 +18,7 @@ use std::{
 
 /// The most problems that are listed.
 const MAX_LISTED: usize = 20;
-/// The bytes of a chunk's record before the name of its compression.
+/// The number of bytes in a chunk's record before the name of its compression.
 const FIXED_BYTES: usize = 9 + 8 + 8 + 8 + 4 + 4;
 
 /// The options of `verify`.
@@ -41,10 +41,7 @@ struct Report {
 }
 
 impl Arguments {
-    /// Prints what is damaged in the bag.
-    ///
-    /// # Errors
-    /// The bag cannot be read, or is damaged.
+    /// Prints the damages of the bag.
     pub fn run(self, output: Output) -> Result<()> {
         let bag = Bag::open(&self.bag)?;
         let mut report = Report { files: bag.files.len(), ..Report::default() };
@@ -128,12 +125,14 @@ impl Check<'_> {
         self.indexes(index, &times)
     }
 
-    /// The checksum of a chunk, from the chunk's record, because the chunk's index has none; 0 if the chunk has none.
+    /// The checksum of a chunk, read from the chunk's record because the chunk's index has none; 0 if the record
+    /// has none either.
     fn crc(&self, index: &ChunkIndex) -> std::result::Result<u32, String> {
         let start = self.bytes(index.chunk_start_offset, FIXED_BYTES as u64)?;
         let expected =
             [index.message_start_time, index.message_end_time, index.uncompressed_size].map(u64::to_le_bytes);
-        // In the summary of a file without an end, a chunk may stand for messages outside of chunks, or be cut off.
+        // In the summary that a scan made for a file without an end, a chunk may stand for messages outside of
+        // chunks, or be cut off.
         if start[0] != op::CHUNK || start[9..33] != *expected.as_flattened() {
             return Ok(0);
         }

@@ -19,21 +19,21 @@ use pyo3::{
 };
 use std::sync::Arc;
 
-/// The longest array that is copied into `Encoded` and leaves no hole.
+/// The length of the longest array that is copied into `Encoded`; a longer array leaves a hole.
 const SMALL_BYTES: usize = 1024;
 
 /// The bytes of a message without its holes.
 pub struct Encoded {
     bytes: Vec<u8>,
     holes: Vec<Hole>,
-    /// The length of the holes so far.
+    /// The total length of the holes so far.
     skipped: usize,
     is_loan: bool,
 }
 
 /// A hole: the position of a large array in the message.
 struct Hole {
-    /// The number of bytes of `Encoded` before the hole.
+    /// The number of bytes in `Encoded` before the hole.
     after: usize,
     /// The offset of the hole in the message.
     offset: usize,
@@ -217,7 +217,8 @@ impl Encoded {
                 }
                 self.bytes.extend_from_slice(bytes);
             }
-            // Zeros are written for a default, and for a short array, for which a hole would cost more.
+            // Zeros are written for a default value, and for a short array in a loan, for which a hole would
+            // cost more.
             None if value.is_none() || length_bytes <= SMALL_BYTES => {
                 self.bytes.resize(self.bytes.len() + length_bytes, 0);
             }

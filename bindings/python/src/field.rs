@@ -16,7 +16,8 @@ pub struct Wrapper {
     set_view: Py<PyAny>,
 }
 
-/// A field of a received message. A value that is no plain number is read once and then kept in the message object.
+/// A field of a received message. A value other than a single number is read once and then stored in the
+/// message object.
 #[pyclass(frozen, module = "gantry._native")]
 pub struct SampleField {
     attribute: Attribute,
@@ -24,12 +25,13 @@ pub struct SampleField {
     is_kept: bool,
 }
 
-/// A field of a loan. Its value is read at each access, so that the message object keeps no array on the loan.
+/// A field of a loan. Its value is read at each access, so that the message object holds no array on the loan,
+/// which would prevent publishing.
 #[pyclass(frozen, module = "gantry._native")]
 pub struct LoanField {
     attribute: Attribute,
     is_number: bool,
-    /// The Python function that sets a field that is no number: `assign(message, field, value)`.
+    /// The Python function that sets a field other than a single number: `assign(message, field, value)`.
     assign: Py<PyAny>,
 }
 

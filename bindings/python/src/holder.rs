@@ -4,8 +4,8 @@
 //! Invariants:
 //! - A loan leaves its holder only to be published, and only if no array on it is alive: so no array can write into a
 //!   published message or a free slot.
-//! - No thread waits for the lock of a loan: code that Python's garbage collector runs in between gets an
-//!   error instead.
+//! - No thread waits for the lock of a loan: code that Python's garbage collector runs while the loan is locked
+//!   gets an error instead.
 
 use crate::{error::failed, fork::LoanAddress};
 use gantry::{GenericLoan, GenericRequest, GenericResponse, GenericSample, SampleInfo};
@@ -42,7 +42,7 @@ pub struct State {
     _address: LoanAddress,
 }
 
-/// The mark of an array that may write into a loan. While a mark of the loan lives, the loan cannot be published.
+/// A token of an array that may write into a loan. While such a token lives, the loan cannot be published.
 pub struct WritableArray {
     field: String,
 }
@@ -150,7 +150,7 @@ impl State {
         self.loan.as_mut().map_or(&mut [], |loan| loan.bytes_mut())
     }
 
-    /// The mark of a new array on the field.
+    /// The token for a new array on the field.
     pub fn add_array(&mut self, field: &str) -> Arc<WritableArray> {
         self.arrays.retain(|array| array.strong_count() > 0);
         let array = Arc::new(WritableArray { field: field.to_owned() });

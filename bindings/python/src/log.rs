@@ -13,7 +13,7 @@ use tracing::{
     span,
 };
 
-/// The most events that wait. Events that find the queue full are dropped and counted.
+/// The largest number of waiting events. An event is dropped and counted if the queue is full.
 const CAPACITY: usize = 1000;
 
 /// An event: its level as in Python, the full name of its node, and its text.

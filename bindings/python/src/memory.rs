@@ -2,12 +2,12 @@
 //!
 //! NumPy's array interface takes the address, and makes the `Memory` object the base of the array. SAFETY of
 //! all arrays:
-//! - The object keeps the holder, and the holder keeps the bytes where they are: a sample by its pin, a loan by its
-//!   slot, private bytes by their allocation, which never grows. Slices, memoryviews and tensors keep their array, and
-//!   an array keeps its base, so the bytes outlive each of them.
+//! - The object owns a reference to the holder, and the holder keeps the bytes at their address: a sample by its
+//!   pin, a loan by its slot, private bytes by their allocation, which never grows. Slices, memoryviews and tensors
+//!   keep their array, and an array keeps its base, so the bytes outlive each of them.
 //! - The array of a sample is read-only, and NumPy does not let it become writable, because its base exports no
 //!   writable buffer.
-//! - The array of a loan is writable, and has a mark: a loan with a living mark is not published (`holder`).
+//! - The array of a loan is writable, and has a token (`WritableArray`): a loan with a living token is not published.
 //! - The interface is read once, when the array is made; the address does not change afterwards.
 
 use crate::holder::{Body, Holder, WritableArray};
@@ -27,7 +27,7 @@ pub struct Memory {
     address: usize,
     count: usize,
     type_string: &'static str,
-    /// The mark of a writable array; `None` for a read-only array.
+    /// The token of a writable array; `None` for a read-only array.
     array: Option<Arc<WritableArray>>,
     /// The holder, which keeps the bytes; dropped last.
     _holder: Arc<Holder>,

@@ -107,8 +107,8 @@ pub fn to_python(py: Python<'_>, value: ParameterValue) -> PyResult<Bound<'_, Py
     }
 }
 
-/// Calls a node's Python function for a change of parameters. The function returns `None`, or the reason for which it
-/// refuses the change, which is the error.
+/// Calls a node's Python function for a change of parameters. The function returns `None`, or the reason why it
+/// refuses the change, which becomes the error.
 pub fn ask(function: &Py<PyAny>, parameters: &[Parameter]) -> Result<(), String> {
     let asked = Python::try_attach(|py| -> PyResult<Option<String>> {
         let values = parameters

@@ -36,7 +36,7 @@ pub struct Client {
 /// The id of a request: the client's GID and the request's sequence number.
 type Id = ([u8; 16], u64);
 
-/// The end of a request: the request's number, and either the response or the reason why no response will come.
+/// The result of a request: the request's number, and either the response or the reason why no response will come.
 type Outcome = (u64, Option<View>, Option<String>);
 
 impl Service {

@@ -23,7 +23,7 @@ pub fn text(value: Option<&Bound<'_, PyAny>>) -> PyResult<String> {
     }
 }
 
-/// Refuses a text that is longer than its bound.
+/// Fails if a text is longer than its bound.
 pub fn check_bound(length: usize, bound: Option<u32>, unit: &str) -> PyResult<()> {
     match bound {
         Some(bound) if length > bound as usize => {
@@ -52,7 +52,7 @@ pub fn prepared<'py>(value: &Bound<'py, PyAny>, primitive: Primitive) -> PyResul
     prepare.call1((value, type_string(primitive), primitive.name()))
 }
 
-/// Refuses a dictionary with a key that is no field.
+/// Fails if a dictionary has a key that is not the name of a field.
 pub fn check_keys(structure: &Structure, dictionary: &Bound<'_, PyDict>) -> PyResult<()> {
     for key in dictionary.keys() {
         let key: String = key.extract()?;
@@ -65,7 +65,7 @@ pub fn check_keys(structure: &Structure, dictionary: &Bound<'_, PyDict>) -> PyRe
     Ok(())
 }
 
-/// The error, with the name of the outer field put before its path.
+/// The error, with the name of the outer field put before the path in it.
 pub fn inside(py: Python<'_>, name: &str, error: PyErr) -> PyErr {
     let kind = error.get_type(py);
     let sentence = error.value(py).to_string();

@@ -39,8 +39,7 @@ type Info = (u64, u64, u64, [u8; 16], usize, Option<([u8; 16], u64)>);
 impl View {
     /// The view of a whole message. Checks all bytes.
     ///
-    /// # Errors
-    /// The bytes are no message of the type; the holder is returned with the error.
+    /// The bytes are not a message of the type; the holder is returned with the error.
     pub fn new(holder: Holder, schema: Arc<Schema>) -> Result<View, (Holder, String)> {
         let position = match holder.body() {
             Ok(body) => {
@@ -187,7 +186,7 @@ impl View {
         Ok(PyBytes::new(py, body.bytes()))
     }
 
-    /// The properties of a taken message; `None` for others.
+    /// The properties of a taken message; `None` for a message that was not taken.
     fn info(&self) -> Option<Info> {
         let SampleInfo { sequence, source_time_ns, source_wall_time_ns, publisher_gid, length_bytes, request } =
             self.holder.info()?;

@@ -12,7 +12,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The longest time until a signal is handled.
+/// The longest time until a signal is handled: the length of a slice.
 pub const SLICE: Duration = Duration::from_millis(100);
 
 /// Whether all waits end, because the program shuts down. Relaxed: the flag publishes nothing but itself.

@@ -1,4 +1,5 @@
-//! The configuration of the session: rmw_zenoh's variables and files, so that a user's set-up is the bridge's.
+//! The configuration of the session: read from rmw_zenoh's variables and files, so that the bridge uses the same
+//! set-up as ROS 2's programs.
 
 use std::{env, fmt::Display};
 use zenoh::Config;
@@ -7,7 +8,7 @@ const SESSION_FILE: &str = "ZENOH_SESSION_CONFIG_URI";
 const ROUTER_FILE: &str = "ZENOH_ROUTER_CONFIG_URI";
 const OVERRIDE: &str = "ZENOH_CONFIG_OVERRIDE";
 
-/// rmw_zenoh's settings of a session, where no file replaces them.
+/// rmw_zenoh's default settings of a session, which apply if the user gives no configuration file.
 const OF_SESSION: &[(&str, &str)] = &[
     ("mode", r#""peer""#),
     ("connect/endpoints", r#"["tcp/localhost:7447"]"#),
@@ -22,8 +23,8 @@ const OF_ROUTER: &[(&str, &str)] = &[
     ("scouting/multicast/enabled", "false"),
     ("queries_default_timeout", "600000"),
 ];
-/// Settings without which the bridge does not work: caches of latched topics need timestamps; a message of a low
-/// priority may wait for a long time, and by default Zenoh then closes the connection.
+/// Settings without which the bridge does not work: caches of latched topics need timestamps; and a message of a
+/// low priority may wait for so long that Zenoh would close the connection by default.
 const ALWAYS: &[(&str, &str)] = &[
     ("timestamping/enabled", "true"),
     ("transport/link/tx/queue/congestion_control/block/wait_before_close", "60000000"),
@@ -32,16 +33,16 @@ const ALWAYS: &[(&str, &str)] = &[
 /// The endpoints and the mode of the command line.
 #[derive(Clone, Debug, Default)]
 pub struct Endpoints {
-    /// Addresses to connect to; empty: the configuration's.
+    /// Addresses to connect to; if the list is empty, the addresses of the configuration apply.
     pub connect: Vec<String>,
-    /// Addresses to listen on; empty: the configuration's.
+    /// Addresses to listen on; if the list is empty, the addresses of the configuration apply.
     pub listen: Vec<String>,
     /// Whether the bridge is a router.
     pub is_router: bool,
 }
 
-/// The configuration: the file of rmw_zenoh's variable or rmw_zenoh's defaults, then `ZENOH_CONFIG_OVERRIDE`, then the
-/// command line. An error is a sentence.
+/// The configuration: the file in rmw_zenoh's variable, or else rmw_zenoh's defaults; `ZENOH_CONFIG_OVERRIDE` and
+/// then the command line replace single settings. The error is the reason, as a sentence.
 pub fn config(endpoints: &Endpoints) -> Result<Config, String> {
     let (variable, defaults) = if endpoints.is_router { (ROUTER_FILE, OF_ROUTER) } else { (SESSION_FILE, OF_SESSION) };
     let mut config = match env::var(variable).ok().filter(|path| !path.is_empty()) {

@@ -1,5 +1,6 @@
-//! The files that the process may open, by Linux's Landlock: shared memory to read and write, the system's and the
-//! configuration's files to read. So a fault in the code that reads the network cannot reach the user's other files.
+//! The files that the process may open, by Linux's Landlock: it may read and write shared memory, and read files of
+//! the system and of the configuration. A fault in the code that reads from the network thus cannot reach other
+//! files of the user.
 
 use gantry_shm::shared_memory_directory;
 use landlock::{
@@ -8,19 +9,19 @@ use landlock::{
 use serde_json::Value;
 use std::path::PathBuf;
 
-/// The newest version of Landlock whose rights are handled. An older kernel handles those that it knows.
+/// The newest version of Landlock whose access rights are restricted. An older kernel restricts the rights that
+/// it supports.
 const VERSION: ABI = ABI::V5;
-/// Names and addresses, certificates, the machine's properties; programs and libraries.
+/// The folders for host names, certificates, properties of the machine, programs and libraries.
 const SYSTEM: [&str; 7] = ["/etc", "/proc", "/run", "/sys", "/usr", "/dev/null", "/dev/urandom"];
 /// Transports whose addresses are files that the session makes.
 const LOCAL_TRANSPORTS: [&str; 2] = ["unixsock-stream/", "unixpipe/"];
 
 /// Confines this thread, and those that it will start, to shared memory, the system's files and the files that the
-/// session's configuration (JSON) names. Network addresses stay free: peers tell each other theirs. Returns whether the
-/// kernel can do this.
+/// session's configuration (JSON) names. The network is not restricted, because peers send each other their
+/// addresses. Returns whether the kernel can do this.
 ///
-/// # Errors
-/// The configuration names a file that cannot be looked at, or the kernel refuses.
+/// The configuration names a file that cannot be examined, or the kernel refuses the rules.
 pub fn confine(configuration: &str) -> Result<bool, RulesetError> {
     let mut strings = Vec::new();
     collect_strings(&serde_json::from_str(configuration).unwrap_or_default(), &mut strings);
@@ -70,7 +71,7 @@ mod tests {
         }
         let shared = tempfile::tempdir_in(shared_memory_directory()).unwrap();
         let configuration = serde_json::json!({ "transport": { "tls": [certificate] } }).to_string();
-        // The confinement is one of a thread, so the test's other threads stay free.
+        // Landlock confines a thread, so the other threads of the test program stay free.
         let confined = thread::spawn(move || {
             if !confine(&configuration).unwrap() {
                 println!("SKIPPED: this kernel has no Landlock");

@@ -55,7 +55,7 @@ fn run(cli: Cli) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     zenoh::try_init_log_from_env(); // `RUST_LOG`
     let policy = cli.bridge.policy()?;
     let config = config::config(&Endpoints { connect: cli.connect, listen: cli.listen, is_router: cli.router })?;
-    // Before other threads exist: each would have to confine itself.
+    // Landlock confines this thread and the threads that it starts, so this call comes before any thread is started.
     if !confinement::confine(&config.to_string())? {
         say("this kernel has no Landlock, so the bridge may open all files of its user");
     }

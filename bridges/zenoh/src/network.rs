@@ -6,18 +6,18 @@ use std::{
 };
 use zenoh::{Config, Session, Wait, liveliness::LivelinessToken};
 
-/// A duration that nothing outlives: for results of actions, which may take hours.
+/// A duration that never ends in practice: it is the time-out for results of actions, which may take hours.
 pub const FOREVER: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
 
 /// The bridge's session.
 pub struct Network {
     pub session: Session,
     pub domain_id: u32,
-    /// The session's id, as tokens have it.
+    /// The session's id in the form that tokens have.
     pub session_id: String,
-    /// The next number of a node or an endpoint. Relaxed: only its uniqueness counts.
+    /// The next number of a node or an endpoint. Relaxed: the number only has to be unique.
     next_number: AtomicU64,
-    /// Texts and bytes from the network that have another form.
+    /// The number of malformed texts and messages from the network.
     pub malformed: AtomicU64,
 }
 
@@ -32,7 +32,7 @@ impl Network {
         self.next_number.fetch_add(1, Relaxed)
     }
 
-    /// Shows a node or an endpoint until the token is dropped.
+    /// Declares a liveliness token: the network sees the node or the endpoint until the token is dropped.
     pub fn declare_token(&self, text: &str) -> zenoh::Result<LivelinessToken> {
         self.session.liveliness().declare_token(text.to_owned()).wait()
     }

@@ -1,4 +1,4 @@
-//! A message on the network: the encapsulation, then the CDR body that Gantry has.
+//! A message on the network: an encapsulation header, then the CDR body in Gantry's form.
 
 use gantry::{ENCAPSULATION, GenericSample};
 use std::any::Any;
@@ -7,7 +7,7 @@ use zenoh::{
     internal::buffers::{ZBuf, ZSlice, ZSliceBuffer},
 };
 
-/// A sample as a part of a message: its pin is set until Zenoh has written the message.
+/// A sample that is part of a message in place: it stays pinned until Zenoh has written the message.
 #[derive(Debug)]
 struct Pinned(GenericSample);
 
@@ -25,7 +25,7 @@ impl ZSliceBuffer for Pinned {
     }
 }
 
-/// The message of a sample, in the memory of its publisher.
+/// The message of a sample. Its body stays in the memory of the sample's publisher.
 pub fn in_place(sample: GenericSample) -> ZBytes {
     let mut message = ZBuf::from(ENCAPSULATION.to_vec());
     message.push_zslice(ZSlice::from(Pinned(sample)));
@@ -42,7 +42,7 @@ pub fn of_sample(sample: &GenericSample) -> ZBytes {
 }
 
 /// The length of the body; `None` if the message is not plain CDR in little endian. The last two bytes of the
-/// encapsulation may have any value: some implementations count the padding there.
+/// encapsulation may have any value: some implementations write the number of padding bytes there.
 pub fn body_length(message: &ZBytes) -> Option<usize> {
     let mut head = [0; 2];
     let mut bytes = message.slices().flatten().copied();

@@ -65,7 +65,8 @@ fn prefix(baseline: &str) -> String {
 }
 
 impl Topic {
-    /// The topic of an endpoint. Endpoints share a topic only if message size and quality of service are the same.
+    /// The topic of an endpoint. Endpoints have the same topic only if their message sizes and qualities of service
+    /// are the same.
     pub fn new(baseline: &str, spec: &RunSpec, plan: &EndpointPlan) -> Topic {
         let mut hash = DefaultHasher::new();
         (spec.domain_id, &plan.topic, plan.message.bytes, plan.qos.to_string()).hash(&mut hash);
@@ -82,7 +83,7 @@ impl Topic {
     /// Lists the living publishers or subscriptions of the topic.
     ///
     /// # Errors
-    /// A sentence: the folder cannot be read.
+    /// The reason, as a sentence: the folder cannot be read.
     pub fn living(&self, side: Side) -> Result<Vec<Announced>, String> {
         let mut found = Vec::new();
         for name in names(&self.0)? {
@@ -114,7 +115,7 @@ fn is_locked(path: &Path) -> bool {
 /// Removes the files of dead processes.
 ///
 /// # Errors
-/// A sentence: a file could not be removed.
+/// The reason, as a sentence: a file could not be removed.
 pub fn clean_up(baseline: &str) -> Result<(), String> {
     for name in names(&prefix(baseline))? {
         let path = Path::new(FOLDER).join(name);
@@ -131,7 +132,7 @@ pub fn clean_up(baseline: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// The file of an endpoint of this process; the drop of this value removes the file.
+/// The file of an endpoint of this process. When this value is dropped, the file is removed.
 pub struct OwnFile {
     /// Holds the lock.
     file: File,

@@ -17,8 +17,8 @@ use crate::udp::{UdpPublisher, UdpSubscription};
 
 /// The greatest history depth over shared memory, in messages.
 const MOST_DEPTH: u32 = 1000;
-/// The longest message in bytes that every kind of stream can buffer: the smallest buffer is a pipe's
-/// without privileges.
+/// The longest message in bytes that every kind of stream can buffer: the smallest one is the buffer of a pipe of
+/// an unprivileged user.
 const BUFFERED_BYTES: usize = 65_536;
 
 /// A baseline.
@@ -30,7 +30,8 @@ pub struct Baseline {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Transport {
-    /// Shared memory. `complete`: subscriptions may sleep on a futex, and messages may be used in place.
+    /// Shared memory. `complete` means that subscriptions may also sleep on a futex, and that messages may be used
+    /// in place.
     Ring {
         complete: bool,
     },
@@ -92,13 +93,13 @@ impl Baseline {
                 ..limited
             },
             Transport::Stream(_) => limited,
-            // KEEP_ALL: a full socket drops new messages and keeps the old ones.
+            // UDP is KEEP_ALL, because a full socket drops new messages and keeps the old ones.
             Transport::Udp => Capabilities { reliability: vec![Reliability::BestEffort], ..limited },
         }
     }
 }
 
-/// Checks that a publisher has enough places for the subscriptions, and that the folder has enough memory.
+/// Checks that a publisher has enough places for the subscriptions, and that /dev/shm has enough free memory.
 fn check_ring(name: &str, spec: &RunSpec) -> Result<(), String> {
     let subscriptions = spec.expected_subscriptions.max(1) as usize;
     if subscriptions > PLACES {

@@ -8,11 +8,12 @@
 //! | `pipe`, `unix-socket`, `tcp` | a stream from each publisher to each subscription | KEEP_ALL, reliable | spin, poll |
 //! | `udp` | datagrams, into which a message is divided | KEEP_ALL, best effort | spin, poll |
 //!
-//! `adaptive` waits like `block`. A full ring loses its oldest message, also with RELIABLE. A publisher waits while a
-//! stream is full. A datagram is lost if the receiver has no room for it.
+//! `adaptive` waits like `block`. A full ring loses its oldest message, even with RELIABLE. A publisher waits while
+//! a stream is full. A datagram is lost if the receiver has no room for it.
 //!
-//! A message is a struct's bytes: time, id and payload as in [`perf_worker::raw`]. All messages of a topic have the
-//! same size, so streams need no frames. Endpoints match if topic, size and quality of service are the same.
+//! A message is the bytes of a struct with time, id and payload, as in [`perf_worker::raw`]. All messages of a
+//! topic have the same size, so streams need no frames. Endpoints match if topic, size and quality of service are
+//! the same.
 //!
 //! ```text
 //! baseline ─► ring, stream, udp ─► announcement, message

@@ -9,7 +9,7 @@ pub type Loan = SampleMut<ipc::Service, [u8], ()>;
 /// Loans `length_bytes` of memory without initialising it. [`Publisher::loan_slice`] would write all bytes.
 ///
 /// # Errors
-/// A sentence: there is no memory.
+/// The reason, as a sentence: there is no memory.
 pub fn loan(publisher: &Publisher<ipc::Service, [u8], ()>, length_bytes: usize) -> Result<Loan, String> {
     let loan = publisher
         .loan_slice_uninit(length_bytes)

@@ -1,8 +1,8 @@
 //! The back end of iceoryx2 for `perf_test`: messages are loans of bytes of a publish-subscribe service.
 //!
 //! With zero copy, the payload is written and read in the loan. Without zero copy, the user's own message is copied
-//! into the loan and out of the sample. These two copies are the only marked phases of a message: iceoryx2 itself
-//! serialises nothing.
+//! into the loan and out of the sample. These two copies are the only phases of a message that are measured
+//! separately: iceoryx2 itself serialises nothing.
 //!
 //! KEEP_LAST is a buffer of the history depth with safe overflow, the default of iceoryx2. KEEP_ALL is a buffer without
 //! overflow; when the buffer is full, a RELIABLE publisher retries and a BEST_EFFORT publisher discards the message.

@@ -28,7 +28,7 @@ const LONGEST_BLOCKING: Duration = Duration::from_millis(100);
 /// Creates a publisher.
 ///
 /// # Errors
-/// A sentence: the services have other options, or too many endpoints.
+/// The reason, as a sentence: the services have other options, or too many endpoints.
 pub fn create(node: &Node<ipc::Service>, spec: &RunSpec, plan: &EndpointPlan) -> Result<Box<dyn Publisher>, String> {
     let (messages, wakeups) = service::open(node, spec, plan)?;
     let strategy = match plan.qos.reliability {
@@ -66,13 +66,13 @@ fn give_up(info: &BackpressureInfo) -> BackpressureAction {
 
 struct Iceoryx2Publisher {
     port: Port<ipc::Service, [u8], ()>,
-    /// Wakes sleeping subscriptions; `None` if subscriptions busy-wait.
+    /// The notifier that wakes sleeping subscriptions; `None` if subscriptions busy-wait.
     notifier: Option<Notifier<ipc::Service>>,
     messages: Messages,
     /// The user's message, which is copied into a loan; `None` with zero copy.
     own: Option<Vec<u8>>,
     length_bytes: usize,
-    /// Whether the end of the copy is marked as a phase.
+    /// Whether the time at the end of the copy is recorded, as the end of a phase of the message's latency.
     marks: bool,
 }
 

@@ -14,7 +14,7 @@ pub type Messages = publish_subscribe::PortFactory<ipc::Service, [u8], ()>;
 /// Wake-ups.
 pub type Wakeups = event::PortFactory<ipc::Service>;
 
-/// The buffer of a KEEP_ALL subscription, in messages: iceoryx2's buffers have a fixed length.
+/// The length of the buffer of a KEEP_ALL subscription, in messages; iceoryx2's buffers have a fixed length.
 const KEEP_ALL_BUFFER: usize = 64;
 /// The alignment of a message in bytes: a message is a struct that begins with 8-byte numbers, its time and its id.
 const ALIGNMENT: usize = 8;
@@ -45,7 +45,7 @@ impl Limits {
 /// Opens or creates the services of the topic. The event service is `None` if subscriptions busy-wait.
 ///
 /// # Errors
-/// A sentence: the name is not valid, or the services exist with other options.
+/// The reason, as a sentence: the name is not valid, or the services exist with other options.
 pub fn open(
     node: &Node<ipc::Service>,
     spec: &RunSpec,

@@ -23,7 +23,7 @@ use crate::service::{self, Messages, failed, own_message};
 /// Creates a subscription.
 ///
 /// # Errors
-/// A sentence: the services have other options, or too many endpoints.
+/// The reason, as a sentence: the services have other options, or too many endpoints.
 pub fn create(node: &Node<ipc::Service>, spec: &RunSpec, plan: &EndpointPlan) -> Result<Box<dyn Subscription>, String> {
     let (messages, wakeups) = service::open(node, spec, plan)?;
     // The listener is created before the subscriber: no publisher may count a subscription that it cannot wake.
@@ -46,7 +46,7 @@ struct Iceoryx2Subscription {
     messages: Messages,
     /// The user's message, into which samples are copied; `None` with zero copy.
     own: Option<Vec<u8>>,
-    /// Whether the beginning of the copy is marked as a phase.
+    /// Whether the time at the beginning of the copy is recorded, as the end of a phase of the message's latency.
     marks: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Messages that have reached this process, and how they are read.
+//! Messages that have reached this process, and the reader that passes them to the benchmark.
 
 use std::io::Read;
 
@@ -9,17 +9,17 @@ use crate::{memory::own_message, publisher::source_of, session::failed};
 
 /// A message that has reached this process.
 pub struct Arrival {
-    /// The time at which the message arrived, if phases are marked.
+    /// The time at which the message arrived, if phases are measured.
     pub arrived_ns: Option<i64>,
     /// The message.
     pub sample: Sample,
 }
 
-/// Reads the messages of a subscription: in place with zero copy, else as a copy.
+/// Reads the messages of a subscription: in place with zero copy, otherwise as a copy.
 pub struct Reader {
     /// The user's message, into which messages are copied; `None` with zero copy.
     own: Option<Vec<u8>>,
-    /// Whether the beginning of the copy is marked as a phase.
+    /// Whether the time at the beginning of the copy is recorded, as the end of a phase of the message's latency.
     marks: bool,
 }
 
@@ -31,8 +31,7 @@ impl Reader {
 
     /// Reads one message and passes it to `reader`.
     ///
-    /// # Errors
-    /// A sentence: the bytes are no message of perf_test, or have another length.
+    /// The reason, as a sentence: the bytes are not a message of perf_test, or have another length.
     pub fn read(&mut self, arrival: &Arrival, reader: &mut dyn FnMut(&Taken<'_>)) -> Result<(), String> {
         let Arrival { arrived_ns, sample } = arrival;
         let in_hand_ns = (self.marks && self.own.is_some()).then(now_ns);
@@ -60,7 +59,7 @@ impl Reader {
             let received_ns = now_ns();
             return match payload.as_shm() {
                 Some(message) => show(received_ns, message, true),
-                // The message came over the link, not through shared memory, so it is no loan.
+                // The message arrived over the link, not through shared memory, so it does not count as loaned.
                 None => show(received_ns, &payload.to_bytes(), false),
             };
         };

@@ -1,4 +1,4 @@
-//! Subscriptions by callbacks. Zenoh's thread that reads the link calls them.
+//! Subscriptions by callbacks, which zenoh's receiving thread calls.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -31,7 +31,7 @@ pub fn create(session: &Session, spec: &RunSpec, plan: &EndpointPlan) -> Box<dyn
 struct CallbackSubscription {
     session: Session,
     key: String,
-    /// Whether the time of each arrival is noted.
+    /// Whether the arrival time of each message is recorded.
     marks: bool,
     /// The reader, behind a lock because several links may deliver at the same time.
     reader: Arc<Mutex<Reader>>,
@@ -68,7 +68,7 @@ impl Listener for CallbackSubscription {
     fn stop(&mut self) -> Result<(), String> {
         let Some((port, _presence)) = self.started.take() else { return Ok(()) };
         port.undeclare().wait().map_err(|error| failed("undeclare a subscriber", error))?;
-        // Waits for a callback that is running: it holds the lock.
+        // A running callback holds the lock, so this statement waits for its end.
         drop(self.reader.lock().unwrap_or_else(PoisonError::into_inner));
         Ok(())
     }

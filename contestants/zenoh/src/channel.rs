@@ -25,7 +25,7 @@ use crate::{
 /// Creates a subscription.
 ///
 /// # Errors
-/// A sentence: the session is closed.
+/// The reason, as a sentence: the session is closed.
 pub fn create(session: &Session, spec: &RunSpec, plan: &EndpointPlan) -> Result<Box<dyn Subscription>, String> {
     let key = key(spec, plan);
     let (push, channel) = Channel::new(plan);
@@ -83,7 +83,7 @@ impl Channel {
 
 struct ChannelSubscription {
     channel: Channel,
-    /// The message that ended the last wait and is not taken yet.
+    /// A message that a wait has received and that is not taken yet.
     next: Option<Arrival>,
     _port: Subscriber<()>,
     presence: Presence,

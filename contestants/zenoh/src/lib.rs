@@ -2,10 +2,10 @@
 //! of their topic.
 //!
 //! There are two programs. The subscriptions of `perf_test_zenoh` take from zenoh's channels, as in the examples of
-//! zenoh's crate: KEEP_LAST is a ring channel of the history depth, KEEP_ALL is a FIFO channel, which blocks the link
-//! when it is full. Zenoh can only block or poll, so `--wait adaptive` means `block`. The subscriptions of
-//! `perf_test_zenoh_callback` are callbacks, which zenoh's receiving thread calls, as in zenoh-c and in rmw_zenoh: no
-//! other thread has to wake up, and no queue follows the link, with either history.
+//! zenoh's crate: KEEP_LAST is a ring channel of the history depth, KEEP_ALL is a FIFO channel, which blocks the
+//! link when it is full. Zenoh can only block or poll, so `--wait adaptive` means `block`. The subscriptions of
+//! `perf_test_zenoh_callback` are callbacks, which zenoh's receiving thread calls, as in zenoh-c and in rmw_zenoh:
+//! no other thread has to wake up, and there is no queue after the link, neither for KEEP_LAST nor for KEEP_ALL.
 //!
 //! A RELIABLE publisher blocks when the link is congested; a BEST_EFFORT publisher drops the message. Late
 //! subscriptions get no old messages: zenoh's history is in another crate (`zenoh-ext`). Endpoints count each other by

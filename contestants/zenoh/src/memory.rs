@@ -15,15 +15,16 @@ use crate::session::failed;
 
 /// The length of a KEEP_ALL subscription's buffer, in messages.
 const KEEP_ALL_BUFFER: usize = 64;
-/// The number of loans besides the ones that subscriptions hold: one is being written, and one is on the link.
+/// The number of loans in addition to the ones that subscriptions hold: one is being written, and one is on the link.
 const MORE_LOANS: usize = 2;
 /// The number of bytes that the allocator itself needs for each loan.
 const ALLOCATOR_BYTES: usize = 256;
 
-/// The configuration key of the least length in bytes of messages that zenoh itself copies into shared memory.
+/// The configuration key of the message length, in bytes, from which on zenoh itself copies messages into
+/// shared memory.
 const THRESHOLD_KEY: &str = "transport/shared_memory/transport_optimization/message_size_threshold";
 
-/// The most messages that wait in a subscription.
+/// The largest number of messages that wait in a subscription.
 pub fn buffer(plan: &EndpointPlan) -> usize {
     match plan.qos.history {
         History::KeepLast => plan.qos.depth as usize,
@@ -42,7 +43,7 @@ impl Loans {
     /// reads it.
     ///
     /// # Errors
-    /// A sentence: there is not enough shared memory.
+    /// The reason, as a sentence: there is not enough shared memory.
     pub fn new(spec: &RunSpec, plan: &EndpointPlan) -> Result<Loans, String> {
         let length_bytes = plan.message.bytes;
         let in_hand = spec.subscriptions.max(spec.expected_subscriptions) as usize;
@@ -59,7 +60,7 @@ impl Loans {
     /// Loans a message to write. Waits for free memory, as in zenoh's example.
     ///
     /// # Errors
-    /// A sentence: a message of this length does not fit.
+    /// The reason, as a sentence: a message of this length does not fit.
     pub fn loan(&self) -> Result<ZShmMut, String> {
         let loan = self.provider.alloc(self.length_bytes).with_policy::<BlockOn<Defragment<GarbageCollect>>>().wait();
         loan.map_err(|error| failed("loan a message", error))
@@ -70,7 +71,7 @@ impl Loans {
 /// are long enough for it. Without the wait, zenoh would silently send messages over the link.
 ///
 /// # Errors
-/// A sentence: zenoh cannot allocate the shared memory.
+/// The reason, as a sentence: zenoh cannot allocate the shared memory.
 pub fn await_own_pool(session: &Session, plan: &EndpointPlan) -> Result<(), String> {
     let threshold = session.config().get_typed::<usize>(THRESHOLD_KEY);
     let threshold_bytes = threshold.map_err(|error| failed(&format!("tell {THRESHOLD_KEY}"), error))?;

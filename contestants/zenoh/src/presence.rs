@@ -46,7 +46,7 @@ impl Presence {
     /// Declares the token of the endpoint `id`, and subscribes to the tokens of the other side.
     ///
     /// # Errors
-    /// A sentence: the session is closed.
+    /// The reason, as a sentence: the session is closed.
     pub fn declare(session: &Session, key: &str, side: Side, id: EntityGlobalId) -> Result<Presence, String> {
         let other = match side {
             Side::Publisher => Side::Subscription,

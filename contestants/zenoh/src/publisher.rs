@@ -25,7 +25,7 @@ use crate::{
 /// Creates a publisher.
 ///
 /// # Errors
-/// A sentence: the session is closed, or there is no shared memory.
+/// The reason, as a sentence: the session is closed, or there is no shared memory.
 pub fn create(session: &Session, spec: &RunSpec, plan: &EndpointPlan) -> Result<Box<dyn Publisher>, String> {
     let key = key(spec, plan);
     let (reliability, congestion) = match plan.qos.reliability {
@@ -75,7 +75,7 @@ struct ZenohPublisher {
     message: Message,
     /// The number of the next message, for its source information.
     number: u32,
-    /// Whether the end of the copy is marked as a phase.
+    /// Whether the time at the end of the copy is recorded, as the end of a phase of the message's latency.
     marks: bool,
 }
 

@@ -43,7 +43,8 @@ impl ZenohSession {
     /// Opens the session.
     ///
     /// # Errors
-    /// A sentence: the loopback interface has no address, or this version of zenoh refuses the configuration.
+    /// The reason, as a sentence: the loopback interface has no address, or this version of zenoh refuses
+    /// the configuration.
     pub fn open(spec: &RunSpec, delivery: DeliveryKind) -> Result<ZenohSession, String> {
         let scouting = format!("\"{SCOUTING_GROUP}:{}\"", SCOUTING_PORT + spec.domain_id);
         let shared_memory = is_on(spec, SHARED_MEMORY).to_string();

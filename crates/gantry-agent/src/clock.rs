@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 pub enum Clock {
     /// The clock runs since this time.
     Running(std::time::Instant),
-    /// The clock is stopped at this time, in microseconds, until a test moves it.
+    /// A clock that is stopped at this time, in microseconds, and moves only when a test moves it.
     #[cfg(feature = "testing")]
     Stopped(std::sync::atomic::AtomicU64),
 }
@@ -26,7 +26,7 @@ impl Clock {
         })
     }
 
-    /// The same point in time as a time of `std`. A stopped clock never reaches it.
+    /// The point in time `instant` as a time of `std`; `None` for a stopped clock, which never reaches it.
     pub fn to_std(&self, instant: Instant) -> Option<std::time::Instant> {
         match self {
             Self::Running(origin) => origin.checked_add(Duration::from_micros(instant.as_us())),

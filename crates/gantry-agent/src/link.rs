@@ -22,8 +22,8 @@ impl fmt::Display for PeerAddress {
 
 /// A transport, which sends messages to clients. Messages from clients go to [`Port::receive`](crate::Port::receive).
 ///
-/// The agent calls the methods from any thread, and `send` and `has_room` also under the lock of a client. They
-/// must not wait for a slow line.
+/// The agent calls the methods from any thread, and `send` and `has_room` also under the lock of a client. Neither
+/// of them may wait for a slow line.
 pub trait Transport: Send + Sync {
     /// Sends a message.
     ///
@@ -37,7 +37,8 @@ pub trait Transport: Send + Sync {
         true
     }
 
-    /// Ends the connection of the client at this address, if the transport has connections, because the client is gone.
+    /// Ends the connection of the client at this address, because its session has ended. Does nothing on a
+    /// transport without connections.
     fn disconnect(&self, _peer: PeerAddress) {}
 
     /// The largest length of a message that the transport carries, in bytes.

@@ -1,5 +1,5 @@
-//! Locks that ignore poisoning. A panic leaves the data behind a lock valid: the data might also have come from
-//! a client.
+//! Locks that ignore poisoning. Data behind a lock is still valid after a panic, because all code already accepts
+//! any data that a client can send.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

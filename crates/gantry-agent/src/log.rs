@@ -11,7 +11,7 @@ use std::{
 pub enum Level {
     /// Something was lost or refused.
     Warning,
-    /// A client came or went, or an object was created.
+    /// An ordinary event: a client came or went, or an object was created.
     Info,
 }
 
@@ -39,7 +39,7 @@ impl Default for Log {
     }
 }
 
-/// The largest number of lines about one client in a second.
+/// The largest number of log lines about one client in each period of a second.
 const MAX_LINES: u32 = 10;
 const PERIOD: Duration = Duration::from_secs(1);
 

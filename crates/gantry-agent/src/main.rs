@@ -199,7 +199,7 @@ fn run(cli: Cli) -> Result<()> {
 }
 
 impl Command {
-    /// Opens the transport, which the returned value keeps open.
+    /// Opens the transport, which serves clients until the returned value is dropped.
     fn open(self, agent: &Agent) -> Result<Box<dyn std::any::Any>> {
         match self {
             Self::Udp(network) => {

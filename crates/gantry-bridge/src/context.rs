@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-/// The counters by direction (`out` of this host or `in`) and name.
+/// The counters of each name, by direction (`out` of this host, or `in`).
 pub type CountsByName = BTreeMap<(&'static str, String), Arc<Counts>>;
 
 /// The policy, the threads that send, the counters, and the way to wake the bridge.
@@ -15,18 +15,18 @@ pub struct Context {
     pub policy: Policy,
     /// The threads that send.
     pub sender: Arc<Sender>,
-    /// Makes the bridge look at the graph again.
+    /// The function that makes the bridge compare the graphs again.
     wake: Arc<dyn Fn() + Send + Sync>,
     counts: Mutex<CountsByName>,
 }
 
 impl Context {
-    /// `wake` makes the bridge look at the graph again, from any thread.
+    /// Makes a context. `wake` makes the bridge compare the graphs again; any thread may call it.
     pub fn new(policy: Policy, wake: impl Fn() + Send + Sync + 'static) -> Context {
         Context { policy, sender: Arc::new(Sender::new()), wake: Arc::new(wake), counts: Mutex::default() }
     }
 
-    /// The counters of a name. They stay as long as the bridge runs, because a topic may come again.
+    /// The counters of a topic or service. They stay until the bridge ends, because the topic may come back.
     #[must_use]
     pub fn counts(&self, direction: &'static str, name: &str) -> Arc<Counts> {
         lock(&self.counts).entry((direction, name.to_owned())).or_default().clone()
@@ -38,7 +38,7 @@ impl Context {
         lock(&self.counts).clone()
     }
 
-    /// A function that makes the bridge look at the graph again.
+    /// A function that makes the bridge compare the graphs again.
     pub fn wake(&self) -> impl Fn() + Send + Sync + 'static {
         let wake = self.wake.clone();
         move || wake()

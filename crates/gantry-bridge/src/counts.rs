@@ -2,9 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// The samples of one topic or service in one direction. Each counter only grows.
-///
-/// Relaxed everywhere: no other data depends on a counter.
+/// The numbers of samples of one topic or service in one direction. Each counter only grows.
 #[derive(Debug, Default)]
 pub struct Counts {
     carried: AtomicU64,
@@ -23,23 +21,24 @@ pub struct Counts {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(default)]
 pub struct CountValues {
-    /// Messages that were handed to the other side.
+    /// The number of messages that were passed to the other side of the bridge.
     pub carried: u64,
     /// The bytes of these.
     pub carried_bytes: u64,
-    /// Messages that a newer message replaced because the link was slower than the publisher.
+    /// The number of messages that were dropped in favour of newer ones, because the link was slower than
+    /// the publisher.
     pub overwritten: u64,
-    /// Messages that left the publisher's history before the bridge took them.
+    /// The number of messages that left the publisher's history before the bridge took them.
     pub missed: u64,
-    /// Messages above the rate of the policy.
+    /// The number of messages that were dropped because they exceeded the rate of the policy.
     pub rate_limited: u64,
-    /// Messages that were there already, and were not handed over again.
+    /// The number of copies of messages that had arrived before; they were dropped.
     pub duplicates: u64,
     /// Messages older than their publisher's lifespan.
     pub expired: u64,
-    /// Messages or attachments that have another form.
+    /// The number of malformed messages and attachments.
     pub malformed: u64,
-    /// Messages without a publisher in the graph.
+    /// The number of messages whose publisher was not in the graph.
     pub unclaimed: u64,
     /// Messages that the other side refused.
     pub failed: u64,
@@ -54,24 +53,24 @@ macro_rules! counters {
 }
 
 counters! {
-    /// Counts a message that a newer one replaced.
+    /// Counts a message that was dropped in favour of a newer one.
     overwrite overwritten;
     /// Counts a message above the rate.
     limit rate_limited;
-    /// Counts a message that was there already.
+    /// Counts a copy of a message that had arrived before.
     duplicate duplicates;
     /// Counts a message beyond its lifespan.
     expire expired;
     /// Counts a message of another form.
     malform malformed;
-    /// Counts a message without a publisher in the graph.
+    /// Counts a message whose publisher is not in the graph.
     disown unclaimed;
     /// Counts a message that was refused.
     fail failed;
 }
 
 impl Counts {
-    /// Counts a message that was handed over.
+    /// Counts a message that was passed to the other side.
     pub fn carry(&self, bytes: usize) {
         self.carried.fetch_add(1, Relaxed);
         self.carried_bytes.fetch_add(bytes as u64, Relaxed);

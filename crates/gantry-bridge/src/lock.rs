@@ -1,4 +1,4 @@
-//! A lock that a panic of another thread does not poison: each guarded value is whole between two statements.
+//! A lock that ignores poisoning: the data behind it is valid after each statement, so also after a panic.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -4,10 +4,10 @@ use gantry::{BRIDGE_NODE, Gid, Node};
 use gantry_shm::{GraphEntry, Participant};
 use std::{sync::Arc, thread, time::Duration};
 
-/// Bridges that start together retreat and try again this often.
+/// The number of attempts of bridges that start at the same time and hinder each other.
 const ATTEMPTS: u32 = 50;
 
-/// The place of a bridge in its domain. It keeps other bridges to the network away as long as it exists.
+/// The place of a bridge in its domain. While it exists, no other bridge of the domain to the same network can start.
 #[derive(Debug)]
 pub struct Place {
     /// The bridge's own node.
@@ -25,7 +25,7 @@ pub struct Place {
 /// The bridge cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum AnotherBridge {
-    /// The domain has a bridge of this network.
+    /// The domain already has a bridge to this network.
     #[error("{process} is already the bridge of domain {domain_id} to {network}; end it first, or use it")]
     Running {
         /// Program and pid of the other bridge.
@@ -40,13 +40,7 @@ pub enum AnotherBridge {
     Domain(#[from] gantry::Error),
 }
 
-/// The place of the only bridge of a domain to `network` (a word).
-///
-/// An established bridge is always seen: a newcomer looks before and after it adds its own node, and retreats if it
-/// sees another one.
-///
-/// # Errors
-/// There is one already, or the domain cannot be joined.
+/// Takes the place of the only bridge of a domain to `network` (one word).
 pub fn only_bridge(domain_id: u32, network: &str, is_hub: bool) -> Result<Place, AnotherBridge> {
     let name = format!("{BRIDGE_NODE}{network}");
     let participant = Participant::join(domain_id).map_err(gantry::Error::from)?;
@@ -70,7 +64,7 @@ pub fn only_bridge(domain_id: u32, network: &str, is_hub: bool) -> Result<Place,
                 }
             }
         }
-        // Processes that retreat together would meet again, so each waits for a time of its own.
+        // Bridges that retreat at the same time would collide again, so the pause depends on the process.
         thread::sleep(Duration::from_millis(u64::from(std::process::id() % 17 + attempt)));
     }
 }

@@ -41,7 +41,7 @@ impl Options {
     }
 }
 
-/// A name that a node's name can have as a part.
+/// Parses a network's name, which may have only characters that a node's name can have.
 fn network_name(text: &str) -> Result<String, String> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
     if text.starts_with(|c: char| c.is_ascii_alphabetic()) && text.chars().all(is_plain) {

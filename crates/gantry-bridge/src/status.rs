@@ -12,19 +12,19 @@ pub struct Status {
     pub network: String,
     /// The domain.
     pub domain_id: u32,
-    /// The bridge's own session on the network.
+    /// The id of the bridge's own session on the network.
     pub session: String,
-    /// The other ends of the bridge's connections.
+    /// The peers to which the bridge's session has connections.
     pub links: Vec<LinkStatus>,
     /// The number of local nodes that the network sees.
     pub local_nodes: usize,
     /// The number of far nodes that the domain sees.
     pub far_nodes: usize,
-    /// Texts from the network that have another form.
+    /// The number of malformed texts from the network.
     pub malformed: u64,
     /// The topics and services that the bridge carries, with their counters.
     pub topics: Vec<TopicStatus>,
-    /// A sentence for each name that is not carried although both sides have it.
+    /// A sentence for each name that is in both graphs but is not carried.
     pub mismatches: Vec<String>,
 }
 
@@ -51,13 +51,13 @@ pub struct TopicStatus {
     pub counts: CountValues,
     /// Samples that wait for the network.
     pub waiting: usize,
-    /// The messages that were carried in each second since the last status.
+    /// The rate of carried messages since the last status, per second.
     pub rate_hz: f64,
-    /// The bytes of these in each second.
+    /// The rate of the carried messages' bytes since the last status, per second.
     pub bytes_per_s: f64,
 }
 
-/// The counters of the last status, for the rates of the next one.
+/// The counters at the last status, from which the rates in the next one are calculated.
 #[derive(Debug, Default)]
 pub struct Rates {
     at: Option<Instant>,
@@ -65,7 +65,7 @@ pub struct Rates {
 }
 
 impl Rates {
-    /// Sets the rates of topics since the last call; they are 0 at the first one, and for a topic that is new.
+    /// Sets the rates of topics since the last call. They are 0 at the first call, and for a new topic.
     pub fn set(&mut self, topics: &mut [TopicStatus]) {
         let now = Instant::now();
         let seconds = self.at.replace(now).map(|before| now.duration_since(before).as_secs_f64());

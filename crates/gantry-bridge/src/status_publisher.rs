@@ -25,10 +25,10 @@ impl StatusPublisher {
         Ok(StatusPublisher { publisher, rates: Rates::default() })
     }
 
-    /// Publishes a status, whose topics it fills in. `waiting` are the samples that wait for the network, by topic.
+    /// Publishes a status after it has set the status's topics. `waiting` has the number of samples that wait for
+    /// the network, by topic.
     ///
-    /// # Errors
-    /// No room in shared memory.
+    /// There is no room in shared memory.
     pub fn publish(
         &mut self,
         mut status: Status,

@@ -1,5 +1,6 @@
-//! Local publishers to far subscriptions: one lane for each local publisher, and nothing while no far subscription is
-//! there. TRANSIENT_LOCAL publishers are carried always: far subscriptions ask the network for their history.
+//! Local publishers to far subscriptions: one lane for each local publisher, but only as long as the topic has a
+//! far subscription. TRANSIENT_LOCAL publishers are always carried, because a later far subscription asks the
+//! network for their history.
 
 use crate::{
     calls::Sources,
@@ -15,27 +16,29 @@ use std::{
     sync::Arc,
 };
 
-/// The samples of a gating publisher that wait in the bridge; its history has the others.
+/// The number of samples of a gating publisher (RELIABLE KEEP_ALL, which waits for the bridge) that wait in the
+/// bridge; further samples wait in the publisher's history.
 const GATING_DEPTH: usize = 64;
 const LEAST_DEPTH: u32 = 16;
 const MOST_DEPTH: u32 = 10_000;
-/// The samples that are kept of a KEEP_ALL publisher whose far subscriptions do not gate it.
+/// The number of samples that the bridge keeps of a KEEP_ALL publisher that does not wait for the bridge.
 const KEEP_ALL_DEPTH: u32 = 1024;
 
-/// Hands a sample to the network, and blocks as long as the network does. `false`: it was refused.
+/// Passes a sample to the network, and blocks as long as the network does. Returns `false` if the network refused
+/// the sample.
 pub type Output = Box<dyn Fn(GenericSample) -> bool + Send + Sync>;
 
-/// The reason for which a publisher is not carried.
+/// The reason why a publisher is not carried.
 pub type Refusal = Box<dyn std::error::Error + Send + Sync>;
 
-/// The publishers that one subscription of the bridge can serve.
+/// The properties of publishers by which one subscription of the bridge can serve several of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Class {
     is_latched: bool,
     is_gating: bool,
 }
 
-/// The way of one class of a topic's publishers.
+/// The subscription and the lanes for one class of a topic's publishers.
 struct Way {
     number: u64,
     carrier: Arc<Carrier>,
@@ -47,7 +50,7 @@ struct Topic {
     counts: Arc<Counts>,
     ways: BTreeMap<Class, Way>,
     lanes: HashMap<Gid, (Class, Arc<Lane>)>,
-    /// The publishers whose samples were passed over.
+    /// The publishers that the border has excluded, so that their samples were dropped.
     passed_over: HashSet<Gid>,
 }
 
@@ -60,21 +63,22 @@ pub struct Outgoing<'a> {
     pub publishers: Vec<&'a LocalEndpoint>,
 }
 
-/// The topics that are carried, by keys of the network.
+/// The topics that are carried, by their keys on the network.
 pub struct TopicsOut {
     sources: Sources,
     topics: BTreeMap<String, Topic>,
 }
 
 impl TopicsOut {
-    /// Carries nothing yet; `sources` is the thread that takes samples.
+    /// Makes an empty set of topics. `sources` is the thread that takes samples.
     #[must_use]
     pub fn new(sources: Sources) -> TopicsOut {
         TopicsOut { sources, topics: BTreeMap::new() }
     }
 
-    /// Begins and ends carrying. `open` makes the way of a publisher to the network. `passed_over` are the publishers
-    /// of the domain that no network sees. `say` gets a sentence for each publisher that is not carried.
+    /// Begins and ends carrying. `open` opens the output of a publisher to the network. `passed_over` are the
+    /// local publishers that the network does not see. `say` is called with a sentence for each publisher that
+    /// cannot be carried.
     pub fn update(
         &mut self,
         (context, node): (&Context, &Node),
@@ -113,7 +117,7 @@ impl TopicsOut {
         self.topics.values().map(|topic| (topic.name.as_str(), waiting(topic))).collect()
     }
 
-    /// Ends carrying; the thread of the samples ends, too.
+    /// Ends carrying, and the thread that takes samples.
     pub fn end(&mut self) {
         self.topics.clear();
         self.sources.end();
@@ -154,7 +158,7 @@ impl Topic {
                 }
             }
         }
-        // The history of a publisher that was passed over comes with another subscription.
+        // A publisher that was excluded before is carried now: a new subscription is needed to receive its history.
         let comes_late = |local: &&&LocalEndpoint| self.passed_over.contains(&local.gid);
         for local in publishers.iter().filter(comes_late) {
             if let Some(way) = self.ways.get_mut(&class(local)) {
@@ -217,12 +221,12 @@ fn is_gating(qos: &Qos) -> bool {
     qos.reliability == Reliability::Reliable && qos.history == History::KeepAll
 }
 
-/// The depth of a subscription that gets the whole history of all these publishers.
+/// The history depth with which a subscription receives the whole history of all these publishers.
 fn depth<'a>(publishers: impl Iterator<Item = &'a Qos>) -> u32 {
     publishers.map(history_depth).fold(0, u32::saturating_add).clamp(LEAST_DEPTH, MOST_DEPTH)
 }
 
-/// The samples of a publisher that a late subscription may get.
+/// The number of samples of a publisher that a late subscription may receive.
 #[must_use]
 pub fn history_depth(qos: &Qos) -> u32 {
     if qos.history == History::KeepAll { KEEP_ALL_DEPTH } else { qos.depth }

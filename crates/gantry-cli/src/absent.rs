@@ -22,12 +22,12 @@ const COMMANDS: [(&str, &str); 10] = [
     ("wtf", "`gantry doctor` says what is wrong"),
 ];
 
-/// The sentence about a command line whose error is one of these commands of `ros2`; `None` for other errors.
-/// `commands` are the existing commands, and `arguments` are the arguments of the program.
+/// The sentence about a command of `ros2` that `gantry` lacks, if the error is such a command; `None` for other
+/// errors. `commands` are the existing commands, and `arguments` are the arguments of the program.
 pub fn sentence(error: &Error, mut arguments: impl Iterator<Item = String>, commands: &[&str]) -> Option<String> {
     let Some(ContextValue::String(wrong)) = error.get(ContextKind::InvalidSubcommand) else { return None };
     let (command, why) = COMMANDS.into_iter().find(|(command, _)| command == wrong)?;
-    // In `gantry topic run`, the error belongs to `topic`.
+    // In `gantry topic run`, `run` is a wrong command of `topic`, not of `gantry`.
     let first = arguments.find(|argument| argument == wrong || commands.contains(&argument.as_str()))?;
     (first == *wrong).then(|| format!("`gantry` has no command `{command}`: {why}"))
 }

@@ -1,4 +1,4 @@
-//! A domain for a command: the command's hidden node in the domain, and the names of the graph.
+//! A domain for a command: the command's hidden node in the domain, and look-ups of names in its graph.
 
 use crate::names;
 use gantry::{LogLevel, Node, printable};
@@ -11,7 +11,8 @@ pub type NamesAndTypes = BTreeMap<String, Vec<String>>;
 
 /// A domain that the command has joined.
 pub struct Domain {
-    /// The command's own node, which is hidden as the nodes of `ros2` are.
+    /// The command's own node. Its name begins with an underscore, so that lists hide it, as they hide the
+    /// nodes of `ros2`.
     pub node: Node,
     participant: Arc<Participant>,
 }
@@ -20,7 +21,7 @@ impl Domain {
     /// Joins a domain; `None` means the domain in `ROS_DOMAIN_ID`. From then on, Ctrl-C ends waits in an orderly way.
     pub fn join(domain_id: Option<u32>) -> Result<Domain> {
         let node = hidden_node("cli", domain_id)?;
-        // The command reports the relevant events of its own endpoints itself.
+        // The command itself prints the relevant events of its own endpoints, so the library does not log them.
         if std::env::var_os("GANTRY_LOG").is_none() {
             gantry::set_logger_level(node.name(), LogLevel::Error);
         }
@@ -40,8 +41,8 @@ impl Domain {
         Ok(shown(self.node.topic_names_and_types()?, with_hidden))
     }
 
-    /// The topics with names of ROS 2. Other names, which a node's methods do not accept, are printed on
-    /// standard error.
+    /// The topics with names of ROS 2. A warning on standard error lists other names, which a node's methods do
+    /// not accept.
     pub fn ros_topics(&self) -> Result<Vec<String>> {
         let is_ros = |name: &String| self.node.resolve_topic_name(name).is_ok_and(|full| full == *name);
         let (topics, others): (Vec<_>, Vec<_>) = self.topics(true)?.into_keys().partition(is_ros);

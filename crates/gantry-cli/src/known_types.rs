@@ -50,7 +50,7 @@ impl KnownTypes {
     }
 }
 
-/// The name of the service whose request or response has this name; for any other message, the message's own name.
+/// The name of the service, for the name of its request or response; for any other message, the message's name.
 fn interface(name: &str) -> &str {
     let service = name.strip_suffix("_Request").or_else(|| name.strip_suffix("_Response"));
     service.filter(|service| service.contains("/srv/")).unwrap_or(name)

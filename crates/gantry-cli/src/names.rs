@@ -33,8 +33,8 @@ pub fn is_hidden(name: &str) -> bool {
     name.split('/').any(|part| part.starts_with('_'))
 }
 
-/// The end of an error sentence after an unknown name: the most similar known name, otherwise the domains that
-/// have the name; empty if there is neither.
+/// The hint at the end of an error about an unknown name: the most similar known name, otherwise the domains in
+/// which the name exists; empty if there is neither.
 pub fn hint<'a>(name: &str, known: impl IntoIterator<Item = &'a str>, elsewhere: &[u32]) -> String {
     if let Some(nearest) = nearest(name, known) {
         return format!("; did you mean '{nearest}'?");
@@ -68,7 +68,7 @@ pub fn long_type(name: &str, namespace: &str) -> String {
     }
 }
 
-/// The text for types: a single type as it is, several types in the form of a list of Python.
+/// The text for types: a single type unchanged, several types in the form of a list of Python.
 pub fn types_text(types: &[String]) -> String {
     match types {
         [one] => one.clone(),

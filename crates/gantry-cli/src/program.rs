@@ -1,4 +1,5 @@
-//! Programs of their own, because their dependencies take minutes to compile: `gantry` replaces itself by them (exec).
+//! Programs of their own, because their dependencies take minutes to compile: `gantry` replaces itself by such a
+//! program (exec).
 
 use crate::session::Session;
 use clap::Args;
@@ -49,7 +50,7 @@ impl Arguments {
     }
 }
 
-/// The path of the program next to this one, or its name alone, which is then searched in PATH.
+/// The path of the program in the folder of `gantry`; if it is not there, its name, which exec searches in PATH.
 fn path(name: &str) -> PathBuf {
     let beside = std::env::current_exe().ok().map(|own| own.with_file_name(name));
     beside.filter(|path| path.exists()).unwrap_or_else(|| name.into())

@@ -1,4 +1,4 @@
-//! The end of a command that cannot do its work: it is a sentence for the user.
+//! The failure of a command, with a sentence for the user.
 
 use std::{
     fmt::{self, Display},

@@ -42,7 +42,8 @@ pub fn hidden_node(command: &str, domain_id: Option<u32>) -> Result<Node> {
     Ok(builder.build()?)
 }
 
-/// Whether the node's methods would change this name, or refuse it, so that the name has to be used as it is.
+/// Whether the topic has no valid name of ROS 2: the node's methods would change or refuse it, so it must be
+/// used unchanged.
 #[must_use]
 pub fn is_native(node: &Node, topic: &str) -> bool {
     node.resolve_topic_name(topic).map_or(true, |full| full != topic)

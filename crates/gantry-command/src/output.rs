@@ -11,8 +11,8 @@ use std::{
     sync::OnceLock,
 };
 
-/// The control characters that are allowed in texts of several lines. No other control character reaches a
-/// terminal, because names and types come from other programs.
+/// The control characters that are printed unchanged, for texts of several lines. All others are escaped before
+/// they reach a terminal, because names and types come from other programs.
 const OF_TEXTS: [char; 2] = ['\n', '\t'];
 
 /// The name at the beginning of lines on standard error; if it is not set, lines begin without a name.
@@ -73,7 +73,7 @@ pub fn name_program(name: &'static str) {
     let _ = PROGRAM.set(name);
 }
 
-/// Prints a warning or an error on standard error. The line replaces a progress line there.
+/// Prints a warning or an error on standard error. The line overwrites a progress line on the terminal.
 pub fn say(line: impl Display) {
     let mut text = printable(&line.to_string(), &OF_TEXTS).to_string();
     if let Some(program) = PROGRAM.get() {

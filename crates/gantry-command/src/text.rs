@@ -21,7 +21,7 @@ pub fn bytes(bytes: u64) -> String {
 /// Parses a number of bytes from the command line, with or without a unit in powers of 1024: "512M".
 ///
 /// # Errors
-/// A sentence: the text is not a number, or the number is 0 or too large.
+/// The reason, as a sentence: the text is not a number, or the number is 0 or too large.
 pub fn parse_bytes(text: &str) -> Result<u64, String> {
     let (digits, unit) = match text.char_indices().next_back() {
         Some((at, 'k' | 'K')) => (&text[..at], 1 << 10),
@@ -36,7 +36,7 @@ pub fn parse_bytes(text: &str) -> Result<u64, String> {
 /// Parses a number of seconds from the command line, from 0 to a billion.
 ///
 /// # Errors
-/// A sentence: the text is not such a number.
+/// The reason, as a sentence: the text is not such a number.
 pub fn parse_seconds(text: &str) -> Result<f64, String> {
     let seconds = text.parse::<f64>().ok().filter(|seconds| (0.0..=1e9).contains(seconds));
     seconds.ok_or_else(|| format!("'{text}' is no number of seconds from 0 to 1000000000"))

@@ -9,13 +9,13 @@ use gantry_xrce::{
 /// The reason why a publisher, subscription, service or service client was not created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CreateError {
-    /// The record belongs to a client already, because it was created before.
+    /// The publisher, subscription, service or service client was created before, and belongs to a client already.
     #[error("it was created before; each record is created once")]
     AlreadyCreated,
     /// The name, the name of the type, and the DDS names made of them are too long together.
     #[error("the name has {name_bytes} bytes, which is too long; use a shorter one")]
     NameTooLong {
-        /// The length of the record's name, in bytes.
+        /// The length of the name, in bytes.
         name_bytes: usize,
     },
     /// The client has 4095.

@@ -26,7 +26,7 @@ pub enum Event<'a> {
         /// The name of the created entity.
         name: &'a str,
     },
-    /// The agent refuses a publisher, a subscription or a service, or data that was written with it.
+    /// The agent refuses a publisher, a subscription or a service, or data that was written with an existing one.
     Refused {
         /// The name of the refused entity.
         name: &'a str,

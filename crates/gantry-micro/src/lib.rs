@@ -3,7 +3,7 @@
 //! # Invariants
 //! - Nothing allocates. The caller provides all memory, whose size is known at compile time.
 //! - Nothing blocks: [`Client::spin_once`] reads the bytes that have arrived and writes the bytes that the line
-//!   takes now. A publish that finds no room is an error.
+//!   accepts without blocking. A publish for which there is no room fails.
 //! - No loss is silent: each one is an error, an [`Event`] or a count.
 
 #![no_std]

@@ -34,7 +34,7 @@ impl<'a, M: Message> Publisher<'a, M> {
         Writing::new(&self.entity, self.kind(), client.session(), &[]).message(message).map(drop)
     }
 
-    /// Publishes a message that `fill` writes in place. `shape` has the texts of the message and the lengths of
+    /// Publishes a message that `fill` writes in place. `shape` has the strings of the message and the lengths of
     /// its sequences; it is `()` if the type has neither. All other fields begin with their default values.
     ///
     /// # Errors

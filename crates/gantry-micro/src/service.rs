@@ -23,8 +23,8 @@ pub struct Request<'q, S: gantry_cdr::Service> {
     pub message: <S::Request as Message>::View<SampleBytes<'q>>,
 }
 
-/// A service, with a queue of `DEPTH` requests of at most `SIZE` bytes, of which the identity of the request takes 24.
-/// The service lies in a static or on the stack, and `Client::create_service` registers it.
+/// A service, with a queue of `DEPTH` requests of at most `SIZE` bytes, of which 24 bytes are the identity of the
+/// request. The service lies in a static or on the stack, and `Client::create_service` registers it.
 pub struct Service<'a, S, const DEPTH: usize = 1, const SIZE: usize = 128> {
     entity: Entity<'a>,
     queue: Queue<DEPTH, SIZE>,
@@ -65,11 +65,8 @@ impl<'a, S: gantry_cdr::Service, const DEPTH: usize, const SIZE: usize> Service<
         Writing::new(&self.entity, self.kind(), client.session(), &prefix(id)).message(response).map(drop)
     }
 
-    /// Answers a request with a response that `fill` writes in place, as
+    /// Answers a request with a response that `fill` writes in place, as in
     /// [`Publisher::publish_with`](crate::Publisher::publish_with).
-    ///
-    /// # Errors
-    /// [`PublishError`].
     pub fn send_response_with<T: Transport>(
         &self,
         client: &mut Client<'a, T>,

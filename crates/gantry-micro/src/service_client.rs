@@ -23,8 +23,9 @@ pub struct Response<'q, S: gantry_cdr::Service> {
     pub message: <S::Response as Message>::View<SampleBytes<'q>>,
 }
 
-/// A client of a service, with a queue of `DEPTH` responses of at most `SIZE` bytes, of which the identity of the
-/// response takes 8. The client lies in a static or on the stack, and `Client::create_service_client` registers it.
+/// A client of a service, with a queue of `DEPTH` responses of at most `SIZE` bytes, of which 8 bytes are the
+/// number of the request. The client lies in a static or on the stack, and `Client::create_service_client`
+/// registers it.
 pub struct ServiceClient<'a, S, const DEPTH: usize = 1, const SIZE: usize = 128> {
     entity: Entity<'a>,
     queue: Queue<DEPTH, SIZE>,

@@ -20,10 +20,11 @@ const NODE: Node<'static> = Node { name: "benchmark", domain_id: 0, key: ClientK
 const QOS: Qos = if IS_RELIABLE { Qos::DEFAULT } else { Qos::SENSOR_DATA };
 /// The number of messages of each publisher, subscription, service and client.
 const MESSAGES: u32 = 10;
-/// The time between two sends; within it, the host's endpoints match.
+/// The time between two sends, in which the endpoints of a new client on the host become matched.
 const PERIOD_US: u32 = 50_000;
-/// Two numbers of 8 bytes, and their sum.
+/// The length of a request in the queue: its identity, and two numbers of 8 bytes.
 const REQUEST_BYTES: usize = SampleIdentity::BYTES + 16;
+/// The length of a response in the queue: the number of its request, and the sum.
 const RESPONSE_BYTES: usize = 8 + 8;
 
 /// The memory of the session, which lies in a static.
@@ -92,7 +93,8 @@ pub fn run(
     }
 }
 
-/// Connects to the agent. Not inlined: the client is moved through the stack of this function, which ends with it.
+/// Connects to the agent. The function is not inlined: its stack frame has a temporary copy of the client, and is
+/// freed when it returns.
 #[inline(never)]
 fn connect(line: Line, memory: &'static mut SessionMemory) -> &'static mut Session {
     static SESSION: StaticCell<Session> = StaticCell::new();

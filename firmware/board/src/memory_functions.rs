@@ -3,9 +3,9 @@
 
 use core::arch::global_asm;
 
-// SAFETY: the functions do what C and Arm's run-time ABI say of their names, and nothing else has these names: those
-// that Rust brings are weak. Each writes the bytes of its target only, and keeps the registers that belong to
-// its caller.
+// SAFETY: the functions do what C and Arm's run-time ABI say of their names, and no other symbol has these names:
+// the symbols of Rust's own functions are weak. Each function writes only the bytes of its target, and preserves
+// the callee-saved registers.
 //
 // Registers as in Arm's run-time ABI: r0 the target, r1 the source, r2 the number of bytes; of `__aeabi_memset` r1 the
 // number of bytes and r2 the value. The C functions return r0, so it stays.

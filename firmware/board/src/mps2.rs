@@ -10,7 +10,7 @@ use gantry_micro::Instant;
 const CLOCK_HZ: u32 = 25_000_000;
 const TICKS_PER_US: u32 = CLOCK_HZ / 1_000_000;
 const BAUD_BITS_PER_S: u32 = 460_800;
-/// The frequency of the tick that ends a sleep at the latest.
+/// The frequency of the tick, which ends a sleep after a millisecond at the latest.
 const TICK_HZ: u32 = 1_000;
 
 /// A register of a peripheral.
@@ -60,9 +60,7 @@ pub struct Clock {
     value: u32,
 }
 
-/// Sleeps until a byte comes, at most a millisecond.
-///
-/// Interrupts only become pending, which ends the sleep; no handler runs beside `main`.
+/// Sleeps until a byte arrives, for at most a millisecond.
 pub struct Sleep(());
 
 /// Starts the board. `None` if it was started before.
@@ -95,7 +93,8 @@ impl Clock {
 }
 
 impl Sleep {
-    /// Sleeps until a byte comes, at most a millisecond. A byte that came since the last call ends the sleep at once.
+    /// Sleeps until a byte arrives, for at most a millisecond. If a byte has arrived since the last call, the
+    /// function returns at once.
     pub fn until_byte(&mut self) {
         cortex_m::asm::wfi();
         UART_CLEAR.write(RECEIVED);

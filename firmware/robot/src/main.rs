@@ -50,7 +50,8 @@ fn main() -> ! {
     run(client, IMU, COMMANDS, clock, sleep)
 }
 
-/// Connects to the agent. Not inlined: the client is moved through the stack of this function, which ends with it.
+/// Connects to the agent. The function is not inlined: its stack frame has a temporary copy of the client, and is
+/// freed when it returns.
 #[inline(never)]
 fn connect(place: &'static StaticCell<Session>, memory: &'static mut Memory, uart: Uart) -> &'static mut Session {
     place.init_with(|| Client::new(SerialTransport::new(uart), memory, NODE))

@@ -22,7 +22,7 @@ pub struct BagMetadata {
     pub topics: Vec<TopicMetadata>,
     /// The files, in their order.
     pub files: Vec<FileMetadata>,
-    /// The section `custom_data`: texts that only Gantry writes and reads.
+    /// The section `custom_data`: strings that only Gantry writes and reads.
     pub custom: BTreeMap<String, String>,
 }
 
@@ -106,8 +106,9 @@ impl BagMetadata {
         text
     }
 
-    /// Replaces `metadata.yaml` in this folder at once, so that a reader finds the old file or the new one, also after
-    /// a loss of power: the new file is on the disk before it gets the name. Waits for the disk.
+    /// Replaces `metadata.yaml` in this folder at once, so that a reader finds the old file or the new one,
+    /// even after a power failure: the new file is on the disk before it gets the name `metadata.yaml`. Waits
+    /// for the disk.
     ///
     /// # Errors
     /// The error of the file system.
@@ -121,7 +122,8 @@ impl BagMetadata {
         file.write_all(text.as_bytes())?;
         file.sync_all()?;
         fs::rename(new, folder.join(FILE_NAME))?;
-        // Stores the new name. Some file systems cannot store a folder: the recording goes on without it.
+        // The sync makes the new name of the file durable. Some file systems cannot sync a folder; the recording
+        // continues without it.
         match File::open(folder)?.sync_all() {
             Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
             stored => stored,

@@ -14,8 +14,7 @@ pub struct ClockPublisher {
 impl ClockPublisher {
     /// Creates the publisher of `/clock`, which publishes `rate_hz` times in a second.
     ///
-    /// # Errors
-    /// No room in shared memory.
+    /// There is no room in shared memory.
     pub fn new(node: &Node, rate_hz: f64) -> Result<ClockPublisher> {
         let publisher = node.create_publisher::<Clock>("/clock", Qos::default())?;
         Ok(ClockPublisher { publisher, period_ns: (1e9 / rate_hz) as u64, due_ns: 0 })
@@ -29,8 +28,7 @@ impl ClockPublisher {
 
     /// Publishes the time `time_ns` of the bag, if the next message of `/clock` is due.
     ///
-    /// # Errors
-    /// No room in shared memory.
+    /// There is no room in shared memory.
     pub fn publish(&mut self, now_ns: u64, time_ns: u64) -> Result<()> {
         if now_ns < self.due_ns {
             return Ok(());
@@ -39,7 +37,7 @@ impl ClockPublisher {
         let nanosec = (time_ns % 1_000_000_000) as u32;
         self.publisher.publish_copy(&Clock { clock: Time { sec, nanosec } })?;
         let next_ns = self.due_ns + self.period_ns;
-        // Messages that were missed are not published later.
+        // Messages that were due during a delay are skipped.
         self.due_ns = if next_ns > now_ns { next_ns } else { now_ns + self.period_ns };
         Ok(())
     }

@@ -35,8 +35,7 @@ pub struct Outlet {
 impl Outlets {
     /// Adds a channel of a file. The channel's messages will be published on the topic `topic`.
     ///
-    /// # Errors
-    /// No room in shared memory.
+    /// There is no room in shared memory.
     pub fn add(&mut self, node: &Node, topic: &str, (file, channel): (usize, &Arc<Channel<'static>>)) -> Result<()> {
         let key = (topic.to_owned(), type_name(channel).to_owned());
         let number = match self.by_type.get(&key) {
@@ -88,11 +87,10 @@ impl Outlets {
 }
 
 impl Outlet {
-    /// Creates the publisher for a channel, on the topic `topic`; `None`, after a warning, if the channel's messages
-    /// are no messages of ROS 2.
+    /// Creates the publisher for a channel, on the topic `topic`; `None`, after a warning, if the channel's
+    /// messages are not messages of ROS 2.
     ///
-    /// # Errors
-    /// No room in shared memory.
+    /// There is no room in shared memory.
     pub fn new(node: &Node, topic: &str, channel: &Channel<'_>) -> Result<Option<Outlet>> {
         let of_type = message_type(channel);
         if channel.message_encoding != ENCODING || of_type.name.is_empty() {
@@ -133,9 +131,9 @@ impl Outlet {
     }
 }
 
-/// The QoS of the one publisher that replaces all recorded ones. As far as reliability and durability decide, the new
-/// publisher matches every subscription that matched a recorded one. Its depth for latched messages is the sum
-/// of theirs.
+/// The QoS of the publisher that replaces all recorded publishers of a topic. With its reliability and durability,
+/// it matches every subscription that matched one of the recorded publishers. Its depth for latched messages is the
+/// sum of their depths.
 fn offer(recorded: &[Qos]) -> Qos {
     let Some(first) = recorded.first() else { return Qos::default() };
     let latched = recorded.iter().filter(|qos| qos.durability == Durability::TransientLocal);

@@ -22,8 +22,8 @@ pub struct Played {
     pub messages: u64,
     /// Bytes of these messages.
     pub bytes: u64,
-    /// The longest time between a message's due time and its publication, ns. A message counts only if the player slept
-    /// before it.
+    /// The longest delay of a message after its due time, in nanoseconds. Only messages before which the player
+    /// slept are measured.
     pub latest_ns: u64,
     /// The time in the bag of the last message, ns since 1970.
     pub position_ns: u64,

@@ -60,18 +60,17 @@ pub fn type_name<'a>(channel: &'a Channel<'_>) -> &'a str {
     channel.schema.as_ref().map_or("", |schema| &schema.name)
 }
 
-/// The files of a bag: first the files that `metadata.yaml` names, as far as they exist, then the files that it does
-/// not name yet.
+/// The files of a bag: first the existing files that `metadata.yaml` names, then the other files in the folder.
 fn files_in(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut files = files_of(folder)?.unwrap_or_default();
     files.retain(|path| path.exists());
     let entries = fs::read_dir(folder).context(|| format!("cannot read the folder {}", folder.display()))?;
     let mut others: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
     others.retain(|path| path.extension().is_some_and(|extension| extension == "mcap") && !files.contains(path));
-    // By length first: bag_10 comes after bag_9.
+    // Shorter names come first, so that bag_10 comes after bag_9.
     others.sort_by_key(|path| (path.as_os_str().len(), path.clone()));
     files.extend(others);
-    // SQLite files are no MCAP files; a bag that has only SQLite files has no file here.
+    // SQLite files are left out here; a bag that has only SQLite files is imported.
     files.retain(|path| path.extension().is_none_or(|extension| extension != "db3"));
     Ok(files)
 }

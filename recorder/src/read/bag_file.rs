@@ -27,7 +27,7 @@ pub struct BagFile {
     pub summary: Summary,
     /// Whether the file has its end. If it has none, its writer is still writing or has died.
     pub is_complete: bool,
-    /// The bytes after the last whole record of a file without its end.
+    /// The number of bytes after the last whole record, in a file without its end.
     pub lost_bytes: u64,
     /// The number of messages that the recorder missed, for each topic.
     pub drops: BTreeMap<String, u64>,

@@ -14,8 +14,8 @@ use std::{
 
 /// Calls `visit` with each record of a chunk. `crc` is the checksum of the decompressed bytes, 0 if there is none.
 ///
-/// # Errors
-/// A sentence if the chunk is damaged. Records before the damage were visited, unless the checksum is wrong.
+/// The reason, as a sentence, if the chunk is damaged. Records before the damage were visited, unless the checksum
+/// is wrong.
 pub fn visit(index: &ChunkIndex, crc: u32, bytes: &[u8], mut visit: impl FnMut(Record<'_>)) -> Result<(), String> {
     let records = decompress(index, bytes).map_err(|error| format!("it cannot be decompressed: {error}"))?;
     if crc != 0 && crc32fast::hash(&records) != crc {

@@ -1,7 +1,4 @@
-//! The contents of a file as a scan finds them: they replace the summary that the file does not have.
-//!
-//! Messages outside of chunks are listed in the summary as uncompressed chunks: the records of an uncompressed chunk
-//! have the same format as records of the file.
+//! The contents of a file that a scan has found: they replace the summary, which the file does not have.
 
 use mcap::{
     Channel, Schema, Summary,
@@ -9,13 +6,13 @@ use mcap::{
 };
 use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
-/// The bytes of a record before its content.
+/// The number of bytes in a record before its content.
 pub const START_BYTES: u64 = 9;
-/// The bytes of a chunk's record before its uncompressed records.
+/// The number of bytes in a chunk's record before its uncompressed records.
 pub const CHUNK_START_BYTES: u64 = START_BYTES + 8 + 8 + 8 + 4 + 4 + 8;
-/// The most bytes of a chunk: a file that names a larger chunk is damaged.
+/// The largest number of bytes in a chunk: a file that states a larger chunk is damaged.
 pub const MAX_CHUNK_BYTES: u64 = 4 << 30;
-/// The most bytes of messages outside of chunks that become one chunk of the summary.
+/// The largest number of bytes of messages outside of chunks that become one chunk of the summary.
 const MAX_RUN_BYTES: u64 = 4 << 20;
 
 /// A summary to which a scan adds one record after another.
@@ -58,7 +55,7 @@ impl Contents {
         self.summary.metadata_indexes.push(index);
     }
 
-    /// Adds a message outside of a chunk. Its record lies from the offset `at` to the offset `end`.
+    /// Adds a message outside of a chunk, whose record begins at the offset `at` and ends at the offset `end`.
     pub fn add_run(&mut self, header: &MessageHeader, at: u64, end: u64) {
         let time = header.log_time;
         if let Some(run) = self.summary.chunk_indexes.last_mut()

@@ -96,8 +96,7 @@ impl<'a> Messages<'a> {
 
     /// Calls `visit` with each message until it breaks.
     ///
-    /// # Errors
-    /// The errors of `visit`; a file that cannot be read or is damaged.
+    /// An error of `visit`, or a file cannot be read or is damaged.
     pub fn visit(self, mut visit: impl FnMut(Message<'_>) -> Result<ControlFlow<()>>) -> Result<()> {
         for group in self.groups {
             let flow = match group {

@@ -1,6 +1,6 @@
 //! The scan of a file without a summary: it goes from record to record, up to the last whole one.
 //!
-//! The result is the summary that the file would have. Of a chunk that is cut off, the whole messages count.
+//! The result is the summary that the file would have. If a chunk is cut off, its complete messages count.
 
 use super::{
     chunk_records,
@@ -14,9 +14,9 @@ use mcap::{
 };
 use std::{collections::BTreeMap, fs::File, io, os::unix::fs::FileExt, path::Path};
 
-/// The most bytes of a chunk's record that lie before its compressed records.
+/// The largest number of bytes in a chunk's record before its compressed records.
 const MAX_CHUNK_START_BYTES: u64 = CHUNK_START_BYTES + 64;
-/// The most bytes of a record that is no chunk; such a record is read at once.
+/// The largest number of bytes in a record other than a chunk. Such a record is read into memory as a whole.
 const MAX_RECORD_BYTES: u64 = 1 << 30;
 
 /// The result of a scan.
@@ -24,9 +24,9 @@ const MAX_RECORD_BYTES: u64 = 1 << 30;
 pub struct Scanned {
     /// The summary.
     pub summary: Summary,
-    /// Whether the end of the data was found.
+    /// Whether the file has its end: the record DATA_END was found.
     pub is_complete: bool,
-    /// The bytes after the last whole record.
+    /// The number of bytes after the last whole record.
     pub lost_bytes: u64,
 }
 
@@ -67,7 +67,7 @@ pub fn scan(path: &Path, file: &File) -> Result<Scanned> {
 }
 
 impl Scan<'_> {
-    /// Reads all records; returns the number of bytes after the last whole one.
+    /// Reads all records. Returns the number of bytes after the last whole record.
     fn records(&mut self) -> Result<u64> {
         let mut at = MAGIC.len() as u64;
         while let Some((opcode, length)) = self.start(at)? {
@@ -130,7 +130,7 @@ impl Scan<'_> {
         Ok(bytes)
     }
 
-    /// Begins a chunk; `false` if no record of the chunk can be read.
+    /// Begins a chunk. Returns `false` if no record of the chunk can be read.
     fn begin_chunk(&mut self, at: u64, end: u64, is_whole: bool) -> Result<bool> {
         let content_bytes = (self.file_bytes - at - START_BYTES).min(MAX_CHUNK_START_BYTES);
         let content = self.bytes(at + START_BYTES, content_bytes)?;
@@ -179,7 +179,7 @@ impl Scan<'_> {
 
     fn read_chunk(&mut self, chunk: &mut ChunkIndex) -> Result<()> {
         let at = chunk.compressed_data_offset().map_err(Failure::new)?;
-        // A chunk whose stated length goes beyond the end of the file counts without messages.
+        // A chunk whose stated length exceeds the file is added without messages.
         let Ok(bytes) = self.bytes(at, chunk.compressed_size) else { return Ok(()) };
         let mut times: Option<(u64, u64)> = None;
         // The messages before the damage of a chunk are counted; `verify` reports the damage.

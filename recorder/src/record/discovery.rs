@@ -1,8 +1,8 @@
 //! The discovery of topics: a subscription for each topic and type that is selected and has a publisher.
 //!
-//! A VOLATILE subscription matches every publisher. A TRANSIENT_LOCAL subscription matches only latched publishers, and
-//! gets their history. So a topic may have both, and the recorder drops a sample that came by the other one before. No
-//! subscription is RELIABLE KEEP_ALL: no publisher waits for the recorder.
+//! A VOLATILE subscription matches every publisher. A TRANSIENT_LOCAL subscription matches only latched publishers,
+//! and gets their history. So a topic may have both subscriptions, and the recorder drops a sample that it has
+//! already taken from the other one. No subscription is RELIABLE KEEP_ALL, so no publisher waits for the recorder.
 
 use crate::{
     describe::channel,
@@ -18,11 +18,11 @@ use std::{
     time::Duration,
 };
 
-/// The depth of the VOLATILE subscriptions: the most samples that a publisher keeps by default, if a subscription is
-/// deeper than the publisher's own history.
+/// The depth of the VOLATILE subscriptions. It is the largest number of samples that a publisher keeps by default
+/// for subscriptions that are deeper than its own history.
 const DEPTH: u32 = 1024;
-/// The least and the greatest depth of the subscriptions to latched publishers, which keep as many samples for
-/// late subscriptions.
+/// The smallest and the largest depth of a subscription to latched publishers. In between, the depth is the number
+/// of samples that the publishers keep for late subscriptions.
 const LATCHED_DEPTH: (u32, u32) = (256, 10_000);
 /// The time between two reads of the graph if nothing changes.
 const PERIOD: Duration = Duration::from_secs(1);
@@ -36,7 +36,8 @@ pub struct Source {
     pub channel: Arc<Channel<'static>>,
     /// The counters.
     pub topic: Arc<Topic>,
-    /// The time of the subscription, CLOCK_MONOTONIC: earlier samples are history.
+    /// The time at which the subscription was made (CLOCK_MONOTONIC). Samples that were published earlier belong to
+    /// the history.
     pub since_ns: u64,
 }
 
@@ -48,7 +49,7 @@ pub struct Discovery {
     selection: Selection,
     topics: Arc<Topics>,
     known: BTreeMap<(String, TypeDescription), Known>,
-    /// The topics that are not recorded, with the reason that was reported.
+    /// The topics that cannot be recorded, each with the reason that was printed.
     refused: BTreeMap<String, String>,
 }
 

@@ -1,7 +1,7 @@
 //! The recorder's background threads: they compress chunks, write them to the file and store the file on the disk.
 //!
-//! Chunks are written in the order of `send`, whichever thread compressed them. Each chunk is tried once: while the
-//! disk is full, chunks are dropped and their messages counted.
+//! Chunks are written in the order of `send`, whichever thread compressed them. There is one attempt to write each
+//! chunk: while the disk is full, chunks are dropped and their messages are counted.
 
 use crate::{
     topics::lock,
@@ -51,8 +51,7 @@ enum Work {
 impl Disk {
     /// Starts the threads. The writing thread rings the bell after each chunk.
     ///
-    /// # Errors
-    /// The system's error, if no thread can be started.
+    /// An error of the operating system: a thread cannot be started.
     pub fn start(bag: BagWriter, (compression, threads): (Compression, usize), bell: Bell) -> Result<Disk> {
         let state = Arc::new(State::default());
         let packers = match compression {
@@ -84,7 +83,7 @@ impl Disk {
         self.do_work(work);
     }
 
-    /// Completes the present file after all chunks that are queued now.
+    /// Completes the present file after the chunks that are already queued.
     pub fn end_file(&self) {
         self.state.queued_chunks.fetch_add(1, SeqCst);
         self.do_work(Work::EndFile);
@@ -131,10 +130,10 @@ struct Writer {
     state: Arc<State>,
     storing: mpsc::SyncSender<Stored>,
     storing_thread: JoinHandle<()>,
-    /// Complete files that are not yet given to the storing thread.
+    /// Complete files that the storing thread has not received yet.
     unstored: Vec<File>,
     bell: Bell,
-    /// The error because of which chunks are dropped now; `None` while chunks are written.
+    /// The error because of which chunks are being dropped; `None` while chunks are written.
     failure: Option<String>,
 }
 
@@ -152,8 +151,8 @@ impl Writer {
                 due = Instant::now() + PERIOD;
             }
         }
-        // The storing thread stores these files, too, and ends before the last metadata.yaml is written here: it cannot
-        // replace that with an older one.
+        // The storing thread also stores these files. It ends before the last metadata.yaml is written here, so it
+        // cannot replace this one with an older one.
         self.unstored.drain(..).for_each(|file| _ = self.storing.send(Stored::File(file)));
         drop(self.storing);
         let _ = self.storing_thread.join(); // it says its errors
@@ -226,7 +225,7 @@ impl Writer {
         }
     }
 
-    /// Gives a complete file to the storing thread. If the thread's queue is full, a later call does it.
+    /// Gives a complete file to the storing thread. If the thread's queue is full, a later call repeats this.
     fn store(&mut self, finished: Option<File>) {
         self.unstored.extend(finished);
         while let Some(file) = self.unstored.pop() {

@@ -87,10 +87,7 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// Records until the program is asked to end.
-    ///
-    /// # Errors
-    /// The domain cannot be joined, or the bag cannot be made or completed.
+    /// Records until a signal, the duration or an error ends the recording.
     pub fn run(self, domain_id: Option<u32>, output: Output) -> Result<()> {
         // With a handler for SIGXFSZ, a write beyond the limit of the file size fails instead of killing the process.
         let is_too_large = Arc::new(AtomicBool::new(false));
@@ -123,7 +120,7 @@ impl Arguments {
     }
 
     fn record(&self, mut recorder: Recorder, mut reports: Reports, topics: &Topics, output: Output) -> Result<()> {
-        // After an error, too, the samples that were taken go into the file, and the file gets its end.
+        // Even after an error, the samples that were taken are written, and the file is completed.
         let recorded = self.record_until_end(&mut recorder, &mut reports, topics, output);
         let ended = recorder.end();
         let printed = output.print(&reports.summary(topics));

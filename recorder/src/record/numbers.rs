@@ -1,28 +1,26 @@
-//! The numbers of a publisher's samples: the ones that came, by whichever source, and the ones that are missing.
-//!
-//! A source gets numbers in rising order, without a gap unless it lost some. Another source may get these, before or
-//! later.
+//! The sequence numbers of a publisher's samples: the numbers that have arrived from any source (subscription), and
+//! the missing ones.
 
 use std::collections::VecDeque;
 
-/// The most gaps that are kept one by one.
+/// The largest number of gaps that are stored individually.
 const MAX_GAPS: usize = 256;
 
-/// The numbers from the first one that a source was to get up to the newest one.
+/// The sequence numbers from the first one that a source could receive up to the newest one, with their gaps.
 #[derive(Debug, Default)]
 pub struct Numbers {
     first: u64,
     /// 0 before the first sample.
     newest: u64,
-    /// The gaps, in rising order: first and last number.
+    /// The gaps in rising order, each with its first and its last number.
     gaps: VecDeque<(u64, u64)>,
-    /// The count of numbers in older gaps, which are not kept.
+    /// The number of missing samples in older gaps, which are not stored any more.
     forgotten: u64,
 }
 
 impl Numbers {
-    /// Notes a number; `false` if it came before, or if its gap is forgotten and so counted. `lost_before` is the
-    /// number of samples right before it that its source lost.
+    /// Adds a number. Returns `false` if it was added before, or if it lies in an older gap, whose numbers already
+    /// count as missing. `lost_before` is the number of samples directly before it that its source lost.
     pub fn add(&mut self, number: u64, lost_before: u64) -> bool {
         let is_new = if self.newest == 0 {
             (self.first, self.newest) = (number, number);
@@ -53,7 +51,7 @@ impl Numbers {
         self.forgotten + self.gaps.iter().map(|(first, last)| last - first + 1).sum::<u64>()
     }
 
-    /// Adds the numbers from this one up to the first one as a gap.
+    /// Lets the range begin at `number`, with a gap up to its previous beginning.
     fn begin_at(&mut self, number: u64) {
         if number < self.first {
             self.gaps.push_front((number, self.first - 1));
@@ -61,7 +59,7 @@ impl Numbers {
         }
     }
 
-    /// Takes a number out of its gap; `false` if there is none.
+    /// Removes a number from its gap. Returns `false` if no gap contains it.
     fn fill(&mut self, number: u64) -> bool {
         let Some(index) = self.gaps.iter().position(|(first, last)| (*first..=*last).contains(&number)) else {
             return false;
@@ -84,7 +82,7 @@ impl Numbers {
 mod tests {
     use super::*;
 
-    /// The numbers of these that are new.
+    /// The numbers among `numbers` that were not added before.
     fn new(numbers: &mut Numbers, given: impl Iterator<Item = u64>) -> Vec<u64> {
         given.filter(|number| numbers.add(*number, 0)).collect()
     }
@@ -101,7 +99,7 @@ mod tests {
     #[test]
     fn a_number_is_missing_if_no_source_has_it() {
         let mut numbers = Numbers::default();
-        // One source lost 5 to 90, another one 3 to 7, and 80 to 200 came by none.
+        // One source lost 5 to 90 and another one 3 to 7; 80 to 200 arrived from neither.
         new(&mut numbers, (1..=4).chain(91..=91));
         assert_eq!(numbers.missing(), 86);
         assert_eq!(new(&mut numbers, (1..=2).chain(8..=79)), Vec::from_iter(8..=79));

@@ -18,7 +18,7 @@ pub struct Report {
     topics: usize,
     messages: u64,
     bytes: u64,
-    /// Messages in a second since the last report; in the summary, since the beginning of the recording.
+    /// Messages per second since the last report or, in the summary, since the beginning of the recording.
     messages_per_s: f64,
     bytes_per_s: f64,
     file_bytes: u64,
@@ -45,7 +45,8 @@ impl Reports {
         Reports { folder, start, last: (start, 0, 0) }
     }
 
-    /// The report for the time since the last report. `sizes` are the lengths of the present file and of the queue.
+    /// The report for the time since the last report. `sizes` are the lengths of the present file and of the queue
+    /// of chunks, in bytes.
     pub fn next(&mut self, topics: &Topics, sizes: (u64, u64)) -> Report {
         let since = self.last;
         let report = self.report(topics, since, sizes, false);

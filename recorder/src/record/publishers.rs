@@ -1,17 +1,19 @@
-//! The publishers whose samples are recorded: the numbers that came of each, and the number of its pins.
+//! The publishers whose samples are recorded: the sequence numbers of each that have arrived, and the number of
+//! its pins.
 
 use super::numbers::Numbers;
 use gantry::Gid;
 use std::collections::HashMap;
 
-/// The most pins of a publisher in the chunk that is being written and the chunk that is being built, together.
+/// The largest number of a publisher's pins in the chunk that is being written and in the chunk that is being
+/// built, together.
 const PINS: u32 = 2;
 
 /// All publishers, by GID.
 #[derive(Debug, Default)]
 pub struct Publishers {
     publishers: HashMap<Gid, Publisher>,
-    /// The number of the chunk that is built.
+    /// The number of the chunk that is being built.
     chunk: u64,
 }
 
@@ -29,9 +31,9 @@ struct Publisher {
 }
 
 impl Publishers {
-    /// Whether the sample, which came by this source, came by no other one before. The history of a latched publisher
-    /// may come after newer samples that another source has. `lost_before` is the number of samples that the source
-    /// lost before its first one.
+    /// Whether no other source has delivered this sample before. The history of a latched publisher may arrive from
+    /// one source after newer samples from another one. `lost_before` is the number of samples that the source lost
+    /// before its first sample.
     pub fn is_new(&mut self, publisher: Gid, number: u64, source: usize, lost_before: impl FnOnce() -> u64) -> bool {
         let publisher = self.publishers.entry(publisher).or_default();
         let lost_before = if publisher.sources.contains(&source) {
@@ -43,15 +45,16 @@ impl Publishers {
         publisher.numbers.add(number, lost_before)
     }
 
-    /// The samples that came by none of these sources, of all publishers from which one of them had some.
+    /// The number of samples that none of these sources has delivered, of all publishers from which one of them
+    /// delivered samples.
     #[must_use]
     pub fn missing(&self, sources: &[usize]) -> u64 {
         let is_theirs = |publisher: &&Publisher| publisher.sources.iter().any(|source| sources.contains(source));
         self.publishers.values().filter(is_theirs).map(|publisher| publisher.numbers.missing()).sum()
     }
 
-    /// Counts a pin in the present chunk; `false` if the publisher has `PINS` pins already. `is_idle`: all chunks
-    /// before the present one are written.
+    /// Counts a pin in the present chunk; Returns `false` if the publisher has `PINS` pins already. `is_idle` means
+    /// that all earlier chunks are written.
     pub fn pin(&mut self, publisher: Gid, is_idle: bool) -> bool {
         let publisher = self.publishers.entry(publisher).or_default();
         if is_idle {

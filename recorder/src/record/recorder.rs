@@ -27,7 +27,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The least size of a sample that is written directly from its publisher's memory.
+/// The smallest size of a sample that is written directly from its publisher's memory.
 const MIN_PINNED_BYTES: usize = 32 << 10;
 /// The longest time for which samples are pinned while the disk is busy.
 const PIN_TIME: Duration = Duration::from_millis(20);
@@ -35,15 +35,17 @@ const PIN_TIME: Duration = Duration::from_millis(20);
 const CHUNK_BYTES: u64 = 4 << 20;
 /// The capacity of a chunk's buffer at its beginning.
 const BUFFER_BYTES: usize = 256 << 10;
-/// The age at which a chunk is written: the first one if the disk is idle, the second one in any case.
+/// The age at which a chunk is written: after the first duration if the disk is idle, after the second one in
+/// any case.
 const CHUNK_TIME: (Duration, Duration) = (Duration::from_millis(250), Duration::from_millis(750));
 /// The longest time until the recorder sees a signal.
 const TRIGGER_TIME: Duration = Duration::from_millis(100);
 /// The longest time for which the recorder still takes samples at its end while the disk is busy.
 const END_TIME: Duration = Duration::from_secs(5);
-/// The most samples of a source that are counted as unwritten at the end; a limit, because its publishers may continue.
+/// The largest number of samples of a source that are counted as unwritten at the end. Without the limit, counting
+/// might not end, because publishers may continue.
 const MAX_LEFT: usize = 10_000;
-/// The most samples that are taken from a source before the next source has its turn.
+/// The largest number of samples that are taken from a source before the next source has its turn.
 const BATCH: usize = 64;
 
 /// Takes samples and gives chunks to the disk.
@@ -82,8 +84,8 @@ impl Recorder {
         }
     }
 
-    /// Makes a recorder for snapshots: it keeps the last seconds in memory until a trigger comes. The cache becomes
-    /// twice as large: new samples need room while the chunks of the ring wait for the disk.
+    /// Makes a recorder for snapshots: it keeps the last seconds in memory until a trigger comes. The limit of the
+    /// cache is doubled, because new samples need room while the chunks of the ring wait for the disk.
     #[must_use]
     pub fn for_snapshots(self, ring: Ring, triggers: Triggers) -> Recorder {
         let max_cache_bytes = self.max_cache_bytes.saturating_mul(2);
@@ -112,7 +114,7 @@ impl Recorder {
         found.into_iter().for_each(|source| self.sources.add(source, &mut self.collector));
     }
 
-    /// Begins and ends the recordings of snapshots. Returns the time at which the triggers are to be checked again.
+    /// Begins and ends the recordings of snapshots. Returns the time of the next check of the triggers.
     fn look_at_triggers(&mut self) -> Option<Instant> {
         let (ring, triggers) = self.snapshot.as_mut()?;
         let now = Instant::now();
@@ -147,8 +149,8 @@ impl Recorder {
     /// Takes a batch of samples from each source; `false` if no samples are left, or the cache is full.
     fn take(&mut self) -> bool {
         let offset_ns = clock_offset_ns();
-        // A smaller difference comes from the time between the readings of both clocks; a constant offset keeps the
-        // intervals between messages exact.
+        // A difference below 1 ms may come from the time between the readings of the two clocks. The offset then
+        // stays constant, which keeps the intervals between messages exact.
         if offset_ns.abs_diff(self.clock_offset_ns) > 1_000_000 {
             self.clock_offset_ns = offset_ns;
         }
@@ -200,7 +202,7 @@ impl Recorder {
         self.disk.queued_bytes() + self.chunk.bytes() > self.max_cache_bytes && !self.disk.is_idle()
     }
 
-    /// Gives the chunk to the disk, if it is time.
+    /// Gives the chunk to the disk if the chunk is large or old enough.
     fn flush(&mut self) {
         if self.chunk.messages() == 0 {
             return;
@@ -297,8 +299,8 @@ impl Recorder {
     }
 }
 
-/// CLOCK_REALTIME minus CLOCK_MONOTONIC: the least of three differences, because a difference is too large if the
-/// thread is interrupted between the readings of both clocks.
+/// CLOCK_REALTIME minus CLOCK_MONOTONIC: the smallest of three differences, because a difference is too large if
+/// the thread is interrupted between the readings of both clocks.
 fn clock_offset_ns() -> u64 {
     let differences = [(); 3].map(|()| {
         let now = SourceTime::now();

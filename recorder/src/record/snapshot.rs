@@ -24,7 +24,7 @@ pub struct Ring {
     before: Duration,
     after: Duration,
     max_bytes: u64,
-    /// The end of the recording that a trigger began; `None` while no snapshot is recorded.
+    /// The time at which the recording after a trigger ends; `None` while no snapshot is recorded.
     until: Option<Instant>,
     is_short_said: bool,
 }
@@ -37,8 +37,8 @@ impl Ring {
         Ring { chunks: VecDeque::new(), bytes: 0, before, after, max_bytes, until: None, is_short_said: false }
     }
 
-    /// Keeps a chunk, and forgets chunks that are too old or exceed `max_bytes`. During the recording after a trigger,
-    /// the chunk is returned instead: it is to be written.
+    /// Keeps a chunk, and forgets chunks that are too old or exceed `max_bytes`. During the recording after a
+    /// trigger, the chunk is returned instead, and the caller writes it.
     pub fn keep(&mut self, chunk: Chunk) -> Option<Chunk> {
         if self.until.is_some() {
             return Some(chunk);
@@ -70,7 +70,7 @@ impl Ring {
         say(format_args!("{most} are not enough for {before} s: {kept} are kept; set --max-cache-size higher"));
     }
 
-    /// Begins a recording, or extends the present one; returns the kept chunks, which are to be written.
+    /// Begins a recording, or extends the present one. Returns the kept chunks, which the caller writes.
     pub fn trigger(&mut self) -> VecDeque<Chunk> {
         self.until = Instant::now().checked_add(self.after);
         self.bytes = 0;
@@ -89,10 +89,10 @@ impl Ring {
     }
 }
 
-/// The ways to ask for a snapshot: the service, and SIGUSR1.
+/// The triggers of a snapshot: the service, and SIGUSR1.
 pub struct Triggers {
     service: Service<Trigger>,
-    /// Wakes the recorder when a request comes.
+    /// The attachment of the service to the collector, by which a request wakes the recorder.
     _attachment: Option<Attachment>,
     has_signal: Arc<AtomicBool>,
     answer: String,
@@ -101,8 +101,7 @@ pub struct Triggers {
 impl Triggers {
     /// Creates the service. `answer` is the text `message` in its responses.
     ///
-    /// # Errors
-    /// No room in shared memory; signals cannot be handled.
+    /// There is no room in shared memory, or signals cannot be handled.
     pub fn new(node: &Node, collector: &mut Collector, answer: String) -> Result<Triggers> {
         let mut service = node.create_service::<Trigger>(SERVICE)?;
         let has_signal = Arc::new(AtomicBool::new(false));

@@ -5,7 +5,7 @@ use gantry::{Attachment, Collector, GenericSample, Gid};
 use gantry_command::say;
 use std::sync::{Arc, atomic::Ordering::Relaxed};
 
-/// The most errors of one source in a row; after them, the other sources have their turn first.
+/// The largest number of consecutive errors of one source, after which the other sources have their turn.
 const ERRORS: usize = 2;
 
 /// The attached sources.
@@ -18,7 +18,7 @@ struct Attached {
     attachment: Option<Attachment>,
     /// Whether the source may have samples.
     is_pending: bool,
-    /// The number of overwritten and expired samples that is counted, while this is the topic's only source.
+    /// The number of overwritten and expired samples that have been counted, while this is the topic's only source.
     overwritten: u64,
 }
 
@@ -26,14 +26,14 @@ impl Sources {
     /// Attaches a source to the collector. If that fails, a warning names the reason, and the source is not recorded.
     pub fn add(&mut self, mut source: Source, collector: &mut Collector) {
         match collector.attach(&mut source.subscription) {
-            // Pending from the beginning: the collector sets no bit for samples that were published before
-            // the attachment.
+            // A source is pending at first, because the collector sets no bit for samples that were published
+            // before the attachment.
             Ok(attachment) => self.0.push(Attached { source, attachment, is_pending: true, overwritten: 0 }),
             Err(error) => say(format_args!("{} is not recorded: {error}", source.topic.name)),
         }
     }
 
-    /// Marks the sources that the collector names.
+    /// Marks the sources as pending whose bits the collector has set.
     pub fn collect(&mut self, collector: &mut Collector) {
         collector.collect(|bit| {
             let is_named = |attached: &&mut Attached| attached.attachment.as_ref().is_some_and(|own| own.bit() == bit);
@@ -90,7 +90,7 @@ impl Sources {
         None
     }
 
-    /// The samples of a publisher that a source lost.
+    /// The number of a publisher's samples that a source lost.
     #[must_use]
     pub fn overwritten(&self, number: usize, publisher: Gid) -> u64 {
         let mut by_publisher = self.0[number].source.subscription.overwritten_by_publisher();
@@ -98,8 +98,8 @@ impl Sources {
     }
 
     /// Counts the samples that were overwritten, or became older than their lifespan, before they were taken. If a
-    /// topic has two sources, one of them may have what the other one lost: their samples are missing if both have none
-    /// waiting, or at the end.
+    /// topic has two sources, one of them may still deliver a sample that the other one lost. Its missing samples
+    /// are therefore counted only when neither source has waiting samples, or at the end.
     pub fn count_overwritten(&mut self, publishers: &Publishers, is_end: bool) {
         for number in 0..self.0.len() {
             let topic = self.0[number].source.topic.clone();

@@ -15,14 +15,14 @@ use std::{
     sync::{Arc, atomic::Ordering::Relaxed},
 };
 
-/// The name of the metadata records that count the missing messages by topic, from the file's beginning on. The last
-/// such record of a file counts.
+/// The name of the metadata records that count the missing messages by topic, from the beginning of the file. The
+/// last such record of a file is valid.
 pub const DROPS: &str = "gantry_drops";
 
-/// The limits after which the next file begins.
+/// The limits of a file: the next file begins when one of them is reached.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FileLimits {
-    /// The most bytes of a file; a single chunk may be larger.
+    /// The largest number of bytes in a file; a single chunk may be larger.
     pub max_bytes: Option<u64>,
     /// The longest time between the first and the last message of a file, ns.
     pub max_duration_ns: Option<u64>,
@@ -43,8 +43,8 @@ pub struct BagWriter {
     topics: Arc<Topics>,
     file: Option<FileWriter>,
     files: Vec<FileMetadata>,
-    /// The number of missing messages by topic at the beginning of the present file; `drops_said` are the numbers that
-    /// the file's last record has.
+    /// The number of missing messages by topic at the beginning of the present file; `drops_said` are the numbers
+    /// in the last such record of the file.
     drops_before: BTreeMap<String, u64>,
     drops_said: BTreeMap<String, u64>,
     metadata_said: String,
@@ -85,8 +85,7 @@ impl BagWriter {
 
     /// Appends a chunk to the present file, or to a new one.
     ///
-    /// # Errors
-    /// The system's error; the chunk is not in the bag, and its messages are counted as unwritten.
+    /// An error of the operating system. The chunk is then not in the bag, and its messages are counted as unwritten.
     pub fn write(&mut self, packed: &Packed) -> Result<Written> {
         let mut written = Written::default();
         let result = self.try_write(packed, &mut written);
@@ -147,8 +146,7 @@ impl BagWriter {
 
     /// Completes the present file; the next chunk begins another one.
     ///
-    /// # Errors
-    /// The system's error; the file has its messages, and no summary.
+    /// An error of the operating system. The file then has its messages, but no summary.
     pub fn end_file(&mut self) -> Result<Option<File>> {
         if self.file.is_none() {
             return Ok(None);
@@ -168,8 +166,8 @@ impl BagWriter {
         Ok(Some(file.finish().context(what)?))
     }
 
-    /// Whether the present file still has its name. If the file has been removed, its messages count as missing, and
-    /// the next chunk begins another file.
+    /// Whether the present file still exists under its name. If the file has been removed, its messages count as
+    /// missing, and the next chunk begins another file.
     pub fn has_file(&mut self) -> bool {
         let is_linked = self.file.as_ref().is_none_or(|file| file.is_linked().unwrap_or(true));
         if is_linked {
@@ -189,7 +187,7 @@ impl BagWriter {
     }
 
     /// Writes the counts of missing messages into the file, if they changed. Returns the new contents of
-    /// `metadata.yaml`, if they changed: a thread that may wait for the disk writes them.
+    /// `metadata.yaml`, if they changed; the caller lets a thread write them that may wait for the disk.
     pub fn update(&mut self) -> Option<FolderMetadata> {
         self.say_drops(FileWriter::write_metadata);
         self.update_files();

@@ -12,7 +12,7 @@ use std::{collections::BTreeMap, ops::Range, sync::Arc};
 /// The data of a message.
 #[derive(Debug)]
 pub enum Body<'a> {
-    /// Data that is copied into the chunk: the encapsulation, which may be empty, and the bytes that follow it.
+    /// Data that is copied into the chunk: the encapsulation header (possibly empty), and the bytes that follow it.
     Copied(&'a [u8], &'a [u8]),
     /// A sample that stays in its publisher's memory. The chunk writes the encapsulation before it.
     Pinned(GenericSample),
@@ -22,7 +22,7 @@ pub enum Body<'a> {
 #[derive(Debug, Default)]
 pub struct Chunk {
     buffer: Vec<u8>,
-    /// The parts of the chunk in order, with the buffer up to `flushed`.
+    /// The parts of the chunk in order, including the bytes of the buffer up to `flushed`.
     parts: Vec<Part>,
     /// The number of bytes of the buffer that `parts` already has.
     flushed: usize,

@@ -14,7 +14,7 @@ pub const RECORD_START_BYTES: usize = 9;
 /// The length of a message's record without its data.
 pub const HEADER_BYTES: usize = RECORD_START_BYTES + 2 + 4 + 8 + 8;
 
-/// Appends a record; `write` appends the record's content.
+/// Appends a record. `write` appends the content of the record.
 pub fn record(out: &mut Vec<u8>, opcode: u8, write: impl FnOnce(&mut Vec<u8>)) {
     out.push(opcode);
     let length_at = out.len();
@@ -28,7 +28,7 @@ fn text(out: &mut Vec<u8>, text: &str) {
     sized(out, |out| out.extend(text.as_bytes()));
 }
 
-/// Appends the bytes that `write` appends, with their number before them.
+/// Appends a length, and then the bytes that `write` appends.
 fn sized(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
     let length_at = out.len();
     out.extend([0; 4]);

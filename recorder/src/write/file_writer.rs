@@ -65,8 +65,7 @@ impl FileWriter {
     /// Appends a chunk: first the schemas and channels that the file does not have yet, then the chunk, then its
     /// message indexes.
     ///
-    /// # Errors
-    /// The system's error; the file is as before.
+    /// An error of the operating system. The file is then unchanged.
     pub fn write_chunk(&mut self, packed: &Packed) -> io::Result<()> {
         let chunk = packed.chunk();
         let mut before = Vec::new();
@@ -162,8 +161,7 @@ impl FileWriter {
 
     /// Writes the summary. The caller stores the file's data on the disk by `File::sync_data`, which may take time.
     ///
-    /// # Errors
-    /// The system's error; the file has all of its messages, and no summary.
+    /// An error of the operating system. The file then has all of its messages, but no summary.
     pub fn finish(mut self) -> io::Result<File> {
         let mut end = Vec::new();
         encode::data_end(&mut end);
@@ -229,10 +227,7 @@ impl FileWriter {
         &self.statistics
     }
 
-    /// Whether the file still has its name.
-    ///
-    /// # Errors
-    /// The system's.
+    /// Whether the file still exists under its name.
     pub fn is_linked(&self) -> io::Result<bool> {
         self.file.is_linked()
     }

@@ -1,4 +1,4 @@
-//! A file of which each append is in the file whole or not at all.
+//! A file in which each append is either complete or has no effect.
 
 use rustix::{
     fs::{FallocateFlags, fallocate},
@@ -41,8 +41,7 @@ impl WholeFile {
 
     /// Appends the parts in their order.
     ///
-    /// # Errors
-    /// The system's error; the file is as before.
+    /// An error of the operating system. The file is then unchanged.
     pub fn append(&mut self, mut parts: &mut [IoSlice<'_>]) -> io::Result<()> {
         let bytes = WholeFile::bytes_of(parts);
         if self.is_torn {
@@ -107,10 +106,7 @@ impl WholeFile {
         self.position
     }
 
-    /// Whether the file still has its name.
-    ///
-    /// # Errors
-    /// The system's.
+    /// Whether the file still exists under its name.
     pub fn is_linked(&self) -> io::Result<bool> {
         Ok(self.file.metadata()?.nlink() > 0)
     }

@@ -1,4 +1,5 @@
-//! `convert`: bags are merged, cut, filtered and compressed, and nothing else changes. `verify` finds damage.
+//! Tests of `convert`: bags are merged, cut, filtered and compressed, and everything else stays unchanged. Tests of
+//! `verify`: it finds damage.
 
 use crate::{play::write_bag, support::*};
 use gantry::Qos;

@@ -26,10 +26,10 @@ tests!(
     folders_that_cannot_be_made_are_said,
 );
 
-/// The number of kills; `BAG_TEST_ROUNDS` sets another one.
+/// The number of kills; the variable `BAG_TEST_ROUNDS` sets another number.
 const ROUNDS: u64 = 12;
 
-/// The numbers of a file's messages by topic, read with this crate's own reader.
+/// The numbers of the messages in a file, by topic, read with this crate's own reader.
 fn numbers_of_part(path: &Path) -> BTreeMap<String, Vec<u64>> {
     let file = BagFile::open(path).unwrap();
     assert!(!file.is_complete);
@@ -155,7 +155,7 @@ fn check_full(bag: &Path, summary: &str, published: u64) {
     let dropped = summary["dropped"]["/camera"].as_u64().unwrap();
     assert_eq!(summary["messages"].as_u64().unwrap() + dropped, published);
     let file = &files(bag)[0];
-    // The file is complete: the `mcap` crate reads no other.
+    // The file is complete, because the `mcap` crate refuses files without an end.
     let numbers = numbers(file).remove("/camera").unwrap();
     assert_eq!(numbers.len() as u64, published - dropped);
     assert!(numbers.is_sorted());

@@ -146,8 +146,8 @@ fn a_publisher_with_little_memory_goes_on() {
     assert!(numbers.is_sorted() && numbers.last() == Some(&199), "{numbers:?}");
 }
 
-/// One topic has a latched publisher and another one. The recorder has two subscriptions, and both miss the messages
-/// that are published while the recorder is stopped.
+/// One topic has a latched publisher and a VOLATILE one. The recorder has two subscriptions, and both miss the
+/// messages that are published while the recorder is stopped.
 fn a_drop_is_counted_once_if_a_topic_has_two_sources() {
     const LATCHED: u64 = 3000;
     let directory = tempfile::tempdir().unwrap();

@@ -13,7 +13,7 @@ use std::{
 };
 pub use test_support::{PATIENCE, Peer, eventually, tests};
 
-/// The bytes of a message besides its data: the number, the checksum and the length of the data.
+/// The number of bytes in a message in addition to its data: the number, the checksum and the length of the data.
 pub const LEAST_BYTES: usize = 20;
 
 /// A run that has ended.
@@ -37,7 +37,7 @@ pub fn run(command: &mut Command) -> Run {
     Run { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
 }
 
-/// A run that continues; it is killed when dropped.
+/// A program that is still running. It is killed when this value is dropped.
 pub struct Running {
     pub peer: Peer,
     errors: Receiver<String>,
@@ -74,7 +74,7 @@ impl Running {
         }
     }
 
-    /// Sends Ctrl-C and expects an orderly end. Returns the last line of the standard output, and the rest of the
+    /// Sends SIGINT and expects an orderly end. Returns the last line of the standard output, and the rest of the
     /// standard error.
     #[track_caller]
     pub fn interrupt(self) -> (String, String) {

@@ -1,7 +1,6 @@
-//! The cost of viewers for a publisher: the times of its publishes of 1080p images at 60 Hz without a viewer, with one
-//! that reads all, and with one that reads nothing, in turn; and the CPU time of the server.
-//!
-//! `cargo bench --bench stalled -- [--seconds N] [--rounds N]`
+//! The cost of viewers for a publisher: the durations of its publish calls for 1080p images at 60 Hz, in turn
+//! without a viewer, with a viewer that reads everything, and with a viewer that reads nothing; and the CPU time of
+//! the server.
 
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on may panic")]
 
@@ -55,7 +54,7 @@ fn start_server() -> (Child, u16) {
     (server, port)
 }
 
-/// Subscribes to the image; returns the socket, of which nothing more is read.
+/// Subscribes to the image. Returns the socket, from which nothing more is read.
 fn subscribe(port: u16) -> TcpStream {
     let mut request = format!("ws://127.0.0.1:{port}").into_client_request().unwrap();
     request.headers_mut().insert("sec-websocket-protocol", HeaderValue::from_static("foxglove.sdk.v1"));

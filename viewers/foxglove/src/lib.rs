@@ -1,6 +1,6 @@
 //! A WebSocket server that shows a Gantry domain to Foxglove, by Foxglove's protocol.
 //!
-//! The program `gantry-foxglove` is the user's side; `gantry foxglove` starts it. Invariants:
+//! `gantry foxglove` starts this program, `gantry-foxglove`. Invariants:
 //! - A topic has a subscription only while a viewer subscribes to it.
 //! - No publisher waits for a viewer: each viewer has an outbox of bounded bytes, whose oldest messages make room for
 //!   new ones, and each message that is dropped is counted.

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A lock of which another thread's panic does not matter: all values are whole at any time.
+/// Locks a mutex, even if another thread has panicked with it: the values in it are consistent at any time.
 pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,9 +1,4 @@
-//! The outbox of a viewer: answers and messages that wait for its socket.
-//!
-//! Answers are never dropped: a viewer with too many of them is one that does not read, and is disconnected. Messages
-//! have a bound of bytes: the oldest message of the subscription that has most bytes there makes room for a new one.
-//! So a stream of images drops its own images, and small topics get through. Dropped messages are counted by topic,
-//! also of subscriptions that are over.
+//! The outbox of a viewer: the answers and messages that wait until they are written to the viewer's socket.
 
 use crate::lock::lock;
 use std::{
@@ -14,7 +9,7 @@ use std::{
 
 /// The most bytes of answers.
 const MAX_ANSWER_BYTES: usize = 64 << 20;
-/// The bytes that a message takes besides its own.
+/// The number of bytes that are counted for a message in addition to its own bytes.
 const OVERHEAD_BYTES: usize = 128;
 
 /// A message for one subscription of a viewer.
@@ -26,7 +21,7 @@ pub struct Message {
     pub topic: Arc<str>,
     /// Nanoseconds since 1970.
     pub time_ns: u64,
-    /// The encapsulation and the message; all viewers share it.
+    /// The encapsulation header and the message in CDR, which the outboxes of all viewers share.
     pub cdr: Arc<Vec<u8>>,
 }
 
@@ -39,12 +34,12 @@ pub enum Item {
     Message(Message),
 }
 
-/// The outbox; its owners are the threads that give, and the thread that writes.
+/// The outbox, which the threads that add messages share with the thread that writes them.
 #[derive(Debug)]
 pub struct Outbox {
     max_bytes: usize,
     state: Mutex<State>,
-    /// Whether something was added, or the outbox is ended or closed.
+    /// Notified when something was added, or when the outbox was ended or closed.
     is_changed: Condvar,
 }
 
@@ -54,7 +49,7 @@ struct State {
     answer_bytes: usize,
     lanes: BTreeMap<u32, Lane>,
     message_bytes: usize,
-    /// The number of messages that were offered, which gives their order.
+    /// The number of messages that were added so far; each message keeps its number, which gives the order.
     offered: u64,
     dropped: BTreeMap<Arc<str>, u64>,
     /// Nothing is added any more.
@@ -82,13 +77,13 @@ impl Lane {
 }
 
 impl Outbox {
-    /// An empty outbox with room for messages of that many bytes, and at least for one message.
+    /// Makes an empty outbox with room for messages of `max_bytes` bytes, and for at least one message.
     #[must_use]
     pub fn new(max_bytes: usize) -> Outbox {
         Outbox { max_bytes, state: Mutex::default(), is_changed: Condvar::new() }
     }
 
-    /// Adds an answer; the outbox closes if the viewer does not read its answers.
+    /// Adds an answer. If too many answers are waiting, the outbox closes, because the viewer does not read.
     pub fn answer(&self, bytes: Vec<u8>) {
         let mut state = lock(&self.state);
         if state.is_closed || state.is_ending {
@@ -100,13 +95,14 @@ impl Outbox {
         self.is_changed.notify_all();
     }
 
-    /// Whether the viewer did not read its answers: its connection is to be ended, as a writer may wait for its socket.
+    /// Whether the outbox is closed. The caller then ends the connection, because the writer may be blocked on
+    /// the socket.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         lock(&self.state).is_closed
     }
 
-    /// Adds a message, and drops older ones for which there is no room.
+    /// Adds a message, and drops older messages if there is no room.
     pub fn offer(&self, message: Message) {
         let mut state = lock(&self.state);
         if state.is_closed || state.is_ending {
@@ -123,7 +119,7 @@ impl Outbox {
         self.is_changed.notify_all();
     }
 
-    /// Waits for the next thing to write: answers first, then the oldest message; `None` after the outbox was closed.
+    /// Waits for the next item to write: answers first, then the oldest message; `None` after the outbox was closed.
     pub fn next(&self) -> Option<Item> {
         let mut state = lock(&self.state);
         loop {
@@ -144,7 +140,7 @@ impl Outbox {
         }
     }
 
-    /// Forgets the messages of a subscription that is over.
+    /// Removes the messages of a subscription that has ended.
     pub fn forget(&self, subscription_id: u32) {
         let mut state = lock(&self.state);
         if let Some(lane) = state.lanes.remove(&subscription_id) {
@@ -152,13 +148,14 @@ impl Outbox {
         }
     }
 
-    /// The dropped messages since the beginning, by topic.
+    /// The numbers of messages that were dropped since the outbox was made, by topic.
     #[must_use]
     pub fn dropped(&self) -> BTreeMap<String, u64> {
         lock(&self.state).dropped.iter().map(|(topic, count)| (topic.to_string(), *count)).collect()
     }
 
-    /// Closes the outbox after the answers that it has and, unless it was ended before, a last one.
+    /// Lets the outbox close after the waiting answers were written. Appends a last answer, unless the outbox was
+    /// ended before.
     pub fn end(&self, last: Option<Vec<u8>>) {
         let mut state = lock(&self.state);
         if !state.is_ending && !state.is_closed {
@@ -169,12 +166,12 @@ impl Outbox {
         }
     }
 
-    /// Waits until the outbox is closed, or the time is over.
+    /// Waits until the outbox is closed, for at most `patience`.
     pub fn wait_until_closed(&self, patience: Duration) {
         drop(self.is_changed.wait_timeout_while(lock(&self.state), patience, |state| !state.is_closed));
     }
 
-    /// Ends the wait of the writer, now and later.
+    /// Closes the outbox: the writer's present and later calls of [`Self::next`] return `None`.
     pub fn close(&self) {
         let mut state = lock(&self.state);
         let dropped = std::mem::take(&mut state.dropped);

@@ -1,4 +1,4 @@
-//! The threads of the server: their number, for whose end the program waits.
+//! The threads of the server. Their number is counted, so that the program can wait for their end.
 
 use crate::lock::lock;
 use gantry_command::Result;
@@ -20,10 +20,7 @@ impl Drop for Running {
     }
 }
 
-/// Starts a thread that runs no handler of signals.
-///
-/// # Errors
-/// The system's.
+/// Starts a thread that blocks all signals.
 pub fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> Result<()> {
     *lock(&COUNT) += 1;
     let running = Running;
@@ -34,7 +31,7 @@ pub fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> Result<()> {
     .map(drop)
 }
 
-/// Waits until every thread has ended; `false` if the time is over before.
+/// Waits until every thread has ended; `false` if some are still running after `patience`.
 #[must_use]
 pub fn wait_for_end(patience: Duration) -> bool {
     let waited = IS_LESS.wait_timeout_while(lock(&COUNT), patience, |count| *count > 0);

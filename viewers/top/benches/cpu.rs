@@ -1,8 +1,8 @@
 //! The CPU time of the live table: 200 topics in 20 processes, each with a publisher and a subscription, and the
 //! program in a pseudo-terminal of 200 columns.
 //!
-//! `cargo bench --bench cpu -- [--seconds N] [--topics N] [--world]`. With `--world`, the processes run until Ctrl-C,
-//! to be looked at.
+//! `cargo bench --bench cpu -- [--seconds N] [--topics N] [--world]`. With `--world`, only the processes run, until
+//! Ctrl-C, so that the table can be tried by hand.
 
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on may panic")]
 
@@ -57,7 +57,7 @@ fn main() {
     world.iter_mut().for_each(|child| _ = child.wait());
 }
 
-/// A node with topics, which subscribes to the topics of the process before it.
+/// Runs a node with topics, which subscribes to the topics of the previous process.
 fn talk(number: usize, topics: usize) {
     let node = Node::builder(&format!("node_{number}")).domain_id(DOMAIN).build().unwrap();
     let of_type =
@@ -76,7 +76,7 @@ fn talk(number: usize, topics: usize) {
             publisher.publish_copy(&vec![0; 64 << (index % 8)]).unwrap();
         }
         for (index, subscription) in subscriptions.iter_mut().enumerate() {
-            // The last one falls behind, and loses messages.
+            // The subscription to the last topic is slow, and loses messages.
             while (index + 1 < topics || round % 50 == 0) && subscription.take().unwrap().is_some() {}
         }
         due += PERIOD;
@@ -87,7 +87,7 @@ fn talk(number: usize, topics: usize) {
     }
 }
 
-/// The CPU time of the program in that time, in seconds a second.
+/// The CPU time of the program during `time`, in seconds per second.
 fn measure(time: Duration, interval: &str) -> f64 {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
     grantpt(&master).unwrap();
@@ -118,7 +118,7 @@ fn measure(time: Duration, interval: &str) -> f64 {
     used
 }
 
-/// The CPU time of a process, from the scheduler's own account.
+/// The CPU time of a process, as the scheduler counts it.
 fn cpu_seconds(pid: u32) -> f64 {
     let text = fs::read_to_string(format!("/proc/{pid}/schedstat")).unwrap();
     text.split_whitespace().next().unwrap().parse::<f64>().unwrap() / 1e9

@@ -1,4 +1,4 @@
-//! The state of the live table: the view, the selected row, order and filter; and the keys that change it.
+//! The state of the live table: the view, the selected row, the order, the filter; and the keys that change them.
 
 use crate::{
     sample::{Sample, Topic, is_hidden},
@@ -20,7 +20,7 @@ pub enum Step {
     End,
 }
 
-/// The part of the sample that is shown.
+/// The view: the part of the sample that is on the screen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum View {
     /// All topics.
@@ -31,7 +31,8 @@ pub enum View {
     Topic(String),
 }
 
-/// A row of a table: a name, and for a node its process, as several processes may have nodes of one name.
+/// The identity of a row: a name and, for a node, its process, because nodes of several processes may have the
+/// same name.
 type Row = (String, String);
 
 /// The state of the live table.
@@ -42,21 +43,21 @@ pub struct App {
     of_topics: Order,
     of_nodes: Order,
     filter: String,
-    /// Whether keys are added to the filter.
+    /// Whether the user is typing the filter.
     is_filtering: bool,
     with_hidden: bool,
     is_paused: bool,
     has_help: bool,
     /// The selected row, which stays selected when the order changes.
     selected: Option<Row>,
-    /// The sentence of the look that failed since the sample.
+    /// The error of the last attempt to take a sample; `None` if it succeeded.
     failure: Option<String>,
-    /// The first row on the screen, which drawing moves.
+    /// The first row on the screen, which drawing may change.
     pub scroll: TableState,
 }
 
 impl App {
-    /// Shows the topics whose names contain the filter.
+    /// Makes the state for the view of topics, with this filter on their names.
     #[must_use]
     pub fn new(filter: String, with_hidden: bool) -> App {
         App {
@@ -75,7 +76,7 @@ impl App {
         }
     }
 
-    /// Replaces the sample, unless the user paused.
+    /// Replaces the sample, unless the user has paused the table.
     pub fn update(&mut self, sample: Sample) {
         self.failure = None;
         if !self.is_paused {
@@ -83,18 +84,18 @@ impl App {
         }
     }
 
-    /// Notes that a look failed; the sample stays.
+    /// Notes that no new sample could be taken; the old sample stays.
     pub fn fail(&mut self, sentence: String) {
         self.failure = Some(sentence);
     }
 
-    /// The sentence of the look that failed since the sample.
+    /// The error of the last attempt to take a sample; `None` if it succeeded.
     #[must_use]
     pub fn failure(&self) -> Option<&str> {
         self.failure.as_deref()
     }
 
-    /// The sample without what the filter leaves out, in the order of the tables.
+    /// The rows of the sample that the filter lets pass, in the order of the tables.
     #[must_use]
     pub fn shown(&self) -> Sample {
         let mut sample = self.sample.clone();
@@ -115,7 +116,7 @@ impl App {
         &self.view
     }
 
-    /// The topic of the view of one topic, if it is still there.
+    /// The topic of the view of one topic, if the topic still exists.
     #[must_use]
     pub fn topic(&self) -> Option<&Topic> {
         let View::Topic(name) = &self.view else { return None };
@@ -128,13 +129,13 @@ impl App {
         if self.view == View::Nodes { self.of_nodes } else { self.of_topics }
     }
 
-    /// The filter, and whether the user types it now.
+    /// The filter, and whether the user is typing it.
     #[must_use]
     pub fn filter(&self) -> (&str, bool) {
         (&self.filter, self.is_filtering)
     }
 
-    /// Whether samples are left out until the user goes on.
+    /// Whether the table is paused: new samples are ignored.
     #[must_use]
     pub fn is_paused(&self) -> bool {
         self.is_paused
@@ -258,7 +259,7 @@ impl App {
     }
 }
 
-/// Sorts by a column; rows that are equal there keep their order, by name.
+/// Sorts by a column. Rows with equal values stay in the order of their names.
 fn sort<Row>(rows: &mut [Row], columns: &[Column<Row>], order: Order) {
     let column = &columns[order.column.min(columns.len() - 1)];
     let turn = |ordering: Ordering| if order.is_reversed { ordering.reverse() } else { ordering };

@@ -21,7 +21,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The longest time until a signal ends the program.
+/// The longest time from a signal until the program ends.
 const SIGNAL_PERIOD: Duration = Duration::from_millis(100);
 
 /// Shows the topics and the nodes of a domain: rates, bytes, lag, losses, memory. It reads shared memory only, so it
@@ -45,8 +45,8 @@ pub struct Cli {
     all: bool,
 }
 
-/// Sets the result at a signal that asks the program to end. If the program does not end then, as when a terminal or a
-/// pipe takes no more bytes, the process ends all the same.
+/// Returns a flag that SIGINT and similar signals set, so that the program ends. If the program cannot react, for
+/// example because it is blocked on a terminal or a pipe, the process is ended after a while.
 fn end_at_signals() -> Result<Arc<AtomicBool>> {
     let is_over = Arc::new(AtomicBool::new(false));
     let seen = is_over.clone();
@@ -69,10 +69,7 @@ fn seconds(text: &str) -> std::result::Result<Duration, String> {
 }
 
 impl Cli {
-    /// Shows or prints samples until the user ends it.
-    ///
-    /// # Errors
-    /// The domain cannot be read; the terminal or the output cannot be used.
+    /// Shows or prints samples until the user ends the program.
     pub fn run(self) -> Result<()> {
         let domain_id = match self.common.domain_id {
             Some(domain_id) => domain_id,

@@ -1,4 +1,5 @@
-//! A sample: what one look at the domain found, with the rates since the look before. Plain values, and JSON.
+//! A sample: the result of one inspection of the domain, with the rates since the previous one. It has plain
+//! values, which are also written as JSON.
 
 use gantry_command::text::bytes;
 use serde::Serialize;
@@ -27,15 +28,15 @@ pub struct Sample {
 pub struct Topic {
     /// The full name.
     pub name: String,
-    /// The types of its endpoints, separated by commas.
+    /// The types of the topic's endpoints, separated by commas.
     pub type_name: String,
-    /// Messages a second of all publishers; `None` if the last look counted none of them.
+    /// Messages of all publishers per second; `None` if the previous inspection counted none of the publishers.
     pub rate_hz: Option<f64>,
-    /// Bytes a second: the rate and the mean length of the newest messages.
+    /// Bytes per second: the rate times the mean length of the newest messages.
     pub bytes_per_s: Option<f64>,
-    /// The messages that the slowest matched subscription has not taken.
+    /// The largest number of messages that wait for a matched subscription of the topic.
     pub lag: u64,
-    /// The messages that present subscriptions lost since they matched.
+    /// The number of messages that the present subscriptions have lost since they were matched.
     pub lost: u64,
     /// Lost messages a second.
     pub lost_per_s: Option<f64>,
@@ -60,17 +61,17 @@ pub struct Publisher {
     pub rate_hz: Option<f64>,
     /// Bytes a second.
     pub bytes_per_s: Option<f64>,
-    /// The mean length of its newest messages.
+    /// The mean length of the publisher's newest messages.
     pub message_bytes: u64,
-    /// The number of its newest message, 0 if there is none.
+    /// The sequence number of the publisher's newest message; 0 if there is none.
     pub newest: u64,
-    /// The messages that it keeps for subscriptions.
+    /// The number of messages that the publisher keeps for subscriptions.
     pub kept: u64,
     /// The matched subscriptions of this host.
     pub matched: usize,
     /// The memory of its file.
     pub used_bytes: u64,
-    /// Whether it waits for a RELIABLE KEEP_ALL subscription.
+    /// Whether the publisher waits for a RELIABLE KEEP_ALL subscription.
     pub is_blocked: bool,
 }
 
@@ -81,14 +82,14 @@ pub struct Subscription {
     pub node: String,
     /// Program and pid.
     pub process: String,
-    /// The messages that wait for it; `None` if it is matched with no publisher. Subscriptions of one process with
-    /// equal depth are not distinguished: each has the largest.
+    /// The number of messages that wait for the subscription; `None` if it has no matched publisher. Subscriptions
+    /// of one process with equal depth cannot be distinguished, so each has the largest number.
     pub lag: Option<u64>,
-    /// The messages that are kept for it; `None`: KEEP_ALL.
+    /// The history depth of the subscription; `None` for KEEP_ALL.
     pub depth: Option<u32>,
     /// Whether publishers wait for it.
     pub is_gating: bool,
-    /// The messages that it lost since it matched.
+    /// The number of messages that the subscription has lost since it was matched.
     pub lost: u64,
     /// Lost messages a second.
     pub lost_per_s: Option<f64>,
@@ -120,7 +121,7 @@ pub struct Node {
     pub services: usize,
     /// Clients of services.
     pub clients: usize,
-    /// Messages a second of all its publishers.
+    /// Messages of all publishers of the node, per second.
     pub rate_hz: Option<f64>,
     /// Bytes a second.
     pub bytes_per_s: Option<f64>,
@@ -131,7 +132,7 @@ pub struct Node {
 }
 
 impl Topic {
-    /// The holders in a line: the largest, and the number of others.
+    /// The processes that hold messages, as text: the one that holds most, and the number of others.
     #[must_use]
     pub fn held_by(&self) -> String {
         match &self.held[..] {
@@ -141,7 +142,7 @@ impl Topic {
         }
     }
 
-    /// Whether a service makes it, or ROS 2 hides it.
+    /// Whether the topic belongs to a service, or `ros2` hides it.
     #[must_use]
     pub fn is_hidden(&self) -> bool {
         !self.name.starts_with('/') || is_hidden(&self.name)
@@ -154,13 +155,13 @@ impl std::fmt::Display for Held {
     }
 }
 
-/// Bytes a second: "1.4 GB"; "-" if there is no rate.
+/// A rate of bytes as text: "1.4 GB"; "-" if there is no rate.
 #[must_use]
 pub fn byte_rate(value: Option<f64>) -> String {
     value.map_or("-".to_owned(), |value| bytes(value as u64))
 }
 
-/// A process with its pid first, which a narrow column is to keep: "7 talker" for "talker (pid 7)".
+/// A process with its pid first ("7 talker" for "talker (pid 7)"), so that a narrow column still shows the pid.
 #[must_use]
 pub fn pid_first(process: &str) -> String {
     match process.strip_suffix(')').and_then(|start| start.rsplit_once(" (pid ")) {

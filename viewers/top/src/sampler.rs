@@ -1,4 +1,4 @@
-//! The sampler: looks at the domain, and compares with its last look.
+//! The sampler: it inspects the domain, and compares the result with the previous inspection.
 
 use crate::sample::{Held, Node, Publisher, Sample, Subscription, Topic};
 use gantry::printable;
@@ -12,14 +12,15 @@ use std::{
     time::{Instant, SystemTime, UNIX_EPOCH},
 };
 
-/// Looks at a domain again and again.
+/// Inspects a domain repeatedly.
 pub struct Sampler {
     inspector: Inspector,
     domain_id: u32,
     before: Counters,
 }
 
-/// The counters of one look, by endpoint: the newest number of a publisher, the losses of a subscription.
+/// The counters of one inspection, by endpoint: the newest sequence number of a publisher, the losses
+/// of a subscription.
 #[derive(Default)]
 struct Counters {
     at: Option<Instant>,
@@ -37,16 +38,13 @@ struct Look<'a> {
 }
 
 impl Sampler {
-    /// A sampler that has not looked yet.
+    /// Makes a sampler that has not inspected the domain yet.
     #[must_use]
     pub fn new(inspector: Inspector, domain_id: u32) -> Sampler {
         Sampler { inspector, domain_id, before: Counters::default() }
     }
 
-    /// Looks at the domain; `at` is now. A domain without processes is empty.
-    ///
-    /// # Errors
-    /// The domain's directory cannot be trusted or read.
+    /// Inspects the domain; `at` is the present time. The sample of a domain without processes is empty.
     pub fn look(&mut self, at: Instant) -> Result<Sample> {
         let report = self.inspector.inspect()?;
         let seconds = self.before.at.map(|before| at.saturating_duration_since(before).as_secs_f64());
@@ -121,8 +119,8 @@ impl Look<'_> {
         self.topics.entry(name.clone()).or_insert_with(|| Topic { name, ..Topic::default() })
     }
 
-    /// The counts a second of an endpoint's counter; `None` if the last look has no count of it. A process that could
-    /// not be read then has counted since long before.
+    /// The rate of an endpoint's counter, per second; `None` if the previous inspection has no value of it, for
+    /// example because the process could not be read: the difference would cover a longer time.
     fn rate(&mut self, gid: Gid, count: u64) -> Option<f64> {
         self.now.by_gid.insert(gid, count);
         let before = self.before.by_gid.get(&gid)?;
@@ -131,7 +129,7 @@ impl Look<'_> {
 
     fn publisher(&mut self, process: &str, report: &PublisherReport) -> Publisher {
         let newest = report.state.as_ref().map_or(0, |state| state.newest_sequence);
-        // Without a state there is no count, and no rate.
+        // If the publisher's file cannot be read, there is no counter, and so no rate.
         let rate_hz = report.state.as_ref().and_then(|state| self.rate(report.description.gid, state.newest_sequence));
         let message_bytes = report.state.as_ref().map_or(0, |state| state.recent_sample_bytes);
         Publisher {
@@ -161,7 +159,7 @@ impl Look<'_> {
         }
     }
 
-    /// Adds what publishers see of their readers.
+    /// Adds the lags of subscriptions, and the messages that processes hold, from the reports on publishers.
     fn add_readers(&mut self, report: &DomainReport) {
         let living = report.processes.iter().filter(|process| process.is_alive);
         for publisher in living.flat_map(|process| &process.publishers) {
@@ -221,7 +219,7 @@ fn sum(one: Option<f64>, other: Option<f64>) -> Option<f64> {
     }
 }
 
-/// The text of another program, for a terminal.
+/// A text of another program, with its control characters escaped for the terminal.
 fn shown(text: &str) -> String {
     printable(text, &[]).into_owned()
 }

@@ -1,4 +1,5 @@
-//! The terminal: its other screen, without echo. It is as before when this ends, also by a panic.
+//! The terminal: the program uses its alternate screen, without echo. The terminal is restored when the program
+//! ends, even by a panic.
 
 use crate::{app::App, view};
 use crossterm::{
@@ -29,9 +30,9 @@ use std::{
 static HOOK: Once = Once::new();
 /// Whether the terminal is taken.
 static IS_TAKEN: AtomicBool = AtomicBool::new(false);
-/// The events of a terminal that is gone.
+/// The poll events of a terminal that is gone.
 const GONE: PollFlags = PollFlags::HUP.union(PollFlags::ERR);
-/// The longest time for which the end waits for a terminal that takes no bytes.
+/// The longest time for which the program waits at its end for a terminal that accepts no bytes.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// An event of the terminal.
@@ -41,7 +42,7 @@ pub enum Input {
     None,
     /// A key.
     Key(KeyEvent),
-    /// The picture is to be drawn again, as in another size.
+    /// The table has to be drawn again, for example because the terminal has another size.
     Drawn,
     /// The terminal is gone.
     Gone,
@@ -55,19 +56,18 @@ pub fn is_there() -> bool {
 
 /// The terminal while the table is shown.
 pub struct Terminal {
-    /// Not dropped: if the terminal is gone, its drop prints an error there, and panics.
+    /// The screen is never dropped: if the terminal is gone, its drop function prints an error there, and panics.
     screen: ManuallyDrop<ratatui::Terminal<CrosstermBackend<Stdout>>>,
     /// The size of the picture.
     drawn: Size,
-    /// Whether the library may have read more keys than it gave.
+    /// Whether the library may have read more keys than it has returned.
     has_more: Cell<bool>,
 }
 
 impl Terminal {
     /// Takes the terminal.
     ///
-    /// # Errors
-    /// It is none, or cannot be set.
+    /// Standard input or output is not a terminal, or its mode cannot be set.
     pub fn open() -> Result<Terminal> {
         HOOK.call_once(|| {
             let next = panic::take_hook();
@@ -86,14 +86,14 @@ impl Terminal {
         Ok(Terminal { screen: ManuallyDrop::new(screen), drawn: Size::default(), has_more: Cell::new(false) })
     }
 
-    /// Waits for input until the time is over. A terminal that is gone is found before the library reads: it would read
-    /// its end again and again.
+    /// Waits for input, for at most `time`. The function checks whether the terminal is gone before the library
+    /// reads, because the library would read the end of the input again and again.
     ///
     /// # Errors
     /// The terminal cannot be read.
     pub fn wait(&self, time: Duration) -> Result<Input> {
         let unreadable = || "the terminal cannot be read".to_owned();
-        // Keys that were read with another one are there without a wait.
+        // The library may have read several keys at once; such keys are available without a wait.
         if !self.has_more.get() {
             let found = poll_input(time).context(unreadable)?;
             if found.intersects(GONE) {
@@ -114,7 +114,7 @@ impl Terminal {
         }
     }
 
-    /// Draws the table. A terminal that is gone is no error here: the next wait finds it.
+    /// Draws the table. If the terminal is gone, this is not an error: the next [`Self::wait`] reports it.
     ///
     /// # Errors
     /// The terminal cannot be written.
@@ -136,13 +136,13 @@ impl Drop for Terminal {
     }
 }
 
-/// Gives the terminal back as it was, if it is taken. It takes no lock of standard output, which a thread may hold
-/// while the terminal takes no bytes.
+/// Restores the terminal, if its mode was changed. The function does not lock standard output, because a thread may
+/// hold the lock while the terminal accepts no bytes.
 pub fn restore() {
     if !IS_TAKEN.swap(false, SeqCst) {
         return;
     }
-    // Nothing else can be done with a terminal that is gone, or that takes no bytes.
+    // Errors are ignored: nothing can be done about a terminal that is gone or accepts no bytes.
     let _ = disable_raw_mode();
     let mut codes = String::new();
     let _ = LeaveAlternateScreen.write_ansi(&mut codes).and_then(|()| Show.write_ansi(&mut codes));
@@ -153,7 +153,7 @@ pub fn restore() {
     }
 }
 
-/// The events of the input, when there are some or the time is over; none after a signal.
+/// The poll events of standard input, after at most `time`; empty after the time or a signal.
 fn poll_input(time: Duration) -> rustix::io::Result<PollFlags> {
     let stdin = io::stdin();
     let mut ready = [PollFd::new(&stdin, PollFlags::IN)];

@@ -1,5 +1,6 @@
-//! Far servers for local clients: one local server for each name, which asks the far servers through the counterpart of
-//! the local client. A local server of the same name goes first: then no far one is asked.
+//! Far servers for local clients. For each service name, one local server (the stand-in) asks the far servers
+//! through the network's counterpart of the local client. If there is a local server of the same name, no far
+//! server is asked.
 
 use super::{
     counterpart::Counterpart,
@@ -23,7 +24,8 @@ type Counterparts = Mutex<HashMap<Gid, Arc<Counterpart>>>;
 pub struct Clients {
     sources: Sources,
     services: BTreeMap<String, Service>,
-    /// Stand-ins whose far server left while a namesake of it may still answer, since then.
+    /// Stand-ins whose far server has left, each with the time at which it left. Another far server of the same
+    /// name may still answer their calls.
     leaving: Vec<(Instant, Arc<StandIn>)>,
     counterparts: Arc<Counterparts>,
     /// Any entity of the bridge.
@@ -38,18 +40,18 @@ struct Service {
 }
 
 impl Clients {
-    /// `own` is the id of any entity of the bridge.
+    /// Makes an empty set. `own` is the GID of any entity of the bridge.
     pub fn new(sources: Sources, own: Gid) -> Clients {
         Clients { sources, services: BTreeMap::new(), leaving: Vec::new(), counterparts: Arc::default(), own }
     }
 
-    /// The far servers that have a server here.
+    /// The far servers for which there is a stand-in in the domain.
     pub fn active(&self) -> impl Iterator<Item = Gid> {
         self.services.values().map(|service| service.of)
     }
 
-    /// A far server of each service that local clients ask for, with one of these: the present one while it is there,
-    /// whose calls would be lost, else the first.
+    /// For each service that a local client asks for, one far server of this name: the one that the stand-in has,
+    /// if it still exists, because its calls would be lost with it; otherwise the first one.
     fn wanted<'a>(
         services: &BTreeMap<String, Service>,
         context: &Context,
@@ -98,7 +100,7 @@ impl Clients {
         }
     }
 
-    /// Makes the counterparts of local clients that came.
+    /// Makes counterparts for local clients that are new, and drops the counterparts of local clients that have left.
     fn update_counterparts(&mut self, context: &Context, mirror: &Mirror) {
         let mut counterparts = lock(&self.counterparts);
         let clients: HashMap<Gid, (&Shown, &Arc<Client>)> = mirror
@@ -108,7 +110,7 @@ impl Clients {
                 _ => None,
             })
             .collect();
-        // A client that took the place of another one has its counterpart, with its calls.
+        // If a local client has replaced another one in the graph, the counterpart and its calls stay.
         for (_, counterpart) in std::mem::take(&mut *counterparts) {
             let is_its = |(_, (_, client)): &(&Gid, &(&Shown, &Arc<Client>))| Arc::ptr_eq(client, &counterpart.client);
             if let Some((gid, _)) = clients.iter().find(is_its) {
@@ -128,13 +130,14 @@ impl Clients {
         let name = shown.local.endpoint.name.clone();
         let (counts, counterparts, own) = (context.counts("in", &name), self.counterparts.clone(), self.own);
         StandIn::new(node, &shown.with_installed_types(), counts, move |stand_in, request| {
-            // Requests of the bridge itself come from far clients, which asked the far servers already.
+            // The bridge's own requests come from far clients, which have asked the far servers already.
             let client = request.id().client_gid;
             if client.is_of_same_process(&own) {
                 return;
             }
             let counterparts = lock(&counterparts);
-            // Another bridge asks for all of its clients with one of its own.
+            // Another bridge asks with one client of its own for all of its far clients, so this client may
+            // have no counterpart.
             let of_name = || counterparts.values().find(|counterpart| counterpart.name == name);
             let counterpart = counterparts.get(&client).or_else(of_name).cloned();
             drop(counterparts);
@@ -158,7 +161,7 @@ impl Clients {
         lock(&self.counterparts).values().any(|counterpart| counterpart.is_waiting())
     }
 
-    /// Sends calls whose servers were matched meanwhile.
+    /// Sends the waiting calls whose servers are matched by now.
     pub fn flush(&self) {
         let counterparts: Vec<_> = lock(&self.counterparts).values().cloned().collect();
         counterparts.iter().for_each(|counterpart| counterpart.flush_waiting());

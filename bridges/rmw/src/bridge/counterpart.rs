@@ -1,4 +1,4 @@
-//! The counterpart of a local client: the client on the network that asks far servers for it.
+//! The counterpart of a local client: the client on the network that asks far servers on behalf of the local client.
 
 use crate::rmw::{Client, Handle, Ready, Serialized};
 use gantry::{GenericRequest, RequestId};
@@ -6,7 +6,7 @@ use gantry_bridge::{Calls, Context, Counts, Sent, StandIn, lock};
 use rmw_abi::messages::Message;
 use std::sync::{Arc, Mutex, Weak};
 
-/// The counterpart of a local client, as the waiter has it.
+/// The counterpart of a local client, in the form in which the waiter holds it.
 pub struct Counterpart {
     /// The name of the service.
     pub name: String,
@@ -19,11 +19,12 @@ pub struct Counterpart {
 struct State {
     request: Message,
     response: Message,
-    /// Requests in CDR, and calls that wait for their responses, by the network's number.
+    /// The calls: those that wait for a server, with their requests in CDR, and those that wait for a response, by
+    /// the numbers that the network gave them.
     calls: Calls<(Asked, Vec<u8>), Asked>,
 }
 
-/// The local client's number of a call, and the server that it asked.
+/// The number of a call at the local client, and the stand-in that the client called.
 type Asked = (RequestId, Weak<StandIn>);
 
 impl Counterpart {
@@ -53,14 +54,14 @@ impl Counterpart {
         lock(&self.state).calls.is_waiting()
     }
 
-    /// Sends calls whose servers were matched meanwhile.
+    /// Sends the waiting calls whose servers are matched by now.
     pub fn flush_waiting(&self) {
         self.flush(&mut lock(&self.state));
     }
 
     /// Sends the calls that wait, if a server is matched.
     fn flush(&self, state: &mut State) {
-        // A request whose service left meanwhile is not executed late.
+        // If the stand-in of a call has ended, the call is not sent: it would be executed late.
         let is_there = |(_, stand_in): &Asked| stand_in.strong_count() > 0;
         let State { request, calls, .. } = state;
         calls.retain(|(asked, _)| is_there(asked), is_there);
@@ -74,13 +75,14 @@ impl Counterpart {
         });
     }
 
-    /// Hands a response to the local client. A second one, of another far server, is counted.
+    /// Sends a response to the local client. If another far server has answered before, the response is counted as
+    /// a duplicate.
     fn respond(&self, state: &mut State, number: i64) {
         let Some((id, stand_in)) = state.calls.answer(number.cast_unsigned()) else { return self.counts.duplicate() };
         let Some(stand_in) = stand_in.upgrade() else { return self.counts.disown() };
         match state.response.size_bytes() {
             Ok(bytes) => stand_in.respond(id, bytes, |body| {
-                // It was measured, and no thread changes it.
+                // The message was measured above, and no other thread changes it, so the length is right.
                 if state.response.write(body).is_err() {
                     self.counts.malform();
                 }

@@ -12,7 +12,7 @@ use std::{
 /// A far endpoint.
 #[derive(Clone, Debug)]
 pub struct FarEndpoint {
-    /// Its id on the network; of a client or a server, which have none there, a hash of its names.
+    /// The GID of the endpoint on the network. Clients and servers have none there; theirs is a hash of their names.
     pub gid: Gid,
     pub node: FarNode,
     pub endpoint: Endpoint,
@@ -22,20 +22,21 @@ pub struct FarEndpoint {
 #[derive(Debug, Default)]
 pub struct FarGraph {
     nodes: Vec<(FarNode, Option<Origin>)>,
-    /// The endpoints of the nodes that come into the domain.
+    /// The endpoints of the nodes that the border lets into the domain.
     pub endpoints: Vec<FarEndpoint>,
     /// The endpoints of the others.
     kept_out: Vec<FarEndpoint>,
-    /// Endpoints that come into the domain by another way.
+    /// The endpoints whose nodes reach the domain by another way.
     pub refused: HashSet<Gid>,
-    /// Nodes whose services are left out: the bridge has a node of the same name, and services have no other mark.
+    /// Far nodes whose services are not carried: the bridge has a node of the same name, and in the RMW's graph,
+    /// services are identified by the name of their node only.
     namesakes: Vec<FarNode>,
     /// Whether endpoints were left out because the network did not name their nodes yet.
     pub is_incomplete: bool,
 }
 
 impl FarGraph {
-    /// Reads the network's graph, and leaves out the bridge's own nodes and endpoints, which `own` learns to know.
+    /// Reads the network's graph, and leaves out the bridge's own nodes and endpoints, which `own` recognises.
     ///
     /// # Errors
     /// The RMW fails.
@@ -81,19 +82,19 @@ impl FarGraph {
         Ok(far)
     }
 
-    /// The nodes, with the origins that bridges show.
+    /// The far nodes, each with the origin that a bridge shows for it, if there is one.
     pub fn nodes(&self) -> impl Iterator<Item = (&FarNode, Option<Origin>)> {
         self.nodes.iter().map(|(node, origin)| (node, origin.clone()))
     }
 
-    /// Lets endpoints in, by their nodes, and keeps out the others.
+    /// Sorts the endpoints by the decision of the border on their nodes: let in, or kept out.
     pub fn let_in(&mut self, border: &Border) {
         let all = self.endpoints.drain(..).chain(self.kept_out.drain(..));
         (self.endpoints, self.kept_out) = all.partition(|far| border.lets_in(&far.node));
         self.refused = self.kept_out.iter().filter(|far| border.refuses(&far.node)).map(|far| far.gid).collect();
     }
 
-    /// The nodes that come into the domain without their services.
+    /// The far nodes that the border lets in, but whose services are not carried.
     pub fn namesakes(&self, border: &Border) -> impl Iterator<Item = &FarNode> {
         self.namesakes.iter().filter(|node| border.lets_in(node))
     }
@@ -103,24 +104,25 @@ impl FarGraph {
         self.endpoints.iter().filter(move |far| far.endpoint.kind == kind)
     }
 
-    /// The endpoints at the other end of a local one: of the same name and type.
+    /// The far endpoints that a local endpoint can be matched with: of the opposite kind, and of the same name
+    /// and type.
     pub fn other_end<'a>(&'a self, local: &'a Endpoint) -> impl Iterator<Item = &'a FarEndpoint> {
         self.of_name(local).filter(|far| is_same_type(local, &far.endpoint))
     }
 
-    /// The endpoints at the other end of a local one, of any type.
+    /// The far endpoints of the opposite kind and of the same name as a local endpoint, of any type.
     pub fn of_name<'a>(&'a self, local: &'a Endpoint) -> impl Iterator<Item = &'a FarEndpoint> {
         self.of_kind(local.kind.other_end()).filter(|far| far.endpoint.name == local.name)
     }
 }
 
-/// Whether two endpoints have the same type; a hash that is not known agrees with each other one.
+/// Whether two endpoints have the same type; an unknown hash agrees with every hash.
 pub fn is_same_type(one: &Endpoint, other: &Endpoint) -> bool {
     let unknown = [0; 32];
     one.type_name == other.type_name && (one.hash == other.hash || one.hash == unknown || other.hash == unknown)
 }
 
-/// The nodes of other sessions, without the hidden ones that other bridges have for themselves.
+/// The nodes of other sessions, without the hidden nodes of other bridges.
 fn far_nodes(nodes: Vec<GraphNode>, own: &Own) -> Vec<FarNode> {
     let mut own = own.node_counts();
     let mut numbers: HashMap<(String, String), u64> = HashMap::new();

@@ -26,8 +26,8 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// The endpoint, with the types of the installed package in place of those that the graph does not know: another
-    /// bridge brought it.
+    /// The local endpoint. If the domain's graph has no definition of its type because another bridge brought it,
+    /// the type is the one of the installed package.
     pub fn with_installed_types(&self) -> LocalEndpoint {
         let support = match &self.object {
             Object::Client(client) => &client.support,
@@ -50,20 +50,20 @@ impl Shown {
     }
 }
 
-/// The local nodes and endpoints that the network sees, by their ids in the domain.
+/// The local nodes and endpoints that the network sees, by their GIDs in the domain.
 #[derive(Default)]
 pub struct Mirror {
     types: Types,
     endpoints: BTreeMap<Gid, Shown>,
     nodes: HashMap<Gid, (LocalNode, Arc<Node>)>,
-    /// The subscriptions that show the origins of the nodes. `None`: the network refuses it.
+    /// The origin of each node, and the subscription that shows it on the network; `None` if the network refused it.
     origins: HashMap<Gid, (Origin, Option<Arc<Subscription>>)>,
-    /// Sentences about those that cannot be shown.
+    /// Sentences about local nodes and endpoints that cannot be shown.
     refused: BTreeMap<Gid, String>,
 }
 
 impl Mirror {
-    /// Makes what came, and ends what left.
+    /// Shows nodes and endpoints that are new, and ends the network's objects of those that have left.
     pub fn update(&mut self, session: &Arc<Session>, local: &LocalGraph, policy: &Policy, own: &mut Own) {
         let nodes: HashMap<Gid, &LocalNode> = local.nodes.iter().map(|node| (node.gid, node)).collect();
         let endpoints: HashMap<Gid, &LocalEndpoint> = local.endpoints.iter().map(|each| (each.gid, each)).collect();
@@ -99,8 +99,8 @@ impl Mirror {
         }
     }
 
-    /// Whether its node has a server of this name already: another bridge's record is there for a while beside the
-    /// server that it stands for, and the network would see two.
+    /// Whether the node of the endpoint shows a server of this name already. Another bridge's graph record and the
+    /// server that it stands for exist side by side for a while; the network must see only one of them.
     fn is_second_server(&self, local: &LocalEndpoint) -> bool {
         let is_same = |shown: &Shown| {
             shown.local.endpoint.kind == Kind::Server
@@ -111,8 +111,8 @@ impl Mirror {
         local.endpoint.kind == Kind::Server && self.endpoints.values().any(is_same)
     }
 
-    /// Keeps the network's object of an endpoint that another one replaced: another bridge's record, which a real
-    /// endpoint follows when something is carried.
+    /// Keeps the network's object if another local endpoint has replaced the endpoint: when the first message is
+    /// carried, another bridge replaces its graph record by a real endpoint.
     fn rename(&mut self, endpoints: &HashMap<Gid, &LocalEndpoint>, own: &mut Own) {
         let gone: Vec<Gid> = self.endpoints.keys().filter(|gid| !endpoints.contains_key(*gid)).copied().collect();
         for old in gone {
@@ -173,13 +173,15 @@ impl Mirror {
                     local.name
                 )),
             }
-            // The former one ends after the new one is there: a node without an origin is another one.
+            // The former subscription ends only after the new one exists, because a node without an origin would
+            // count as a different node.
             self.origins.insert(*gid, (origin.clone(), made.ok()));
         }
     }
 
     fn show(&mut self, local: &LocalEndpoint, own: &mut Own) {
-        // The node comes into the graph before its endpoints; without it the endpoint waits for the next change.
+        // A node enters the graph before its endpoints. If the node is not there yet, the endpoint waits for the
+        // next change.
         let is_its =
             |(node, _): &&(LocalNode, Arc<Node>)| node.name == local.node && node.gid.is_of_same_process(&local.gid);
         let Some(node) = self.nodes.values().find(is_its).map(|(_, node)| node.clone()) else { return };
@@ -187,7 +189,7 @@ impl Mirror {
             Ok(object) => {
                 match &object {
                     Object::Publisher(publisher) => own.add_publisher(publisher.gid),
-                    // The graph has no topic of such a name.
+                    // The RMW's graph does not list topics that avoid ROS's naming conventions.
                     Object::Subscription(_) if local.endpoint.qos.avoid_ros_namespace_conventions => {}
                     Object::Subscription(_) => own.add_subscription(local.gid, names(&node), &local.endpoint.name),
                     Object::Client(_) | Object::Server(_) => {}
@@ -206,7 +208,7 @@ impl Mirror {
         self.refused.insert(gid, sentence);
     }
 
-    /// The endpoints, by their ids in the domain.
+    /// The endpoints that the network sees, with their GIDs in the domain.
     pub fn endpoints(&self) -> impl Iterator<Item = &Shown> {
         self.endpoints.values()
     }
@@ -228,7 +230,7 @@ impl Mirror {
     }
 }
 
-/// Whether an endpoint is as it was; the hash of a service's type may become known later.
+/// Whether an endpoint is unchanged. The hash of a service's type may become known later, so it is not compared.
 fn is_same(one: &LocalEndpoint, other: &LocalEndpoint) -> bool {
     let is_service = one.endpoint.kind.is_of_service();
     one == other

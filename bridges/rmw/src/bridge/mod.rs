@@ -1,4 +1,5 @@
-//! The bridge: it compares the local graph with the network's after each change, and begins and ends what follows.
+//! The bridge: after each change, it compares the local graph with the graph of the network, and creates and ends
+//! its endpoints accordingly.
 
 mod clients;
 mod counterpart;
@@ -35,14 +36,14 @@ use topics_out::{open, outgoing};
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// The time between two readings of a network's graph that is not complete.
+/// The time until the network's graph is read again, if the last reading was incomplete.
 const UNFINISHED: Duration = Duration::from_millis(50);
 
 /// A reason to look again.
 enum Event {
     /// The network's graph changed.
     Network,
-    /// The domain changed, or a sample waits for the graph.
+    /// The domain has changed, or a sample waits until its publisher is in the graph.
     Look,
     /// The program ends.
     End,
@@ -57,7 +58,7 @@ pub struct Bridge {
     hashes: ServiceHashes,
     far: FarGraph,
     read_at: Option<Instant>,
-    /// The time after which an unfinished graph is read again.
+    /// The time after which an incomplete graph is read again.
     patience: Duration,
     own: Own,
     nodes: FarNodes,
@@ -68,7 +69,7 @@ pub struct Bridge {
     clients: Clients,
     mismatches: BTreeSet<String>,
     status: StatusPublisher,
-    // The waiter ends before the session's node, and this one before the session.
+    // The order of these fields is the order in which they are dropped: the waiter, the node, and then the session.
     waiter: Waiter,
     network: Arc<NetworkNode>,
     session: Arc<Session>,
@@ -78,13 +79,13 @@ impl Bridge {
     pub fn new(library: Arc<Library>, options: &Options, place: Place, policy: Policy) -> Result<Bridge, Failure> {
         let (sender, events) = mpsc::channel();
         let session = Session::open(library, options)?;
-        // A hidden node: `ros2 node list` shows it with --all only.
+        // The name of the node begins with an underscore, so `ros2 node list` shows it only with --all.
         let name = place.node.fully_qualified_name();
         let network = NetworkNode::new(&session, "/", name.trim_start_matches('/'))?;
         let mut own = Own::default();
         own.add_node((network.namespace.clone(), network.name.clone()));
         let (of_network, of_end) = (sender.clone(), sender.clone());
-        // An error of a channel: the bridge ends.
+        // If the channel is closed, the bridge has ended, and the error has no consequence.
         let waiter = Waiter::start(
             &network,
             move || drop(of_network.send(Event::Network)),
@@ -120,7 +121,7 @@ impl Bridge {
         })
     }
 
-    /// Runs until the program is asked to end.
+    /// Runs until a signal ends the program.
     pub fn run(mut self) -> Result<(), Failure> {
         let mut next_status = Instant::now();
         while gantry::ok() {
@@ -147,7 +148,7 @@ impl Bridge {
         Ok(())
     }
 
-    /// Waits for a reason to look again; `false`: the program ends.
+    /// Waits for a reason to compare the graphs again. Returns `false` when the program ends.
     fn wait(&mut self) -> bool {
         let is_unfinished = self.is_unfinished();
         if !is_unfinished {
@@ -180,7 +181,7 @@ impl Bridge {
                 Event::End => return false,
             }
         }
-        // Events that come all the time do not hold up what waits for the next reading.
+        // Even if events never stop, an incomplete graph is read again when its time has come.
         self.read_unfinished();
         true
     }
@@ -189,14 +190,15 @@ impl Bridge {
         self.far.is_incomplete || self.topics_in.is_waiting()
     }
 
-    /// Lets the graph be read again if it was unfinished, each time later: in some set-ups it stays so.
+    /// Requests another reading of an incomplete graph. The time before it doubles, because in some set-ups the
+    /// graph is always incomplete.
     fn read_unfinished(&mut self) {
         if self.is_unfinished() && self.read_at.is_some_and(|read_at| read_at.elapsed() >= self.patience) {
             (self.read_at, self.patience) = (None, PERIOD.min(self.patience * 2));
         }
     }
 
-    /// Makes everything follow from the two graphs.
+    /// Creates and ends nodes, endpoints and calls, so that they agree with both graphs.
     fn reconcile(&mut self) -> Result<(), Failure> {
         if self.read_at.is_none() {
             self.far = FarGraph::read(&self.network, &mut self.own)?;
@@ -230,7 +232,8 @@ impl Bridge {
     fn update_far_nodes(&mut self) {
         let wanted = TopicsIn::wanted(&self.context, &self.far, &self.mirror);
         let served: HashSet<&str> = self.servers.names().map(String::as_str).collect();
-        // Another bridge asks its network for the far clients that it sees.
+        // In a hub, far clients are not active: they keep their graph records, by which another bridge sees them and
+        // asks its network on their behalf.
         let is_caller = |far: &&FarEndpoint| {
             !self.place.is_hub && far.endpoint.kind == Kind::Client && served.contains(far.endpoint.name.as_str())
         };
@@ -263,7 +266,7 @@ impl Bridge {
     }
 }
 
-/// A number that an object keeps as long as it lives.
+/// The number that identifies an object to the waiter as long as the object lives.
 fn number(object: &Arc<dyn Ready>) -> u64 {
     Arc::as_ptr(object).cast::<()>().addr() as u64
 }

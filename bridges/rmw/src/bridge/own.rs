@@ -1,7 +1,7 @@
 //! The nodes and endpoints of the bridge on the network, by which it recognises them in the network's graph.
 //!
-//! An RMW tells the id of a publisher, but not of a subscription: a subscription's id is the first new one in the graph
-//! with its node and topic.
+//! An RMW returns the GID of an own publisher, but not of an own subscription. The GID of a new subscription is
+//! therefore the first new one in the graph with the subscription's node and topic.
 
 use gantry::Gid;
 use gantry_bridge::{Endpoint, Kind};
@@ -16,16 +16,17 @@ pub struct Own {
     nodes: HashMap<Names, usize>,
     publishers: HashSet<Gid>,
     subscriptions: Vec<OwnSubscription>,
-    /// Endpoints that ended, until the graph does not have them any more.
+    /// The GIDs of own endpoints that have ended, until the graph does not list them any more.
     leaving: HashSet<Gid>,
-    /// The ids of subscriptions that the last reading of the graph had, and this one.
+    /// The GIDs of all subscriptions that the last reading of the graph had; `reading` is the same for the
+    /// present one.
     seen: HashSet<Gid>,
     reading: HashSet<Gid>,
 }
 
 #[derive(Debug)]
 struct OwnSubscription {
-    /// The local subscription for which it stands.
+    /// The GID of the local subscription for which this one stands.
     of: Gid,
     node: Names,
     topic: String,
@@ -47,7 +48,7 @@ impl Own {
         self.nodes.get(names).is_some_and(|count| *count > 0)
     }
 
-    /// The number of own nodes of each name.
+    /// The names of the bridge's own nodes, each with the number of nodes of this name.
     pub fn node_counts(&self) -> HashMap<Names, usize> {
         self.nodes.clone()
     }
@@ -60,12 +61,13 @@ impl Own {
         self.leaving.extend(self.publishers.take(&gid));
     }
 
-    /// Adds a subscription that was made after the last reading of the graph. `of` is the local one.
+    /// Adds a subscription that was made after the last reading of the graph. `of` is the local subscription for
+    /// which it stands.
     pub fn add_subscription(&mut self, of: Gid, node: Names, topic: &str) {
         self.subscriptions.push(OwnSubscription { of, node, topic: topic.to_owned(), gid: None });
     }
 
-    /// Another local subscription took the place of the one for which a subscription stood.
+    /// Replaces the local subscription for which an own subscription stands.
     pub fn rename_subscription(&mut self, old: Gid, new: Gid) {
         self.subscriptions.iter_mut().filter(|own| own.of == old).for_each(|own| own.of = new);
     }
@@ -82,7 +84,7 @@ impl Own {
         self.reading.clear();
     }
 
-    /// Ends a reading of the graph; whether a subscription is not found yet.
+    /// Ends a reading of the graph. Returns whether an own subscription has not been found in it yet.
     pub fn end(&mut self) -> bool {
         std::mem::swap(&mut self.seen, &mut self.reading);
         self.leaving.retain(|gid| self.seen.contains(gid));
@@ -112,7 +114,7 @@ impl Own {
             self.reading.insert(gid);
             return true;
         }
-        // Without its node it is no far endpoint yet, and may turn out to be the bridge's.
+        // A subscription without a known node does not count as a far one, because it may be the bridge's own.
         if self.nodes.contains_key(node) || !node.1.is_empty() && !node.1.starts_with("_NODE_NAME_UNKNOWN") {
             self.reading.insert(gid);
         }

@@ -1,8 +1,4 @@
-//! The way of each far sample of one topic to the inlet of its publisher.
-//!
-//! Some RMWs give a message another id than its publisher has in the graph. An id that is not in the graph for a while
-//! is taken for the id of the first publisher that had no message yet; the names of two publishers of one topic may be
-//! exchanged then, not their samples. An RMW that once gave a message an id of its graph is never guessed for.
+//! The router of a topic: it passes each far sample to the inlet of the sample's publisher.
 
 use crate::rmw::Taken;
 use gantry::Gid;
@@ -16,13 +12,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The most samples that wait for their publisher to come into the graph.
+/// The largest number of samples that wait until their publisher is in the graph.
 const MAX_STASHED: usize = 256;
 /// The most bytes that wait so.
 const MAX_STASHED_BYTES: usize = 64 << 20;
-/// The longest time for which they wait.
+/// The longest time for which a sample waits until its publisher is in the graph.
 const MAX_STASHED_TIME: Duration = Duration::from_secs(2);
-/// The time after which an id that is not in the graph is guessed.
+/// The time after which the publisher of a GID that is not in the graph is guessed.
 const GUESS_AFTER: Duration = Duration::from_millis(500);
 
 /// Finds the inlet of each sample of one topic.
@@ -33,12 +29,14 @@ pub struct Router {
     pub ids: Arc<Ids>,
 }
 
-/// The kind of ids and numbers that the messages of this RMW have. Relaxed: hints.
+/// Facts about the GIDs and numbers in the messages of this RMW. Relaxed: the flags are hints, and no other data
+/// depends on them.
 #[derive(Default)]
 pub struct Ids {
-    /// A message had no number, so two counterparts' copies of one message look like two messages.
+    /// Whether a message had no number. The router then cannot notice that two counterparts received the
+    /// same message.
     are_without_numbers: AtomicBool,
-    /// A message had the id of a publisher in the graph.
+    /// Whether a message had the GID of a publisher in the graph.
     are_of_graph: AtomicBool,
     /// A message's id was guessed.
     are_guessed: AtomicBool,
@@ -55,20 +53,20 @@ impl Ids {
 pub struct Route {
     pub inlet: Arc<Inlet>,
     pub reader: Gid,
-    /// The number of the last sample, for an RMW without numbers.
+    /// The number that the router gave to the last sample, for an RMW without numbers.
     last: u64,
 }
 
 #[derive(Default)]
 struct State {
     routes: BTreeMap<Gid, Route>,
-    /// Publishers by the ids of their messages, where these differ.
+    /// The publishers whose messages have another GID than the graph: by the GID of the messages.
     aliases: HashMap<Gid, Gid>,
-    /// Samples without a publisher. Later ones of the same publisher queue up behind them, and while they are replayed
-    /// all later ones.
+    /// Samples without a publisher in the graph. Later samples of the same publisher are appended to them; while
+    /// the stash is replayed, all later samples are.
     stash: VecDeque<Stashed>,
     is_replaying: bool,
-    /// Publishers whose samples come by another way.
+    /// The publishers whose samples reach the domain by another way.
     refused: HashSet<Gid>,
 }
 
@@ -94,7 +92,7 @@ impl Router {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes the routes, then replays the samples that waited.
+    /// Changes the routes, and then routes the samples that waited.
     pub fn change(&self, change: impl FnOnce(&mut BTreeMap<Gid, Route>)) {
         let mut state = self.lock();
         change(&mut state.routes);
@@ -116,7 +114,7 @@ impl Router {
         (state.stash, state.is_replaying) = (left, false);
     }
 
-    /// Leaves out the samples of these publishers.
+    /// Sets the publishers whose samples are dropped.
     pub fn refuse(&self, publishers: &HashSet<Gid>) {
         let mut state = self.lock();
         if state.refused != *publishers {
@@ -132,7 +130,7 @@ impl Router {
         !self.lock().stash.is_empty()
     }
 
-    /// Takes a sample that came to the counterpart of the local subscription `reader`.
+    /// Routes a sample that the counterpart of the local subscription `reader` received.
     pub fn take(&self, reader: Gid, taken: &Taken, body: Option<&[u8]>) {
         let Some(body) = body else { return self.counts.malform() };
         if taken.sequence.is_none() {
@@ -167,8 +165,8 @@ impl Router {
     }
 }
 
-/// The inlet of a sample (`None`: another counterpart takes it, in an RMW without numbers), the id of its publisher,
-/// and its number.
+/// The inlet of a sample, the GID of its publisher, and its number. The inlet is `None` if the sample is a copy
+/// that another counterpart also receives, in an RMW without numbers.
 type Found = (Option<Arc<Inlet>>, Gid, u64);
 
 impl State {
@@ -189,7 +187,8 @@ impl State {
             return None;
         };
         let route = self.routes.get_mut(&gid)?;
-        // With a number, the inlet drops copies from other counterparts, and nothing is lost if this one leaves.
+        // If samples have numbers, the inlet drops the copies from other counterparts, and no sample is lost when
+        // this counterpart ends.
         if route.reader != reader && taken.sequence.is_none() {
             return Some((None, gid, 0));
         }

@@ -1,5 +1,5 @@
-//! Local servers for far clients: the counterpart of a local server takes the requests, and a client of the bridge asks
-//! the local servers of its name.
+//! Local servers for far clients: the counterpart of a local server receives the requests, and one client of the
+//! bridge asks the local servers of the name.
 
 use super::{
     far_graph::FarGraph,
@@ -22,15 +22,15 @@ pub struct Servers {
 }
 
 struct Service {
-    /// The counterpart of the first local server: its namesakes are asked by the same client.
+    /// The counterpart of the first local server of the name. Its client also reaches the other servers of this name.
     requests: Arc<Requests>,
     source: Option<u64>,
     /// The counterparts of its namesakes.
     namesakes: Vec<Arc<Namesake>>,
 }
 
-/// The counterpart of a namesake, to which the same requests come as to the first one: they are taken and not carried,
-/// lest they are executed again when the first server leaves.
+/// The counterpart of another local server of the same name, which receives the same requests as the first
+/// counterpart. It takes and drops them; otherwise they would be executed again when the first server leaves.
 struct Namesake {
     server: Arc<Server>,
     request: Mutex<Message>,
@@ -48,7 +48,7 @@ impl Ready for Namesake {
     }
 }
 
-/// The counterpart of a local server, as the waiter has it.
+/// The counterpart of a local server, in the form in which the waiter holds it.
 struct Requests {
     server: Arc<Server>,
     caller: Arc<Caller<FarCall>>,
@@ -117,7 +117,7 @@ impl Servers {
         Servers { sources, services: BTreeMap::new() }
     }
 
-    /// Begins and ends serving. A client is made when the network has one.
+    /// Begins and ends serving. The client of the bridge is made when there is a far client.
     pub fn update(&mut self, context: &Context, node: &Node, far: &FarGraph, mirror: &Mirror) {
         let mut wanted: BTreeMap<&str, Vec<(&Shown, &Arc<Server>)>> = BTreeMap::new();
         for shown in mirror.endpoints() {
@@ -176,7 +176,7 @@ impl Servers {
         self.services.values().any(|service| service.requests.caller.is_waiting())
     }
 
-    /// Sends calls whose servers were matched meanwhile.
+    /// Sends the waiting calls whose servers are matched by now.
     pub fn flush(&self) {
         self.services.values().for_each(|service| _ = service.requests.caller.flush());
     }
@@ -195,7 +195,7 @@ impl Service {
         Ok(Service { requests, source: None, namesakes: Vec::new() })
     }
 
-    /// Drops the namesakes that left, and adds the ones that came.
+    /// Drops the counterparts of other servers that have left, and adds counterparts for new ones.
     fn update_namesakes<'a>(&mut self, servers: impl Iterator<Item = &'a Arc<Server>>) {
         let mut former = std::mem::take(&mut self.namesakes);
         for server in servers.filter(|server| !Arc::ptr_eq(server, &self.requests.server)) {

@@ -1,8 +1,5 @@
-//! Far publishers to local subscriptions: one local publisher for each far one, and nothing while no local subscription
-//! is there.
-//!
-//! Each local subscription has a counterpart on the network, and one of the counterparts takes the samples of a far
-//! publisher: the one with the strongest QoS, so that latched samples come.
+//! Far publishers to local subscriptions. There is one local publisher for each far publisher, but only as long as
+//! the topic has a local subscription.
 
 use super::{
     far_graph::{FarEndpoint, FarGraph},
@@ -20,7 +17,7 @@ use std::{
     time::Instant,
 };
 
-/// The samples that one object may take before others get their turn.
+/// The number of samples that one object may take before it is the turn of other objects.
 const BATCH: usize = 64;
 
 /// The topics that are carried, by name and type.
@@ -34,20 +31,20 @@ struct Topic {
     router: Arc<Router>,
     inlets: HashMap<Gid, Carried>,
     readers: BTreeMap<Gid, Arc<Reader>>,
-    /// The time since which no local subscription is there.
+    /// The time at which the last local subscription left; `None` while there is one.
     unused_since: Option<Instant>,
 }
 
 /// A far publisher here.
 struct Carried {
     inlet: Arc<Inlet>,
-    /// The local subscription whose counterpart takes its samples.
+    /// The local subscription whose counterpart takes the publisher's samples.
     by: Gid,
-    /// Whether its history came before its newer samples.
+    /// Whether the publisher's history arrived before its newer samples.
     is_whole: bool,
 }
 
-/// The counterpart of a local subscription, as the waiter has it.
+/// The counterpart of a local subscription, in the form in which the waiter holds it.
 struct Reader {
     of: Gid,
     subscription: Arc<Subscription>,
@@ -80,7 +77,7 @@ impl TopicsIn {
         TopicsIn { participant, topics: BTreeMap::new(), ids: Arc::default() }
     }
 
-    /// The far publishers that local subscriptions want, by their ids.
+    /// The far publishers to which there is a local subscription, by their GIDs.
     pub fn wanted<'a>(context: &Context, far: &'a FarGraph, mirror: &'a Mirror) -> HashMap<Gid, &'a FarEndpoint> {
         let mut wanted = HashMap::new();
         for shown in mirror.endpoints().filter(|shown| shown.local.endpoint.kind == Kind::Subscription) {
@@ -94,7 +91,7 @@ impl TopicsIn {
         wanted
     }
 
-    /// The far publishers that have a publisher here.
+    /// The far publishers for which there is a local publisher.
     pub fn active(&self) -> impl Iterator<Item = Gid> {
         self.topics.values().flat_map(|topic| topic.inlets.keys().copied())
     }
@@ -130,10 +127,11 @@ impl TopicsIn {
         }
     }
 
-    /// The counterparts from which samples are taken, for the waiter.
+    /// The counterparts whose samples the waiter takes.
     pub fn ready(&self) -> impl Iterator<Item = Arc<dyn Ready>> {
-        // A counterpart that takes the place of another one brings the samples that it has. Without numbers these would
-        // come twice, so they are taken and left out before. The far publisher waits for a KEEP_ALL counterpart.
+        // A counterpart that replaces another one also has samples that the other one has taken. Samples without
+        // numbers would then be published twice, so in such an RMW all counterparts are emptied, and the samples of
+        // all but one are dropped. A far publisher would wait for a KEEP_ALL counterpart that is not emptied.
         let takes_all = self.ids.are_without_numbers();
         self.topics.values().flat_map(move |topic| {
             let is_used = move |reader: &&Arc<Reader>| {
@@ -184,7 +182,8 @@ impl Topic {
             if current == Some(reader.0) {
                 continue;
             }
-            // The history that the new counterpart brings would come after newer samples, or once more without numbers.
+            // The history that the new counterpart receives would be published after newer samples or, without
+            // numbers, twice.
             let has_numbers = !self.router.ids.are_without_numbers();
             let keeps = !reader.1 || current.is_none_or(|_| self.is_latched(current, shown));
             let keeps = |carried: &&mut Carried| keeps || carried.is_whole && has_numbers;
@@ -209,7 +208,7 @@ impl Topic {
 
     fn is_latched(&self, reader: Option<Gid>, shown: &[&Shown]) -> bool {
         let of_reader = shown.iter().find(|shown| Some(shown.local.gid) == reader);
-        // The counterpart of a subscription that left may have been latched.
+        // If the subscription has left, its counterpart counts as latched, because it may have been.
         of_reader.is_none_or(|shown| shown.local.endpoint.qos.durability == Durability::TransientLocal)
     }
 
@@ -226,8 +225,8 @@ impl Topic {
     }
 }
 
-/// The QoS of a far publisher, whose history DDS does not tell: a volatile one keeps as many samples as the deepest
-/// subscription here, and all if a RELIABLE one wants all.
+/// The QoS of a far publisher, whose history depth DDS does not announce. A volatile publisher gets the largest
+/// depth of the local subscriptions, and KEEP_ALL if a RELIABLE one of them is KEEP_ALL.
 fn with_history(publisher: Qos, shown: &[&Shown]) -> Qos {
     let requested = || shown.iter().map(|shown| &shown.local.endpoint.qos);
     let wants_all = |qos: &Qos| qos.reliability == Reliability::Reliable && qos.history == History::KeepAll;
@@ -241,8 +240,9 @@ fn with_history(publisher: Qos, shown: &[&Shown]) -> Qos {
     publisher.keep_last(publisher.depth.max(deepest))
 }
 
-/// The counterpart that takes the samples of a far publisher, and whether it asks for the history: the present one
-/// unless another one is latched and it is not, else the one with the strongest QoS.
+/// The counterpart that takes the samples of a far publisher, and whether it asks for the history: the
+/// present counterpart stays, unless it is not latched and another one is; otherwise the one with the
+/// strongest QoS is chosen.
 fn choose(publisher: &Qos, shown: &[&Shown], current: Option<Gid>) -> Option<(Gid, bool)> {
     let is_latched = |shown: &Shown| {
         publisher.durability == Durability::TransientLocal

@@ -1,4 +1,4 @@
-//! The publishers on the network of local publishers.
+//! Local publishers to far subscriptions: the publishers on the network that stand for local ones.
 
 use super::{far_graph::FarGraph, mirror::Mirror};
 use gantry::{History, Qos, Reliability};
@@ -14,7 +14,7 @@ const MAX_BLOCKING: Duration = Duration::from_secs(1);
 /// The time between two attempts.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// The local publishers that the network sees, by name and type, with the QoS of far subscriptions.
+/// The local publishers that the network sees, by name and type, each with the QoS of the far subscriptions.
 pub fn outgoing<'a>(context: &Context, far: &FarGraph, mirror: &'a Mirror) -> BTreeMap<String, Outgoing<'a>> {
     let mut outgoing: BTreeMap<String, Outgoing<'_>> = BTreeMap::new();
     for shown in mirror.endpoints().filter(|shown| shown.local.endpoint.kind == Kind::Publisher) {
@@ -28,12 +28,13 @@ pub fn outgoing<'a>(context: &Context, far: &FarGraph, mirror: &'a Mirror) -> BT
     outgoing
 }
 
-/// The QoS of a far subscription, whose history DDS does not tell. A KEEP_ALL publisher waits for a RELIABLE one.
+/// The QoS of a far subscription, whose history DDS does not announce. A RELIABLE one counts as KEEP_ALL, so that a
+/// KEEP_ALL publisher waits for it.
 fn unknown_history(qos: Qos) -> Qos {
     if qos.reliability == Reliability::Reliable { qos.keep_all() } else { qos }
 }
 
-/// The way of a local publisher to the network.
+/// Opens the output through which a local publisher's samples go to the network.
 pub fn open(mirror: &Mirror, local: &LocalEndpoint) -> Result<Output, Refusal> {
     let publisher = mirror.publisher(local.gid).ok_or("its publisher on the network is gone")?.clone();
     let waits =
@@ -44,7 +45,8 @@ pub fn open(mirror: &Mirror, local: &LocalEndpoint) -> Result<Output, Refusal> {
         loop {
             match publisher.publish(length_bytes, |body| _ = sample.copy_to(body)) {
                 Ok(()) => return true,
-                // The history of the network is full; a message of another publisher is never lost for it.
+                // The history of the network's publisher is full. Only samples of a RELIABLE KEEP_ALL publisher
+                // wait here.
                 Err(_) if waits && begin.elapsed() < MAX_BLOCKING && gantry::ok() => thread::sleep(PAUSE),
                 Err(_) => return false,
             }

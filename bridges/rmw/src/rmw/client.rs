@@ -43,7 +43,7 @@ impl Client {
         Ok(Arc::new(Client { node: node.clone(), client, support: support.clone() }))
     }
 
-    /// The part that a wait set has.
+    /// The handle of the client for a wait set.
     pub fn handle(&self) -> Handle {
         // SAFETY: a live client, whose fields do not change.
         Handle::Client(unsafe { (*self.client).data })
@@ -62,8 +62,7 @@ impl Client {
 
     /// Sends a request, and returns its number.
     ///
-    /// # Errors
-    /// The RMW does not take it.
+    /// The RMW refuses the request.
     pub fn send(&self, request: &Message) -> Result<i64, RmwError> {
         let functions = &self.node.session.library.functions;
         let mut sequence = 0;

@@ -1,4 +1,4 @@
-//! Errors of the RMW: the sentence of its error state.
+//! Errors of the RMW, with the text of its error state.
 
 use super::functions::Functions;
 use gantry_command::say;
@@ -22,19 +22,19 @@ impl fmt::Display for RmwError {
 
 impl std::error::Error for RmwError {}
 
-/// `Ok` for `RMW_RET_OK`; else the error state, which is cleared.
+/// `Ok` for `RMW_RET_OK`; otherwise an error with the text of the error state, which is cleared.
 pub fn check(functions: &Functions, function: &'static str, code: rmw_ret_t) -> Result<(), RmwError> {
     if code == RMW_RET_OK { Ok(()) } else { Err(take(functions, function, code)) }
 }
 
-/// Says it if a function that ends an object failed, and clears the error state.
+/// Logs the failure of a function that ends an object, and clears the error state.
 pub fn check_end(functions: &Functions, function: &'static str, code: rmw_ret_t) {
     if let Err(error) = check(functions, function, code) {
         say(format_args!("an object of the network may stay there until the bridge ends: {error}"));
     }
 }
 
-/// The pointer; for null the error state, which is cleared.
+/// The pointer; if it is null, an error with the text of the error state, which is cleared.
 pub fn check_pointer<T>(functions: &Functions, function: &'static str, made: *mut T) -> Result<*mut T, RmwError> {
     if made.is_null() { Err(take(functions, function, RMW_RET_ERROR)) } else { Ok(made) }
 }

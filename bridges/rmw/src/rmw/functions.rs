@@ -14,7 +14,7 @@ macro_rules! functions {
         }
 
         impl Functions {
-            /// Finds all functions; an error is the name of the first that is absent.
+            /// Finds all functions. The error is the name of the first function that is missing.
             pub fn find(symbols: &Symbols) -> Result<Functions, &'static str> {
                 Ok(Functions {
                     $($name: {

@@ -1,4 +1,5 @@
-//! The graph of the network, as the RMW sees it: nodes and endpoints of all sessions, also of this one.
+//! The graph of the network, as the RMW sees it: nodes and endpoints of all sessions, including the bridge's
+//! own session.
 
 use super::{
     error::{RmwError, check, check_end},
@@ -13,7 +14,7 @@ use rmw_abi::{
 };
 use std::{ffi::c_char, mem::zeroed, ptr::null_mut};
 
-/// A node, by its namespace and name. Several nodes may have the same.
+/// A node, by its namespace and name. Several nodes may have the same namespace and name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct GraphNode {
     pub namespace: String,
@@ -66,7 +67,8 @@ impl Graph {
         Ok(graph)
     }
 
-    /// The services that a node serves or asks for, by name and type. Empty for a node that left meanwhile.
+    /// The services that a node serves or asks for, by name and type. The list is empty if the node has
+    /// left meanwhile.
     ///
     /// # Errors
     /// The RMW fails.
@@ -183,7 +185,7 @@ fn endpoint(info: &rmw_topic_endpoint_info_t, kind: Kind, topic: &str) -> TopicE
     let [namespace, name, type_name] =
         [info.node_namespace, info.node_name, info.topic_type].map(|found| unsafe { text(found) });
     let hash = if info.topic_type_hash.version == 1 { info.topic_type_hash.value } else { [0; 32] };
-    // The network tells no history; depth 0 is unknown, too.
+    // The network does not announce the history; a depth of 0 also means that it is not known.
     let mut profile = info.qos_profile;
     if profile.history == RMW_QOS_POLICY_HISTORY_UNKNOWN {
         (profile.history, profile.depth) = (RMW_QOS_POLICY_HISTORY_KEEP_LAST, UNKNOWN_DEPTH);
@@ -204,5 +206,5 @@ fn endpoint(info: &rmw_topic_endpoint_info_t, kind: Kind, topic: &str) -> TopicE
     (Gid(info.endpoint_gid), (namespace, name), endpoint)
 }
 
-/// The depth of a far endpoint whose history is not known: DDS does not tell the history of an endpoint.
+/// The assumed depth of a far endpoint, whose history DDS does not announce.
 const UNKNOWN_DEPTH: usize = 10;

@@ -1,4 +1,4 @@
-//! The library of an RMW: where it is searched, and its functions.
+//! The library of an RMW: its search, and its functions.
 
 use super::{functions::Functions, symbols::Symbols};
 use rmw_abi::distribution::{self, Distribution};
@@ -11,16 +11,16 @@ use std::{
 
 /// A loaded RMW.
 pub struct Library {
-    /// The name of its implementation, such as `rmw_fastrtps_cpp`.
+    /// The name of the RMW implementation, such as `rmw_fastrtps_cpp`.
     pub identifier: String,
     pub path: PathBuf,
     pub distribution: Distribution,
     pub functions: Functions,
-    /// The lock of R3: a library has one session.
+    /// The lock of invariant R3. A library has only one session.
     pub control: Mutex<()>,
 }
 
-/// The folders of libraries that the environment names, in order.
+/// The folders of libraries from the environment variables, in the order of the search.
 pub fn library_folders() -> Vec<PathBuf> {
     let list = |variable: &str| env::var_os(variable).unwrap_or_default();
     let prefixes = list("AMENT_PREFIX_PATH");
@@ -42,7 +42,8 @@ impl Library {
     /// Loads the RMW of this name, or at this path.
     ///
     /// # Errors
-    /// A sentence: the RMW is Gantry's own, is not found, cannot be loaded, or is of a distribution that is not known.
+    /// The reason, as a sentence: the RMW is Gantry's own, is not found, cannot be loaded, or is of a distribution
+    /// that is not known.
     pub fn load(name: &str) -> Result<Arc<Library>, String> {
         let path = find(name)?;
         let symbols = Symbols::open(&path)?;

@@ -42,7 +42,7 @@ impl Node {
     }
 }
 
-/// A text for C; a zero byte, which no name has, ends it.
+/// A C string of the text. The text ends at its first zero byte; no name of ROS 2 has one.
 pub fn c_text(text: &str) -> CString {
     let until_zero = text.split('\0').next().unwrap_or_default();
     CString::new(until_zero).unwrap_or_default()

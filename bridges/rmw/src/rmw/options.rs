@@ -1,4 +1,4 @@
-//! The options of the session, by the variables that ROS 2's own programs read.
+//! The options of the session, from the environment variables that ROS 2's own programs read.
 
 use rmw_abi::bindings::*;
 use std::{env, path::PathBuf};
@@ -8,7 +8,7 @@ use std::{env, path::PathBuf};
 pub struct Options {
     pub domain_id: u32,
     pub enclave: String,
-    /// The folder of the enclave's keys; `None`: no security.
+    /// The folder of the enclave's keys; `None` means no security.
     pub security_root: Option<PathBuf>,
     pub is_security_enforced: bool,
     pub range: rmw_automatic_discovery_range_t,
@@ -16,10 +16,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// The options that rcl takes from the environment.
-    ///
-    /// # Errors
-    /// A sentence: a variable has another value; security is enforced, and there are no keys.
+    /// The options that rcl would read from the environment.
     pub fn from_environment(domain_id: u32) -> Result<Options, String> {
         Options::from_variables(domain_id, |name| env::var(name).ok().filter(|value| !value.is_empty()))
     }

@@ -17,9 +17,10 @@ use std::{
 pub struct Publisher {
     node: Arc<Node>,
     publisher: *mut rmw_publisher_t,
-    /// The id that the network has for it.
+    /// The GID of the publisher on the network.
     pub gid: Gid,
-    /// The last message, with its encapsulation: a slot has no room for these four bytes, so the body is copied.
+    /// The memory of the last message with its encapsulation header. The body is copied there, because a slot has
+    /// no room for these four bytes.
     message: Mutex<Vec<u8>>,
 }
 
@@ -64,10 +65,9 @@ impl Publisher {
         Ok(Arc::new(made))
     }
 
-    /// Publishes a message, whose body `write` fills in. Blocks as long as the network does.
+    /// Publishes a message, whose body `write` fills in. Blocks as long as the RMW's publish call blocks.
     ///
-    /// # Errors
-    /// The RMW does not take it, such as after a time-out.
+    /// The RMW refuses the message, for example after a time-out.
     pub fn publish(&self, body_bytes: usize, write: impl FnOnce(&mut [u8])) -> Result<(), RmwError> {
         let functions = &self.node.session.library.functions;
         let mut message = self.message.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! The memory into which serialized messages are taken. It grows, and is used again.
+//! The memory into which serialized messages are taken. It grows as needed and is reused for each message.
 
 use super::library::Library;
 use rmw_abi::{bindings::*, messages::serialized};
@@ -19,8 +19,8 @@ impl Serialized {
         Serialized { array, _library: library.clone() }
     }
 
-    /// The CDR body without the padding that the encapsulation counts; `None`: another encoding than little-endian
-    /// XCDR1, or a damaged message.
+    /// The CDR body without the padding that the encapsulation counts; `None` if the encoding is not little-endian
+    /// XCDR1, or if the message is damaged.
     pub fn body(&self) -> Option<&[u8]> {
         // SAFETY: an array that the RMW filled in; it changes with `&mut self` only.
         let bytes = unsafe { serialized::bytes(&self.array) }.ok()?;

@@ -50,7 +50,7 @@ impl Server {
         Ok(Arc::new(Server { node: node.clone(), server, support: support.clone() }))
     }
 
-    /// The part that a wait set has.
+    /// The handle of the server for a wait set.
     pub fn handle(&self) -> Handle {
         // SAFETY: a live server, whose fields do not change.
         Handle::Server(unsafe { (*self.server).data })
@@ -74,8 +74,7 @@ impl Server {
 
     /// Answers a request.
     ///
-    /// # Errors
-    /// The RMW does not take the response.
+    /// The RMW refuses the response.
     pub fn respond(&self, to: RequestOrigin, response: &Message) -> Result<(), RmwError> {
         let functions = &self.node.session.library.functions;
         let mut id = rmw_request_id_t { writer_guid: to.writer, sequence_number: to.sequence };

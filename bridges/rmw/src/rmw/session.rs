@@ -17,11 +17,11 @@ use std::{
 /// The length of a DDS `guidPrefix`.
 pub const PREFIX_BYTES: usize = 12;
 
-/// A context, with the lock under which objects are made and ended (R3).
+/// A context of the RMW, with the lock under which its objects are made and ended (R3).
 pub struct Session {
     pub library: Arc<Library>,
     context: *mut rmw_context_t,
-    /// The beginning of the ids of this session's publishers over Fast DDS (the `guidPrefix` of its participant).
+    /// The first bytes of the GIDs of this session's publishers over Fast DDS (the `guidPrefix` of its participant).
     pub own_prefix: OnceLock<[u8; PREFIX_BYTES]>,
     /// The memory of the context, which stays at its address.
     _memory: Box<dyn Any>,
@@ -38,8 +38,7 @@ type Context = (*mut rmw_context_t, Box<dyn Any>);
 impl Session {
     /// Initialises the RMW.
     ///
-    /// # Errors
-    /// A sentence of the RMW.
+    /// The error of the RMW, as a sentence.
     pub fn open(library: Arc<Library>, options: &Options) -> Result<Arc<Session>, String> {
         let opened = match library.distribution {
             Distribution::Jazzy => open::<Jazzy>(&library, options),
@@ -49,10 +48,7 @@ impl Session {
         Ok(Arc::new(Session { library, context, own_prefix: OnceLock::new(), _memory }))
     }
 
-    /// Whether a subscription leaves out messages of this session itself.
-    ///
-    /// rmw_fastrtps reuses a buffer in `_take_serialized_message` that Fast CDR lets fill once. If it is to leave out a
-    /// message of this session (`ignore_local_publications`), it loses the message behind it.
+    /// Whether `Subscription` has to leave out messages of this session itself, because the RMW does this wrongly.
     pub fn leaves_out_own(&self) -> bool {
         self.library.identifier.starts_with("rmw_fastrtps")
     }

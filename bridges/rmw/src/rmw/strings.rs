@@ -1,4 +1,4 @@
-//! Texts and arrays of texts of the RMW.
+//! C strings of the RMW, and arrays of them.
 
 use super::functions::Functions;
 use rmw_abi::bindings::*;
@@ -7,10 +7,7 @@ use std::{
     ptr::null_mut,
 };
 
-/// A text of C, with other bytes than UTF-8 replaced; empty for null.
-///
-/// # Safety
-/// Null or a string that ends with 0.
+/// The text of a C string, with invalid UTF-8 replaced; empty for null.
 pub unsafe fn text(text: *const c_char) -> String {
     if text.is_null() {
         return String::new();

@@ -26,9 +26,9 @@ unsafe impl Sync for Subscription {}
 #[derive(Clone, Copy, Debug)]
 pub struct Taken {
     pub publisher: Gid,
-    /// The publisher's number; `None`: the RMW has none.
+    /// The number that the publisher gave the message; `None` if the RMW has no numbers.
     pub sequence: Option<u64>,
-    /// The time of publishing, ns since 1970.
+    /// The time of publishing, in nanoseconds since 1970.
     pub wall_ns: u64,
 }
 
@@ -60,7 +60,7 @@ impl Subscription {
         Ok(Arc::new(Subscription { node: node.clone(), subscription }))
     }
 
-    /// The part that a wait set has.
+    /// The handle of the subscription for a wait set.
     pub fn handle(&self) -> Handle {
         // SAFETY: a live subscription, whose fields do not change.
         Handle::Subscription(unsafe { (*self.subscription).data })

@@ -1,4 +1,4 @@
-//! Type supports, found by the names of types in the libraries of installed packages, as rosbag2 does it.
+//! Type supports, found by the names of types in the libraries of installed packages, in the way of rosbag2.
 
 use super::{library::library_folders, symbols::Symbols};
 use rmw_abi::{
@@ -41,7 +41,8 @@ impl ServiceSupport {
     }
 }
 
-/// The type supports that were asked for. An absent one is looked for again: its package may be built meanwhile.
+/// The type supports that have been found. A missing one is searched again each time, because its package may be
+/// built meanwhile.
 #[derive(Default)]
 pub struct Types {
     libraries: HashMap<PathBuf, Arc<Symbols>>,
@@ -56,7 +57,7 @@ impl Types {
     /// The type support of a message, by its name as `std_msgs/msg/String`.
     ///
     /// # Errors
-    /// A sentence: its package is not installed, or its library cannot be used.
+    /// The reason, as a sentence: its package is not installed, or its library cannot be used.
     pub fn message(&mut self, type_name: &str) -> Result<Arc<MessageSupport>, String> {
         if let Some(found) = self.messages.get(type_name) {
             return Ok(found.clone());

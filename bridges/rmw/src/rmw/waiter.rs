@@ -1,4 +1,4 @@
-//! The waiter: the thread that waits for the network and takes what comes.
+//! The waiter: the thread that waits for news from the network and takes samples, requests and responses.
 
 use super::{
     error::{RmwError, check, check_end, check_pointer},
@@ -19,10 +19,10 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-/// The most different errors of which the user hears.
+/// The largest number of different errors that are logged.
 const MAX_SAID: usize = 10;
 
-/// The part of an object that a wait set has.
+/// The handle of an object in a wait set.
 #[derive(Clone, Copy)]
 pub enum Handle {
     Subscription(*mut c_void),
@@ -34,7 +34,8 @@ pub enum Handle {
 pub trait Ready: Send + Sync {
     fn handle(&self) -> Handle;
 
-    /// Takes what is there. `memory` is for serialized messages. `false`: there may be more.
+    /// Takes the samples, requests or responses that have arrived. `memory` is for serialized messages. Returns
+    /// `false` if there may be more.
     fn take(&self, memory: &mut Serialized) -> bool;
 }
 
@@ -65,10 +66,9 @@ unsafe impl Sync for GuardCondition {}
 
 impl Waiter {
     /// Starts the thread. `on_graph` is called after each change of the network's graph, `on_end` when the thread
-    /// ends, also by a panic.
+    /// ends, even by a panic.
     ///
-    /// # Errors
-    /// The RMW or the system refuses it; a sentence.
+    /// The RMW or the operating system refuses, with the reason as a sentence.
     pub fn start(
         node: &Arc<Node>,
         on_graph: impl Fn() + Send + 'static,
@@ -88,7 +88,8 @@ impl Waiter {
         Ok(Waiter { shared, thread: Some(thread) })
     }
 
-    /// Sets the objects that the thread waits for, by numbers of the caller's. The thread drops the others soon.
+    /// Sets the objects that the thread waits for, each with a number that the caller chooses. The thread drops all
+    /// other objects soon after.
     pub fn set(&self, objects: Vec<(u64, Arc<dyn Ready>)>) {
         let mut current = self.shared.lock();
         let numbers = |objects: &[(u64, Arc<dyn Ready>)]| objects.iter().map(|(number, _)| *number).collect::<Vec<_>>();
@@ -140,7 +141,7 @@ impl Shared {
         let graph = unsafe { (library.functions.rmw_node_get_graph_guard_condition)(self.node.as_ptr()) };
         // SAFETY: as above, if it is not null.
         let graph = unsafe { graph.as_ref() }.map_or(null_mut(), |graph| graph.data);
-        // Objects of which more may be there: the others get their turn first.
+        // The objects that may have more news: they are asked again after the other objects had their turn.
         let mut unfinished: Vec<Arc<dyn Ready>> = Vec::new();
         let mut said: Vec<String> = Vec::new();
         while !self.is_ending.load(SeqCst) {
@@ -155,7 +156,7 @@ impl Shared {
                         ));
                         said.push(sentence);
                     }
-                    // There is nothing to do but to try again, without a busy loop.
+                    // The only remedy is another attempt; the pause avoids a busy loop.
                     thread::sleep(std::time::Duration::from_millis(100));
                     continue;
                 }
@@ -189,7 +190,7 @@ impl GuardCondition {
         let functions = &self.session.library.functions;
         // SAFETY: a live guard condition.
         let code = unsafe { (functions.rmw_trigger_guard_condition)(self.condition) };
-        // The thread looks again at the next news.
+        // If this fails, the thread sees the new objects when the next news wakes it.
         let _ = check(functions, "rmw_trigger_guard_condition", code);
     }
 }
@@ -224,7 +225,7 @@ impl WaitSet {
         Ok(WaitSet { session: session.clone(), wait_set })
     }
 
-    /// Waits for news, or only looks, and returns whether the graph changed, and the objects with news.
+    /// Waits for news, or only polls. Returns whether the graph has changed, and the objects with news.
     fn wait(
         &self,
         shared: &Shared,

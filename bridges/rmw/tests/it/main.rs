@@ -1,4 +1,5 @@
-//! Bridges over the RMW of `BRIDGE_TEST_RMW` (rmw_fastrtps_cpp), with the environment of a ROS 2.
+//! Tests of bridges over the RMW that `BRIDGE_TEST_RMW` names (default: rmw_fastrtps_cpp). They need the
+//! environment of a ROS 2 installation.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 

@@ -1,4 +1,4 @@
-//! The program: its errors, and topics whose types are not installed.
+//! Tests of the program: its errors, and topics whose types are not installed.
 
 use crate::{
     suite::hosts::*,

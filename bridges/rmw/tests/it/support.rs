@@ -1,4 +1,4 @@
-//! Bridges of tests. Each link has a domain of the network of its own.
+//! Bridges for tests. Each link is a domain of its own on the network.
 
 use crate::suite::hosts::Bridge;
 use std::{
@@ -12,7 +12,8 @@ use std::{
 
 static RMW: LazyLock<String> =
     LazyLock::new(|| std::env::var("BRIDGE_TEST_RMW").unwrap_or_else(|_| "rmw_fastrtps_cpp".to_owned()));
-/// DDS numbers the samples of each publisher on the network.
+/// Whether a sample arrives with the number of its first publisher: no, because DDS numbers the samples of each
+/// publisher on the network.
 pub const KEEPS_NUMBERS: bool = false;
 
 /// A domain of the network.
@@ -25,10 +26,11 @@ impl Link {
         Link::between(2)
     }
 
-    /// A network of any number of bridges.
+    /// A network for any number of bridges.
     pub fn between(_bridges: usize) -> Link {
         static LINKS: AtomicU32 = AtomicU32::new(0);
-        // Tests are processes of their own, and ids of processes follow each other.
+        // Each test is a process of its own, and consecutive processes have different ids, so links have
+        // different domains.
         Link { domain_id: std::process::id() % 100 + 1 + 100 * LINKS.fetch_add(1, Relaxed) }
     }
 
@@ -47,13 +49,13 @@ impl Link {
     pub fn command(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_gantry-bridge-rmw"));
         command.args(["--rmw", &RMW, "--domain-id", "0", "--network-domain-id", &self.domain_id.to_string()]);
-        // Segments of shared memory would stay after a kill.
+        // With Fast DDS, only UDP is used: segments of shared memory would stay after a bridge is killed.
         command.env("FASTDDS_BUILTIN_TRANSPORTS", "UDPv4").env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST");
         command
     }
 }
 
-/// The network's name in marks and status.
+/// The network's name in the status of bridges and in the marks of far nodes.
 pub fn network() -> &'static str {
     &RMW
 }

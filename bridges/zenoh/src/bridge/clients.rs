@@ -1,5 +1,5 @@
-//! Far servers for local clients: one local server for each name, which asks all far servers and takes the first
-//! reply.
+//! Far servers for local clients. For each service name, one local server (the stand-in) asks all far servers, and
+//! passes on the first reply.
 
 use super::{Context, far_graph::FarGraph, shown::Shown};
 use crate::{network::FOREVER, payload, wire::Attachment};
@@ -37,22 +37,22 @@ struct Service {
     _stand_in: Arc<StandIn>,
 }
 
-/// The way of requests to the far servers of one name.
+/// The part of a stand-in that sends requests to the far servers of one name.
 struct Asker {
     querier: Querier<'static>,
-    /// The GIDs of the local clients on the network.
+    /// The GIDs on the network of the local clients, by their GIDs in the domain.
     clients: Mutex<HashMap<Gid, Gid>>,
     /// Any entity of the bridge.
     own: Gid,
 }
 
 impl Clients {
-    /// `own` is the id of any entity of the bridge.
+    /// Makes an empty set. `own` is the GID of any entity of the bridge.
     pub fn new(sources: Sources, own: Gid) -> Clients {
         Clients { sources, services: BTreeMap::new(), own }
     }
 
-    /// The tokens of the far servers that have a server here.
+    /// The tokens of the far servers for which there is a stand-in in the domain.
     pub fn tokens(&self) -> impl Iterator<Item = &String> {
         self.services.values().map(|service| &service.token)
     }
@@ -103,7 +103,7 @@ impl Clients {
     }
 }
 
-/// The stand-in for the far servers of one key, and the way of its requests.
+/// Makes the stand-in for the far servers of one key, and the part that sends its requests.
 fn serve(
     (context, own): (&Context, Gid),
     node: &Node,
@@ -127,14 +127,16 @@ fn serve(
 }
 
 impl Asker {
-    /// Asks the far servers. Requests of the bridge itself come from far clients, which asked them already.
+    /// Sends a request to the far servers. Requests of the bridge's own clients are ignored: they come from far
+    /// clients, which have asked the far servers already.
     fn ask(&self, stand_in: &Arc<StandIn>, request: &GenericRequest) {
         let id = request.id();
         if id.client_gid.is_of_same_process(&self.own) {
             return;
         }
         let clients = lock(&self.clients);
-        // Another bridge asks for all of its clients with one of its own.
+        // Another bridge asks with one client of its own for all of its far clients, so this client may have no GID
+        // on the network.
         let gid = clients.get(&id.client_gid).or_else(|| clients.values().min()).copied();
         drop(clients);
         let Some(gid) = gid else { return stand_in.counts.disown() };
@@ -151,7 +153,7 @@ impl Asker {
 }
 
 fn answer(stand_in: &StandIn, id: RequestId, asked: Attachment, is_answered: &AtomicBool, reply: &Reply) {
-    // An error of the network: time-out, or a server of another implementation.
+    // The reply is an error of the network: a time-out, or an error from a server of another implementation.
     let Ok(sample) = reply.result() else { return stand_in.counts.fail() };
     let attachment = sample.attachment().and_then(|bytes| Attachment::from_bytes(&bytes.to_bytes()));
     let (Some(attachment), Some(length_bytes)) = (attachment, payload::body_length(sample.payload())) else {
@@ -160,7 +162,7 @@ fn answer(stand_in: &StandIn, id: RequestId, asked: Attachment, is_answered: &At
     if attachment.sequence != asked.sequence {
         return stand_in.counts.malform();
     }
-    // Relaxed: one thread at a time gets the replies to a query.
+    // Relaxed: the replies to a query come one after the other, and no other data depends on the flag.
     if is_answered.swap(true, Relaxed) {
         return stand_in.counts.duplicate();
     }

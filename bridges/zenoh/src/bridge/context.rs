@@ -7,17 +7,17 @@ use std::{
     sync::{Arc, mpsc},
 };
 
-/// A reason to look at the graph again.
+/// A reason to compare the graphs again.
 pub enum Event {
     /// A token came (`true`) or left.
     Token(String, bool),
-    /// The domain changed, or a sample waits for the graph.
+    /// The domain has changed, or a sample waits until its publisher is in the graph.
     Look,
     /// The program ends.
     End,
 }
 
-/// The session, and what every bridge shares: the policy, the threads that send, the counters.
+/// The session, and the context of bridges to any network: the policy, the threads that send, the counters.
 pub struct Context {
     pub network: Arc<Network>,
     shared: gantry_bridge::Context,

@@ -1,4 +1,4 @@
-//! The nodes and endpoints of other sessions: a set of tokens, which the network may report twice.
+//! The nodes and endpoints of other sessions: a set of liveliness tokens. The network may report a token twice.
 
 use crate::wire::{Token, gid_of, key_of};
 use gantry::Gid;
@@ -12,7 +12,7 @@ pub struct FarEntity {
     /// Its node, or itself.
     pub node: FarNode,
     pub gid: Gid,
-    /// The key of an endpoint; `None`: a node, or a name that has no key.
+    /// The key of an endpoint; `None` for a node, or if the name or the type has no key.
     pub key: Option<String>,
     crossing: Crossing,
 }
@@ -23,7 +23,7 @@ enum Crossing {
     /// Not yet.
     Waits,
     LetIn,
-    /// It comes by another way, or shows an origin.
+    /// The endpoint reaches the domain by another way, or only shows an origin.
     Refused,
 }
 
@@ -32,7 +32,7 @@ enum Crossing {
 pub struct FarGraph(BTreeMap<String, FarEntity>);
 
 impl FarGraph {
-    /// Notes an entity that came. `false`: the text is no token of the domain.
+    /// Adds an entity whose token has appeared. Returns `false` if the text is not a token of the domain.
     pub fn add(&mut self, text: &str, domain_id: u32, own_session: &str) -> bool {
         let Some(token) = Token::parse(text).filter(|token| token.domain_id == domain_id) else { return false };
         if token.session != own_session {
@@ -54,7 +54,7 @@ impl FarGraph {
         self.0.remove(text);
     }
 
-    /// The nodes, with the origins that bridges show.
+    /// The far nodes, each with the origin that a bridge shows for it, if there is one.
     pub fn nodes(&self) -> impl Iterator<Item = (&FarNode, Option<Origin>)> {
         let mut nodes: HashMap<&FarNode, Vec<Origin>> = HashMap::new();
         for entity in self.0.values() {
@@ -64,7 +64,7 @@ impl FarGraph {
         nodes.into_iter().map(|(node, origins)| (node, Origin::best(origins)))
     }
 
-    /// Lets endpoints in, by their nodes, and keeps out the others.
+    /// Sorts the endpoints by the decision of the border on their nodes: let in, or kept out.
     pub fn let_in(&mut self, border: &Border) {
         for entity in self.0.values_mut() {
             let is_origin = entity.token.endpoint.as_ref().is_some_and(|endpoint| Origin::is_topic(&endpoint.name));
@@ -76,17 +76,17 @@ impl FarGraph {
         }
     }
 
-    /// The endpoints of this sort that come into the domain.
+    /// The endpoints of this kind that the border lets into the domain.
     pub fn of_kind(&self, kind: Kind) -> impl Iterator<Item = (&str, &FarEntity, &Endpoint)> {
         self.endpoints(Crossing::LetIn).filter(move |(.., endpoint)| endpoint.kind == kind)
     }
 
-    /// The endpoints that come into the domain, each with the text of its token.
+    /// The endpoints that the border lets into the domain, each with the text of its token.
     pub fn all_let_in(&self) -> impl Iterator<Item = (&str, &FarEntity, &Endpoint)> {
         self.endpoints(Crossing::LetIn)
     }
 
-    /// The endpoints that come into the domain by another way.
+    /// The endpoints whose nodes reach the domain by another way.
     pub fn refused(&self) -> impl Iterator<Item = (&str, &FarEntity, &Endpoint)> {
         self.endpoints(Crossing::Refused)
     }

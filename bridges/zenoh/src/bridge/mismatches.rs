@@ -1,10 +1,10 @@
-//! Names that both sides have and that are not carried, because their types differ.
+//! Sentences about names that are in both graphs but are not carried, because their types differ.
 
 use super::{far_graph::FarGraph, shown::Shown};
 use gantry_bridge::mismatch;
 use std::collections::BTreeSet;
 
-/// A sentence for each local endpoint and each far one at the other end of its name whose types differ.
+/// A sentence for each pair of a local and a far endpoint with the same name and different types.
 pub fn mismatches(far: &FarGraph, shown: &Shown) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for local in shown.endpoints() {

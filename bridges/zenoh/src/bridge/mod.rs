@@ -1,4 +1,5 @@
-//! The bridge: it compares the local graph with the far one after each change, and begins and ends what follows.
+//! The bridge: after each change, it compares the local graph with the far one, and creates and ends its
+//! endpoints accordingly.
 
 mod clients;
 mod context;
@@ -36,7 +37,7 @@ use topics_in::TopicsIn;
 use topics_out::{open, outgoing};
 use zenoh::{Wait, sample::SampleKind};
 
-/// The time between two looks while nodes wait until their claims are known.
+/// The time between two comparisons while nodes wait until other bridges have seen their claims.
 const CLAIMING: Duration = Duration::from_millis(50);
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -86,7 +87,7 @@ impl Bridge {
         })
     }
 
-    /// Runs until the program is asked to end.
+    /// Runs until a signal ends the program.
     pub fn run(mut self) -> Result<(), Failure> {
         let mut next_status = Instant::now();
         while gantry::ok() {
@@ -111,7 +112,7 @@ impl Bridge {
         self.context.network.session.close().wait()
     }
 
-    /// Waits for a reason to look again; `false`: the program ends.
+    /// Waits for a reason to compare the graphs again. Returns `false` when the program ends.
     fn wait(&mut self) -> bool {
         let period = if self.border.is_claiming() { CLAIMING } else { PERIOD };
         let deadline = Instant::now() + period;
@@ -143,7 +144,7 @@ impl Bridge {
         true
     }
 
-    /// Makes everything follow from the two graphs.
+    /// Creates and ends nodes, endpoints and calls, so that they agree with both graphs.
     fn reconcile(&mut self) -> Result<(), Failure> {
         let Place { node, participant, own, is_hub, .. } = &self.place;
         let mut local = LocalGraph::read(participant, *own, &mut self.hashes, *is_hub)?;
@@ -154,15 +155,16 @@ impl Bridge {
         let is_allowed = |local: &&LocalEndpoint| {
             self.context.policy.treatment(local.endpoint.kind, &local.endpoint.name).is_allowed
         };
-        // A far client asks, and a far publisher sends its history, as soon as it sees the token at the other end:
-        // services and subscriptions are there before their tokens.
+        // A far client sends requests, and a far publisher its history, as soon as it sees the token of the server
+        // or of the subscription. Services and subscriptions therefore exist before their tokens.
         let servers: Vec<&LocalEndpoint> = outgoing_graph.of_kind(Kind::Server).filter(is_allowed).collect();
         self.servers.update(&self.context, node, &self.far, &servers);
         let wanted_in = TopicsIn::wanted(&self.context, &self.far, &local);
         let publishers =
             wanted_in.values().flat_map(|wanted| wanted.publishers.iter().map(|(text, ..)| (*text).to_owned()));
         let served: HashSet<&str> = servers.iter().map(|server| server.endpoint.name.as_str()).collect();
-        // Another bridge asks its network for the far clients that it sees.
+        // In a hub, far clients are not active: they keep their graph records, by which another bridge sees them and
+        // asks its network on their behalf.
         let is_caller = |endpoint: &Endpoint| !is_hub && served.contains(endpoint.name.as_str());
         let callers = self.far.of_kind(Kind::Client).filter(|(.., endpoint)| is_caller(endpoint));
         let callers = callers.map(|(text, ..)| text.to_owned());
@@ -183,7 +185,8 @@ impl Bridge {
         Ok(())
     }
 
-    /// The types of actions are no services of `.srv` files, so the hash of their services is taken from the other end.
+    /// Sets the type hash of an action's services: they have no `.srv` file, so the hash is taken from a far
+    /// endpoint of the same name.
     fn adopt_hash(&self, local: &mut LocalEndpoint) {
         let own = &mut local.endpoint;
         if !own.kind.is_of_service() || own.hash != [0; 32] {
@@ -203,7 +206,8 @@ impl Bridge {
     }
 }
 
-/// Shows the far nodes and endpoints in the domain. `active` are the tokens of endpoints that have endpoints there.
+/// Shows the far nodes and endpoints in the domain. `active` are the tokens of far endpoints that have real
+/// endpoints in the domain already.
 fn update_far_nodes(
     (nodes, border): (&mut FarNodes, &Border),
     context: &Context,
@@ -219,7 +223,7 @@ fn update_far_nodes(
     context.network.malformed.fetch_add(refused, Relaxed);
 }
 
-/// Sends an event for each token that comes or leaves, beginning with those that are there.
+/// Sends an event for each token that appears or disappears, beginning with the tokens that exist already.
 fn watch_network(context: &Context, events: &mpsc::Sender<Event>) -> Result<(), Failure> {
     let (network, events) = (&context.network, events.clone());
     let liveliness = network.session.liveliness();

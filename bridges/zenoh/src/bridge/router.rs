@@ -1,4 +1,4 @@
-//! The way of each sample of one key to the inlet of its publisher, which the attachment names.
+//! The router of a key: it passes each sample to the inlet of its publisher, whose GID is in the sample's attachment.
 
 use super::{Context, far_graph::FarEntity};
 use crate::{payload, wire::Attachment};
@@ -11,11 +11,13 @@ use std::{
 };
 use zenoh::sample::{Sample, SampleKind};
 
-/// The most samples that wait for the token of their publisher.
+/// The largest number of samples that wait for the token of their publisher.
 const MAX_STASHED: usize = 256;
-/// The longest time for which they wait: tokens travel in another queue than samples.
+/// The longest time for which a sample waits for the token of its publisher: tokens and samples travel in different
+/// queues, so the sample may be first.
 const MAX_STASHED_TIME: Duration = Duration::from_secs(2);
-/// The time after which a sample without a token is taken for one of the only publisher of its session.
+/// The time after which a sample without a token is assigned to the publisher of its session, if the session has
+/// only one.
 const GUESS_AFTER: Duration = Duration::from_millis(500);
 
 /// Finds the inlet of each sample of one key.
@@ -28,15 +30,15 @@ pub struct Router {
 #[derive(Default)]
 struct RouterState {
     by_gid: HashMap<Gid, Arc<Inlet>>,
-    /// By the session of the publisher, for implementations whose GIDs are no hashes of tokens. `None`: several.
+    /// The inlets by the session of their publishers, for implementations whose GIDs are not hashes of tokens.
+    /// `None` if a session has several publishers.
     by_session: HashMap<String, Option<Arc<Inlet>>>,
     /// The sessions of such GIDs.
     guessed: HashMap<Gid, String>,
-    /// Samples of publishers whose tokens did not come yet. While they are replayed, later samples queue up behind
-    /// them.
+    /// Samples whose publishers have no token yet. While the stash is replayed, later samples are appended to it.
     stash: VecDeque<(Instant, Sample)>,
     is_replaying: bool,
-    /// Publishers whose samples come by another way.
+    /// The publishers whose samples reach the domain by another way.
     refused: HashSet<Gid>,
 }
 
@@ -123,8 +125,8 @@ impl Router {
 }
 
 impl RouterState {
-    /// The inlet of a sample. With `guesses`, the only publisher of its session counts, whose GID is no hash of its
-    /// token then.
+    /// The inlet of a sample. With `guesses`, a sample with an unknown GID belongs to the publisher of its session,
+    /// if the session has only one.
     fn inlet(&mut self, sample: &Sample, guesses: bool) -> Option<Arc<Inlet>> {
         let gid = attachment(sample)?.gid;
         if let Some(inlet) = self.by_gid.get(&gid) {
@@ -142,7 +144,7 @@ fn attachment(sample: &Sample) -> Option<Attachment> {
     Attachment::from_bytes(&sample.attachment()?.to_bytes())
 }
 
-/// The session of a sample's publisher, as tokens have it.
+/// The session of a sample's publisher, in the form that tokens have.
 fn session(sample: &Sample) -> Option<String> {
     let of_source = sample.source_info().map(|info| info.source_id().zid().to_string());
     of_source.or_else(|| {

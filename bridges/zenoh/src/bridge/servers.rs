@@ -1,4 +1,5 @@
-//! Local servers for far clients: a queryable for each name, which asks the local servers through one client.
+//! Local servers for far clients: one queryable for each service name, which asks the local servers through
+//! one client.
 
 use super::{Context, far_graph::FarGraph};
 use crate::{
@@ -64,8 +65,8 @@ impl Servers {
         Servers { sources, services: BTreeMap::new() }
     }
 
-    /// Offers the services that came, before the network sees their servers. A client is made when the network has
-    /// one.
+    /// Offers new services, before the network sees the tokens of their servers. The client is made when there is a
+    /// far client.
     pub fn update(&mut self, context: &Context, node: &Node, far: &FarGraph, servers: &[&LocalEndpoint]) {
         let with_key =
             |local: &&LocalEndpoint| Some((key_of(context.network.domain_id, &local.endpoint)?, (*local).clone()));
@@ -102,7 +103,7 @@ impl Servers {
         self.services.values().any(|service| service.caller.is_waiting())
     }
 
-    /// Sends calls whose servers were matched meanwhile.
+    /// Sends the waiting calls whose servers are matched by now.
     pub fn flush(&self) {
         self.services.values().for_each(|service| _ = service.caller.flush());
     }

@@ -14,7 +14,7 @@ use zenoh::liveliness::LivelinessToken;
 pub struct ShownEndpoint {
     pub local: LocalEndpoint,
     pub treatment: Treatment,
-    /// The key of its samples or requests.
+    /// The key on which the endpoint's samples or requests travel.
     pub key: String,
     /// Its GID on the network.
     pub far_gid: Gid,
@@ -29,18 +29,18 @@ struct ShownNode {
     _token: LivelinessToken,
 }
 
-/// The local entities that the network sees, by their ids in the domain.
+/// The local entities that the network sees, by their GIDs in the domain.
 #[derive(Default)]
 pub struct Shown {
     nodes: HashMap<Gid, ShownNode>,
     endpoints: HashMap<Gid, ShownEndpoint>,
-    /// Endpoints that cannot be shown; each was said once.
+    /// Endpoints that cannot be shown. The reason was logged once for each of them.
     refused: HashSet<Gid>,
 }
 
 impl Shown {
-    /// Declares the tokens of nodes that came, numbers their endpoints, and withdraws the tokens of entities that left
-    /// or changed. [`Shown::declare`] shows the endpoints.
+    /// Declares the tokens of new nodes, assigns numbers to their endpoints, and withdraws the tokens of entities
+    /// that have left or changed. [`Shown::declare`] declares the tokens of the endpoints.
     pub fn update(&mut self, network: &Network, local: &LocalGraph, border: &Border, policy: &Policy) {
         let nodes: HashMap<Gid, &LocalNode> = local.nodes.iter().map(|node| (node.gid, node)).collect();
         let endpoints: HashMap<Gid, &LocalEndpoint> = local.endpoints.iter().map(|each| (each.gid, each)).collect();
@@ -51,7 +51,8 @@ impl Shown {
             let origin = border.shown_origin(gid);
             match self.nodes.get_mut(&gid) {
                 None => self.show_node(network, node, origin),
-                // The former token leaves after the new one came: a node without an origin is another one.
+                // The former token is withdrawn only after the new one exists, because a node without an origin
+                // would count as a different node.
                 Some(shown) if shown.origin.0.as_ref() != origin => {
                     shown.origin = show_origin(network, &token_of_node(network, node, shown.number), origin);
                 }
@@ -79,7 +80,8 @@ impl Shown {
     }
 
     fn number_endpoint(&mut self, network: &Network, local: &LocalEndpoint, treatment: Treatment) {
-        // The node comes into the graph before its endpoints; without it the endpoint waits for the next change.
+        // A node enters the graph before its endpoints. If the node is not there yet, the endpoint waits for the
+        // next change.
         let is_its =
             |shown: &&ShownNode| shown.node.name == local.node && shown.node.gid.is_of_same_process(&local.gid);
         let Some(shown) = self.nodes.values().find(is_its) else { return };
@@ -96,7 +98,8 @@ impl Shown {
         }
     }
 
-    /// Declares the tokens of the endpoints that came, after what they stand for.
+    /// Declares the tokens of new endpoints. The publisher, subscription, queryable or querier of each one
+    /// exists already.
     pub fn declare(&mut self, network: &Network) {
         for shown in self.endpoints.values_mut().filter(|shown| shown.token.is_none()) {
             shown.token = network.declare_token(&shown.text).ok(); // else at the next look
@@ -122,7 +125,7 @@ impl Shown {
     }
 }
 
-/// Shows the origin of a node, before the node.
+/// Shows the origin of a node by a token of its own, before the token of the node.
 fn show_origin(network: &Network, node: &Token, origin: Option<&Origin>) -> (Option<Origin>, Option<LivelinessToken>) {
     let shown = |origin: &Origin| {
         let endpoint = Some(origin.endpoint());

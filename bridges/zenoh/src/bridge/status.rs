@@ -1,4 +1,4 @@
-//! The part of the status that the session knows.
+//! The fields of the status that come from the session.
 
 use super::Context;
 use gantry_bridge::{LinkStatus, Status};

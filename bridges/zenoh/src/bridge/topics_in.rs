@@ -1,8 +1,5 @@
-//! Far publishers to local subscriptions: one local publisher for each far one, and nothing while no local subscription
-//! is there.
-//!
-//! A subscription on the network is there before its token, as rmw_zenoh's: a far publisher sends as soon as it sees
-//! the token.
+//! Far publishers to local subscriptions. There is one local publisher for each far publisher, but only as long as
+//! the topic has a local subscription.
 
 use super::{
     Context,
@@ -22,13 +19,13 @@ use std::{
 use zenoh::{Wait, sample::Locality};
 use zenoh_ext::{AdvancedSubscriber, AdvancedSubscriberBuilderExt, HistoryConfig, RecoveryConfig};
 
-/// The most samples that are asked of a history; a publisher keeps as many as its depth.
+/// The largest number of samples for which a history is asked; a publisher keeps at most the depth of its history.
 const MAX_HISTORY: usize = 10_000;
 
 struct Topic {
-    /// Whether the subscription asks for history: a publisher or a subscription is TRANSIENT_LOCAL.
+    /// Whether the subscription asks for the history: a publisher or a subscription of the topic is TRANSIENT_LOCAL.
     is_latched: bool,
-    /// The time since which no local subscription is there.
+    /// The time at which the last local subscription left; `None` while there is one.
     unused_since: Option<Instant>,
     router: Arc<Router>,
     inlets: HashMap<String, Arc<Inlet>>,
@@ -49,7 +46,7 @@ pub struct Wanted<'a> {
     message_type: &'a TypeDescription,
     is_latched: bool,
     pub publishers: Vec<(&'a str, &'a FarEntity, &'a Endpoint)>,
-    /// Publishers whose samples come by another way.
+    /// The publishers whose samples reach the domain by another way.
     refused: HashSet<Gid>,
 }
 
@@ -84,8 +81,9 @@ impl TopicsIn {
         wanted
     }
 
-    /// Begins and ends carrying. A topic that has no local subscription any more stays for a while: a subscription that
-    /// comes meanwhile has matched the publishers here, and would get latched samples again from new ones.
+    /// Begins and ends carrying. A topic without a local subscription stays for a while: a new subscription
+    /// then matches the existing local publishers. New publishers would send it latched samples that it has
+    /// received already.
     pub fn update(
         &mut self,
         context: &Context,
@@ -108,8 +106,8 @@ impl TopicsIn {
             };
             let comes_late = wanted.publishers.iter().any(|(_, entity, _)| topic.refused.contains(&entity.gid));
             topic.set_inlets(participant, nodes, wanted);
-            // The older subscription ends first: its samples would overtake the history. The history of a publisher
-            // that was refused comes with another subscription.
+            // The older subscription ends first, because its samples would overtake the history. If a publisher was
+            // refused before, a new subscription is needed to receive the publisher's history.
             let is_late = comes_late && wanted.is_latched;
             if topic.subscriber.is_none() || wanted.is_latched != topic.is_latched || is_late {
                 topic.subscriber = None;
@@ -122,7 +120,7 @@ impl TopicsIn {
         }
     }
 
-    /// The tokens of the far publishers that have a publisher here.
+    /// The tokens of the far publishers for which there is a local publisher.
     pub fn tokens(&self) -> impl Iterator<Item = &String> {
         self.topics.values().flat_map(|topic| topic.inlets.keys())
     }
@@ -162,7 +160,8 @@ impl Topic {
     }
 }
 
-/// A subscription as rmw_zenoh's: with the history of latched publishers, and recovery of what got lost.
+/// Makes a subscription with the options of rmw_zenoh: it receives the history of latched publishers, and recovers
+/// lost samples.
 fn subscribe(
     context: &Context,
     key: &str,

@@ -1,5 +1,5 @@
-//! The publishers on the network of local publishers, as rmw_zenoh's. TRANSIENT_LOCAL ones have caches, which far
-//! subscriptions ask.
+//! The publishers on the network that stand for local publishers, with the options of rmw_zenoh. A TRANSIENT_LOCAL
+//! publisher has a cache, which far subscriptions query.
 
 use super::{
     Context,
@@ -25,7 +25,7 @@ const HEARTBEAT: Duration = Duration::from_millis(500);
 /// The most samples of a cache.
 const MOST_DEPTH: u32 = 10_000;
 
-/// The local publishers that the network sees, by their keys, with the QoS of far subscriptions.
+/// The local publishers that the network sees, by their keys, each with the QoS of the far subscriptions.
 pub fn outgoing<'a>(context: &Context, far: &FarGraph, shown: &'a Shown) -> BTreeMap<String, Outgoing<'a>> {
     let mut asked: HashMap<&str, Vec<Qos>> = HashMap::new();
     for (_, entity, endpoint) in far.of_kind(Kind::Subscription) {
@@ -45,12 +45,12 @@ pub fn outgoing<'a>(context: &Context, far: &FarGraph, shown: &'a Shown) -> BTre
     outgoing
 }
 
-/// The way of a local publisher to the network.
+/// Opens the output through which a local publisher's samples go to the network.
 pub fn open(context: &Context, shown: &Shown, local: &LocalEndpoint) -> Result<Output, Refusal> {
     let shown = shown.endpoint(local.gid).ok_or("its token is gone")?;
     let publisher = declare(context, shown)?;
     let gid: Gid = shown.far_gid;
-    // A cache would hold the slots of the samples that it keeps.
+    // The message for a cache is a copy, because a cache would otherwise pin the slots of the samples that it keeps.
     let message =
         if is_latched(&local.endpoint.qos) { |sample| payload::of_sample(&sample) } else { payload::in_place };
     Ok(Box::new(move |sample: GenericSample| {
@@ -65,8 +65,8 @@ fn is_latched(qos: &Qos) -> bool {
     qos.durability == Durability::TransientLocal
 }
 
-/// The publisher on the network, as rmw_zenoh's, except that it waits for a slow link: the lane drops and counts, where
-/// Zenoh would drop without a count.
+/// Declares the publisher on the network with the options of rmw_zenoh, except that it blocks on a slow link: then
+/// the lane drops samples and counts them, while Zenoh would drop them without a count.
 fn declare(context: &Context, shown: &ShownEndpoint) -> zenoh::Result<AdvancedPublisher<'static>> {
     let (qos, treatment) = (&shown.local.endpoint.qos, shown.treatment);
     let reliability = match qos.reliability {

@@ -3,13 +3,13 @@
 use gantry::Gid;
 
 const LENGTH_BYTES: usize = 33;
-/// The length of the GID, as zenoh-ext's serialiser writes it before a sequence.
+/// The length of a GID, which the serialiser of zenoh-ext writes as one byte before the GID.
 const GID_LENGTH: u8 = 16;
 
 /// The properties of a message on the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Attachment {
-    /// The sender's count of its messages: 1, 2, …
+    /// The number of the message at its sender, counted from 1.
     pub sequence: i64,
     /// Time of sending, ns since 1970.
     pub source_time_ns: i64,

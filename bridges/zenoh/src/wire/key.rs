@@ -14,7 +14,7 @@ pub fn key_of(domain_id: u32, endpoint: &Endpoint) -> Option<String> {
     Some(format!("{domain_id}/{inner}/{}/{}", dds_type(type_name)?, hash_text(hash)))
 }
 
-/// Whether Zenoh takes the text as parts of a key without wild cards.
+/// Whether Zenoh accepts the text as chunks of a key without wild cards.
 fn is_path(text: &str) -> bool {
     let is_plain = |chunk: &str| !chunk.is_empty() && !chunk.starts_with('@') && !chunk.contains(['*', '$', '?', '#']);
     text.split('/').all(is_plain)

@@ -1,7 +1,7 @@
 //! The formats of rmw_zenoh: keys, liveliness tokens, QoS, type hashes, GIDs, attachments. No I/O and no session.
 //!
-//! All that is parsed here comes from the network. A text or bytes of another form are `None`, which the caller counts.
-//! The facts are from the design document of `ros2/rmw_zenoh` and from its sources.
+//! All parsed texts and bytes come from the network. For a malformed one, the result is `None`, and the caller
+//! counts it. The facts are from the design document of `ros2/rmw_zenoh` and from its sources.
 
 mod attachment;
 mod gid;

@@ -1,4 +1,4 @@
-//! QoS as a chunk of a token: numbers that are left out where they are the default.
+//! QoS as a chunk of a token: numbers, each of which is left out if it is the default.
 
 use gantry::{Durability, History, Liveliness, Qos, Reliability};
 use std::{fmt::Write, time::Duration};
@@ -60,7 +60,7 @@ fn push_duration(text: &mut String, duration: Option<Duration>) {
     }
 }
 
-/// The QoS of a chunk; `None` for another form.
+/// The QoS that a chunk represents; `None` if the chunk is malformed.
 pub fn decode(text: &str) -> Option<Qos> {
     let mut parts = text.split(':');
     let mut part = || parts.next();
@@ -112,7 +112,8 @@ fn number(text: &str, default: u64) -> Option<u64> {
     }
 }
 
-/// `Some(None)`: no limit. ROS 2's unspecified duration, zero, is none.
+/// The duration in a chunk; `Some(None)` means no limit, as does a duration of zero, which is ROS 2's value for
+/// "unspecified". `None` if the chunk is malformed.
 fn decode_duration(text: &str) -> Option<Option<Duration>> {
     let (seconds, nanoseconds) = text.split_once(',')?;
     let (seconds, nanoseconds) = (number(seconds, INFINITE_S)?, number(nanoseconds, INFINITE_NS)?);

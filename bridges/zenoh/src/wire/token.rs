@@ -7,7 +7,8 @@ use super::{
 use gantry_bridge::{Endpoint, Kind};
 
 const ADMIN_SPACE: &str = "@ros2_lv";
-/// More than any name of ROS 2 has; it bounds the memory that a hostile token takes.
+/// The largest length of a token, longer than any names of ROS 2 need. It bounds the memory that a hostile
+/// token uses.
 const MAX_BYTES: usize = 4096;
 
 /// A node or an endpoint on the network.
@@ -19,7 +20,7 @@ pub struct Token {
     pub session: String,
     /// The number of the node in its session.
     pub node_number: u64,
-    /// The number of the entity in its session: of a node the number of the node.
+    /// The number of the entity in its session; for a node, the same as `node_number`.
     pub number: u64,
     /// The enclave, such as `/`.
     pub enclave: String,
@@ -27,7 +28,7 @@ pub struct Token {
     pub namespace: String,
     /// The name of the node.
     pub node: String,
-    /// The endpoint; `None`: the token of a node.
+    /// The endpoint; `None` in the token of a node.
     pub endpoint: Option<Endpoint>,
 }
 
@@ -37,7 +38,7 @@ pub fn all_tokens(domain_id: u32) -> String {
 }
 
 impl Token {
-    /// `None` for a text of another form.
+    /// Parses the text of a token; `None` if it is malformed.
     pub fn parse(text: &str) -> Option<Token> {
         if text.len() > MAX_BYTES {
             return None;
@@ -81,7 +82,7 @@ impl Token {
         })
     }
 
-    /// The text; `None` if a name has no text in tokens, or a type none on the network.
+    /// The text of the token; `None` if a name cannot be written in a token, or the type has no name on the network.
     pub fn text(&self) -> Option<String> {
         let kind = match self.endpoint.as_ref().map(|endpoint| endpoint.kind) {
             None => "NN",
@@ -113,7 +114,7 @@ fn decimal(text: &str) -> Option<u64> {
     if is_number { text.parse().ok() } else { None }
 }
 
-/// A name in a token: a percent sign stands for each slash, and for an empty name.
+/// A name as a chunk of a token: each slash is written as a percent sign, and an empty name as one percent sign.
 fn chunk(name: &str) -> Option<String> {
     let text = if name.is_empty() { "%".to_owned() } else { name.replace('/', "%") };
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_%~-.".contains(c);

@@ -1,4 +1,5 @@
-//! The bridge against raw sessions of Zenoh, which check every key, token and attachment, and against another bridge.
+//! Tests of the bridge with plain Zenoh sessions, which check every key, token and attachment, and with
+//! another bridge.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 

@@ -1,4 +1,4 @@
-//! Topics between local nodes and raw sessions.
+//! Tests of topics between local nodes and plain Zenoh sessions.
 
 use crate::support::*;
 use gantry::{Gid, Qos};
@@ -33,7 +33,7 @@ fn a_local_talker_is_a_talker_of_rmw_zenoh() {
         assert_eq!(node, number, "the number of a node is its own");
         assert!(raw.info().peers_zid().wait().any(|zid| zid.to_string() == *session_id));
 
-        // Nothing is carried before a far subscription is there.
+        // No sample is carried before there is a far subscription.
         assert_eq!(publisher.subscription_count().unwrap(), 0);
         let samples = raw.declare_subscriber(format!("0/left/chatter/{STRING}")).wait().unwrap();
         let rest = format!("%left%chatter/{STRING}/::,10:,:,:,,");

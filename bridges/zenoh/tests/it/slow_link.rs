@@ -18,7 +18,7 @@ const MESSAGE_BYTES: usize = 4 << 20;
 const DEPTH: u32 = 3;
 const MESSAGES: u64 = 40;
 
-/// A proxy to a port, which passes nothing on while `is_stalled`.
+/// A TCP proxy to a port, which forwards no bytes while `is_stalled`.
 fn proxy(to: u16, is_stalled: &Arc<AtomicBool>) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -96,7 +96,8 @@ fn a_stalled_link_holds_few_pins_and_each_drop_is_counted() {
         assert!(found.is_sorted() && found.len() < MESSAGES as usize, "{found:?}");
         let newest: Vec<u64> = (MESSAGES - u64::from(DEPTH) + 1..=MESSAGES).collect();
         assert!(found.ends_with(&newest), "{found:?}");
-        // Samples that the history replaced before the bridge took them are the publisher's losses, not the link's.
+        // Samples that left the publisher's history before the bridge took them are not counted as losses of
+        // the link.
         let counts = status("all are accounted for", |status| {
             let counts = topic(status, "/image", "out").counts;
             counts.carried == found.len() as u64 && counts.carried + counts.overwritten == MESSAGES

@@ -18,7 +18,7 @@ use zenoh::{Config, Session, Wait, sample::SampleKind};
 pub const STRING: &str =
     "std_msgs::msg::dds_::String_/RIHS01_df668c740482bbd48fb39d76a70dfd4bd59db1288021743503259e948f6b1a18";
 
-/// The network's name in marks and status.
+/// The network's name in the status of bridges and in the marks of far nodes.
 pub fn network() -> &'static str {
     "zenoh"
 }
@@ -36,7 +36,7 @@ impl Link {
         Link::between(2)
     }
 
-    /// A network of this number of bridges.
+    /// A network for this number of bridges.
     pub fn between(bridges: usize) -> Link {
         Link { ports: (0..bridges).map(|_| free_port()).collect() }
     }
@@ -45,7 +45,7 @@ impl Link {
         self.start_with(usize::from(host != first_host()), host, &[])
     }
 
-    /// Starts the bridge of this index with further options.
+    /// Starts the bridge with this index in the network, with further arguments.
     pub fn start_with(&self, index: usize, host: &Path, arguments: &[&str]) -> Bridge {
         let others: Vec<u16> = self.ports.iter().copied().filter(|port| *port != self.ports[index]).collect();
         start(host, self.ports[index], &others, arguments)
@@ -57,7 +57,7 @@ impl Link {
     }
 }
 
-/// Runs an ignored test of this program in another host, until it is dropped.
+/// Runs an ignored test of this program in another host, until the returned value is dropped.
 pub fn in_other_host(name: &str, host: &Path) -> Bridge {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", name, "--ignored", "--nocapture"]);
@@ -68,7 +68,7 @@ pub fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
-/// Starts a bridge of the host that listens on one port and connects to others.
+/// Starts a bridge of a host, which listens on one port and connects to other ports.
 pub fn start(host: &Path, listen: u16, connect: &[u16], arguments: &[&str]) -> Bridge {
     let addresses: Vec<String> = connect.iter().map(|port| format!("tcp/127.0.0.1:{port}")).collect();
     let mut command = Command::new(env!("CARGO_BIN_EXE_gantry-bridge-zenoh"));
@@ -80,7 +80,7 @@ pub fn start(host: &Path, listen: u16, connect: &[u16], arguments: &[&str]) -> B
     Bridge::spawn(command, host)
 }
 
-/// A session without ROS that is connected with a port of this machine.
+/// A plain Zenoh session that is connected to a port of this machine.
 pub fn session(port: u16) -> Session {
     let mut config = Config::default();
     for (key, value) in [
@@ -115,12 +115,12 @@ impl Tokens {
         tokens
     }
 
-    /// The first token that has this part.
+    /// The first token that contains `part`.
     pub fn find(&self, part: &str) -> Option<String> {
         self.0.lock().unwrap().iter().find(|token| token.contains(part)).cloned()
     }
 
-    /// Waits for a token that has this part.
+    /// Waits for a token that contains `part`.
     #[track_caller]
     pub fn expect(&self, part: &str) -> String {
         eventually(&format!("a token with {part}, among {:?}", self.0.lock().unwrap()), || self.find(part).is_some());
@@ -128,7 +128,7 @@ impl Tokens {
     }
 }
 
-/// The text of a token of a raw session's endpoint.
+/// The text of a token for an endpoint of a plain Zenoh session.
 pub fn token(session: &Session, number: u32, kind: &str, node: &str, rest: &str) -> String {
     format!("@ros2_lv/0/{}/0/{number}/{kind}/%/%/{node}/{rest}", session.zid())
 }
@@ -142,12 +142,12 @@ pub fn attachment(number: i64, time_ns: i64, gid: [u8; 16]) -> Vec<u8> {
     [&number.to_le_bytes()[..], &time_ns.to_le_bytes(), &[16], &gid].concat()
 }
 
-/// A string in CDR, with the encapsulation.
+/// A string message in CDR, with the encapsulation header.
 pub fn text_message(text: &str) -> Vec<u8> {
     [&[0, 1, 0, 0], &(text.len() as u32 + 1).to_le_bytes()[..], text.as_bytes(), &[0]].concat()
 }
 
-/// The status of the first host's bridge, as soon as it fulfils a condition.
+/// The status of the first host's bridge, as soon as `is_meant` holds for it.
 #[track_caller]
 pub fn status(what: &str, is_meant: impl Fn(&Status) -> bool) -> Status {
     hosts::status(network(), what, is_meant)

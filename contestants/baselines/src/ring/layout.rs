@@ -2,7 +2,8 @@
 
 use perf_worker::endpoint::EndpointPlan;
 
-/// The most subscriptions of a publisher: the mark of a slot has 64 bits, one for each place.
+/// The largest number of subscriptions of a publisher: the mark of a slot has 64 bits, one for each
+/// subscription's place.
 pub const PLACES: usize = 64;
 const LINE_BYTES: usize = 64;
 const PAGE_BYTES: usize = 4096;
@@ -47,7 +48,7 @@ impl Layout {
         (ENTRIES + 4 * self.depth).next_multiple_of(LINE_BYTES)
     }
 
-    /// The offset of the mark of a slot.
+    /// The offset of the mark of a slot: the bits of the places that hold the slot.
     pub fn mark(self, slot: usize) -> usize {
         PLACES * self.place_bytes() + 8 * slot
     }

@@ -18,7 +18,7 @@ impl Mapping {
     /// Maps `bytes` of a file.
     ///
     /// # Errors
-    /// A sentence: the file is shorter, or the kernel does not map it.
+    /// The reason, as a sentence: the file is shorter, or the kernel does not map it.
     pub fn new(file: &File, bytes: usize) -> Result<Mapping, String> {
         let length = file.metadata().map(|metadata| metadata.len());
         match length.and_then(|length| Ok((length, MmapOptions::new().len(bytes).map_raw(file)?))) {

@@ -3,9 +3,9 @@
 //! Invariants
 //! - R1: only the publisher's thread writes slots, marks them and pushes. Each place belongs to one subscription, which
 //!   alone pops from the place's queue.
-//! - R2: the mark of a slot has a bit for each place whose queue or subscription holds the slot. The publisher sets it
-//!   before it pushes. The side that popped the slot clears the bit: the subscription after it has read the slot, the
-//!   publisher if the queue was full.
+//! - R2: the mark of a slot has a bit for each place whose queue or subscription holds the slot. The publisher sets
+//!   it before it pushes. The bit is cleared by the process that popped the slot: by the subscription after it has
+//!   read the slot, or by the publisher if the queue was full.
 //! - R3: each entry is popped once, because a pop is a compare-and-swap of the queue's head. The publisher overwrites
 //!   an entry only after the head has moved beyond it, so the swap fails if an entry was replaced while it was read.
 //! - R4: the publisher writes a slot only while its mark is 0, and a subscription reads one only after it popped it.
@@ -36,8 +36,8 @@ impl Memory {
         self.layout.place(place)
     }
 
-    /// Pops the oldest entry of a queue if the queue has at least `fewest` entries. Returns the entry's number and
-    /// its slot.
+    /// Pops the oldest entry of a queue if the queue has at least `fewest` entries. Returns the number and the slot
+    /// of the entry.
     fn pop(&self, place: usize, fewest: u64) -> Option<(u64, usize)> {
         let (head, tail) = (self.place(place) + HEAD, self.place(place) + TAIL);
         let (head, tail) = (self.mapping.long_word(head), self.mapping.long_word(tail));
@@ -122,8 +122,8 @@ impl Writer {
         unsafe { self.0.mapping.bytes_mut(layout.slot(slot), layout.message_bytes) }
     }
 
-    /// Marks a slot as held by the places whose bits are set in `places`. The slot is pushed to these
-    /// places afterwards.
+    /// Sets the mark of a slot: the places whose bits are set in `places` hold the slot. The slot is pushed to
+    /// these places afterwards.
     pub fn mark(&mut self, slot: usize, places: u64) {
         // Relaxed: the Release store of the tail in `push` follows.
         self.0.mark(slot).store(places, Relaxed);
@@ -150,9 +150,9 @@ impl Writer {
 pub struct Reader {
     memory: Memory,
     place: usize,
-    /// The number of messages that this subscription popped.
+    /// The number of messages that this subscription has taken from its queue.
     taken: u64,
-    /// The number of messages that had left the queue without being taken, at the last take.
+    /// At the last take: the number of messages that the publisher had removed from the full queue.
     missed: u64,
 }
 
@@ -179,11 +179,11 @@ impl Reader {
         word(HEAD).load(Acquire) != word(TAIL).load(Acquire)
     }
 
-    /// Takes the oldest message. Passes its bytes to `read`, with the number of messages that left the queue before it
-    /// without being taken. Returns `None` if the queue is empty.
+    /// Takes the oldest message. Passes its bytes to `read`, with the number of earlier messages that were
+    /// overwritten before they were taken. Returns `None` if the queue is empty.
     ///
     /// # Errors
-    /// A sentence: the publisher's memory is damaged.
+    /// The reason, as a sentence: the publisher's memory is damaged.
     pub fn take<R>(&mut self, read: impl FnOnce(&[u8], u64) -> R) -> Result<Option<R>, String> {
         let Some((number, slot)) = self.memory.pop(self.place, 1) else { return Ok(None) };
         self.missed = number.wrapping_sub(self.taken);
@@ -206,7 +206,7 @@ impl Reader {
         self.missed
     }
 
-    /// The number of messages that left the queue without being taken.
+    /// The number of messages that were overwritten (removed from the full queue) before they were taken.
     pub fn overwritten(&self) -> u64 {
         // Relaxed: the value is only a count.
         let head = self.memory.mapping.long_word(self.memory.place(self.place) + HEAD).load(Relaxed);
@@ -244,7 +244,7 @@ mod tests {
         (0..places).for_each(|place| writer.push(place, slot));
     }
 
-    /// The value that all words of the next message have, and the number of missed messages.
+    /// The value of all words in the next message, and the number of missed messages.
     fn take(reader: &mut Reader) -> Option<(u64, u64)> {
         let value = |message: &[u8], missed| {
             let first = *message.first_chunk::<8>().unwrap();
@@ -261,7 +261,7 @@ mod tests {
         (1..=5).for_each(|value| send(&mut writer, 1, value));
         assert_eq!([take(&mut readers[0]), take(&mut readers[0])], [Some((4, 3)), Some((5, 3))]);
         assert_eq!((take(&mut readers[0]), readers[0].overwritten()), (None, 3));
-        // For a reader that keeps up, the same slot is used again.
+        // If the reader keeps up, the writer uses the same slot again.
         assert_eq!(writer.free_slot(), Some(0));
     }
 

@@ -28,7 +28,7 @@ pub struct RingPublisher {
     places: u64,
     /// The user's message, which is copied into a slot; `None` with zero copy.
     own: Option<Vec<u8>>,
-    /// Whether the end of the copy is marked as a phase.
+    /// Whether the time at the end of the copy is recorded, as the end of a phase of the message's latency.
     marks: bool,
     /// Whether subscriptions may sleep, so that their bells must ring.
     rings: bool,
@@ -37,10 +37,7 @@ pub struct RingPublisher {
 }
 
 impl RingPublisher {
-    /// Creates the publisher. With `rings`, subscriptions may sleep, and the publisher rings their bells.
-    ///
-    /// # Errors
-    /// A sentence: no shared memory.
+    /// Creates the publisher. If `rings`, subscriptions may sleep, and the publisher rings their bells.
     pub fn new(topic: Topic, spec: &RunSpec, plan: &EndpointPlan, rings: bool) -> Result<RingPublisher, String> {
         let (id, layout) = (new_id(), Layout::new(plan));
         let file = OwnFile::create(&topic.announced(Side::Publisher, id, 0), layout.bytes())?;
@@ -98,7 +95,8 @@ impl Matched for RingPublisher {
 
 impl Publisher for RingPublisher {
     fn publish(&mut self, draft: &mut dyn Draft) -> Result<Sent, String> {
-        // This error should not happen: there are more slots than can be held at the same time.
+        // This error cannot occur: there are more slots than the queues and the subscriptions can hold at the
+        // same time.
         let none = || "the ring has no free slot".to_owned();
         let mut sent = Sent { loaned: self.own.is_none(), ..Sent::default() };
         let slot = if let Some(own) = &mut self.own {

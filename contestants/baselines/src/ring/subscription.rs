@@ -28,11 +28,11 @@ pub struct RingSubscription {
     publishers: Vec<(Id, Reader)>,
     /// The publisher whose turn it is.
     next: usize,
-    /// The number of messages that were overwritten by publishers that have ended since.
+    /// The number of overwritten messages of publishers that have ended.
     overwritten_before: u64,
     /// The user's message, into which messages are copied; `None` with zero copy.
     own: Option<Vec<u8>>,
-    /// Whether the beginning of the copy is marked as a phase.
+    /// Whether the time at the beginning of the copy is recorded, as the end of a phase of the message's latency.
     marks: bool,
     /// The last field: the file is removed after all other fields are dropped.
     _file: OwnFile,
@@ -41,8 +41,7 @@ pub struct RingSubscription {
 impl RingSubscription {
     /// Creates the subscription.
     ///
-    /// # Errors
-    /// A sentence: no shared memory.
+    /// The reason, as a sentence: there is no shared memory.
     pub fn new(topic: Topic, spec: &RunSpec, plan: &EndpointPlan) -> Result<RingSubscription, String> {
         let id = new_id();
         let file = OwnFile::create(&topic.announced(Side::Subscription, id, 0), BELL_BYTES)?;

@@ -19,7 +19,7 @@ use rustix::pipe::{PipeFlags, fcntl_setpipe_size, pipe_with};
 
 use crate::announcement::{Announced, Id};
 
-/// The length of the queue of links that wait to be accepted: more than the publishers of a run.
+/// The largest number of links that wait to be accepted, larger than the number of publishers in a run.
 const BACKLOG: i32 = 256;
 /// The file that has the largest permitted size of a pipe.
 const PIPE_MAX: &str = "/proc/sys/fs/pipe-max-size";
@@ -53,7 +53,7 @@ fn stream_socket(kind: Kind, flags: SocketFlags) -> rustix::io::Result<OwnedFd> 
 pub struct Listener {
     kind: Kind,
     socket: OwnedFd,
-    /// Accepted links from which the publisher's id has not come yet.
+    /// The accepted links on which the publisher's id has not arrived yet.
     pending: Vec<OwnedFd>,
 }
 

@@ -16,7 +16,7 @@ use super::link::{Kind, connect_to};
 use crate::announcement::{Id, Side, Topic, new_id};
 use crate::{message, wait::wait_for};
 
-/// The longest time for which a publisher waits for a subscription that takes nothing.
+/// The longest time for which a publisher waits for a subscription that reads nothing.
 const PATIENCE_NS: i64 = 5 * SECOND_NS;
 const SLICE: Duration = Duration::from_millis(100);
 
@@ -43,7 +43,7 @@ impl StreamPublisher {
         StreamPublisher { kind, topic, id: new_id(), links: Vec::new(), own: message::touched(plan.message.bytes) }
     }
 
-    /// Writes the message to all subscriptions: in turn, as many bytes as fit into each stream.
+    /// Writes the message to all subscriptions. The streams take turns, each with as many bytes as fit into it.
     fn write_all(&mut self) -> Result<(), String> {
         let Self { links, own, .. } = self;
         links.iter_mut().for_each(|link| link.written = 0);
@@ -60,7 +60,7 @@ impl StreamPublisher {
             if written != before {
                 progress_ns = Some(now_ns);
             } else if now_ns - *progress_ns.get_or_insert(now_ns) > PATIENCE_NS {
-                // These links have a part of the message, and the rest cannot follow later.
+                // Links with only a part of the message are removed, because the rest will not follow.
                 links.retain(|link| link.written == own.len());
                 return Err(
                     "a subscription took nothing for 5 s while its stream was full: it was disconnected".to_owned()

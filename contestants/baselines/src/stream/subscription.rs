@@ -23,7 +23,7 @@ pub struct StreamSubscription {
     /// The link whose turn it is.
     next: usize,
     message_bytes: usize,
-    /// Whether the beginning of the copy is marked as a phase.
+    /// Whether the time at the beginning of the copy is recorded, as the end of a phase of the message's latency.
     marks: bool,
     _file: OwnFile,
 }
@@ -35,7 +35,7 @@ struct Link {
     /// The buffer of the message that is arriving; `read` is the number of bytes that have been read.
     message: Vec<u8>,
     read: usize,
-    /// The time before the first bytes of the message were read, if phases are marked.
+    /// The time before the first bytes of the message were read, if phases are measured.
     in_hand_ns: Option<i64>,
     is_open: bool,
 }

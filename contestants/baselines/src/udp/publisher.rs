@@ -30,7 +30,7 @@ impl UdpPublisher {
     /// Creates the publisher.
     ///
     /// # Errors
-    /// A sentence: the publisher cannot be announced.
+    /// The reason, as a sentence: the publisher cannot be announced.
     pub fn new(topic: Topic, plan: &EndpointPlan) -> Result<UdpPublisher, String> {
         let id = new_id();
         let file = OwnFile::create(&topic.announced(Side::Publisher, id, 0), 0)?;

@@ -27,11 +27,11 @@ pub struct UdpSubscription {
     topic: Topic,
     socket: OwnedFd,
     message_bytes: usize,
-    /// The message that is arriving from each publisher.
+    /// For each publisher, the message that is arriving.
     messages: Vec<Assembly>,
     /// The index of the message to which the last datagram belonged: the next datagram probably continues it.
     current: usize,
-    /// Whether the beginning of the copy is marked as a phase.
+    /// Whether the time at the beginning of the copy is recorded, as the end of a phase of the message's latency.
     marks: bool,
     _file: OwnFile,
 }
@@ -42,10 +42,10 @@ struct Assembly {
     source: Option<Id>,
     sequence: u64,
     filled: usize,
-    /// The time before the first fragment was received, if phases are marked.
+    /// The time before the first fragment was received, if phases are measured.
     in_hand_ns: Option<i64>,
     /// The buffer of the message. It has room for one more fragment, so that a fragment of another message can be
-    /// received behind the bytes of this one.
+    /// received after the bytes of this message.
     bytes: Vec<u8>,
 }
 
@@ -77,7 +77,7 @@ impl UdpSubscription {
         Ok(UdpSubscription { topic, socket, message_bytes, messages, current: 0, marks: spec.phases, _file: file })
     }
 
-    /// Receives one datagram. Returns whether a datagram came, and whether its message is whole now.
+    /// Receives one datagram. Returns whether a datagram was received, and whether it completed its message.
     fn receive(&mut self) -> Result<(bool, bool), String> {
         let mut header = [0; HEADER_BYTES];
         let Some(current) = self.messages.get_mut(self.current) else { return Ok((false, false)) };
@@ -114,7 +114,7 @@ impl UdpSubscription {
     /// The index in `messages` of the message from this publisher.
     fn assembly_of(&mut self, source: Id) -> usize {
         let is_of = |message: &Assembly| message.source.is_none_or(|of| of == source);
-        // The first message begins without a source; the source is set before another message is added.
+        // At the beginning there is one element without a source; its source is set before another element is added.
         self.messages.iter().position(is_of).unwrap_or_else(|| {
             self.messages.push(Assembly::new(self.message_bytes));
             self.messages.len() - 1

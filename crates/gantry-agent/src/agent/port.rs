@@ -21,8 +21,8 @@ pub struct Port {
     pub(crate) state: Arc<AgentState>,
     pub(crate) transport: Arc<dyn Transport>,
     pub(crate) number: u32,
-    /// The number of times that a line had room again. By this number, the clients of a line take turns in using
-    /// the room.
+    /// The number of times that a line of this port had room again. The number decides which client of a line is
+    /// the first one to use the room, so that the clients take turns.
     pub(crate) turns: Arc<AtomicUsize>,
 }
 
@@ -37,7 +37,7 @@ impl Port {
         self.state.receive(Address { port: self.number, peer }, line, message);
     }
 
-    /// Notes that the line to this client accepts messages again.
+    /// Notes that the line to this client accepts messages again, and sends the waiting messages.
     pub fn has_room(&self, peer: PeerAddress) {
         let address = Address { port: self.number, peer };
         self.serve(|other| other == address);

@@ -26,7 +26,7 @@ use std::{
     },
 };
 
-/// The least MTU that a client may have: a status and its message header fit in it.
+/// The smallest MTU that a client may have, in bytes: a STATUS submessage and its message header fit in it.
 const MIN_MTU_BYTES: u16 = 24;
 /// The largest length of a message outside of a session, in bytes.
 const GREETING_BYTES: usize = 64;
@@ -40,10 +40,10 @@ pub struct AgentState {
     pub clients: Mutex<Clients>,
     pub ports: AtomicU32,
     log: Mutex<Limiter>,
-    /// The budget of answers to clients without a session.
+    /// The limit for the rate of answers to hosts whose clients have no session.
     unknown: Mutex<Budget>,
     logins: Mutex<Logins>,
-    /// Whether the agent was dropped. Its transports may live longer.
+    /// Whether the `Agent` was dropped. The transports may live longer than the `Agent`.
     pub is_closed: AtomicBool,
 }
 
@@ -51,7 +51,7 @@ pub struct AgentState {
 enum Sender {
     Known(Arc<ClientCell>),
     Unknown,
-    /// Another address has the same key, and may still be alive.
+    /// A client with the same key at another address, which may still be alive.
     Doubtful,
 }
 
@@ -174,7 +174,8 @@ impl AgentState {
                 Err(error) => self.log(Level::Warning, format_args!("{line}: a client cannot be read: {error}")),
             },
             (SubmessageId::GET_INFO, Ok(request)) if self.may_answer(address) => {
-                // A request without a session asks about the agent, and about the client's session.
+                // A request for information (GET_INFO) without a session asks for the description of the agent, and
+                // whether the client has a session.
                 let has_session = header.session.is_none() && lock(&self.clients).is_any_at(address);
                 self.reply(line, info(memory, header, request, has_session));
             }
@@ -195,7 +196,7 @@ impl AgentState {
         lock(&self.unknown).spend(address.host())
     }
 
-    /// Whether a host may begin another session now.
+    /// Whether the limit for new sessions lets a host begin another session now.
     fn may_begin(&self, address: Address) -> bool {
         lock(&self.logins).spend(address.host(), self.context.clock.now())
     }
@@ -302,7 +303,7 @@ impl AgentState {
         let is_cheap = objects.is_empty();
         let end = move || {
             drop(objects);
-            // If the farewell is lost, the client asks again.
+            // If the answer to the client's DELETE is lost, the client repeats the request.
             let _ = farewell.map(|(line, message)| line.send(&message));
         };
         if is_cheap { end() } else { self.context.run(end) }

@@ -23,7 +23,7 @@ pub struct Counts {
     pub too_long: u64,
     /// The number of messages of Gantry that were overwritten before the client had room for them.
     pub overwritten: u64,
-    /// The number of requests that were given up because too many waited.
+    /// The number of requests that were given up, because too many requests waited for their responses.
     pub given_up: u64,
     /// The number of messages of the client that were longer than the agent accepts, or arrived incomplete.
     pub broken: u64,

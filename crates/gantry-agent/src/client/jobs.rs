@@ -1,4 +1,5 @@
-//! Jobs: requests that wait for earlier requests. A worker carries them out without holding the lock of the client.
+//! Jobs: requests of a client that wait until its earlier requests are done. A worker carries out jobs without
+//! holding the lock of the client.
 
 use super::{
     Client, ClientCell,
@@ -19,8 +20,9 @@ use std::{
     sync::{Arc, Weak},
 };
 
-/// The largest number of waiting requests, and the largest number of their bytes.
+/// The largest number of waiting requests of a client.
 const MAX_JOBS: usize = 256;
+/// The largest number of bytes in the waiting requests of a client.
 const MAX_BYTES: usize = 1 << 20;
 
 /// A waiting request, which owns its bytes; a request that does not wait borrows them from a message.
@@ -42,7 +44,7 @@ pub struct Jobs {
     session: u64,
 }
 
-/// The work of a request that needs no lock.
+/// The work of a request for which the lock of the client is not held.
 pub enum Work {
     Build { building: Box<Building>, replaced: Vec<Object>, stream: StreamId, request: ObjectRequest },
     Destroy { objects: Vec<Object>, stream: StreamId, request: ObjectRequest },
@@ -86,7 +88,8 @@ impl Job {
     }
 }
 
-/// A payload as a message of its own; `None` if the payload is too long for a submessage.
+/// Writes a payload as a message of its own, with header and submessage; `None` if the payload is too long for
+/// a submessage.
 pub fn message<'p, P: Payload<'p>>(payload: &P) -> Option<Vec<u8>> {
     let mut memory = vec![0; 512];
     loop {
@@ -139,8 +142,8 @@ impl Jobs {
         Some(job)
     }
 
-    /// Forgets the waiting requests, because the session has ended or begins again. Returns the number of requests, and
-    /// the number of messages among them.
+    /// Forgets the waiting requests, because the session has ended or begins again. Returns the number of requests,
+    /// and the number of requests among them that carry a message (WRITE_DATA).
     pub fn clear(&mut self) -> (usize, usize) {
         let messages = self.queue.iter().filter(|job| matches!(job, Job::Write { .. })).count();
         let requests = std::mem::take(&mut self.queue).len();
@@ -207,7 +210,8 @@ impl Client {
         }
     }
 
-    /// The next request that needs a worker. The requests before it are carried out here.
+    /// Carries out the requests that need no worker, up to the first request that needs one, and returns the work
+    /// of this request.
     fn next_work(&mut self, context: &Arc<Context>) -> Option<(Work, u64, ClientKey)> {
         let mut work = None;
         while let Some(job) = self.jobs.pop() {

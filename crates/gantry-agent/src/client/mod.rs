@@ -56,11 +56,11 @@ const BEST_EFFORT_SLOTS: usize = 2;
 /// The time in which copies of a CREATE_CLIENT may arrive. If a board is reset and logs in again within this time,
 /// its login counts as a copy: the streams of the earlier session continue, so the board's first messages are lost.
 const COPY_US: u32 = 100_000;
-/// The number of objects with entities that a client may create at once (as many as it may have), and then in each
-/// second.
+/// The number of objects with entities that a client may create at once: as many as it may have.
 const CREATIONS_AT_ONCE: u32 = 256;
+/// The number of objects with entities that a client may create in each second after that.
 const CREATIONS_PER_S: u32 = 50;
-/// The number of times that the streams of a client are filled and emptied before it is the turn of other clients.
+/// The number of times that the streams of a client are filled and emptied before other clients are served.
 const MAX_ROUNDS: usize = 64;
 
 /// A client behind its lock. A thread that holds this lock waits neither for Gantry's control path nor for the
@@ -97,7 +97,7 @@ pub struct Client {
     is_over: bool,
 }
 
-/// The next step after a message of a client. The lock of the client is released before the step.
+/// The action after a message of a client, which needs the lock of the client to be released.
 #[must_use]
 pub enum Next {
     Nothing,
@@ -115,7 +115,7 @@ struct Answer {
 }
 
 fn new_session(peer: Peer, config: &Config, now: Instant) -> Session {
-    // A key makes the message header 4 bytes longer, and these count as bytes that the transport carries.
+    // A key makes the message header 4 bytes longer, and these 4 bytes are part of the MTU.
     let key_bytes = if peer.session.has_key() { 4 } else { 0 };
     let slot_bytes = usize::from(peer.mtu_bytes).saturating_sub(key_bytes) + HEADER_BYTES;
     let slots = |count| HeapSlots::new(count, slot_bytes);
@@ -250,7 +250,7 @@ impl Client {
         self.objects.outlet(number).map_or(Ok(None), |outlet| outlet.source.attach(collector))
     }
 
-    /// Notes that an outlet may have something to take.
+    /// Notes that an outlet may have a message for the client.
     pub fn has_news(&mut self, number: u64, context: &Context) {
         if let Some(outlet) = self.objects.outlet(number) {
             outlet.has_news = true;
@@ -299,7 +299,7 @@ impl Client {
         context.ticker.set_due(context.clock.to_std(at));
     }
 
-    /// Handles a deadline that has passed, perhaps one of this client. Returns whether the client is gone.
+    /// Does the client's work that is due, if there is any. Returns whether the client is gone.
     pub fn tick(&mut self, context: &Context) -> bool {
         let now = context.clock.now();
         if now < self.due {
@@ -339,7 +339,7 @@ impl Client {
         }
     }
 
-    /// Gives the session one message of each outlet. Returns whether there may be more messages.
+    /// Moves at most one message of each outlet into the session. Returns whether there may be more messages.
     fn deliver(&mut self, now: Instant, context: &Context) -> bool {
         let mut has_more = false;
         let mut last_served = None;

@@ -6,7 +6,7 @@ use gantry_xrce::wire::Service;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TopicName {
     pub name: String,
-    /// Whether the text is not a name of ROS 2; it is then used as it is.
+    /// Whether the text is not a name of ROS 2: Gantry then uses the text unchanged.
     pub is_native: bool,
 }
 
@@ -20,8 +20,8 @@ impl TopicName {
     }
 }
 
-/// The name of a service, from the name of its request topic, `rq/<name>Request`. If the topic has another name,
-/// it is the name that the client states.
+/// The name of a service, from the name of its request topic, `rq/<name>Request`. If the request topic has another
+/// form, the result is the service name that the client states.
 pub fn service_name(service: &Service<'_>) -> String {
     let of_topic = service.request_topic.and_then(|topic| topic.strip_prefix("rq/")?.strip_suffix("Request"));
     let name = of_topic.unwrap_or(service.name);

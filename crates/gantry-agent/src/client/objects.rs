@@ -107,7 +107,7 @@ impl Objects {
             let is_same = object.plan == plan && object.owner == owner;
             match () {
                 () if reuses && is_same => return Ok(Creation::There(StatusValue::OK_MATCHED, Vec::new())),
-                // A replaced reader has to get the samples that are kept for late subscriptions again, so it is a
+                // A replaced reader has to get the samples of the publishers' history again, so it becomes a
                 // new object.
                 () if replaces && is_same && !matches!(object.entity, Entity::Outlet(_)) => {
                     return Ok(Creation::There(StatusValue::OK, self.take_owned(id, site.context)));
@@ -185,7 +185,8 @@ impl KnownObjects for Objects {
 
 /// The start of a creation.
 pub enum Creation {
-    /// The new object exists. The second field has the objects that belonged to the replaced object.
+    /// The new object exists already, and no work is left. The second field has the objects that belonged to the
+    /// replaced object.
     There(StatusValue, Vec<Object>),
     /// A new object that has to be built, and the objects that it replaces.
     New(Box<Building>, Vec<Object>),

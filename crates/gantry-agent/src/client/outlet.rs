@@ -34,12 +34,12 @@ pub struct Outlet {
     pub reading: Option<Reading>,
     /// Something may be there to take.
     pub has_news: bool,
-    /// A message that was taken and waits for room in the session.
+    /// A message that was taken from Gantry and waits for room in the session.
     held: Option<Taken>,
 }
 
-/// The source for the domain's listener: an outlet with its client. The listener's thread takes a message and
-/// sends it, so no other thread has to be woken.
+/// An outlet and its client, for the listener of the domain. The listener's thread takes a message and sends it, so
+/// no other thread has to be woken.
 pub struct ListenedOutlet {
     pub number: u64,
     pub client: Weak<ClientCell>,
@@ -61,10 +61,10 @@ pub struct Requester {
 
 /// The result of an attempt to deliver a message.
 pub enum Delivered {
-    /// One message of this length is in the session, as a whole or with its first fragments (`rest` has the
-    /// others). All other messages wait for room.
+    /// One message of this length is in the session: the whole message, or its first fragments, and `rest` has the
+    /// other ones. While there is a `rest`, later messages wait.
     Message { length: usize, rest: Option<Box<Parcel>> },
-    /// No message is available, the client wants none, or there is no room.
+    /// No message is available, the client has not requested data, or the session has no room.
     Nothing,
     /// One message is lost; the sentence has the reason.
     Lost(String),
@@ -116,8 +116,8 @@ impl Source {
             Self::Subscription(subscription) => Ok(subscription.take()?.map(|sample| Taken::new(Body::Sample(sample)))),
             Self::Requester(requester, _) => {
                 while let Some(response) = requester.library.take_response()? {
-                    // A response has no receiver if its request was given up, or if another server has
-                    // already answered.
+                    // No client waits for a response if its request was given up, or if another server has already
+                    // answered it.
                     if let Some(request) = requester.answered(response.id().sequence) {
                         let request = ObjectRequest { request, object };
                         return Ok(Some(Taken::new(Body::Response(response)).answering(request)));
@@ -147,7 +147,7 @@ impl ListenerSource for ListenedOutlet {
 }
 
 impl Outlet {
-    /// Makes an outlet with a number of its own.
+    /// An outlet for a source, with a new number.
     pub fn new(source: Source) -> Self {
         static LAST: AtomicU64 = AtomicU64::new(0);
         let number = LAST.fetch_add(1, Relaxed) + 1; // only the number matters
@@ -155,7 +155,7 @@ impl Outlet {
     }
 
     /// Gives the session one message if a message is available, the client wants it, and the session has room. The
-    /// message is copied from the memory of its publisher straight into a slot.
+    /// message is copied from the memory of its publisher straight into a slot of the stream.
     pub fn deliver(&mut self, object: ObjectId, session: &mut Session, now: Instant, counts: &mut Counts) -> Delivered {
         let Some(reading) = self.reading.as_mut().filter(|reading| !reading.is_over(now)) else {
             self.reading = None; // what is held waits for the next one
@@ -179,7 +179,7 @@ impl Outlet {
         let mut rest = None;
         let refused = match session.send(stream, reading.request, taken.identity(), taken.bytes()) {
             Ok(()) => None,
-            // A message of the reliable stream fails here only if it is longer than all slots together.
+            // In the reliable stream, this error means that the message is longer than all slots together.
             Err(Refused::TooLong { .. }) if stream.is_reliable() => {
                 match Parcel::begin(session, reading.request, taken) {
                     Begun::Part(parcel) => {

@@ -1,6 +1,6 @@
 //! A parcel: a message that is longer than all slots of the client's stream. It is sent in fragments as slots
-//! become free, and stays in the memory of its publisher until then. Invariant: while a stream has a parcel, it
-//! takes no other message, so a client has at most one parcel.
+//! become free, and stays in the memory of its publisher until then. Invariant: while a client has a parcel, its
+//! stream accepts no other message, so a client has at most one parcel.
 
 use super::{Session, taken::Taken};
 use gantry_xrce::{stream::Refused, wire::ObjectRequest};

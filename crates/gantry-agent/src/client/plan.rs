@@ -1,4 +1,5 @@
-//! Plans: the content of a CREATE in Gantry's terms. All objects to which the CREATE refers have been found.
+//! Plans: the content of a CREATE in Gantry's terms. A plan exists only if all objects to which the CREATE
+//! refers exist.
 
 use super::{
     names::{TopicName, node_name, service_name, type_name},
@@ -238,7 +239,7 @@ impl Site<'_> {
         }
     }
 
-    /// The type that the servers of a service have, under the condition of [`Self::type_in_graph`].
+    /// The type of the servers of a service, if only one type has these names and its hash is known.
     fn service_in_graph(&self, name: &str, request: &str, reply: &str) -> Option<ServiceTypeDescription> {
         let node = self.objects.node(self.owner)?;
         only(node.service_types(name).ok()?, |found| {

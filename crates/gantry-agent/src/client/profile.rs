@@ -81,7 +81,7 @@ impl Profile {
     }
 }
 
-/// An element that may have either of two names.
+/// An element of a document. The document may use either of two names for it.
 struct Element<'a> {
     document: &'a Document,
     names: [&'static str; 2],
@@ -97,7 +97,7 @@ impl Element<'_> {
         self.text(path).map(str::to_owned).ok_or_else(missing)
     }
 
-    /// Whether the value at `path` is the first of two names. A value may also be a long name of Fast DDS that
+    /// Whether the value at `path` is `first`, and not `second`. A value may also be a long name of Fast DDS that
     /// begins with the short name (`RELIABLE_RELIABILITY_QOS`).
     fn is_first(&self, path: &str, [first, second]: [&str; 2], default: bool) -> Result<bool, String> {
         match self.text(path) {

@@ -2,7 +2,7 @@
 
 use gantry_xrce::time::Instant;
 
-/// A rate of events: a number of them at once, and then a number in each second.
+/// A limit for the rate of events: a number of events at once, and then a number of events in each second.
 #[derive(Debug)]
 pub struct Rate {
     at_once: u32,

@@ -21,7 +21,7 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// The request for data in a READ_DATA; `None` if the READ_DATA only ends an earlier request.
+    /// The request for data in a READ_DATA; `None` if this READ_DATA only ends an earlier one.
     pub fn new(read: &ReadData<'_>, now: Instant) -> Option<Self> {
         let one = DeliveryControl { max_samples: 1, max_elapsed_s: 0, max_bytes_per_s: 0, min_pace_ms: 0 };
         let control = read.delivery.unwrap_or(one);

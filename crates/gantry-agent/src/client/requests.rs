@@ -29,8 +29,8 @@ use std::{
     sync::{Arc, Weak},
 };
 
-/// The largest number of answers that may wait for room in the session. A client with this number of
-/// unacknowledged answers is defective.
+/// The largest number of answers that may wait for room in the session. Only a defective client leaves more answers
+/// without acknowledgement.
 const MAX_ANSWERS: usize = 256;
 
 /// The largest number of requests in one message that are carried out. Valid messages have fewer. A datagram of 64
@@ -38,7 +38,8 @@ const MAX_ANSWERS: usize = 256;
 /// clients wait.
 pub const MAX_REQUESTS: u32 = 512;
 
-/// A client without its session: the session passes the requests of one message to it.
+/// A client without its session. The session passes the requests of one message to this struct, so it cannot be
+/// in it.
 pub struct Requests<'a> {
     pub this: &'a Weak<ClientCell>,
     pub objects: &'a mut Objects,

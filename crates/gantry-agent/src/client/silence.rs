@@ -3,10 +3,12 @@
 
 use gantry_xrce::time::Instant;
 
-/// The limits of best-effort data without a sign of life from the client: messages, bytes and time. If the source
-/// address of a datagram is forged, the host at that address never asked for data; it gets no more than this.
+/// The largest number of best-effort messages that are sent without a sign of life from the client. If the source
+/// address of a datagram is forged, the host at that address never asked for data, and gets no more than this.
 const MAX_MESSAGES: u32 = 128;
+/// The largest number of bytes of best-effort data that are sent without a sign of life from the client.
 const MAX_BYTES: u64 = 128 << 10;
+/// The longest time for which best-effort data is sent without a sign of life from the client.
 const MAX_SILENCE_US: u32 = 2_000_000;
 /// The least time between two questions to a client for a sign of life.
 const QUESTION_PERIOD_US: u32 = 500_000;

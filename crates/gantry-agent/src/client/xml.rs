@@ -1,4 +1,4 @@
-//! Documents: the texts of a client's XML, each with the path of its element.
+//! Documents: the texts of the elements of a client's XML, each with the path of its element.
 
 use quick_xml::{Reader, escape::unescape, events::Event};
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ const WRAPPERS: [&str; 2] = ["dds", "profiles"];
 
 /// The texts of elements by their paths, such as `data_writer/topic/name`, and of attributes, such as
 /// `requester@service_name`. If several elements have the same path, the first one counts, because it belongs to
-/// the first profile of a file.
+/// the first profile of the document.
 #[derive(Debug, Default)]
 pub struct Document(BTreeMap<String, String>);
 

@@ -15,7 +15,7 @@ pub struct Address {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Host {
     Ip(IpAddr),
-    /// The number of a transport, and the address on that transport.
+    /// A node on a transport without IP addresses: the number of the transport, and the address on it.
     Node(u32, u32),
 }
 

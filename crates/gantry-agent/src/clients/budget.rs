@@ -1,4 +1,5 @@
-//! Budgets for each second: answers to hosts without a session, new sessions of a host, and requests of a client.
+//! Limits for each second: the answers to hosts without a session, the new sessions of a host, and the requests of
+//! a client.
 
 use super::Host;
 use crate::client::Rate;
@@ -10,7 +11,7 @@ use std::{
 
 /// The largest number of answers to a host in a second: a client needs one.
 const MAX_ANSWERS: u32 = 100;
-/// The largest number of hosts that are answered in a second. Further hosts may be answered in the next second.
+/// The largest number of hosts that are answered in a second. Further hosts are answered in a later second.
 const MAX_HOSTS: usize = 1000;
 const PERIOD: Duration = Duration::from_secs(1);
 

@@ -87,11 +87,11 @@ impl Clients {
         self.by_key.get(&key).map(|entry| (entry.client.clone(), entry.address))
     }
 
-    /// Removes a client that has sent nothing since its login, or whose line is gone, if a new client needs its
-    /// place. Returns the removed client, or `None` if a place is free.
+    /// Removes a client that has sent nothing since its login, or whose line is gone, if the table has no room for
+    /// a new client otherwise. Returns the removed client, or `None` if there was room.
     ///
     /// # Errors
-    /// There is no free place, and no client can be removed.
+    /// The table has no room, and no client can be removed.
     pub fn make_room(&mut self, newcomer: Address, places: Places) -> Result<Option<Arc<ClientCell>>, ()> {
         let mut hosts: BTreeMap<Host, usize> = BTreeMap::new();
         self.by_key.values().for_each(|entry| *hosts.entry(entry.host).or_default() += 1);
@@ -104,7 +104,7 @@ impl Clients {
             let is_unused = !entry.has_spoken || entry.address.is_none();
             is_unused && (!is_host_full || entry.host == newcomer.host())
         });
-        // The oldest unused client of the host with the most clients.
+        // The removed client is the oldest unused client of the host with the most clients.
         let clients_of = |entry: &Entry| hosts.get(&entry.host).copied().unwrap_or(0);
         let victim = unused.max_by_key(|(_, entry)| (clients_of(entry), std::cmp::Reverse(entry.login)));
         let key = victim.map(|(&key, _)| key).ok_or(())?;

@@ -24,7 +24,7 @@ pub struct Config {
     pub log: Arc<Log>,
 }
 
-/// The domain of a participant. Its client asks for a domain, too.
+/// The rule for the domain of a client's participant. The client's request to create the participant names a domain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DomainChoice {
     /// Always this domain; a client that asks for another domain is refused.

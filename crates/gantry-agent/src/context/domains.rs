@@ -51,7 +51,7 @@ impl DomainUse {
     /// Starts the listener of the domain. Called for the first node in the domain.
     ///
     /// # Errors
-    /// A sentence: the thread could not be started.
+    /// The reason, as a sentence: the thread could not be started.
     pub fn listen(&mut self, node: &Node) -> Result<(), String> {
         self.listener = Some(lock(&self.domains.table).listener(node)?);
         Ok(())
@@ -79,7 +79,7 @@ impl Domains {
     /// Counts a use of the domain, before the node joins the domain.
     ///
     /// # Errors
-    /// A sentence: the clients use as many domains as are allowed already.
+    /// The reason, as a sentence: the clients use as many domains as are allowed already.
     pub fn begin_use(self: &Arc<Self>, domain_id: u32, max_domains: usize) -> Result<DomainUse, String> {
         lock(&self.table).begin_use(domain_id, max_domains)?;
         Ok(DomainUse { domains: self.clone(), domain_id, listener: None })

@@ -10,14 +10,14 @@ use std::sync::{
 /// The memory that each client may always use, in bytes.
 const ASSURED_BYTES: usize = 1 << 20;
 
-/// The memory of the writers of one client, and of all clients, in bytes.
+/// The sizes of the shared memory that the writers of one client use, and the writers of all clients, in bytes.
 #[derive(Clone, Default)]
 pub struct Memory {
     of_client: Arc<AtomicUsize>,
     of_all: Arc<AtomicUsize>,
 }
 
-/// The memory of a data writer, requester or replier. The memory counts until this value is dropped.
+/// The shared memory of one data writer, requester or replier. It counts in the sums until this value is dropped.
 pub struct WriterMemory {
     memory: Memory,
     bytes: usize,
@@ -29,7 +29,7 @@ impl Memory {
         Self { of_client: Arc::default(), of_all: self.of_all.clone() }
     }
 
-    /// Fails if the client may not use more memory.
+    /// Checks that the client may use more memory.
     ///
     /// # Errors
     /// A sentence with the limit that was reached.

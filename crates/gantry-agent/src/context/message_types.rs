@@ -12,16 +12,16 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-/// The types of earlier data by their hashes, so that each definition is parsed only once.
+/// The types of the data that clients have written, by their hashes, so that each definition is parsed only once.
 #[derive(Default)]
 pub struct MessageTypes(Mutex<BTreeMap<[u8; 32], Arc<MessageType>>>);
 
 impl MessageTypes {
-    /// The type of a description; `None` if the description has no definition, as one that the agent has from
-    /// other endpoints.
+    /// The type of a description; `None` if the description has no definition, for example because the agent has it
+    /// from another endpoint.
     ///
     /// # Errors
-    /// A sentence: the definition cannot be read.
+    /// The reason, as a sentence: the definition cannot be read.
     pub fn read(&self, described: &TypeDescription) -> Result<Option<Arc<MessageType>>, String> {
         if described.definition.is_empty() {
             return Ok(None);
@@ -42,7 +42,8 @@ impl MessageTypes {
 /// is not checked. Allocates only for big-endian data.
 ///
 /// # Errors
-/// A sentence: the data is not a message of the type; or it is big-endian, and the type has no definition.
+/// The reason, as a sentence: the data is not a message of the type; or it is big-endian, and the type has
+/// no definition.
 pub fn checked<'d>(
     message_type: Option<&MessageType>,
     order: ByteOrder,

@@ -53,7 +53,7 @@ impl Context {
     /// Counts a use of a domain, before a node joins the domain.
     ///
     /// # Errors
-    /// A sentence: the clients use as many domains as are allowed already.
+    /// The reason, as a sentence: the clients use as many domains as are allowed already.
     pub fn use_domain(&self, domain_id: u32) -> Result<DomainUse, String> {
         self.domains.begin_use(domain_id, self.config.limits.domains)
     }

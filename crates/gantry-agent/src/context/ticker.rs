@@ -101,7 +101,7 @@ mod tests {
             }
         });
         for number in 0..200 {
-            // Deadlines between now and a few pauses later.
+            // Deadlines at different times, up to a few pauses from now.
             let (before, after) = (met.load(Relaxed), NAP * (number % 7) / 2);
             let at = Instant::now() + after;
             ticker.set_due(Some(at));

@@ -1,4 +1,5 @@
-//! A device: a line that may disappear, as when its adapter is unplugged, and is opened again when it returns.
+//! A device: a line that may disappear, for example when its adapter is unplugged, and is opened again when it
+//! is back.
 
 use super::stream::Stream;
 use crate::{agent::Port, lock::lock};
@@ -8,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-/// The period at which the thread looks for a missing device.
+/// The period at which the thread tries to open a missing device.
 const RETRY: Duration = Duration::from_millis(250);
 
 /// The function that opens a device again.
@@ -70,8 +71,8 @@ impl Device {
         stream.ok_or(io::ErrorKind::NotConnected)?.send(bytes)
     }
 
-    /// Whether the line has taken all bytes until now. For a missing line the result is `true`, and the next
-    /// send fails.
+    /// Whether the line has accepted all bytes that were sent. For a missing line the result is `true`, and the
+    /// next `send` fails.
     pub fn has_room(&self) -> bool {
         lock(&self.state).stream.as_ref().is_none_or(|stream| stream.has_room())
     }

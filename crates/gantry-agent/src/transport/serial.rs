@@ -34,7 +34,8 @@ pub struct Serial {
     path: PathBuf,
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
-    /// The other end of a pseudoterminal, which stays open while no client has opened it.
+    /// The slave end of a pseudoterminal. It stays open, so that the master end has no error while no program has
+    /// opened the slave end.
     _other_end: Option<OwnedFd>,
 }
 
@@ -47,8 +48,7 @@ impl Serial {
     /// Serves clients on a device, such as `/dev/ttyUSB0`. If the device disappears, it is opened again when
     /// it returns.
     ///
-    /// # Errors
-    /// The device cannot be opened, or does not support this speed, in bits per second.
+    /// The device cannot be opened, or does not support the speed `baud`, in bits per second.
     pub fn open(agent: &Agent, path: &Path, baud: u32) -> Result<Serial> {
         let line = open_device(path, baud).map_err(|source| {
             let advice = match source.kind() {
@@ -147,7 +147,7 @@ impl Shared {
     }
 }
 
-/// Reports the frames to the agent that were dropped since the last report.
+/// Logs the number of frames that were dropped since the last report.
 fn tell_defects(port: &Port, told: SerialCounters, now: SerialCounters) -> SerialCounters {
     let defects = |counters: &SerialCounters| {
         counters.crc_errors.wrapping_add(counters.incomplete).wrapping_add(counters.too_long)

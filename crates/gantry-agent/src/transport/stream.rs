@@ -1,8 +1,8 @@
 //! Streams of bytes and of packets: serial lines, pseudoterminals, TCP connections and CAN buses.
 //!
-//! The sending thread writes as much of a message as the line takes at once. The stream's own thread, which also
-//! reads, writes the rest. Therefore neither the agent nor another client waits for a slow line, and a message is
-//! never cut.
+//! The thread that sends a message writes as much of it as the line accepts without blocking. The stream's own
+//! thread, which also reads, writes the rest. Therefore neither the agent nor another client waits for a slow line,
+//! and a message is never cut.
 
 use crate::lock::lock;
 use rustix::{
@@ -16,9 +16,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The largest number of bytes that wait for the line. Answers outside of a session are sent without a check for room.
+/// The largest number of bytes that wait for the line. The limit is needed because answers outside of a session are
+/// sent without a check for room.
 const MAX_PENDING_BYTES: usize = 128 << 10;
-/// The pause after a line announced room but took nothing, as does a CAN interface that is down or has a full queue.
+/// The pause after a line was reported writable but accepted nothing: a CAN interface that is down or has a full
+/// queue does this.
 const PAUSE: Duration = Duration::from_millis(5);
 /// The period at which the stream calls `is_wanted`.
 const QUESTION_PERIOD: Duration = Duration::from_secs(5);
@@ -47,7 +49,7 @@ struct State {
 enum Written {
     Nothing,
     Some,
-    /// The line has taken all pending bytes, and a caller waits for that.
+    /// The line has accepted all pending bytes, and a caller of `has_room` waits for that.
     AllForOneThatWaits,
 }
 
@@ -57,13 +59,14 @@ impl Stream {
         Self::of_packets(line, usize::MAX)
     }
 
-    /// A stream of packets over a non-blocking descriptor. Each packet that is sent has `packet_bytes` bytes.
+    /// A stream of packets over a non-blocking descriptor. Each packet that is sent has exactly `packet_bytes` bytes.
     pub fn of_packets(line: OwnedFd, packet_bytes: usize) -> io::Result<Stream> {
         let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         Ok(Stream { line, packet_bytes, wake, state: Mutex::default() })
     }
 
-    /// Whether the line has taken all bytes until now. If not, [`Self::run`] calls `has_room` as soon as it has.
+    /// Whether the line has accepted all bytes that were sent. If not, [`Self::run`] calls its argument `has_room`
+    /// as soon as the line has accepted them.
     pub fn has_room(&self) -> bool {
         let mut state = lock(&self.state);
         state.was_full |= !state.pending.is_empty();

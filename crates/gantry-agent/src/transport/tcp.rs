@@ -31,8 +31,8 @@ const MAX_BYTES: usize = 65_535;
 /// The size of a connection's send buffer in the system. The buffer is small because data that waits in it is old
 /// when it arrives.
 const SEND_BUFFER_BYTES: usize = 16 << 10;
-/// The pause after a connection could not be accepted, as when the process has too many descriptors. Without the
-/// pause, the next attempt would fail at once.
+/// The pause after a connection could not be accepted, for example because the process has too many descriptors.
+/// Without the pause, the next attempt would fail at once.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// The clients over TCP, which are served until this value is dropped.
@@ -132,7 +132,7 @@ impl Shared {
                     port.receive(address, message);
                 }
             };
-            // The end of a connection is not a defect: the session shows whether the client left.
+            // The end of a connection is not an error: the client's session ends by a request or by silence.
             let _ = of_thread.run(received, &mut || port.has_room(address), &mut || port.has_client(address));
             // The client is removed first, because another connection may take the address as soon as it is free.
             if shared.is_current(peer, &of_thread) {
@@ -165,7 +165,7 @@ fn refusal(port: &Port, peer: PeerAddress, connections: usize, of_ip: usize) -> 
     if !port.admits(peer) {
         return Some("this address is not one of those that are allowed".to_owned());
     }
-    // A client that reconnects may do so before its old connection has ended.
+    // Twice the number of clients, because a client may connect again before its old connection has ended.
     let (most, most_of_ip) = (2 * port.max_clients(), 2 * port.max_clients_of_host());
     if of_ip >= most_of_ip {
         return Some(format!("there are {of_ip} connections from its address"));
@@ -176,7 +176,8 @@ fn refusal(port: &Port, peer: PeerAddress, connections: usize, of_ip: usize) -> 
 impl Drop for Tcp {
     fn drop(&mut self) {
         self.shared.is_ending.store(true, Release); // partner: `accept`
-        // A connection wakes the thread up. If no connection is possible, the thread is left running.
+        // A connection to its own socket wakes the thread, which then ends. If this connection fails, the thread is
+        // left running.
         let is_woken = TcpStream::connect(super::local(self.address)).is_ok();
         if let Some(thread) = self.thread.take() {
             thread.thread().unpark();

@@ -85,7 +85,7 @@ fn receive(
                 }
                 port.receive(PeerAddress::Socket(sender), buffer.get(..length).unwrap_or_default());
             }
-            // An error that a client that is gone, or a signal, has caused.
+            // The cause of such an error is a client that is gone (ICMP "port unreachable"), or a signal.
             Err(error) if matches!(error.kind(), io::ErrorKind::ConnectionRefused | io::ErrorKind::Interrupted) => {}
             // An interface that is down, or a lack of memory, is temporary; one log line reports when it begins.
             Err(error) => {
@@ -104,7 +104,8 @@ impl Drop for Udp {
         let to = super::local(self.address);
         let from: SocketAddr =
             if to.is_ipv4() { (Ipv4Addr::UNSPECIFIED, 0).into() } else { (Ipv6Addr::UNSPECIFIED, 0).into() };
-        // An empty datagram wakes the thread up. If it cannot be sent, the thread is left running.
+        // An empty datagram wakes the thread, which then ends. If the datagram cannot be sent, the thread is
+        // left running.
         let is_woken = UdpSocket::bind(from).and_then(|waker| waker.send_to(&[], to)).is_ok();
         if let Some(thread) = self.thread.take()
             && is_woken
@@ -169,7 +170,7 @@ mod tests {
         let agent = Agent::new(Config { log: Arc::new(log), ..Config::default() }).unwrap();
         let transport = Arc::new(Sent::default());
         let (port, is_ending) = (agent.attach(transport.clone()), AtomicBool::new(false));
-        // A question about the agent, which arrives after three failures.
+        // A GET_INFO about the agent, which arrives after three failures of the socket.
         let question = [0x80, 0, 0, 0, 2, 1, 8, 0, 0, 0x0a, 0xff, 0xfd, 2, 0, 0, 0];
         let mut left = vec![Ok(&question[..]), Err(Errno::NOBUFS), Err(Errno::NETDOWN), Err(Errno::NETDOWN)];
         let next = |buffer: &mut [u8]| {

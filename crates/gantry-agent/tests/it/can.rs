@@ -51,7 +51,7 @@ test_support::tests!(
 
 const FAST: (u32, u32) = (1_000_000, 8_000_000);
 
-/// A bus whose socket lies in a folder of its own, with its agent.
+/// A bus with its agent. Its socket lies in a folder of its own.
 struct Rig {
     can: Can,
     agent: Agent,

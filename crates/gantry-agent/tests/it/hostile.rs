@@ -42,7 +42,7 @@ fn any_bytes_harm_nobody() {
     let mut subscription = host().create_subscription::<UInt32>("/unharmed", Qos::default()).unwrap();
     let mut client = TestClient::open(socket(&udp), 0x0401);
     let writer = client.create_writer(1, "rt/unharmed", UINT32);
-    // The valid messages of a client, which the test damages in many ways.
+    // These are the valid messages of a client, from which the test makes many damaged ones.
     let sent = Arc::<Mutex<Vec<Vec<u8>>>>::default();
     let recorder = Recorder { wire: pipe(&agent, GOOD, 1), sent: sent.clone() };
     let mut model = TestClient::open(recorder, 0x0402);

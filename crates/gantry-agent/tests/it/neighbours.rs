@@ -134,7 +134,7 @@ fn a_silent_reader_gets_few_messages() {
         published += 1;
         delivered() >= 128
     });
-    // A later message counts only after the listener's thread has passed over this one.
+    // The later message arrives only after the listener's thread has handled this one.
     let mut barrier = TestClient::open(pipe(&agent, GOOD, 2), 0x0d07);
     let other = barrier.create_reader(1, "rt/to_the_silent", UINT32);
     barrier.read(other, StreamId::RELIABLE, u16::MAX);

@@ -1,4 +1,4 @@
-//! Tests of the program, which is started as a user starts it.
+//! Tests of the program, which is started from the command line.
 
 use std::{
     io::{BufRead, BufReader},

@@ -18,11 +18,11 @@ use test_support::eventually;
 
 test_support::tests!(clients_that_keep_their_line_full_stay);
 
-/// A line that takes one message, and then none until it is emptied.
+/// A line that accepts one message, and then no others until the test empties it.
 #[derive(Default)]
 struct Narrow {
     is_full: AtomicBool,
-    /// The number of messages that the line took for each client.
+    /// The number of messages that the line has accepted for each client.
     taken: [AtomicU64; 3],
 }
 
@@ -64,7 +64,7 @@ fn clients_that_keep_their_line_full_stay() {
     let line = Arc::new(Narrow::default());
     let port = agent.attach(line.clone());
     let clients = [1, 2].map(PeerAddress::Number);
-    // The agent gives up a line that takes nothing for a second, which is four times the value of the property.
+    // The agent gives up a line that accepts no message for a second, which is four times the value of the property.
     let property = Property { name: b"uxr_hl", value: b"250" };
     for (peer, key) in clients.into_iter().zip(0x0801..) {
         port.receive(peer, &create_client(SessionId::CLIENT, key, &[property]));

@@ -1,4 +1,5 @@
-//! The nodes that a bridge claims: it shows them without their endpoints until other bridges must have seen it.
+//! The nodes that a bridge claims: at first it shows such a node without its endpoints, until all other bridges
+//! must have seen the claim.
 
 use std::{
     collections::HashMap,
@@ -6,21 +7,21 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The time until other bridges have seen a claim, and have given up a worse one.
+/// The time after which other bridges have seen a claim, and have given up their claim if their way is worse.
 const CLAIM_TIME: Duration = Duration::from_millis(500);
 
 /// Whether a node crosses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Passage {
-    /// The node is not shown yet: its origin may be unknown.
+    /// The node is not shown yet, because its origin may still be unknown.
     Waits,
-    /// The node is shown, and its endpoints are not yet.
+    /// The node is shown, but its endpoints are not shown yet.
     Claimed,
     /// The node crosses with its endpoints.
     Open,
 }
 
-/// The nodes that cross in one direction, since when each was claimed.
+/// The nodes that cross in one direction. Each has the key of its origin, and the time at which it was claimed.
 #[derive(Debug)]
 pub struct Claims<N>(HashMap<N, (u128, Instant)>);
 
@@ -31,8 +32,8 @@ impl<N> Default for Claims<N> {
 }
 
 impl<N: Clone + Eq + Hash> Claims<N> {
-    /// The passage of a node with this key, which is claimed from now on. With `is_contested` it waits until the claim
-    /// is known.
+    /// Claims a node with this key, and returns its passage. If `is_contested`, the endpoints wait until other
+    /// bridges have seen the claim.
     pub fn claim(&mut self, node: &N, key: u128, is_contested: bool) -> Passage {
         let now = Instant::now();
         let (of, since) = self.0.entry(node.clone()).or_insert((key, now));
@@ -42,7 +43,7 @@ impl<N: Clone + Eq + Hash> Claims<N> {
         if is_contested && since.elapsed() < CLAIM_TIME { Passage::Claimed } else { Passage::Open }
     }
 
-    /// Gives up the claims of other nodes.
+    /// Gives up the claims of all nodes for which `is_claimed` does not hold.
     pub fn retain(&mut self, is_claimed: impl Fn(&N) -> bool) {
         self.0.retain(|node, _| is_claimed(node));
     }

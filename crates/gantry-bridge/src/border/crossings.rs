@@ -19,14 +19,14 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-/// The nodes that cross, by a bridge.
+/// The border of a domain at one bridge, with the nodes that cross it.
 #[derive(Debug)]
 pub struct Border {
-    /// The network by which far nodes come.
+    /// The name of the bridge's network, which is a part of the ways of far nodes.
     network: String,
-    /// The network as all hosts name it.
+    /// The name of the network and its domain, the same on all hosts.
     area: String,
-    /// Shows the id of the bridge in the domain.
+    /// The graph record that shows the bridge's id in the domain.
     _record: GraphRecord,
     inbound: Claims<FarNode>,
     outbound: Claims<Gid>,
@@ -35,12 +35,9 @@ pub struct Border {
 }
 
 impl Border {
-    /// The border between a domain and this domain of the bridge's network.
-    ///
-    /// # Errors
-    /// No room in shared memory.
+    /// Makes the border between the domain of a bridge and the domain `network_domain_id` of its network.
     pub fn new(place: &Place, network_domain_id: u32) -> gantry_shm::Result<Border> {
-        // A later start has a greater id.
+        // The id is the time of the start, so a bridge that starts later has a greater id.
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let id = u64::try_from(since.as_nanos()).unwrap_or(u64::MAX);
         let of_bridge = Origin { key: 0, path: vec![id] };
@@ -55,8 +52,8 @@ impl Border {
         })
     }
 
-    /// Finds the nodes to be shown on the other side of the border. `far` are the nodes of the network. If such a node
-    /// has an origin, a bridge shows it there; else it is there itself.
+    /// Decides which nodes are shown on the other side of the border. `far` are the nodes of the network. A node
+    /// with an origin was brought there by a bridge; a node without one belongs to the network itself.
     pub fn update<'a>(&mut self, local: &LocalGraph, far: impl Iterator<Item = (&'a FarNode, Option<Origin>)>) {
         let far: Vec<(&FarNode, Origin)> =
             far.map(|(node, origin)| (node, origin.unwrap_or_else(|| self.origin(node)))).collect();
@@ -64,9 +61,9 @@ impl Border {
         self.update_outbound(local, &far);
     }
 
-    /// The origin of a far node that no bridge shows.
+    /// Makes an origin for a far node that was not brought by a bridge.
     fn origin(&self, node: &FarNode) -> Origin {
-        // A session has a name on some networks only.
+        // In some networks, sessions have no names; the text is then empty.
         let number = node.number.to_string();
         Origin::of_texts(&[&self.area, &node.session, &number, &node.full_name()])
     }
@@ -74,7 +71,7 @@ impl Border {
     fn update_inbound(&mut self, local: &LocalGraph, far: &[(&FarNode, Origin)]) {
         let own = local.origins.iter().filter(|(gid, _)| !local.of_bridges.contains(*gid));
         let of_domain: HashSet<u128> = own.map(|(_, origin)| origin.key).collect();
-        // A node that has been here comes back by no way.
+        // A node that was in this domain before does not come back, by any way.
         let is_new = |origin: &Origin| {
             !of_domain.contains(&origin.key) && !origin.path.iter().any(|domain| local.bridges.contains(domain))
         };
@@ -86,8 +83,8 @@ impl Border {
             let way = Way::to_domain(origin, network);
             best.entry(origin.key).and_modify(|best| *best = way.clone().min(best.clone())).or_insert(way);
         }
-        // Another bridge may bring the same node by another network; a namesake of a local node may be that node, which
-        // comes back.
+        // A claim is contested if another bridge may bring the same node by another network, or if a local node has
+        // the same name: the far node may be this local node, which comes back.
         let names: HashSet<&str> = local.nodes.iter().map(|node| node.name.as_str()).collect();
         let is_contested = |node: &FarNode| local.bridges.len() > 1 || names.contains(node.full_name().as_str());
         self.far.clear();
@@ -96,7 +93,8 @@ impl Border {
                 continue;
             }
             let passage = match self.inbound.claim(node, origin.key, is_contested(node)) {
-                // Its origin may come after the node, and has another key.
+                // The origin may arrive after the node, and then has another key, so a node without a brought
+                // origin waits.
                 Passage::Claimed if origin.path.is_empty() => Passage::Waits,
                 passage => passage,
             };
@@ -106,7 +104,8 @@ impl Border {
     }
 
     fn update_outbound(&mut self, local: &LocalGraph, far: &[(&FarNode, Origin)]) {
-        // The oldest bridge names the domain, so that the others may come and go.
+        // The domain's id is the id of its oldest bridge, so that it does not change when other bridges start
+        // and end.
         let Some(domain) = local.bridges.iter().min() else { return };
         let mut others: HashMap<u128, Vec<Way>> = HashMap::new();
         for (_, origin) in far {
@@ -118,7 +117,8 @@ impl Border {
             let Some(shown) = origin.shown_by(*domain) else { continue };
             let (way, is_brought) = (Way::to_network(&shown), local.of_bridges.contains(gid));
             let others = others.get(&origin.key).map(Vec::as_slice).unwrap_or_default();
-            // A node of the domain itself has no better way: another one of the same length is out of date.
+            // A node that belongs to the domain itself crosses in any case: another way of the same length is out
+            // of date.
             if is_brought && others.iter().any(|other| *other < way) {
                 continue;
             }
@@ -139,14 +139,14 @@ impl Border {
         self.far.get(node).is_some_and(|(passage, _)| *passage == Passage::Open)
     }
 
-    /// Whether a far node comes into the domain by another way, or was there before.
+    /// Whether a far node reaches the domain by another way, or was in the domain before.
     #[must_use]
     pub fn refuses(&self, node: &FarNode) -> bool {
         !self.far.contains_key(node)
     }
 
-    /// The part of the domain that the network sees: nodes, and endpoints of those that are claimed long enough.
-    /// Publishers of nodes that reach the network by another way are passed over.
+    /// The part of the domain's graph that the network sees: nodes, and the endpoints of the nodes that were
+    /// claimed long enough ago. The publishers of nodes that reach the network by another way go to `passed_over`.
     #[must_use]
     pub fn outgoing(&self, local: &LocalGraph) -> LocalGraph {
         let nodes: Vec<LocalNode> =
@@ -169,7 +169,7 @@ impl Border {
         self.local.get(&node).map(|(_, origin)| origin)
     }
 
-    /// Whether nodes wait until their claims are known.
+    /// Whether nodes wait until other bridges have seen their claims.
     #[must_use]
     pub fn is_claiming(&self) -> bool {
         let of_far = self.far.values().map(|(passage, _)| passage);
@@ -177,7 +177,7 @@ impl Border {
     }
 }
 
-/// The part of an id that all entities of a process have.
+/// The part of a GID that all entities of a process have in common.
 fn process(gid: Gid) -> Option<[u8; 12]> {
     gid.0.first_chunk().copied()
 }
@@ -187,7 +187,7 @@ mod tests {
     use super::*;
     use gantry_shm::Participant;
 
-    /// The id of the domain, and of another one.
+    /// The ids of the domain under test, and of another domain.
     const DOMAINS: [u64; 2] = [10, 20];
     const KEY: u128 = 7;
 
@@ -210,7 +210,8 @@ mod tests {
         Origin { key: KEY, path: path.to_vec() }
     }
 
-    /// A domain with this node of another bridge's network `b`, or of its own.
+    /// A domain with one node that has this origin. If `is_brought`, another bridge brought the node from its
+    /// network `b`.
     fn domain(node: Option<Origin>, is_brought: bool) -> LocalGraph {
         let origins = node.clone().map(|origin| (Gid([1; 16]), origin)).into_iter().collect();
         let nodes = vec![LocalNode { gid: Gid([1; 16]), name: "/node".to_owned(), enclave: "/".to_owned() }];
@@ -224,7 +225,7 @@ mod tests {
         (FarNode { session: format!("{path:?}"), ..FarNode::default() }, Some(origin(path)))
     }
 
-    /// The nodes that come in and that are shown, among a node of the domain and nodes of the network.
+    /// The indices of the far nodes that come in, and whether the local node is shown.
     fn crossing(border: &mut Border, local: &LocalGraph, far: &[(FarNode, Option<Origin>)]) -> (Vec<usize>, bool) {
         border.update(local, far.iter().map(|(node, origin)| (node, origin.clone())));
         let inside = (0..far.len()).filter(|index| !border.refuses(&far[*index].0)).collect();
@@ -251,7 +252,7 @@ mod tests {
         assert_eq!(crossing(&mut border("a"), &domain(None, false), &nodes).0, [0]);
         assert_eq!(crossing(&mut border("a"), &brought(&[]), &nodes).0, [0; 0], "the other network is nearer");
         assert_eq!(crossing(&mut border("a"), &brought(&[DOMAINS[1], 30]), &nodes).0, [0]);
-        // Both hosts of two networks choose the same one.
+        // If two networks connect two hosts, the bridges of both hosts choose the same one.
         assert_eq!(crossing(&mut border("a"), &brought(&[DOMAINS[1]]), &nodes).0, [0]);
         assert_eq!(crossing(&mut border("c"), &brought(&[DOMAINS[1]]), &nodes).0, [0; 0]);
     }

@@ -1,4 +1,4 @@
-//! The border of the domain: the nodes that cross it.
+//! The border of the domain: it decides which nodes cross.
 
 mod claims;
 mod crossings;

@@ -1,35 +1,35 @@
-//! The ways by which a node comes to a place, a domain or a network.
+//! The ways by which a node reaches a domain or a network.
 
 use crate::graph::Origin;
 use std::cmp::Reverse;
 
-/// A way; the smallest is the best. The order is the same on all hosts, and for both directions between two places, so
-/// that the two ends of a topic come by the same way.
+/// A way of a node; the smallest way is the best one. The order is the same on all hosts and in both directions, so
+/// that publishers and subscriptions of a topic cross by the same way.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Way {
-    /// The number of domains that bring the node.
+    /// The number of domains through which the node has come.
     length: usize,
-    /// Their ids: of two ways, the one of the domain that started last, because the other may be of a bridge that was
-    /// killed and that its network still shows.
+    /// The ids of these domains. Of two ways, the one whose domain started last is better: the other one may belong
+    /// to a bridge that was killed, but that its network still shows.
     domains: Reverse<Vec<u64>>,
-    /// The network by which it comes into a domain.
+    /// The network by which the node enters a domain.
     network: String,
 }
 
 impl Way {
-    /// The way to a network, by which a node has this origin there.
+    /// The way of a node to a network that shows the node with this origin.
     pub fn to_network(origin: &Origin) -> Way {
         Way::to_domain(origin, "")
     }
 
-    /// The way to a domain by a network.
+    /// The way of a node with this origin into a domain, by a network.
     pub fn to_domain(origin: &Origin, network: &str) -> Way {
         let mut domains = origin.path.clone();
         domains.sort_unstable_by_key(|id| Reverse(*id));
         Way { length: domains.len(), domains: Reverse(domains), network: network.to_owned() }
     }
 
-    /// Whether this way has more domains than another.
+    /// Whether this way leads through more domains than the other way.
     pub fn is_longer(&self, other: &Way) -> bool {
         self.length > other.length
     }

@@ -1,4 +1,4 @@
-//! A caller: the client of the bridge that asks the local servers of one service for far clients.
+//! A caller: the bridge's client that calls the local servers of one service on behalf of far clients.
 
 use super::queue::{Calls, MAX_CALLS, Sent};
 use crate::{counts::Counts, graph::LocalEndpoint, lock::lock};
@@ -17,10 +17,10 @@ pub trait Call: Send + 'static {
     /// The length of its request.
     fn length_bytes(&self) -> usize;
 
-    /// Sends the request; `None`: it has another form.
+    /// Sends the request to the local server; `None` if the request is malformed.
     fn send(&self, client: &mut GenericClient) -> Option<gantry::Result<RequestId>>;
 
-    /// Hands the response to the network, and returns its length; `None`: the network refused it.
+    /// Passes the response to the network, and returns its length; `None` if the network refused it.
     fn answer(self, response: &GenericResponse) -> Option<usize>;
 }
 
@@ -38,17 +38,14 @@ struct State<C> {
 }
 
 impl<C: Call> Caller<C> {
-    /// A caller without a client: [`Caller::connect`] makes it. `wake` is called when a call waits.
+    /// Makes a caller without a client; [`Caller::connect`] makes the client. `wake` is called when a call waits.
     pub fn new(counts: Arc<Counts>, wake: impl Fn() + Send + Sync + 'static) -> Arc<Caller<C>> {
         let state = State { client: None, calls: Calls::new(counts.clone()) };
         Arc::new(Caller { state: Mutex::new(state), counts, wake: Box::new(wake) })
     }
 
-    /// Makes the client, if there is none and `is_asked` or calls wait, and returns its source, for the thread that
-    /// takes responses.
-    ///
-    /// # Errors
-    /// As [`Node::create_generic_client_with_qos`].
+    /// Makes the client if there is none and a far client exists (`is_asked`) or calls wait. Returns the client as
+    /// a source, for the thread that takes responses.
     pub fn connect(
         self: &Arc<Caller<C>>,
         node: &Node,
@@ -63,7 +60,7 @@ impl<C: Call> Caller<C> {
         Ok(Some(Box::new(Source(Arc::downgrade(self)))))
     }
 
-    /// Takes a call: it is sent as soon as a server is matched.
+    /// Accepts a call, which is sent as soon as a server is matched.
     pub fn call(&self, call: C) {
         let length_bytes = call.length_bytes();
         lock(&self.state).calls.push(call, length_bytes);
@@ -77,7 +74,7 @@ impl<C: Call> Caller<C> {
         lock(&self.state).calls.is_waiting()
     }
 
-    /// Sends the calls that wait, if a server is matched; `false` if calls go on waiting.
+    /// Sends the waiting calls if a server is matched. Returns `false` if calls still wait.
     pub fn flush(&self) -> bool {
         let mut state = lock(&self.state);
         let State { client, calls } = &mut *state;
@@ -125,7 +122,7 @@ fn client(node: &Node, server: &LocalEndpoint) -> gantry::Result<GenericClient> 
     };
     let qos = Qos::default().keep_last(MAX_CALLS as u32);
     let mut client = node.create_generic_client_with_qos(&server.endpoint.name, service_type, qos)?;
-    // As in ROS 2: the bridge follows its calls itself.
+    // A call without a server is not an error, as in ROS 2: the bridge itself keeps the calls that wait.
     client.set_requires_server(false);
     client.set_max_blocking_time(Duration::ZERO);
     Ok(client)

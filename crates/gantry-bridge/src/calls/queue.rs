@@ -8,14 +8,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The most calls that wait for a server, and for their responses; beyond them the oldest is given up.
+/// The largest number of calls that wait for a server, and of calls that wait for their responses. Beyond it, the
+/// oldest call is given up.
 pub const MAX_CALLS: usize = 1000;
-/// The most bytes of their requests. One request may be larger.
+/// The largest number of bytes in the requests of these calls. A single request may be larger.
 const MAX_BYTES: usize = 64 << 20;
 /// The longest time for which a call waits for a server.
 pub const MAX_WAIT: Duration = Duration::from_secs(10);
 
-/// The end of an attempt to send a call.
+/// The result of an attempt to send a call.
 #[derive(Debug)]
 pub enum Sent<P> {
     /// The request has this number.
@@ -26,7 +27,8 @@ pub enum Sent<P> {
     Malformed,
 }
 
-/// Calls that wait: `W` for a server, `P` for their responses. Each that gets no response is counted.
+/// The calls of one client: `W` is a call that waits for a server, `P` one that waits for its response. Each call
+/// that gets no response is counted.
 pub struct Calls<W, P> {
     waiting: VecDeque<(Instant, usize, W)>,
     waiting_bytes: usize,
@@ -60,7 +62,7 @@ impl<W, P> Calls<W, P> {
         !self.waiting.is_empty()
     }
 
-    /// Gives up the calls whose time is over, lest they are executed late, and those that have no client any more.
+    /// Gives up calls whose time is over, so that they are not executed late, and calls whose client has left.
     pub fn retain(&mut self, has_client: impl Fn(&W) -> bool, is_expected: impl Fn(&P) -> bool) {
         let before = self.waiting.len() + self.pending.len();
         self.waiting.retain(|(since, _, call)| since.elapsed() < MAX_WAIT && has_client(call));
@@ -90,7 +92,7 @@ impl<W, P> Calls<W, P> {
         }
     }
 
-    /// The call with this number, whose response came.
+    /// Removes and returns the call with this number, whose response has arrived.
     pub fn answer(&mut self, number: u64) -> Option<P> {
         let (bytes, call) = self.pending.remove(&number)?;
         self.pending_bytes -= bytes;

@@ -1,8 +1,8 @@
-//! The sources of one of the bridge's threads.
+//! Sources: the endpoints from which one of the bridge's threads takes samples, requests or responses.
 
 use gantry::{Collector, Listener, ListenerSource, Node};
 
-/// A thread that takes what comes, and its sources by number.
+/// A thread that takes news from its sources, and the numbers of the sources.
 pub struct Sources {
     listener: Listener<Box<dyn ListenerSource>>,
     next_number: u64,
@@ -11,13 +11,12 @@ pub struct Sources {
 impl Sources {
     /// Starts the thread, with this name.
     ///
-    /// # Errors
-    /// No thread can be started; the domain cannot be read.
+    /// The thread cannot be started, or the domain cannot be read.
     pub fn start(node: &Node, name: &str) -> Result<Sources, Box<dyn std::error::Error + Send + Sync>> {
         Ok(Sources { listener: Listener::start(Collector::new(node)?, name)?.0, next_number: 0 })
     }
 
-    /// Adds a source; its number removes it.
+    /// Adds a source. Returns its number, by which it can be removed.
     pub fn add(&mut self, source: Box<dyn ListenerSource>) -> u64 {
         self.next_number += 1;
         self.listener.add(self.next_number, source);

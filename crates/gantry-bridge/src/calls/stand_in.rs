@@ -1,4 +1,4 @@
-//! A stand-in: the local server that stands for the far servers of one name.
+//! A stand-in: the local server that represents the far servers of one name.
 
 use crate::{counts::Counts, graph::LocalEndpoint, lock::lock};
 use gantry::{
@@ -9,10 +9,10 @@ use std::{
     sync::{Arc, Mutex, Weak},
 };
 
-/// Asks the network with a request of a local client.
+/// The function that sends a request of a local client to the network.
 type Ask = dyn Fn(&Arc<StandIn>, GenericRequest) + Send + Sync;
 
-/// The local server that stands for far ones.
+/// The local server that represents the far servers of one name.
 pub struct StandIn {
     server: Mutex<GenericService>,
     ask: Box<Ask>,
@@ -21,8 +21,8 @@ pub struct StandIn {
 }
 
 impl StandIn {
-    /// A server of `node` for clients like `client`. `ask` is called with each request, also of the bridge's own
-    /// clients, from the thread of the source.
+    /// A server of `node` for clients like `client`. `ask` is called with each request, including requests of the
+    /// bridge's own clients, on the thread that takes requests.
     ///
     /// # Errors
     /// As [`Node::create_generic_service`].
@@ -41,7 +41,7 @@ impl StandIn {
         Ok(Arc::new(StandIn { server, ask: Box::new(ask), counts }))
     }
 
-    /// Answers a request; `write` fills the bytes, all of them.
+    /// Answers a request with a response of `length_bytes` bytes, all of which `write` fills.
     pub fn respond(&self, id: RequestId, length_bytes: usize, write: impl FnOnce(&mut [u8])) {
         match lock(&self.server).send_response_copy_with(id, length_bytes, write) {
             Ok(()) => self.counts.carry(length_bytes),
@@ -57,7 +57,7 @@ impl StandIn {
 
     fn take(self: &Arc<StandIn>) {
         loop {
-            // The lock ends before the network is asked: the reply may come at once.
+            // The lock is released before the network is asked, because the reply may arrive at once.
             let request = lock(&self.server).take_request();
             match request {
                 Ok(Some(request)) => (self.ask)(self, request),

@@ -1,11 +1,11 @@
 //! A far node.
 
-/// A node of the network, by which endpoints name it.
+/// A node of the network, as the network's endpoints identify it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FarNode {
-    /// The session of its process; empty if the network does not name it.
+    /// The session of the node's process; empty if the network does not name it.
     pub session: String,
-    /// A number that tells apart nodes of one session and name.
+    /// A number that distinguishes nodes of one session with the same name.
     pub number: u64,
     /// The namespace, which begins with a slash.
     pub namespace: String,

@@ -15,23 +15,24 @@ pub struct FarNodes {
     network: String,
     domain_id: u32,
     participant: Arc<Participant>,
-    /// Whether services have entries for their replies, by which other bridges know their types.
+    /// Whether a service also has a graph record for its replies, from which other bridges learn the reply's type.
     is_hub: bool,
-    /// `None`: a node that the domain refuses.
+    /// The nodes of the domain that represent far nodes; `None` if the domain refuses the node.
     nodes: HashMap<FarNode, Option<Made>>,
     records: HashMap<Gid, Vec<GraphRecord>>,
 }
 
-/// A node that stands for a far one.
+/// A node of the domain that represents a far node.
 #[derive(Debug)]
 struct Made {
     node: Node,
-    /// Shows the origin to other bridges of the domain.
+    /// The origin, and the graph record that shows it to other bridges of the domain.
     origin: (Origin, GraphRecord),
 }
 
 impl FarNodes {
-    /// No nodes yet. With a hub other bridges can show the services to their networks.
+    /// Makes an empty set of nodes. In a hub, services get records by which other bridges can show them to
+    /// their networks.
     #[must_use]
     pub fn new(place: &Place) -> FarNodes {
         FarNodes {
@@ -44,9 +45,10 @@ impl FarNodes {
         }
     }
 
-    /// Adds what came and removes what left. `nodes` have their origins. `endpoints` are those that have no endpoints
-    /// in the domain, which would stand in the graph themselves, each with its id and its node. `say` gets a sentence
-    /// for each node or endpoint that the domain refuses. Returns the number of nodes that were refused now.
+    /// Adds new nodes and records, and removes the ones whose far nodes and endpoints have left. `nodes` are the
+    /// far nodes with their origins. `endpoints` are the far endpoints without a real endpoint in the domain, each
+    /// with its GID and node; a real endpoint is in the graph anyway. `say` is called with a sentence for each node
+    /// or endpoint that the domain refuses. Returns the number of nodes that were refused in this call.
     pub fn update<'a>(
         &mut self,
         nodes: impl Iterator<Item = (&'a FarNode, &'a Origin)>,
@@ -84,7 +86,7 @@ impl FarNodes {
         refused
     }
 
-    /// The node in the domain that stands for a far node.
+    /// The node in the domain that represents a far node.
     #[must_use]
     pub fn node(&self, node: &FarNode) -> Option<&Node> {
         Some(&self.nodes.get(node)?.as_ref()?.node)
@@ -96,24 +98,24 @@ impl FarNodes {
         self.nodes.values().flatten().count()
     }
 
-    /// Makes a node, or replaces the origin of the one that was there `before`.
+    /// Makes a node, or only replaces the origin if the node exists already (`before`).
     fn make(&self, node: &FarNode, origin: &Origin, before: Option<Made>) -> gantry::Result<Made> {
-        // A node without its origin is none to other bridges, so the origin comes first.
+        // Other bridges ignore a node without its origin, so the origin is shown first.
         let origin = (origin.clone(), origin.announce(&self.participant, &node.full_name())?);
         if let Some(Made { node, .. }) = before {
             return Ok(Made { node, origin });
         }
         let builder = Node::builder(&node.name).namespace(&node.namespace).enclave(&node.enclave);
         let builder = builder.domain_id(self.domain_id).use_global_arguments(false).start_parameter_services(false);
-        // Eight digits tell sessions apart for a reader.
+        // Eight digits are enough for a user to distinguish sessions.
         let session: String = node.session.chars().take(8).collect();
         let node = builder.rmw_implementation(&far_mark(&self.network, &session)).build()?;
         Ok(Made { node, origin })
     }
 }
 
-/// The entries of an endpoint in the graph: a service has one for its requests and, `with_replies`, one for its
-/// replies.
+/// The entries of an endpoint in the graph: a service has one for its requests and, if `with_replies`, one for
+/// its replies.
 fn records(
     participant: &Arc<Participant>,
     node: &str,
@@ -134,14 +136,16 @@ fn records(
     match kind {
         Kind::Publisher => records.push(publisher(name, of_type(type_name.clone(), *hash), *qos)?),
         Kind::Subscription => records.push(subscription(name, of_type(type_name.clone(), *hash), *qos)?),
-        // The replies come first: an endpoint of a service without them has no type.
+        // The record of the replies is made first: without it, the service would have no complete type for
+        // other bridges.
         Kind::Server => {
             if with_replies {
                 records.push(publisher(&replies, response, Qos::default())?);
             }
             records.push(subscription(&requests, request, Qos::default())?);
         }
-        // A publisher of requests is a client; servers take nothing from an announced one.
+        // A client is shown as a publisher of requests. Servers take no requests from a publisher that is only a
+        // graph record.
         Kind::Client => {
             if with_replies {
                 records.push(subscription(&format!("{replies}#far"), response, Qos::default())?);

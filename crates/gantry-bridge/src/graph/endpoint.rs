@@ -1,4 +1,4 @@
-//! An endpoint as both sides of a bridge know it.
+//! An endpoint in the form that both sides of a bridge use.
 
 use gantry::Qos;
 use std::fmt;
@@ -22,11 +22,11 @@ pub enum Kind {
 pub struct Endpoint {
     /// The sort.
     pub kind: Kind,
-    /// Full name of the topic or the service.
+    /// The full name of the topic or the service.
     pub name: String,
-    /// ROS 2's name of the message's or the service's type.
+    /// The ROS 2 name of the type of the topic or the service.
     pub type_name: String,
-    /// Hash of that type, zeros if it is not known.
+    /// The hash of the type; zeros if it is not known.
     pub hash: [u8; 32],
     /// The QoS.
     pub qos: Qos,

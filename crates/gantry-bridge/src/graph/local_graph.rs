@@ -1,4 +1,5 @@
-//! The nodes and endpoints of the domain that a network may see: all but the bridge's own and other bridges'.
+//! The nodes and endpoints of the domain that a network may see: all except the bridge's own ones and, unless the
+//! bridge is a hub, the ones that other bridges brought.
 
 use super::{
     endpoint::{Endpoint, Kind},
@@ -13,7 +14,7 @@ use std::{
     sync::Arc,
 };
 
-/// The beginning of the text that a bridge's nodes have in place of the name of an `rmw`.
+/// The beginning of the text that nodes made by a bridge have in place of the name of an RMW implementation.
 const FAR_MARK: &str = "from ";
 
 /// A local node.
@@ -30,13 +31,13 @@ pub struct LocalNode {
 /// A local endpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LocalEndpoint {
-    /// Its id; of a client or a server the id of its end of the requests.
+    /// The GID of the endpoint; for a client or a server, the GID of its endpoint on the topic of requests.
     pub gid: Gid,
     /// The full name of its node.
     pub node: String,
     /// The endpoint.
     pub endpoint: Endpoint,
-    /// The type of its messages or requests.
+    /// The type of the endpoint's messages or requests.
     pub message_type: TypeDescription,
     /// The type of the responses of a service.
     pub response_type: Option<TypeDescription>,
@@ -49,31 +50,30 @@ pub struct LocalGraph {
     pub nodes: Vec<LocalNode>,
     /// The endpoints.
     pub endpoints: Vec<LocalEndpoint>,
-    /// The publishers of other bridges, whose samples are not carried.
+    /// The publishers of other bridges. The samples of these publishers are not carried.
     pub passed_over: Vec<Gid>,
     /// The origins of the nodes.
     pub origins: HashMap<Gid, Origin>,
-    /// The nodes among these that other bridges brought, for a hub.
+    /// For a hub: the nodes of this graph that other bridges brought.
     pub of_bridges: HashSet<Gid>,
-    /// The origins of all nodes that other bridges brought, each with its network.
+    /// The origins of all nodes that other bridges brought, each with the network from which the node came.
     pub brought: Vec<(Origin, String)>,
     /// The ids of the domain's bridges.
     pub bridges: Vec<u64>,
 }
 
-/// The text by which explanations and other bridges recognise the nodes that a bridge makes, with the network and the
-/// far session: "from zenoh 8b20917502ee".
+/// The text by which other bridges and `gantry topic explain` recognise a node that a bridge made. It has the
+/// network and the far session: "from zenoh 8b20917502ee".
 #[must_use]
 pub fn far_mark(network: &str, session: &str) -> String {
     format!("{FAR_MARK}{network} {session}").trim_end().to_owned()
 }
 
 impl LocalGraph {
-    /// Reads the domain. `own` is the id of any entity of the bridge. With `is_hub` the nodes that other bridges
-    /// brought are local ones, too.
+    /// Reads the graph of the domain. `own` is the GID of any entity of the bridge. If `is_hub`, the nodes that
+    /// other bridges brought count as local ones.
     ///
-    /// # Errors
-    /// The domain cannot be read; the process forked.
+    /// The domain cannot be read, or the process has forked.
     pub fn read(
         participant: &Participant,
         own: Gid,
@@ -86,7 +86,7 @@ impl LocalGraph {
         let marked: Vec<&EndpointDescription> =
             entries.iter().map(|entry| &**entry).filter(|entry| entry.node_details().is_some_and(is_marked)).collect();
         let bridges: Vec<Gid> = marked.iter().map(|node| node.gid).chain([own]).collect();
-        // Another bridge's own node, which carries, is no node of its network.
+        // The node of another bridge itself does not come from a network, so it is not among the brought nodes.
         let is_brought = |node: &&&EndpointDescription| {
             is_hub && !node.gid.is_of_same_process(&own) && !node.node.starts_with(BRIDGE_NODE)
         };
@@ -107,7 +107,7 @@ impl LocalGraph {
         for entry in local {
             let Some(NodeDetails { enclave, .. }) = entry.node_details() else { continue };
             let is_far = bridges.iter().any(|bridge| bridge.is_of_same_process(&entry.gid));
-            // Without its origin a far node waits for the next change.
+            // A brought node whose origin is not in the graph yet waits for the next change.
             let origin = if is_far { origins.of_node(&entry) } else { Some(Origin::of_node(entry.gid)) };
             let Some(origin) = origin else { continue };
             graph.origins.insert(entry.gid, origin);
@@ -125,7 +125,8 @@ impl LocalGraph {
     }
 }
 
-/// `None`: a node, an origin, or the topic of a service's replies, for which the topic of its requests stands.
+/// The endpoint of a graph entry. `None` for a node, for an origin, and for the topic of a service's replies: the
+/// entry of the topic of requests represents the service.
 fn endpoint(
     entry: &EndpointDescription,
     all: &[Arc<EndpointDescription>],
@@ -151,10 +152,11 @@ fn endpoint(
         Some(ServiceTopic::Request(service)) => {
             let kind = if is_publisher { Kind::Client } else { Kind::Server };
             let type_name = message_type.name.strip_suffix("_Request")?.to_owned();
-            // The topic of replies may not be there yet: the endpoint counts from the next reading on.
+            // The topic of replies may not be in the graph yet; the endpoint then appears in a later reading.
             let response_type = response_type(entry, service, all)?;
             let hash = hashes.hash(&type_name, &message_type, &response_type);
-            // A service on the network has the QoS of ROS 2's services; Gantry's bounds its memory.
+            // On the network, a service has the default QoS of ROS 2's services; the QoS in Gantry only bounds
+            // its memory.
             let endpoint = Endpoint { kind, name: service.to_owned(), type_name, hash, qos: Qos::default() };
             Some(LocalEndpoint { gid, node, endpoint, message_type, response_type: Some(response_type) })
         }

@@ -1,4 +1,4 @@
-//! The graph of the domain, as a network is to see it.
+//! The graph of the domain, in the form in which a network sees it.
 
 mod endpoint;
 mod local_graph;

@@ -1,7 +1,4 @@
-//! The origin of a node: a key that it has on all networks, and the domains that brought it.
-//!
-//! A bridge shows the origin of each node as an endpoint of the node, on a hidden topic whose name is the origin. So
-//! any network carries it, and other bridges find it where they find the node.
+//! The origin of a node: a key that is the same on all networks, and the domains that brought the node.
 
 use super::endpoint::{Endpoint, Kind};
 use gantry::{Gid, Message, Qos};
@@ -10,29 +7,30 @@ use gantry_shm::{GraphRecord, Participant, TypeDescription};
 use std::{cmp::Reverse, sync::Arc};
 
 const TOPIC: &str = "/_gantry_origin/";
-/// The most domains that bring a node on: names of topics are bounded.
+/// The largest number of domains through which a node is brought, because the length of a topic's name is limited.
 const MAX_PATH: usize = 8;
 
 /// The origin of a node.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Origin {
-    /// Names the node wherever it is shown.
+    /// The key, which identifies the node in each domain and network that shows it.
     pub key: u128,
-    /// The ids of the domains from which it was shown to a network, from the first one on.
+    /// The ids of the domains through which the node has come, beginning with the first one.
     pub path: Vec<u64>,
 }
 
 impl Origin {
-    /// The origin of a node of a domain.
+    /// The origin of a node that belongs to this domain itself.
     #[must_use]
     pub fn of_node(gid: Gid) -> Origin {
         Origin { key: u128::from_be_bytes(gid.0), path: Vec::new() }
     }
 
-    /// The origin of a node that no bridge shows, by texts that name it wherever it is seen.
+    /// The origin of a node that was not brought by a bridge. The key is a hash of `texts`, which are the same
+    /// wherever the node is seen.
     #[must_use]
     pub fn of_texts(texts: &[&str]) -> Origin {
-        // FNV-1a of 128 bits, which is the same on all hosts.
+        // The hash is FNV-1a with 128 bits, which is the same on all hosts.
         let bytes = texts.iter().flat_map(|text| text.bytes().chain([0]));
         let key = bytes.fold(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d, |hash: u128, byte| {
             (hash ^ u128::from(byte)).wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b)
@@ -40,14 +38,15 @@ impl Origin {
         Origin { key, path: Vec::new() }
     }
 
-    /// The origin as the domain with this id shows it to a network; `None`: too many domains brought it.
+    /// The origin with which the domain with this id shows the node to a network; `None` if too many domains have
+    /// brought the node.
     #[must_use]
     pub fn shown_by(&self, domain: u64) -> Option<Origin> {
         let path: Vec<u64> = self.path.iter().copied().chain([domain]).collect();
         (path.len() <= MAX_PATH).then_some(Origin { key: self.key, path })
     }
 
-    /// The subscription that shows it on a network.
+    /// The subscription that shows the origin on a network.
     #[must_use]
     pub fn endpoint(&self) -> Endpoint {
         let path: Vec<String> = self.path.iter().map(|id| format!("{id:016x}")).collect();
@@ -62,21 +61,18 @@ impl Origin {
         }
     }
 
-    /// The origin of a node that shows several: a bridge shows another one when its domain has another id, and a bridge
-    /// that was killed may still be seen.
+    /// The best origin of a node that has several: a bridge shows a new origin after the id of its domain has
+    /// changed, and the network may still show the old origin, or the origin of a bridge that was killed.
     #[must_use]
     pub fn best(shown: impl IntoIterator<Item = Origin>) -> Option<Origin> {
         shown.into_iter().min_by_key(|origin| (origin.path.len(), Reverse(origin.path.clone())))
     }
 
-    /// Shows it in a domain, as long as the record lives. `node` is the full name of the node.
-    ///
-    /// # Errors
-    /// No room in shared memory.
+    /// Shows the origin in a domain, as long as the returned record lives. `node` is the full name of the node.
     pub fn announce(&self, participant: &Arc<Participant>, node: &str) -> gantry_shm::Result<GraphRecord> {
         let Endpoint { name, type_name, hash, qos, .. } = self.endpoint();
         let message_type = TypeDescription { name: type_name, hash, ..TypeDescription::default() };
-        // A subscription without a publisher would be a doubt of `gantry doctor`.
+        // The record is a publisher, because `gantry doctor` reports a doubt for a subscription without a publisher.
         GraphRecord::publisher(participant.clone(), node, &name, message_type, qos)
     }
 
@@ -86,7 +82,7 @@ impl Origin {
         name.starts_with(TOPIC)
     }
 
-    /// The origin that a topic shows; `None`: it has another form.
+    /// The origin in the name of a topic; `None` if the name has another form.
     #[must_use]
     pub fn from_topic(name: &str) -> Option<Origin> {
         let text = name.strip_prefix(TOPIC)?.strip_prefix('k')?;

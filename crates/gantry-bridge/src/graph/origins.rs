@@ -8,16 +8,16 @@ use std::sync::Arc;
 /// The origins of far nodes, and the ids of bridges.
 #[derive(Default)]
 pub struct Origins {
-    /// Each with the id of its record and the name of its node.
+    /// The origins, each with the GID of its record and the name of its node.
     by_node: Vec<(Gid, String, Origin)>,
-    /// The origins of nodes that other bridges brought, each with its network.
+    /// The origins of nodes that other bridges brought, each with the network from which the node came.
     pub brought: Vec<(Origin, String)>,
     /// The ids of all bridges.
     pub bridges: Vec<u64>,
 }
 
 impl Origins {
-    /// The origins in these entries of the domain. `own` is the id of any entity of the bridge.
+    /// Collects the origins in these graph entries of the domain. `own` is the GID of any entity of the bridge.
     pub fn read(entries: &[Arc<EndpointDescription>], own: Gid) -> Origins {
         let mut origins = Origins::default();
         for entry in entries {

@@ -1,17 +1,18 @@
-//! The hashes of services' types: the graph of a domain has the types of requests and of responses only.
+//! The hashes of services' types. The graph of a domain has only the types of requests and of responses.
 
 use gantry_idl::Definitions;
 use gantry_shm::TypeDescription;
 use std::collections::HashMap;
 
-/// Hashes by the name of the service's type and the hashes of its two messages.
+/// The hashes, by the name of the service's type and the hashes of its request and its response.
 #[derive(Debug, Default)]
 pub struct ServiceHashes(HashMap<(String, [u8; 32], [u8; 32]), [u8; 32]>);
 
 impl ServiceHashes {
-    /// The hash of a service; zeros if it cannot be found, as for actions.
+    /// The hash of a service's type; zeros if it cannot be calculated, for example for actions.
     pub fn hash(&mut self, name: &str, request: &TypeDescription, response: &TypeDescription) -> [u8; 32] {
-        // The messages of a service that another bridge brought; an empty definition would be another type.
+        // A service that another bridge brought has no definitions of its messages. An empty definition would give
+        // a wrong hash.
         if [request, response].iter().any(|message| message.hash == [0; 32] && message.definition.is_empty()) {
             return [0; 32];
         }

@@ -3,14 +3,13 @@
 use gantry_shm::Participant;
 use std::{sync::Arc, thread, time::Duration};
 
-/// The time between two looks at whether the program ends.
+/// The period at which the thread checks whether the program ends.
 const PERIOD: Duration = Duration::from_secs(1);
 
-/// Calls `on_change` after each change of the domain's graph, from a thread of its own, until it returns `false` or
-/// the program ends.
+/// Calls `on_change` after each change of the domain's graph, on a thread of its own, until `on_change` returns
+/// `false` or the program ends.
 ///
-/// # Errors
-/// The domain cannot be read; no thread can be started.
+/// The domain cannot be read, or the thread cannot be started.
 pub fn watch_domain(
     participant: Arc<Participant>,
     on_change: impl Fn() -> bool + Send + 'static,

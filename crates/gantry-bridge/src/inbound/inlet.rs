@@ -1,4 +1,4 @@
-//! An inlet: the local publisher that stands for one far publisher.
+//! An inlet: the local publisher that represents one far publisher.
 
 use super::seen::Seen;
 use crate::{counts::Counts, lock::lock};
@@ -19,9 +19,9 @@ pub struct FarSample {
     pub gid: Gid,
     /// Its number of the sample.
     pub sequence: u64,
-    /// Its time of publishing, ns since 1970.
+    /// The time of publishing, in nanoseconds since 1970.
     pub wall_ns: u64,
-    /// Length of the message in CDR, without the encapsulation.
+    /// The length of the message in CDR, without the encapsulation header.
     pub length_bytes: usize,
 }
 
@@ -39,15 +39,13 @@ pub struct Inlet {
 struct State {
     publisher: Publisher,
     seen: Seen,
-    /// The last sample was lost because a subscription left no room; the next does not wait.
+    /// Whether the last sample was lost because a slow subscription left no room. Then the next publish does not
+    /// wait for room.
     is_full: bool,
 }
 
 impl Inlet {
-    /// An inlet that publishes under a node with this full name. `counts` gets what happens to each sample.
-    ///
-    /// # Errors
-    /// No room in shared memory; a depth out of range.
+    /// Makes an inlet that publishes under the node with this full name. `counts` counts the result for each sample.
     pub fn new(
         participant: Arc<Participant>,
         (node, topic): (&str, &str),
@@ -65,12 +63,12 @@ impl Inlet {
     /// Whether a subscription is matched.
     #[must_use]
     pub fn is_matched(&self) -> bool {
-        // A subscription whose memory cannot be mapped is not matched.
+        // After an error, the count is 0: a subscription whose memory cannot be mapped is not matched.
         lock(&self.state).publisher.subscription_count().unwrap_or_default() > 0
     }
 
-    /// Publishes a sample; `write` fills its bytes, all of them. They are fewer than the sample's if the network padded
-    /// it to a multiple of four.
+    /// Publishes a sample; `write` fills all its bytes. The message has fewer bytes than `sample` states if the
+    /// network padded it to a multiple of four.
     pub fn publish(&self, mut sample: FarSample, write: impl FnOnce(&mut [u8])) {
         let mut state = lock(&self.state);
         if !state.seen.is_new(sample.sequence) {
@@ -79,7 +77,7 @@ impl Inlet {
         let padding_bytes = sample.length_bytes.saturating_sub(self.payload_bytes);
         sample.length_bytes -= if padding_bytes < PADDING_END { padding_bytes } else { 0 };
         let now = SourceTime::now();
-        // The clocks of two hosts differ, so a sample from the future was published now.
+        // The clocks of two hosts differ, so the age of a sample from the future is 0.
         let age_ns = now.wall_ns.saturating_sub(sample.wall_ns);
         if self.lifespan.is_some_and(|lifespan| u128::from(age_ns) > lifespan.as_nanos()) {
             return self.counts.expire();
@@ -153,7 +151,7 @@ mod tests {
         let inlet = Inlet::new(participant, ("/far", "/topic"), of_type(), qos, counts.clone()).unwrap();
         let now_ns = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as u64;
         let too_old_ns = now_ns - 3601 * 1_000_000_000;
-        // A clock that is a day ahead is no reason to lose a sample.
+        // A sample is not lost even if the publisher's clock is a day ahead.
         let ahead_ns = now_ns + 24 * 3600 * 1_000_000_000;
         for (sequence, wall_ns) in [(5, now_ns), (5, now_ns), (7, too_old_ns), (6, ahead_ns)] {
             let sample = FarSample { gid: far, sequence, wall_ns, length_bytes: 1 };

@@ -1,15 +1,16 @@
-//! The numbers of a publisher's samples that came already.
+//! The sequence numbers of a far publisher's samples that have arrived.
 
-/// The numbers that came, exactly for the newest 128: networks repeat samples, and some change their order.
+/// The sequence numbers that have arrived, exactly for the newest 128 numbers: some networks repeat samples, and
+/// some change their order.
 #[derive(Debug, Default)]
 pub struct Seen {
     newest: u64,
-    /// Bit `n`: the sample `newest - n` came.
+    /// Bit `n` is set if the sample `newest - n` has arrived.
     bits: u128,
 }
 
 impl Seen {
-    /// Notes a number; `false` if it came already, or is too old to say.
+    /// Adds a number. Returns `false` if it was added before, or is older than the newest 128.
     pub fn is_new(&mut self, number: u64) -> bool {
         if self.bits == 0 || number > self.newest {
             let gap = number.saturating_sub(self.newest);

@@ -13,16 +13,16 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The most samples of publishers that the graph did not show yet.
+/// The largest number of waiting samples whose publishers are not in the graph yet.
 const MAX_UNCLAIMED: usize = 1024;
-/// The longest time for which they wait: the graph may have been read before their publisher came.
+/// The longest time for which such a sample waits: the graph may have been read before its publisher was created.
 const MAX_UNCLAIMED_TIME: Duration = Duration::from_secs(2);
 
-/// A subscription of the bridge, and the lanes of its publishers.
+/// A subscription of the bridge, and the lanes of the publishers whose samples it takes.
 pub struct Carrier {
     state: Mutex<State>,
     sender: Arc<Sender>,
-    /// Called when a sample of a publisher without a lane came.
+    /// The function that is called for a sample whose publisher has no lane.
     on_unclaimed: Box<dyn Fn() + Send + Sync>,
     /// The GID of one entity of the bridge, by which the samples of the bridge's own publishers are recognised and left
     /// out.
@@ -31,18 +31,18 @@ pub struct Carrier {
 
 struct State {
     subscription: GenericSubscription,
-    /// `None`: a publisher whose samples go another way, or nowhere.
+    /// The lanes by publisher; `None` for a publisher whose samples this carrier drops.
     lanes: HashMap<Gid, Option<Arc<Lane>>>,
     unclaimed: VecDeque<(Instant, GenericSample)>,
     counts: Arc<Counts>,
     has_failed: bool,
-    /// The samples of the subscription that left the history before they were taken, and are counted.
+    /// The number of samples that left the history before they were taken, as far as they are counted already.
     missed: u64,
 }
 
 impl Carrier {
-    /// A carrier without lanes. `on_unclaimed` is called from the thread of the samples when a sample has no lane:
-    /// [`Carrier::set_lanes`] claims it. `counts` gets the samples that are not claimed.
+    /// Makes a carrier without lanes. `on_unclaimed` is called on the thread that takes samples when a sample has
+    /// no lane; the sample waits for [`Carrier::set_lanes`]. `counts` counts the samples that never get a lane.
     pub fn new(
         subscription: GenericSubscription,
         sender: Arc<Sender>,
@@ -55,14 +55,14 @@ impl Carrier {
         Arc::new(Carrier { state, sender, on_unclaimed: Box::new(on_unclaimed), own })
     }
 
-    /// Replaces the subscription, by one with a deeper history; lanes pass over what they had already.
+    /// Replaces the subscription by one with a deeper history. Lanes drop the samples that they have had already.
     pub fn replace(&self, subscription: GenericSubscription) {
         let mut state = lock(&self.state);
         (state.subscription, state.missed) = (subscription, 0);
     }
 
-    /// Sets the lanes of all publishers of the topic. Samples of publishers that are in no graph for some time are
-    /// counted and dropped: these left before the graph was read.
+    /// Sets the lanes of all publishers of the topic. A sample whose publisher does not appear in the graph for
+    /// some time is counted and dropped: the publisher has left before the graph was read.
     pub fn set_lanes(self: &Arc<Carrier>, lanes: HashMap<Gid, Option<Arc<Lane>>>) {
         let mut state = lock(&self.state);
         state.lanes = lanes;
@@ -78,7 +78,7 @@ impl Carrier {
         self.pump();
     }
 
-    /// Takes what there is, until a lane that makes its publisher wait is full.
+    /// Takes the available samples, until a lane that makes its publisher wait is full.
     pub fn pump(self: &Arc<Carrier>) {
         let mut state = lock(&self.state);
         let mut has_unclaimed = false;
@@ -87,7 +87,7 @@ impl Carrier {
                 Ok(Some(sample)) => sample,
                 Ok(None) => break,
                 Err(_) => {
-                    // The publisher is excluded from now on, and the library logged it.
+                    // The subscription excludes this publisher from now on, and the library has logged the reason.
                     state.counts.fail();
                     if std::mem::replace(&mut state.has_failed, true) {
                         break;

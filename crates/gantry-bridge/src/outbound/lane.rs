@@ -1,7 +1,5 @@
-//! A lane: the samples of one local publisher that wait for the network, newest kept.
-//!
-//! The samples are pins in the publisher's memory. A link that is slower than the publisher would hold all its slots,
-//! so a lane has at most the publisher's depth, and a bound of bytes; beyond them the oldest is dropped and counted.
+//! A lane: the samples of one local publisher that wait for the network. If there are too many, the oldest ones
+//! are dropped.
 
 use crate::{counts::Counts, lock::lock};
 use gantry::GenericSample;
@@ -15,9 +13,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The most bytes that wait in a lane. One sample may be larger.
+/// The largest number of bytes that wait in a lane. A single sample may be larger.
 const MAX_BYTES: usize = 64 << 20;
-/// The time over which a rate is averaged: a program may log several lines at once.
+/// The time over which a rate is averaged, because a program may log several messages at once.
 const BURST: Duration = Duration::from_millis(500);
 
 /// The properties of a lane.
@@ -27,9 +25,10 @@ pub struct LaneOptions {
     pub depth: usize,
     /// Whether a full lane makes its publisher wait (RELIABLE and KEEP_ALL) instead of dropping the oldest sample.
     pub is_gating: bool,
-    /// The mean time between two samples, by the policy's rate; shorter times are allowed for half a second.
+    /// The mean time between two samples, from the rate of the policy. Within half a second, shorter times
+    /// are allowed.
     pub min_period: Duration,
-    /// The queue of the sender: 1, the most urgent, to 7.
+    /// The priority, from 1 (most urgent) to 7. Each priority has a queue and a thread of its own.
     pub priority: u8,
 }
 
@@ -42,21 +41,22 @@ pub struct Lane {
     is_scheduled: AtomicBool,
 }
 
-/// Hands a sample to the network, and blocks as long as the network does. `false`: it was refused.
+/// Passes a sample to the network, and blocks as long as the network does. Returns `false` if the network refused
+/// the sample.
 type Output = dyn Fn(GenericSample) -> bool + Send + Sync;
 
 #[derive(Default)]
 struct Waiting {
     samples: VecDeque<GenericSample>,
     bytes: usize,
-    /// The number of the newest sample that came.
+    /// The sequence number of the newest sample that was offered.
     newest: u64,
-    /// The time at which a sample is due that keeps the rate.
+    /// The time at which the next sample is due by the rate of the policy.
     due: Option<Instant>,
 }
 
 impl Lane {
-    /// A lane whose samples `send` hands to the network.
+    /// Makes a lane. `send` passes a sample to the network.
     pub fn new(
         options: LaneOptions,
         counts: Arc<Counts>,
@@ -66,14 +66,14 @@ impl Lane {
         Lane { options, counts, send: Box::new(send), waiting, is_scheduled }
     }
 
-    /// Whether the publisher waits until the network took more samples.
+    /// Whether the lane is full and its publisher has to wait until the network has accepted samples.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.options.is_gating && lock(&self.waiting).samples.len() >= self.options.depth
     }
 
-    /// Lets a sample in, and tells whether the lane has to be scheduled. A sample that came already, by another
-    /// subscription of the bridge, is passed over.
+    /// Adds a sample, and returns whether the lane has to be scheduled. A sample that was added before, from
+    /// another subscription of the bridge, is dropped.
     pub(super) fn offer(&self, sample: GenericSample) -> bool {
         let info = sample.message_info();
         let mut waiting = lock(&self.waiting);
@@ -101,7 +101,7 @@ impl Lane {
         !self.is_scheduled.swap(true, SeqCst)
     }
 
-    /// Sends the oldest sample that waits; `false` if there is none, and then the lane is not scheduled any more.
+    /// Sends the oldest waiting sample. Returns `false` if no sample waits; then the lane is not scheduled any more.
     pub(super) fn send_one(&self) -> bool {
         let sample = {
             let mut waiting = lock(&self.waiting);
@@ -161,7 +161,7 @@ mod tests {
     use gantry::{PublisherOptions, Qos, SourceTime, TypeDescription};
     use gantry_shm::{Participant, Publisher, Subscription};
 
-    /// Samples of one publisher, with a byte each.
+    /// Samples of one publisher, each with one byte.
     fn samples(count: u64) -> Vec<GenericSample> {
         let root = tempfile::tempdir_in("/dev/shm").unwrap();
         let participant = Participant::join_under(root.path(), 0).unwrap();

@@ -1,5 +1,5 @@
-//! The threads that hand samples to the network: one for each priority, so that a camera that waits for its link does
-//! not hold up the button that stops the robot.
+//! The threads that pass samples to the network: one thread for each priority, so that a camera whose link is slow
+//! does not delay the button that stops the robot.
 
 use super::lane::Lane;
 use crate::lock::lock;
@@ -11,7 +11,7 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-/// Called after a sample of a gating lane was sent: the lane has room again.
+/// The function that is called after a sample of a gating lane was sent, because the lane has room again.
 pub type OnRoom = Box<dyn Fn() + Send>;
 
 /// A lane that has samples.
@@ -20,7 +20,7 @@ type Scheduled = (Arc<Lane>, Option<OnRoom>);
 /// The queues of the threads, by priority.
 type Threads = HashMap<u8, (Arc<Queue>, JoinHandle<()>)>;
 
-/// The threads, each made when its priority is first used.
+/// The threads. Each is started when its priority is first used.
 #[derive(Default)]
 pub struct Sender {
     threads: Mutex<Threads>,
@@ -47,8 +47,7 @@ impl Sender {
 
     /// Makes the thread of this priority, if there is none.
     ///
-    /// # Errors
-    /// The system's, if no thread can be started.
+    /// An error of the operating system: the thread cannot be started.
     pub fn prepare(&self, priority: u8) -> io::Result<()> {
         let mut threads = lock(&self.threads);
         if threads.contains_key(&priority) {
@@ -61,7 +60,7 @@ impl Sender {
         Ok(())
     }
 
-    /// Schedules a lane; it takes its turn among the lanes of its priority.
+    /// Schedules a lane: the lanes of a priority take turns.
     pub(super) fn schedule(&self, lane: Arc<Lane>, on_room: Option<OnRoom>) {
         let queue = lock(&self.threads).get(&lane.priority()).map(|(queue, _)| queue.clone());
         if let Some(queue) = queue {
@@ -69,7 +68,7 @@ impl Sender {
         }
     }
 
-    /// Ends the threads after the sample that each sends now.
+    /// Ends each thread after the sample that it is sending.
     pub fn end(&self) {
         let threads = std::mem::take(&mut *lock(&self.threads));
         for (queue, _) in threads.values() {

@@ -23,7 +23,8 @@ pub(super) struct File {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Rule {
-    /// Full names; `*` stands for any part of one chunk, `**` for any number of chunks.
+    /// Patterns of full names: `*` matches any part of one chunk (a name between two slashes), `**` any number
+    /// of chunks.
     names: Vec<String>,
     /// The sorts of endpoints; empty: all.
     #[serde(default)]

@@ -1,4 +1,4 @@
-//! The policy: names that are carried or not, how often, and how urgently.
+//! The policy: which names are carried, at which rate, and with which priority.
 
 mod file;
 mod glob;
@@ -12,13 +12,15 @@ use std::{path::Path, time::Duration};
 /// The priority of samples without a rule, 1 (most urgent) to 7.
 const DEFAULT_PRIORITY: u8 = 5;
 
-/// Rules that follow a user's rules: a stop overtakes everything, logs come last and in bounded number.
+/// The rules that apply after the user's rules: stop commands come before everything else, logs come last and at a
+/// limited rate.
 const DEFAULTS: &str = r#"{ "rules": [
     { "names": ["**/_action/cancel_goal", "/emergency*", "/emergency*/**", "/e_stop", "**/e_stop"], "priority": 1, "express": true },
     { "names": ["/rosout", "/parameter_events"], "priority": 7, "max_rate_hz": 200 }
 ] }"#;
 
-/// The treatment of a name by a bridge. The first rule that matches and has a field decides this field.
+/// The policy of a bridge: a list of rules. Each field of a name's treatment is set by the first rule that matches
+/// the name and has this field.
 #[derive(Clone, Debug)]
 pub struct Policy {
     rules: Vec<Rule>,
@@ -29,29 +31,23 @@ pub struct Policy {
 pub struct Treatment {
     /// Whether it is carried and shown.
     pub is_allowed: bool,
-    /// The mean time between two of its samples.
+    /// The mean time between two samples of the endpoint.
     pub min_period: Duration,
     /// 1, the most urgent, to 7.
     pub priority: u8,
-    /// Whether its samples wait for no others to fill a packet.
+    /// Whether a sample is sent at once, and does not wait for other samples to fill a packet.
     pub is_express: bool,
 }
 
 impl Policy {
-    /// The policy of a JSON file. An example stands in the guide.
-    ///
-    /// # Errors
-    /// A file that cannot be read or has another form.
+    /// Reads the policy from a JSON file. The guide has an example.
     pub fn from_file(path: &Path) -> Result<Policy, PolicyError> {
         let named = |why: String| PolicyError { file: path.display().to_string(), why };
         let text = std::fs::read_to_string(path).map_err(|error| named(error.to_string()))?;
         Policy::from_text(&text).map_err(named)
     }
 
-    /// The policy of a JSON text; an error is a sentence without the name of its file.
-    ///
-    /// # Errors
-    /// A text that has another form.
+    /// Reads the policy from a JSON text. The error is the reason, as a sentence without the name of the file.
     pub fn from_text(text: &str) -> Result<Policy, String> {
         let own = File::parse(text)?.rules;
         let defaults = File::parse(DEFAULTS)?.rules;
@@ -73,7 +69,7 @@ impl Policy {
 }
 
 impl Default for Policy {
-    /// All names are carried; stops come first, logs last.
+    /// The default policy: all names are carried, stop commands first and logs last.
     fn default() -> Policy {
         let rules = File::parse(DEFAULTS).map(|file| file.rules).unwrap_or_default();
         Policy { rules }

@@ -1,5 +1,5 @@
-//! Hosts of tests. A host is a directory of shared memory; a test runs in the first host, as a child of itself whose
-//! environment names this directory.
+//! Hosts for tests. A host is a directory of shared memory. Each test runs itself again as a child process, whose
+//! environment names the directory of the first host.
 
 use gantry::{Node, Qos};
 use gantry_bridge::Status;
@@ -14,7 +14,8 @@ use test_support::eventually;
 
 const SECOND_HOST: &str = "BRIDGE_TEST_SECOND_HOST";
 
-/// Runs a test in a host of its own. `name` is the test's full name; the body gets the directory of a second host.
+/// Runs the body of a test in a host of its own. `name` is the test's full name; `body` gets the directory of a
+/// second host.
 pub fn in_host(name: &str, body: impl FnOnce(&Path)) {
     if let Some(second) = std::env::var_os(SECOND_HOST) {
         return body(Path::new(&second));
@@ -36,7 +37,7 @@ pub fn first_host() -> PathBuf {
     std::env::var_os("GANTRY_SHM_DIR").unwrap().into()
 }
 
-/// A bridge, or another program; killed when dropped.
+/// A process of a bridge or of another program, which is killed when this value is dropped.
 pub struct Bridge(Child);
 
 impl Bridge {
@@ -45,7 +46,7 @@ impl Bridge {
         Bridge(command.env("GANTRY_SHM_DIR", host).stdin(Stdio::null()).spawn().unwrap())
     }
 
-    /// Asks the program to end, and waits until it did.
+    /// Sends SIGTERM to the program, and waits for its end.
     pub fn terminate(mut self) -> ExitStatus {
         let kill = Command::new("kill").args(["-TERM", &self.0.id().to_string()]).status();
         assert!(kill.unwrap().success());
@@ -76,12 +77,12 @@ pub fn join(host: &Path) -> Arc<Participant> {
     Participant::join_under(host, 0).unwrap()
 }
 
-/// A node of another host, as its graph has it.
+/// A node in the graph of another host.
 pub fn far_node(host: &Arc<Participant>, name: &str) -> GraphRecord {
     GraphRecord::node(host.clone(), name, NodeDetails::default()).unwrap()
 }
 
-/// The status of the first host's bridge to this network, as soon as it fulfils a condition.
+/// The status of the first host's bridge to this network, as soon as `is_meant` holds for it.
 #[track_caller]
 pub fn status(network: &str, what: &str, is_meant: impl Fn(&Status) -> bool) -> Status {
     let node = node("status_reader");

@@ -22,15 +22,16 @@ fn host() -> TempDir {
     tempfile::tempdir_in("/dev/shm").unwrap()
 }
 
-/// Starts a bridge to each network in a host. With `hub` these show each other's nodes.
+/// Starts a bridge to each network in a host. If `hub` is `--hub`, each bridge shows its network the nodes that the
+/// other one brought.
 fn join_networks(links: &[Link; 2], index: usize, host: &Path, hub: &[&str]) -> [Bridge; 2] {
     [0, 1].map(|at| links[at].start_with(index, host, &[hub, &["--network", NETWORKS[at]]].concat()))
 }
 
-/// The time after which the next message follows one that does not arrive.
+/// The time after which the next message is published if a message does not arrive.
 const PERIOD: Duration = Duration::from_millis(20);
 
-/// The nodes and the publishers of the topic in a host, by the name of the node.
+/// The number of nodes or publishers of the topic in a host whose node has this name.
 fn count(host: &Arc<Participant>, role: Role, node: &str) -> usize {
     let is_it = |entry: &&gantry_shm::GraphEntry| {
         let found = &entry.description;
@@ -39,7 +40,7 @@ fn count(host: &Arc<Participant>, role: Role, node: &str) -> usize {
     host.graph().unwrap().iter().filter(is_it).count()
 }
 
-/// A stream of numbered messages, and the numbers that arrive.
+/// A stream of numbered messages, and the numbers of the messages that have arrived.
 struct Stream {
     publisher: Publisher<Text>,
     listener: Subscription,
@@ -48,7 +49,7 @@ struct Stream {
 }
 
 impl Stream {
-    /// Publishes until this number of messages that follow each other arrived.
+    /// Publishes until `count` consecutive messages have arrived.
     fn run(&mut self, count: usize, what: &str) {
         let (begin, mut since) = (self.heard.len(), Instant::now());
         eventually(what, || {
@@ -88,7 +89,7 @@ fn two_hubs_between_the_same_networks_carry_each_message_once() {
         });
         let mut stream = Stream { publisher, listener, sent: 0, heard: Vec::new() };
         stream.run(50, "messages over a hub");
-        // A node that came back would be there by now.
+        // If a node came back to its own domain, the node would be there twice by now.
         assert_eq!([&near, &far].map(|host| count(host, Role::Node, "/talker")), [1, 1]);
         assert_eq!([&near, &far].map(|host| count(host, Role::Node, "/far_listener")), [1, 1]);
         assert_eq!(count(&far, Role::Publisher, "/talker"), 1);
@@ -102,7 +103,7 @@ fn two_hubs_between_the_same_networks_carry_each_message_once() {
             assert_eq!((texts.as_slice(), late.take().unwrap().is_none()), (&b"23"[..], true), "joiner {joiner}");
         }
 
-        // The hub that started last carries: the other one takes its place.
+        // The hub that started last carries the messages. After it has ended, the other hub does.
         let [_other, carrying] = hubs;
         carrying.into_iter().for_each(|bridge| assert!(bridge.terminate().success()));
         stream.run(50, "messages over the other hub");

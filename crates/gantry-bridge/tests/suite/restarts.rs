@@ -1,4 +1,4 @@
-//! Bridges that are killed and started again.
+//! Tests of bridges that are killed and started again.
 
 use super::{
     hosts::*,
@@ -9,7 +9,7 @@ use gantry::Qos;
 use gantry_msgs::std_msgs::msg::String as Text;
 use gantry_shm::Sample;
 
-/// The kills; the environment may ask for more.
+/// The number of kills; an environment variable may set another number.
 fn rounds() -> u64 {
     std::env::var("BRIDGE_TEST_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(6)
 }
@@ -41,7 +41,7 @@ fn each_late_joiner_gets_the_latched_samples_once_after_each_kill() {
             let mut say_next = |number| _ = say(publisher, &format!("{round:04} {number}"));
             (0..4).for_each(&mut say_next);
             let text = format!("{round:04}").into_bytes();
-            // Samples of a publisher of an earlier round may still be there.
+            // Samples of a publisher of an earlier round may still arrive; they are ignored.
             let of_round = |samples: Vec<Sample>| -> Vec<u8> {
                 let found = samples.into_iter().filter(|sample| sample.bytes()[4..8] == text);
                 found.map(|sample| sample.bytes()[9]).collect()
@@ -54,11 +54,11 @@ fn each_late_joiner_gets_the_latched_samples_once_after_each_kill() {
                 while found.last() != Some(&b'3') {
                     found.extend(of_round(take(&mut late, 1)));
                 }
-                // It may have come before the oldest samples, which were under way.
+                // The subscription may have joined before the oldest samples, which were still under way.
                 assert!(found.len() >= 3 && b"0123".ends_with(&found), "round {round}: {found:?}");
                 joiners.push(late);
             }
-            // A repetition would come before the next sample.
+            // A repeated sample would arrive before the next one.
             say_next(4);
             for late in &mut joiners {
                 let mut found = Vec::new();

@@ -9,8 +9,8 @@ use gantry_msgs::std_msgs::msg::String as Text;
 use serde::Serialize;
 use std::{fmt, time::Duration};
 
-/// The time to wait for the status of a bridge. A bridge publishes its status once a second, and its last status
-/// is latched.
+/// The time to wait for the status of a bridge. A bridge publishes its status once a second, and its last status is
+/// latched (TRANSIENT_LOCAL).
 const PATIENCE: Duration = Duration::from_secs(3);
 
 #[derive(Debug, Args)]

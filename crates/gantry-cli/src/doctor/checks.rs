@@ -6,7 +6,7 @@ use gantry::{BRIDGE_NODE, other_hosts_variable};
 use gantry_shm::{DomainReport, EndpointDescription, ProcessReport, PublisherState};
 use std::collections::BTreeMap;
 
-/// The free shared memory below which a doubt is reported: one large image needs this much.
+/// The free shared memory below which a doubt is reported: a large image needs 64 MiB.
 const LITTLE_BYTES: u64 = 64 << 20;
 /// The number of free files below which a doubt is reported: each process needs one, and each publisher one more.
 const FEW_FILES: u64 = 100;
@@ -55,7 +55,7 @@ pub fn check_machine(memory: &SharedMemory, limits: &Limits, doubts: &mut Vec<St
     }
 }
 
-/// `all` has the reports on all domains of this user.
+/// Checks one domain. `all` has the reports on all domains of this user, in which missing endpoints are looked for.
 pub fn check_domain(
     id: u32,
     report: &DomainReport,

@@ -33,7 +33,8 @@ struct Topic {
 }
 
 impl Topic {
-    /// Whether the client for which this publisher exists is gone: the server keeps the publisher for a while.
+    /// Whether the publisher sends the replies to one client that is gone. The server removes such a publisher a
+    /// little later.
     fn is_over(&self) -> bool {
         is_of_gone_client(&self.name, self.subscriptions)
     }

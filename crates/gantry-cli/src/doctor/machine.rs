@@ -109,7 +109,8 @@ impl fmt::Display for SharedMemory {
     }
 }
 
-/// The limits of this process, which also apply to programs from the same shell. `None` means no limit.
+/// The resource limits of this process, which other programs started from the same shell also have. `None`
+/// means no limit.
 #[derive(Debug, Serialize)]
 pub struct Limits {
     /// `ulimit -n`.

@@ -1,8 +1,8 @@
 //! `gantry doctor`: inspects the machine, its limits, and the domains of this user, and reports problems.
 //!
 //! By default the text is short: problems, doubts, and one line for each node. The command joins no domain and
-//! writes nothing. A PROBLEM needs an action and makes the exit code 1; a DOUBT may explain a complaint, but may
-//! also be on purpose.
+//! writes nothing. A PROBLEM needs an action and makes the exit code 1; a DOUBT may explain a fault that the user
+//! sees, but may also be intended.
 
 mod checks;
 mod domain;
@@ -18,8 +18,8 @@ use machine::{Limits, Machine, SharedMemory};
 use serde::Serialize;
 use std::{fmt, thread, time::Duration};
 
-/// The time between two inspections of a domain with problems: a problem that is gone then came from a program
-/// that was leaving.
+/// The time between two inspections of a domain with problems. A problem that only the first one finds came from a
+/// program that was leaving.
 const SECOND_LOOK: Duration = Duration::from_millis(200);
 
 /// Without --domain-id, all domains of this user are shown.
@@ -77,7 +77,7 @@ impl Arguments {
 
 impl Report {
     fn new(domain_id: Option<u32>, detail: Detail) -> Result<Report> {
-        // All domains are read, with hidden nodes, because any of them may have the missing endpoint.
+        // Any domain may have a missing endpoint, so all domains are read, with their hidden nodes.
         let mut all = Vec::new();
         for id in gantry_shm::domains()? {
             all.extend(look(id)?.map(|report| (id, report)));
@@ -95,7 +95,8 @@ impl Report {
     }
 }
 
-/// Inspects a domain. If there are problems, it is inspected again, and problems that are gone are left out.
+/// Inspects a domain. If there are problems, the domain is inspected again, and only problems of both inspections
+/// are reported.
 fn look(domain_id: u32) -> Result<Option<DomainReport>> {
     let report = gantry_shm::inspect(domain_id)?;
     if report.as_ref().is_none_or(|report| report.problems.is_empty()) {

@@ -197,7 +197,8 @@ impl Endpoint {
 }
 
 impl Publisher {
-    /// Whether this publisher sends replies to a client that is gone: the server keeps the publisher for a while.
+    /// Whether the publisher sends the replies to one client that is gone. The server removes such a publisher a
+    /// little later.
     fn is_over(&self) -> bool {
         is_of_gone_client(&self.endpoint.topic, self.readers.len())
     }

@@ -32,7 +32,7 @@ impl Command {
     }
 }
 
-/// The kinds of types that are listed; all without an option.
+/// The kinds of types that are listed; all kinds if no option is given.
 #[derive(Clone, Copy, Debug, Args)]
 struct Kinds {
     /// List only messages

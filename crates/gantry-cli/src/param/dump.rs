@@ -8,7 +8,8 @@ use gantry_dynamic::{Value, Yaml};
 use serde::{Serialize, Serializer};
 use std::{borrow::Cow, collections::BTreeMap, fmt};
 
-/// The largest number of name parts that become nested mappings, so that they do not exhaust the stack.
+/// The largest number of parts of a name that become nested mappings. The limit bounds the recursion, and so
+/// the stack.
 const MAX_DEPTH: usize = 50;
 
 #[derive(Debug, Args)]
@@ -62,8 +63,8 @@ fn why_left_out(value: &ParameterValue<'_>) -> Option<&'static str> {
     }
 }
 
-/// Puts a value into nested mappings for the parts of its name. A name that is also a prefix of other names keeps
-/// its dots, as does a name with empty parts.
+/// Puts a value into nested mappings for the parts of its name. A name is not divided at its dots if it is also a
+/// prefix of other names, or has empty parts.
 fn insert<'a>(tree: &mut BTreeMap<String, Tree<'a>>, name: &str, value: ParameterValue<'a>, depth: usize) {
     let parts = name.split_once('.').filter(|(prefix, rest)| depth > 0 && !prefix.is_empty() && !rest.is_empty());
     match parts {

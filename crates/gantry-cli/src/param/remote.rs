@@ -8,7 +8,7 @@ use gantry_command::{
 use gantry_dynamic::{DynamicMessage, Value};
 use std::time::Duration;
 
-/// The time that a node has to answer, as in `ros2 param`.
+/// The time that a node has to answer, the same as in `ros2 param`.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A node whose parameters the command reads or sets.
@@ -68,8 +68,8 @@ pub fn messages<'a>(message: &DynamicMessage<'a>, path: &str) -> impl Iterator<I
     })
 }
 
-/// The types of `rcl_interfaces/msg/ParameterType` by their numbers: the name in `ros2 param describe`, the words
-/// in `ros2 param get`, and the field with the value.
+/// The types of `rcl_interfaces/msg/ParameterType`, indexed by their numbers. Each element has the name in `ros2
+/// param describe`, the words in `ros2 param get`, and the field of `ParameterValue` that has the value.
 const TYPES: [(&str, &str, &str); 10] = [
     ("not set", "Parameter not set.", ""),
     ("boolean", "Boolean value is:", "bool_value"),

@@ -92,7 +92,7 @@ impl fmt::Display for Success<'_> {
     }
 }
 
-/// A sentence with the node's reason, if it has one.
+/// The sentence, followed by the node's reason if there is one.
 fn with(sentence: &str, reason: &str) -> String {
     if reason.is_empty() { sentence.to_owned() } else { format!("{sentence}: {reason}") }
 }

@@ -88,7 +88,7 @@ impl Arguments {
 
     /// The bytes of the response; `None` if the program shuts down.
     fn call(&self, client: &mut GenericClient, request: &[u8]) -> Result<Option<Vec<u8>>> {
-        // A known server is matched within milliseconds, or there is a reason why not.
+        // A server in the graph is matched within milliseconds; otherwise there is a mismatch, which is printed.
         if !client.wait_for_service(self.timeout.unwrap_or(Duration::from_secs(10)))? && gantry::ok() {
             let why = client.mismatches()?.join("; ");
             return Err(Failure::new(format!("the server of {} is not matched: {why}", client.service_name())));

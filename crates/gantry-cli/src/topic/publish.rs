@@ -131,7 +131,7 @@ impl Arguments {
                 say(format_args!("WARNING: topic [{topic}] has no subscription yet{hint}"));
             }
             session.output.remark(&format!("Waiting for at least {count} matching subscription(s)..."))?;
-            // The next round reports a subscription of another type as an error.
+            // A subscription of another type makes this call fail; the next round of the loop reports it as an error.
             let _ = publisher.wait_for_subscriptions(count, left.min(second));
         }
         Ok(gantry::ok())
@@ -165,7 +165,7 @@ fn mismatches(domain: &Domain, publisher: &GenericPublisher) -> Result<Option<St
     )))
 }
 
-/// The reason why this pair can never be matched; `None` if it is or may be matched.
+/// The reason why this pair can never be matched; `None` if it is matched or may be matched later.
 fn mismatch(pair: &Connection) -> Option<&str> {
     match &pair.state {
         ConnectionState::IncompatibleType(why) | ConnectionState::IncompatibleQos(why) => Some(why),

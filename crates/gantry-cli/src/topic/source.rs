@@ -17,7 +17,7 @@ use std::{
 /// The time between two reports.
 const REPORT: Duration = Duration::from_secs(1);
 
-/// A subscription to a topic of which only the name was known.
+/// A subscription to a topic whose type and QoS were found in the graph.
 pub struct Source {
     pub topic: String,
     pub topic_type: TopicType,
@@ -90,7 +90,7 @@ impl Source {
             }
             let end = [self.end, until].into_iter().flatten().min();
             let Some(left) = remaining(end) else { return Ok(None) };
-            // The wait returns an error if no publisher can be matched.
+            // Without a publisher that can be matched, the wait above returns an error, so it needs no report here.
             if self.subscription.publisher_count()? > 0 {
                 self.say_mismatches();
             }
@@ -108,7 +108,8 @@ impl Source {
         }
     }
 
-    /// Counts a message that could not be read. Reports the first, the tenth, the hundredth … of them.
+    /// Counts a message that could not be read. Prints a report for the first, the tenth, the hundredth such
+    /// message, and so on.
     pub fn pass_over(&mut self, sample: &GenericSample, malformed: &Failure) {
         self.subscription.skip_malformed(sample, malformed);
         let count = self.subscription.malformed();
@@ -117,8 +118,8 @@ impl Source {
         }
     }
 
-    /// Takes messages until the run ends, adds each to `window`, and prints a report each second, if there is one.
-    /// Times are counted from the call. A message that `add` cannot read is skipped.
+    /// Takes messages until the run ends, adds each to `window`, and each second prints the report of `window`, if
+    /// there is one. Times are counted from the call of this function. A message that `add` cannot read is skipped.
     pub fn report_each_second<W, R: Display + Serialize>(
         &mut self,
         output: Output,
@@ -171,15 +172,15 @@ pub fn never_published(domain: &Domain, name: &str, timeout: Duration) -> Result
     Ok(Failure::new(format!("{topic} had no publisher within {} s", timeout.as_secs_f64())))
 }
 
-/// The time until `end`; `None` when it has passed or the program shuts down. Without an end, about a day:
-/// callers loop.
+/// The time until `end`; `None` when it has passed or the program shuts down. If there is no end, the result is a
+/// day, after which callers call again.
 fn remaining(end: Option<Instant>) -> Option<Duration> {
     let left = end.map_or(Duration::from_secs(86_400), |end| end.saturating_duration_since(Instant::now()));
     (gantry::ok() && !left.is_zero()).then_some(left)
 }
 
-/// The remark about a topic without a publisher. It also names similar topics, and other subscriptions to the
-/// topic that wait.
+/// The remark about a topic without a publisher. The remark also names similar topics, and other subscriptions to
+/// the topic that have no publisher either.
 fn not_published(domain: &Domain, topic: &str) -> Result<String> {
     let mut remark = format!("WARNING: topic [{topic}] does not appear to be published yet");
     let subscriptions = domain.node.subscriptions_info_by_topic(topic)?;

@@ -165,7 +165,7 @@ impl Sizes {
         }
     }
 
-    /// The bandwidth until `now`; `None` before the second message.
+    /// The bandwidth from the first message of the window until `now`; `None` before the second message.
     pub fn bandwidth(&self, now: Duration) -> Option<Bandwidth> {
         let (first, _) = self.messages.front().filter(|_| self.messages.len() > 1)?;
         let seconds = now.saturating_sub(*first).as_secs_f64();
@@ -183,7 +183,7 @@ impl Sizes {
 
 impl fmt::Display for Bandwidth {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // All numbers have the unit of the bandwidth, as in `ros2 topic bw`.
+        // All numbers of a line have the unit that fits the bandwidth, as in `ros2 topic bw`.
         let text = |bytes: f64| match self.bytes_per_s {
             rate if rate < 1e3 => format!("{bytes:.0} B"),
             rate if rate < 1e6 => format!("{:.2} KB", bytes / 1e3),

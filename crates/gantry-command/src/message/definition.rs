@@ -4,7 +4,8 @@ use super::TopicType;
 use crate::error::Result;
 use gantry_idl::{BaseType, MessageDefinition};
 
-/// The largest number of bytes in the text of a definition: nested messages of another process can make it long.
+/// The largest number of bytes in the text of a definition: a definition from another process may nest
+/// messages deeply.
 const MAX_TEXT_BYTES: usize = 1 << 20;
 
 impl TopicType {

@@ -57,7 +57,7 @@ impl TopicType {
             .map_err(|error| Failure::new(format!("Failed to populate field: {error}")))
     }
 
-    /// Refuses a path to which no field in the type leads. Indices are not checked.
+    /// Fails if no field of the type has this path. Indices in the path are not checked.
     pub fn check_path(&self, path: &str) -> Result<()> {
         let mut message = self.definitions.message(&self.name);
         for part in path.split('.') {
@@ -104,7 +104,7 @@ impl fmt::Display for Printed<'_> {
     }
 }
 
-/// JSON has the whole value: the options that shorten the text have no effect.
+/// In JSON, the value is complete: the options that shorten the text have no effect.
 impl Serialize for Printed<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         json_of(self.value).serialize(serializer)

@@ -61,7 +61,7 @@ fn write_float(value: f64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     write!(f, "{digits}e{sign}{exponent:0>2}")
 }
 
-/// Writes the text in single quotes, or in double quotes if it contains only single quotes.
+/// Writes the text in single quotes or, if it contains single quotes but no double quotes, in double quotes.
 fn write_text(chars: impl Iterator<Item = char> + Clone, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let has = |quote| chars.clone().any(|char| char == quote);
     let quote = if has('\'') && !has('"') { '"' } else { '\'' };

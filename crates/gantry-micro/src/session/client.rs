@@ -12,20 +12,21 @@ use gantry_xrce::{
     wire::Time,
 };
 
-/// The largest number of messages that one `spin_once` takes. The limit ends the call even if the line is never empty.
+/// The largest number of messages that one `spin_once` reads. The limit ends the call even if messages arrive
+/// without end.
 const MAX_INCOMING: u8 = 16;
 
-/// A node on a microcontroller. It connects to an agent, connects again when the agent was gone, and has its
-/// publishers, subscriptions and services created after each connection.
+/// A node on a microcontroller. It connects to an agent, connects again after the agent was gone, and asks for its
+/// publishers, subscriptions and services in each new session.
 pub struct Client<'a, T> {
     transport: T,
     session: Session<'a>,
     registry: Registry<'a>,
     incoming: &'a mut [u8],
-    /// The message that the line has not taken completely.
+    /// The message that is being sent, of which the line has not accepted all bytes yet.
     outgoing: &'a mut [u8],
     outgoing_bytes: usize,
-    /// Whether the last `spin_once` took as many messages as it may, so there may be more.
+    /// Whether the last `spin_once` reached its limit of messages, so that more may be waiting.
     may_have_more: bool,
     is_closed: bool,
 }
@@ -51,13 +52,13 @@ impl<'a, T: Transport> Client<'a, T> {
     }
 
     /// Reads the bytes that have arrived, connects if there is no session, requests the objects that the agent has
-    /// not created yet, and writes the bytes that the line takes now. Messages go to the queues of subscriptions,
-    /// services and service clients, and all other events to `handle`. Call it when bytes arrive, at
-    /// [`Self::deadline`] at the latest, and after publishing.
+    /// not created yet, and writes the bytes that the line accepts without blocking. Messages go to the queues of
+    /// subscriptions, services and service clients, and all other events to `handle`. Call `spin_once` when bytes
+    /// arrive, at [`Self::deadline`] at the latest, and after publishing.
     ///
     /// # Errors
-    /// The first error of the transport. The session continues and handles bytes that it lost as bytes that the
-    /// line lost.
+    /// The first error of the transport. The session continues: bytes that the error lost are sent again as after a
+    /// loss on the line.
     pub fn spin_once(&mut self, now: Instant, mut handle: impl FnMut(Event<'_>)) -> Result<(), T::Error> {
         if !self.is_closed {
             self.session.open(now);
@@ -107,8 +108,8 @@ impl<'a, T: Transport> Client<'a, T> {
     }
 
     /// The latest time at which [`Self::spin_once`] must be called, if no bytes arrive and nothing is published
-    /// before. The time lies in the past if the line has taken only a part of a message, or if more messages may
-    /// be waiting than the last call took.
+    /// before. The time lies in the past if the line has accepted only a part of a message, or if the last call did
+    /// not read all messages that may be waiting.
     pub fn deadline(&self) -> Option<Instant> {
         let is_busy = self.may_have_more || self.outgoing_bytes > 0;
         if is_busy { Some(Instant::default()) } else { self.session.deadline() }
@@ -130,8 +131,8 @@ impl<'a, T: Transport> Client<'a, T> {
         self.is_closed = false;
     }
 
-    /// Asks for the agent's time with the next [`Self::spin_once`]; the event [`Event::Clock`] follows. Several
-    /// messages are exchanged, and the best exchange counts.
+    /// Asks for the agent's time with the next [`Self::spin_once`]; the event [`Event::Clock`] follows. The client
+    /// exchanges several pairs of time stamps, and uses the one with the smallest error.
     pub fn synchronise(&mut self) {
         self.session.synchronise();
     }

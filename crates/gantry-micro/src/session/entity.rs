@@ -17,7 +17,7 @@ pub(crate) struct Entity<'a> {
     qos: Cell<Qos>,
     /// The number in the identifiers of the entity's objects; 0 before the entity is created.
     number: Cell<u16>,
-    /// The number of requests for the entity's objects that were written in this session.
+    /// The number of requests to create the entity's objects that were written in this session.
     step: Cell<u8>,
     state: Cell<EntityState>,
     counts: Cell<EntityCounts>,
@@ -47,8 +47,8 @@ pub struct EntityCounts {
     pub refused: u32,
     /// Messages that came into the queue.
     pub received: u32,
-    /// The number of messages that were lost because the queue was full (KEEP_LAST). The lost message is the
-    /// oldest one in the queue, or the new one if a view still uses the slot.
+    /// The number of messages that were lost because the queue was full (KEEP_LAST). The lost message is the oldest
+    /// one in the queue, or the new one if a view still uses the slot of the oldest one.
     pub overwritten: u32,
     /// The number of received messages that were longer than the queue's `SIZE`, or of messages to send that were
     /// longer than the session's memory.
@@ -64,8 +64,8 @@ pub(crate) trait Endpoint<'a> {
     /// The kind of the entity's object that sends or receives data.
     fn kind(&self) -> ObjectKind;
 
-    /// Writes the next request for the entity's objects, and returns whether there was one. Each kind of entity
-    /// has its own implementation, so that the code of unused kinds is not linked.
+    /// Writes the next request to create an object of the entity. Returns whether there was a request left. Each
+    /// kind of entity has its own implementation, so that the code of unused kinds is not linked.
     fn create(&self, session: &mut Session<'_>) -> Result<bool, WriteError>;
 
     /// Takes data of its object.
@@ -159,7 +159,7 @@ impl<'a> Entity<'a> {
         }
     }
 
-    /// Counts a message that is not of the entity's type.
+    /// Returns `view` unchanged, and counts an error as a message that is not of the entity's type.
     pub fn checked<V>(&self, view: gantry_cdr::Result<V>) -> gantry_cdr::Result<V> {
         if view.is_err() {
             self.count(|counts| &mut counts.invalid);

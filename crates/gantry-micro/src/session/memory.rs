@@ -11,12 +11,12 @@ pub(crate) type Session<'a> = ClientSession<Slots<'a>, Slots<'a>, &'a mut [u8], 
 /// The memory of a client's session. `MTU` is the largest length of a message of the transport in bytes; `HISTORY`
 /// is the number of messages that wait for an acknowledgement, from 1 to 16.
 ///
-/// The memory has `2 × HISTORY + 3` buffers of `MTU` bytes, and 8 bytes for each: `HISTORY` buffers for reliable
-/// output, as many for reliable input, and one each for best-effort output, for the message that is received and
-/// for the message that is sent. All bytes are zero at first, so that a static lies in `.bss`.
+/// The memory has `2 × HISTORY + 3` buffers of `MTU` bytes, and 8 bytes for each buffer: `HISTORY` buffers for
+/// reliable output, as many for reliable input, and one each for best-effort output, for the message that is
+/// received and for the message that is sent. All bytes are zero at first, so that a static lies in `.bss`.
 ///
 /// A reliable message of up to `HISTORY × (MTU - 12) - 8` bytes can be published, and a message of three quarters of
-/// `HISTORY × MTU` bytes can be received: the other quarter of the slots keeps messages that come before their turn.
+/// `HISTORY × MTU` bytes can be received: the other quarter of the slots holds messages that arrive out of order.
 #[derive(Debug)]
 pub struct Memory<const MTU: usize = 512, const HISTORY: usize = 4> {
     output: ArraySlots<MTU, HISTORY>,

@@ -3,7 +3,7 @@
 use arrayvec::ArrayString;
 use core::ops::Range;
 
-/// The largest number of bytes of all names of one object.
+/// The largest number of bytes of all DDS names of one object together.
 pub(crate) const MAX_NAMES_BYTES: usize = 192;
 
 /// The names of one object, stored one after the other.
@@ -40,7 +40,7 @@ impl Names {
     fn add(&mut self, parts: &[&str]) -> Range<usize> {
         let begin = self.0.len();
         for part in parts {
-            // Longer names do not get here, because their entity was refused.
+            // This always succeeds: an entity with longer names was refused earlier.
             let _ = self.0.try_push_str(part);
         }
         begin..self.0.len()

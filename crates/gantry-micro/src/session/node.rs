@@ -10,10 +10,10 @@ pub struct Node<'a> {
     pub name: &'a str,
     /// The domain, `ROS_DOMAIN_ID`.
     pub domain_id: u16,
-    /// The key that distinguishes this microcontroller from the agent's others; not zero.
+    /// The key that distinguishes this microcontroller from the agent's other clients; not zero.
     pub key: ClientKey,
-    /// A random number that is drawn at each boot, for example from a noise source or a counter in flash memory.
-    /// It shows the agent at once that the board was reset. With `None`, a login within 100 ms of the last one
-    /// counts as a copy of it, and the first messages after this login are lost.
+    /// A random number that is drawn at each boot, for example from a noise source or a counter in flash memory. A
+    /// new number tells the agent that the board was reset. With `None`, a login within 100 ms after another one
+    /// counts as a copy of the other one, and the first messages after this login are lost.
     pub boot_nonce: Option<NonZeroU32>,
 }

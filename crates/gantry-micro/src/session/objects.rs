@@ -25,7 +25,7 @@ const PUBLISHER: ObjectId = ObjectId::new(1, ObjectKind::PUBLISHER);
 const SUBSCRIBER: ObjectId = ObjectId::new(1, ObjectKind::SUBSCRIBER);
 
 /// Writes the request for the node's object with the number `step`: participant, publisher, subscriber. Returns
-/// whether there is such an object.
+/// `false` if there is no object with this number.
 pub(crate) fn create_of_node(node: &Node<'_>, step: u8, session: &mut Session<'_>) -> Result<bool, WriteError> {
     let (object, description, owner) = match step {
         0 => {
@@ -149,7 +149,7 @@ fn request(
 ) -> Result<(), WriteError> {
     let payload =
         |request| Create { request: ObjectRequest { request, object }, object: Object::binary(description, owner) };
-    // An object that is left from an earlier session is a different one, so it is replaced.
+    // An object from an earlier session may differ from the new one, so it is replaced.
     session.request_in_fragments(Flags::REPLACE, &mut [0; MAX_REQUEST_BYTES], payload).map(drop)
 }
 

@@ -21,7 +21,7 @@ const NO_ROOM: ResultStatus = ResultStatus { status: StatusValue::RESOURCES, imp
 /// The entities of a client, newest first.
 pub(crate) struct Registry<'a> {
     node: Node<'a>,
-    /// The number of requests for the node's objects that were written in this session.
+    /// The number of requests to create the node's objects that were written in this session.
     step: u8,
     first: Option<&'a dyn Endpoint<'a>>,
 }
@@ -62,7 +62,7 @@ impl<'a> Registry<'a> {
         self.endpoints().find(|endpoint| endpoint.entity().number() == number)
     }
 
-    /// Writes the requests for objects that were not requested in this session yet, until the stream is full.
+    /// Writes the requests to create objects that this session has not requested yet, until the stream is full.
     #[inline(never)]
     pub fn create(&mut self, session: &mut Session<'_>, handle: &mut dyn FnMut(Event<'_>)) {
         if !session.is_connected() {
@@ -139,7 +139,7 @@ impl<'a> Registry<'a> {
         let Some(endpoint) = self.find(object.number()) else { return };
         let entity = endpoint.entity();
         if !is_ok {
-            // An entity that is created stays created: in this case the agent refuses one message.
+            // If the entity exists already, it stays Ready: the agent has refused one of its messages.
             if entity.state() == EntityState::Waiting {
                 entity.set_state(EntityState::Refused(status.status));
             } else {

@@ -38,7 +38,7 @@ impl<'s, 'a, 'e> Writing<'s, 'a, 'e> {
         let (prefix, entity) = (self.prefix, self.entity);
         let mut slot = self.begin(length)?;
         let bytes = slot.bytes();
-        // The data header before the message gives room to build the message at an aligned address.
+        // The data header before the message leaves room to build the message at an aligned address.
         let begin = start.saturating_sub(bytes.as_ptr().addr().wrapping_add(start) % BODY_ALIGN);
         let mut view = M::build(bytes.get_mut(begin..begin + length).unwrap_or_default(), shape)?;
         fill(&mut view);
@@ -104,8 +104,9 @@ fn commit(mut slot: DataSlot<'_>, entity: &Entity<'_>, prefix: &[u8], length: us
     request
 }
 
-/// Moves `length` bytes from `from` up to `to`, by less than 8 bytes. If `MTU` is a multiple of 8, this is seldom
-/// needed. `copy_within` would be faster, but its `memmove` would be the longest function in the firmware.
+/// Moves `length` bytes from the offset `from` to the offset `to`, which is less than 8 bytes higher. If `MTU` is a
+/// multiple of 8, the two are mostly equal. `copy_within` would be faster, but its `memmove` would be the longest
+/// function in the firmware.
 fn move_up(bytes: &mut [u8], from: usize, to: usize, length: usize) {
     if from == to {
         return;

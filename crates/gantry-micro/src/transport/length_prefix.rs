@@ -4,8 +4,7 @@ use super::{Chunk, Transport};
 use embedded_io::{Read, ReadReady, Write, WriteReady};
 use gantry_xrce::framing::{LengthPrefixDecoder, length_prefix};
 
-/// Messages over a connection. Bytes that `read_ready` and `write_ready` announce must be read and written
-/// without blocking.
+/// Messages over a connection. After `read_ready` or `write_ready` returned `true`, the connection must not block.
 ///
 /// After an error of the connection, make a new connection and a new transport: on the old transport, the agent
 /// would take the rest of a message for the beginning of another one.

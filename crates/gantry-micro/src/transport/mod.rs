@@ -21,8 +21,8 @@ pub trait Transport {
     /// An error of the line.
     type Error: core::fmt::Debug;
 
-    /// Sends a message, or as much of it as the line takes now. Returns whether all of it is sent; if not, the
-    /// caller calls again with the same message, until all is sent.
+    /// Sends a message, or as much of it as the line accepts without blocking. Returns whether the whole message is
+    /// sent; if not, the caller calls again with the same message.
     ///
     /// # Errors
     /// An error of the line; the message is lost.
@@ -36,7 +36,7 @@ pub trait Transport {
     fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<usize>, Self::Error>;
 }
 
-/// Bytes that are on their way between a line and a framing.
+/// Bytes between a line and its framing: they have been read but not decoded, or encoded but not written.
 #[derive(Debug)]
 struct Chunk {
     bytes: [u8; Self::BYTES],

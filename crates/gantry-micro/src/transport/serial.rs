@@ -4,11 +4,10 @@ use super::{Chunk, Transport};
 use embedded_io::{Read, ReadReady, Write, WriteReady};
 use gantry_xrce::framing::{SerialCounters, SerialDecoder, SerialEncoder};
 
-/// Messages over a serial port. Bytes that `read_ready` and `write_ready` announce must be read and written
-/// without blocking.
+/// Messages over a serial port. After `read_ready` or `write_ready` returned `true`, the port must not block.
 ///
 /// A frame is written in parts if the port has too little room. After lost or damaged bytes, the framing finds the
-/// next frame, and counts the bytes.
+/// next frame, and counts the dropped bytes.
 #[derive(Debug)]
 pub struct SerialTransport<P> {
     port: P,

@@ -102,7 +102,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Simulates steps until the condition holds, at most for a minute.
+    /// Simulates steps until `condition` holds, for at most a minute.
     #[track_caller]
     pub fn until(&mut self, what: &str, mut condition: impl FnMut(&mut Self) -> bool) {
         let end_us = self.now_us + 60_000_000;

@@ -21,7 +21,7 @@ const fn table() -> [u16; 16] {
     table
 }
 
-/// The checksum of the bytes before, which is `crc`, and of one more byte.
+/// The checksum after one more byte; `crc` is the checksum of the bytes before.
 pub(super) fn update(crc: u16, byte: u8) -> u16 {
     let crc = crc ^ u16::from(byte);
     let crc = crc >> 4 ^ TABLE[usize::from(crc & 0xf)];

@@ -19,7 +19,7 @@ pub fn length_prefix(message_bytes: usize) -> Result<[u8; 2], TooLong> {
 #[derive(Clone, Debug, Default)]
 pub struct LengthPrefixDecoder {
     length: u16,
-    /// The number of received bytes of this message, including the two bytes of its length.
+    /// The number of received bytes of the present message, including the two bytes of its length.
     position: u32,
     too_long: u32,
     dropped_bytes: u32,

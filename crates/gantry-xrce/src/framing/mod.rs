@@ -1,8 +1,8 @@
 //! Framings, which carry messages over byte streams and CAN-FD.
 //!
 //! Datagrams (UDP) need no framing. A decoder takes chunks of any size, and an encoder gives chunks of any size.
-//! Neither borrows the message between calls: the caller passes the same memory each time, so a driver can store
-//! both codec and memory in one struct.
+//! Neither of them borrows the message between calls: the caller passes the same memory each time, so a driver can
+//! store a decoder or an encoder and its memory in one struct.
 //!
 //! # Invariants
 //! - A decoder accounts for each byte: it belongs to a delivered frame, to dropped data, or to the frame that is

@@ -53,7 +53,7 @@ pub enum AgentEvent<'a> {
     },
     /// To write data.
     Write {
-        /// The stream of the request. If the object is unknown, the answer is sent in this stream.
+        /// The stream of the request. If the object is unknown, a STATUS is sent in this stream.
         stream: StreamId,
         /// The request, and the object.
         request: ObjectRequest,
@@ -65,7 +65,8 @@ pub enum AgentEvent<'a> {
     },
     /// To get data of an object.
     Read {
-        /// The stream for the data. If the object is unknown, the answer is sent in this stream, too.
+        /// The stream in which the client wants the data. If the object is unknown, the STATUS is sent in this
+        /// stream, too.
         stream: StreamId,
         /// The object, and the amount and rate of data that the client wants.
         read: ReadData<'a>,
@@ -115,8 +116,8 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> AgentSession<O, I, A, B
         &self.link
     }
 
-    /// Takes a message of this session, whose header has been read. `time` is the current time of the agent's
-    /// clock, for time stamps.
+    /// Takes a message of this session, whose header has been read. `time` is the current time of day at the agent,
+    /// for time stamps.
     pub fn receive(
         &mut self,
         header: &Header,
@@ -180,12 +181,12 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> AgentSession<O, I, A, B
         self.link.write(stream, &[&header, identity, message])
     }
 
-    /// Puts as much data into the reliable stream as there is room for; for data that is longer than all slots
-    /// together. Pass the same data in each call; `sent` is 0 at first, and then the result of the last call.
-    /// Returns `None` when all data is in the stream; until then the stream takes nothing else.
+    /// Sends data that is longer than all slots of the reliable stream together: each call puts as much data into the
+    /// stream as there is room for. Pass the same data in each call; `sent` is 0 at first, and then the result of the
+    /// last call. Returns `None` when all data is in the stream; until then the stream accepts no other message.
     ///
     /// # Errors
-    /// [`Refused`]: the stream has not all of other data yet, or the data is longer than 65531 bytes.
+    /// [`Refused`]: other such data is not complete in the stream yet, or the data is longer than 65531 bytes.
     pub fn send_part(
         &mut self,
         request: ObjectRequest,
@@ -215,7 +216,7 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> AgentSession<O, I, A, B
         Ok(DataSlot::new(slot, SubmessageId::DATA, request))
     }
 
-    /// Asks the client for a sign of life with the next messages.
+    /// Sends a question whether the client is alive with the next messages.
     pub fn ask(&mut self) {
         self.core.is_asking = true;
     }
@@ -225,7 +226,7 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> AgentSession<O, I, A, B
         self.core.unanswered >= MAX_UNANSWERED && now >= self.core.ask_at
     }
 
-    /// The next message to send; `None` if there is none. The caller repeats the call until then.
+    /// The next message to send; `None` if there is none. The caller repeats the call until the result is `None`.
     pub fn transmit(&mut self, now: Instant, time: Time) -> Option<&[u8]> {
         let Self { link, core } = self;
         let header = Header { key: core.peer.key, ..Header::streamless(core.peer.session) };
@@ -233,7 +234,7 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> AgentSession<O, I, A, B
             return link.control(&header, &TimestampReply { transmit: time, receive, originate }).ok();
         }
         if let Some(related) = core.answer.take() {
-            // The first byte of the implementation status means that the session is known.
+            // eProsima's clients read in the implementation status whether the agent knows the session: 1 means yes.
             let result = ResultStatus { implementation: 1, ..ResultStatus::OK };
             let reply = ObjectReply { related, result };
             return link.control(&header, &Info { reply, info: agent_info() }).ok();
@@ -278,7 +279,7 @@ struct Core {
     /// The time at which the client is asked whether it is alive, unless a message comes before.
     ask_at: Instant,
     unanswered: u8,
-    /// Whether the next messages ask the client for a sign of life, without counting the question as unanswered.
+    /// Whether the next messages ask the client whether it is alive, without counting the question as unanswered.
     is_asking: bool,
     /// The client's question about the agent.
     answer: Option<ObjectRequest>,

@@ -16,18 +16,19 @@ use crate::{
 };
 use core::num::NonZeroU32;
 
-/// The first interval between two CREATE_CLIENT. The interval doubles up to the longest one.
+/// The first interval between two CREATE_CLIENT. The interval doubles up to `MAX_RETRY_US`.
 const FIRST_RETRY_US: u32 = 50_000;
+/// The longest interval between two CREATE_CLIENT.
 const MAX_RETRY_US: u32 = 400_000;
 /// The silence of the agent after which the client asks whether the agent is alive.
 const SILENCE_US: u32 = 250_000;
 /// The number of consecutive unanswered questions after which the agent counts as gone.
 const MAX_UNANSWERED: u8 = 3;
 /// The number of unanswered probes of the reliable stream, in about two seconds, after which the client concludes
-/// that the agent has begun its streams anew, as after a CREATE_CLIENT that came late. The sequence numbers of
-/// both ends then differ.
+/// that the agent has begun its streams anew, for example because of a CREATE_CLIENT that arrived late. The
+/// sequence numbers of both ends then differ.
 const MAX_STALLED: u8 = 20;
-/// Requests of the session itself have reserved numbers.
+/// Reserved number of the DELETE that ends the session.
 const LOGOUT: RequestId = RequestId(2);
 const PING: RequestId = RequestId(3);
 
@@ -47,7 +48,7 @@ pub struct ClientConfig {
 pub enum Disconnected {
     /// The agent does not answer any more.
     Silent,
-    /// The agent is alive, but acknowledges none of the messages that are sent to it.
+    /// The agent is alive, but acknowledges none of the messages of the reliable stream.
     Stalled,
     /// The agent does not know the session: the agent was restarted, or has dropped the client.
     Unknown,
@@ -60,7 +61,7 @@ pub enum Disconnected {
 pub enum ClientEvent<'a> {
     /// A new session began. The agent has no objects of this client.
     Connected,
-    /// The agent refuses the client, which continues to ask.
+    /// The agent refuses the client. The client continues to send CREATE_CLIENT.
     Refused(ResultStatus),
     /// The session has ended. The client connects again, unless it closed the session itself.
     Disconnected {
@@ -175,11 +176,8 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> ClientSession<O, I, A, 
         Ok(request)
     }
 
-    /// As [`Self::request`], for a request that may be longer than a slot. The request is composed in `scratch`;
-    /// if it is longer than a slot, it is sent in fragments.
-    ///
-    /// # Errors
-    /// [`WriteError`].
+    /// Adds a request like [`Self::request`], but the request may be longer than a slot. The request is composed in
+    /// `scratch`; if it is longer than a slot, it is sent in fragments.
     pub fn request_in_fragments<'p, P: Payload<'p>>(
         &mut self,
         flags: Flags,
@@ -293,7 +291,7 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> ClientSession<O, I, A, 
         handle(ClientEvent::Disconnected { reason, forgotten });
     }
 
-    /// The next message to send; `None` if there is none. The caller repeats the call until then.
+    /// The next message to send; `None` if there is none. The caller repeats the call until the result is `None`.
     pub fn transmit(&mut self, now: Instant) -> Option<&[u8]> {
         let Self { link, core } = self;
         let header = Header { key: core.config.key, ..Header::streamless(core.session) };
@@ -352,7 +350,8 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> ClientSession<O, I, A, 
     }
 }
 
-/// A change that a message causes to the streams in which it arrived; the change waits until the message has been read.
+/// A change of the streams that a message causes. The change waits until the whole message has been read, because
+/// the message lies in these streams.
 #[derive(Debug)]
 enum Change {
     Connected { is_extended: bool },
@@ -366,13 +365,13 @@ struct Core {
     state: State,
     session: SessionId,
     last_request: RequestId,
-    /// The time at which the client asks whether the agent is alive, unless a message comes before.
+    /// The time at which the client asks whether the agent is alive, unless a message arrives before.
     ask_at: Instant,
     unanswered: u8,
-    /// The agent's question whether the client is alive.
+    /// The agent's question whether the client is alive, which has not been answered yet.
     answer: Option<ObjectRequest>,
     is_stamp_due: bool,
-    /// The time of the request for a time stamp that has not been answered.
+    /// The time at which the client sent its last request for a time stamp; `None` after the reply.
     stamped_at: Option<Instant>,
     clock: Option<AgentClock>,
     change: Option<Change>,

@@ -2,15 +2,13 @@
 
 use crate::{time::Instant, wire::Time};
 
-/// The assumed drift between two clocks, by which an old estimate loses precision. It is a little more than the
-/// drift of ordinary quartz crystals: 2⁻⁴ ns per µs, which is 62.5 parts per million. A shift needs less code than
-/// a division.
+/// The assumed drift between two clocks, by which the error bound of an estimate grows: 2⁻⁴ ns per µs (62.5 parts
+/// per million), a little more than the drift of ordinary quartz crystals. The value is a number of bits to shift
+/// by, because a shift needs less code than a division.
 const DRIFT_SHIFT: u32 = 4;
 
-/// The estimated offset of the agent's clock, from the exchange whose error bound is the smallest now.
-///
-/// The error bound of an exchange is half of its round trip at first, and grows with its age by the drift between
-/// two quartz clocks.
+/// The estimated offset of the agent's clock, from the exchange of time stamps that has the smallest error
+/// bound at present.
 #[derive(Clone, Copy, Debug)]
 pub struct AgentClock {
     /// The agent's time minus the local time.
@@ -19,8 +17,8 @@ pub struct AgentClock {
     measured_at: Instant,
 }
 
-/// The four time stamps of an exchange. The first and the last come from the client's clock, the others from
-/// the agent's.
+/// The four time stamps of an exchange. The client's clock gives the first and the last one, the agent's clock the
+/// other two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exchange {
     /// The client sent the request.

@@ -20,8 +20,8 @@ pub enum WriteError {
     Refused(#[from] Refused),
 }
 
-/// The bytes before the `length` bytes of data in a WRITE_DATA or DATA. A length of 0 means that the data ends
-/// with the last fragment.
+/// The bytes before the `length` bytes of data in a WRITE_DATA or DATA. The length field is 0 if the length does
+/// not fit in it: the data then ends with the last fragment.
 pub(super) fn data_header(id: SubmessageId, request: ObjectRequest, length: usize) -> [u8; DATA_HEADER_BYTES] {
     let [low, high] = u16::try_from(ObjectRequest::BYTES + length).unwrap_or(0).to_le_bytes();
     let [[r0, r1], [o0, o1]] = [request.request.0.to_be_bytes(), request.object.0.to_be_bytes()];
@@ -47,8 +47,8 @@ impl<'a> DataSlot<'a> {
         self.request
     }
 
-    /// The room for the data that `begin` reserved, preceded by [`DATA_HEADER_BYTES`]. The bytes before the data
-    /// may be used while the data is built at an aligned address; [`Self::commit`] overwrites them.
+    /// The room for the data, preceded by [`DATA_HEADER_BYTES`] bytes. The caller may use these bytes to build the
+    /// data at an aligned address; [`Self::commit`] overwrites them.
     pub fn bytes(&mut self) -> &mut [u8] {
         self.slot.bytes()
     }

@@ -8,12 +8,12 @@ use crate::wire::{
 };
 use core::num::NonZeroU32;
 
-/// The silence after which the agent asks a client whether it is alive. The first value is for clients with
-/// Gantry's extensions, which spin often, the second one for all other clients.
+/// The silence after which the agent asks a client with Gantry's extensions whether it is alive.
 const SILENCE_US: u32 = 1_000_000;
+/// The silence after which the agent asks any other client whether it is alive: such clients spin less often.
 const LENIENT_SILENCE_US: u32 = 10_000_000;
-/// eProsima's property for this silence, in milliseconds, and its limits: the agent must not ask a client all the
-/// time, and a client that is gone must not count as alive for hours.
+/// The property by which eProsima's clients set this silence, in milliseconds. The agent limits the value: it must
+/// not ask a client all the time, and a client that is gone must not count as alive for hours.
 const HARD_LIVELINESS: &[u8] = b"uxr_hl";
 const MIN_SILENCE_MS: u32 = 100;
 const MAX_SILENCE_MS: u32 = 60_000;
@@ -70,8 +70,8 @@ pub fn welcome<'a>(memory: &'a mut [u8], peer: &Peer, result: ResultStatus) -> R
     write(memory, &Header { key: peer.key, ..Header::streamless(peer.session) }, &StatusAgent { result, agent })
 }
 
-/// Writes the answer to a GET_INFO about the agent, which is a ping, into `memory`: INFO. INFO also answers any other
-/// message of a client without a session, and makes the client connect again; `header` is the header of that message.
+/// Writes an INFO into `memory`, as the answer to a GET_INFO about the agent (a ping), or to any other message of a
+/// client without a session, which then connects again. `header` is the header of the message that is answered.
 ///
 /// # Errors
 /// The memory is too short; 64 bytes are enough.

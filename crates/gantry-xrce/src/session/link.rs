@@ -12,22 +12,26 @@ use crate::{
     },
 };
 
-/// The largest length of a message outside of streams: a CREATE_CLIENT or a STATUS_AGENT with properties, or an INFO.
+/// The largest length of a message outside of streams. The longest ones are a CREATE_CLIENT or a STATUS_AGENT with
+/// properties, and an INFO.
 const CONTROL_BYTES: usize = 96;
-/// The bytes of an ACKNACK at the end of a message: up to 3 bytes of padding, a header of 4 bytes, and 5 bytes.
+/// The bytes of an ACKNACK at the end of a message: up to 3 bytes of padding, a header of 4 bytes, and a payload of
+/// 5 bytes.
 const MAX_TAIL_BYTES: usize = 12;
-/// The limits for the delay of an acknowledgement. Between these limits, the delay is a quarter of the round trip.
+/// The shortest delay of an acknowledgement, which is otherwise a quarter of the round trip.
 const MIN_DELAY_US: u32 = 500;
+/// The longest delay of an acknowledgement.
 const MAX_DELAY_US: u32 = 5_000;
-/// The delay for a peer that does not read acknowledgements at the end of data messages, and so waits for each
-/// acknowledgement. On a slow line, the data that answers the peer is still sent first: the acknowledgement is a
-/// frame of its own, which would delay the data for longer.
+/// The delay for a peer that does not read acknowledgements at the end of data messages, and so waits for a message
+/// with each acknowledgement. The delay lets data that answers the peer go first, because on a slow line the
+/// message with the acknowledgement would delay this data for longer than these 200 µs.
 const PLAIN_DELAY_US: u32 = 200;
 /// If the round trip is shorter than this, an acknowledgement at the end of a message delays the message only a
-/// little. On a slower line, the bytes of the acknowledgement take a millisecond (at 115200 bit/s), so an
-/// acknowledgement that can wait is sent when the line is idle.
+/// little. On a slower line (115200 bit/s), the bytes of the acknowledgement take a millisecond, so an
+/// acknowledgement that is not urgent is sent when the line is idle.
 const FAST_ROUND_TRIP_US: u32 = 1_000;
-/// The number of messages that are acknowledged at once, without the delay: the peer's window must not become empty.
+/// The number of unacknowledged messages at which the acknowledgement is sent at once, so that the sender never has
+/// to stop for a full window.
 const MAX_UNACKNOWLEDGED: u16 = 2;
 
 /// A loss of bytes that a stream could not deliver.
@@ -40,7 +44,7 @@ pub enum Loss {
         /// Bytes of the buffer.
         max_bytes: usize,
     },
-    /// Fragments of a submessage arrived, but not its end.
+    /// The first fragments of a submessage arrived, but its last one did not.
     Incomplete {
         /// Bytes that had come.
         length_bytes: usize,
@@ -60,7 +64,7 @@ pub enum Loss {
 /// An event that a link reports to its session.
 #[derive(Clone, Debug)]
 pub enum Incoming<'a> {
-    /// A submessage, except for the kinds that serve the streams.
+    /// A submessage, but not an ACKNACK, a HEARTBEAT or a FRAGMENT, which the streams handle.
     Submessage {
         /// The stream in which the submessage came.
         stream: StreamId,
@@ -69,7 +73,7 @@ pub enum Incoming<'a> {
     },
     /// Something was lost.
     Loss(Loss),
-    /// A message, or the rest of it, could not be read and is dropped.
+    /// A message, or its rest after a valid submessage, could not be read and is dropped.
     Malformed(Error),
 }
 
@@ -99,11 +103,13 @@ pub struct Link<O, I, A, B> {
     reliable_input: ReliableInput<I, A>,
     best_effort_output: BestEffortOutput<B>,
     best_effort_input: BestEffortInput,
-    /// Whether the peer reads acknowledgements that follow other submessages, and waits for delayed ones.
+    /// Whether the peer uses Gantry's extensions: it reads acknowledgements at the end of data messages, and allows
+    /// delayed ones.
     is_extended: bool,
     /// The latest time for sending a delayed acknowledgement.
     acknowledge_at: Option<Instant>,
-    /// Whether an acknowledgement was due, but a message had no room for it: it is sent before the next message.
+    /// Whether an acknowledgement was due but did not fit in the last message. It is then sent before the
+    /// next message.
     is_overdue: bool,
     malformed: u32,
     unknown_stream: u32,
@@ -136,7 +142,7 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> Link<O, I, A, B> {
         u16::from(self.reliable_output.reset()) + u16::from(self.best_effort_output.reset())
     }
 
-    /// The number of consecutive questions of the reliable output stream without a useful answer.
+    /// The number of consecutive probes of the reliable output stream that the peer has not answered usefully.
     pub fn unanswered(&self) -> u8 {
         self.reliable_output.unanswered()
     }
@@ -171,8 +177,8 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> Link<O, I, A, B> {
         if stream.is_reliable() { self.reliable_output.begin(bytes) } else { self.best_effort_output.begin(bytes) }
     }
 
-    /// Copies the parts of a submessage, including its header. In a reliable stream, a submessage that is longer
-    /// than a slot is divided into fragments. Does not block.
+    /// Copies a submessage with its header, which is given in several pieces, into the stream. In a reliable
+    /// stream, a submessage that is longer than a slot is divided into fragments. Does not block.
     ///
     /// # Errors
     /// [`Refused`]: not enough slots are free, or the submessage is longer than all slots together.
@@ -180,12 +186,11 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> Link<O, I, A, B> {
         if stream.is_reliable() { self.reliable_output.write(parts) } else { self.best_effort_output.write(parts) }
     }
 
-    /// Copies the parts of a submessage, from its byte `copied` on, into the free slots; for a submessage that is
-    /// longer than all slots of the reliable stream. Returns the number of bytes that have been copied in all.
-    /// Does not block.
+    /// Copies a submessage that is longer than all slots of the reliable stream, from its byte `copied` on, as far
+    /// as there are free slots. Returns the number of bytes that all calls have copied. Does not block.
     ///
     /// # Errors
-    /// [`Refused`]: another such message is not complete yet.
+    /// [`Refused`]: another such submessage is not complete in the stream yet.
     pub fn write_part(&mut self, parts: &[&[u8]], copied: usize) -> core::result::Result<usize, Refused> {
         self.reliable_output.write_part(parts, copied)
     }
@@ -211,7 +216,7 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> Link<O, I, A, B> {
         Ok(())
     }
 
-    /// Lets the next submessage begin a new message.
+    /// Ends the message that is being filled: the next submessage begins a new message.
     pub fn end_message(&mut self, stream: StreamId) {
         if stream.is_reliable() { self.reliable_output.end_message() } else { self.best_effort_output.end_message() }
     }
@@ -224,7 +229,7 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> Link<O, I, A, B> {
         write_control(&mut self.control, header, payload)
     }
 
-    /// Takes a message whose header has been read, and passes on the submessages that its stream delivers.
+    /// Reads a received message after its header, and passes on the submessages that the message's stream delivers.
     pub fn receive(&mut self, header: &Header, message: &[u8], now: Instant, handle: &mut dyn FnMut(Incoming<'_>)) {
         let body = message.get(header.bytes()..).unwrap_or_default();
         let mut streams = Reception { header_bytes: header.bytes(), stream: header.stream, malformed: 0, handle };
@@ -252,7 +257,8 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> Link<O, I, A, B> {
         self.delay_acknowledgement(now);
     }
 
-    /// Acknowledgements and heartbeats take effect when they arrive, even if the message with them waits for its turn.
+    /// Acknowledgements and heartbeats take effect on arrival, even if their message has to wait for
+    /// earlier messages.
     fn read_acknowledgements(&mut self, streams: &mut Reception<'_>, body: &[u8], now: Instant) {
         for submessage in Submessages::without_header(body, streams.header_bytes).map_while(Result::ok) {
             let mut payload = submessage.payload;
@@ -304,8 +310,8 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> Link<O, I, A, B> {
         }
     }
 
-    /// The next message of the streams; `None` if there is none. The caller repeats the call until then. `header`
-    /// has the session and the key.
+    /// The next message of the streams; `None` if there is none. The caller repeats the call until the result is
+    /// `None`. `header` has the session and the key.
     pub fn transmit(&mut self, header: &Header, now: Instant) -> Option<&[u8]> {
         let has_reliable = self.reliable_output.is_ready(now);
         let has_message = has_reliable || self.best_effort_output.is_ready();

@@ -20,8 +20,8 @@ pub enum Due {
     /// Nothing arrived since the last acknowledgement.
     #[default]
     No,
-    /// Messages arrived in order: the acknowledgement may be delayed if the peer agreed to that.
+    /// Messages arrived in order: the acknowledgement may be delayed if the peer has agreed to Gantry's extensions.
     Soon,
-    /// A message is missing or came twice, or the peer asked for an acknowledgement, which is therefore sent at once.
+    /// A message is missing or came twice, or the peer asked for an acknowledgement: it is sent at once.
     Now,
 }

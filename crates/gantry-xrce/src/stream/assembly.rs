@@ -1,7 +1,7 @@
 //! The assembly of a submessage from its fragments.
 
 /// A fragmented submessage whose last fragment has not arrived. Invariant: unless the submessage is skipped, the
-/// buffer has its first bytes, as many as fit.
+/// buffer has the submessage's bytes that have arrived, as many of them as fit.
 #[derive(Debug)]
 pub(super) struct Assembly {
     /// The number of bytes that arrived, including bytes that did not fit.
@@ -48,8 +48,8 @@ impl Assembly {
         }
     }
 
-    /// Gives up the submessage, because `length` bytes of a fragment, or other fragments, are lost. The following
-    /// fragments up to the last one are useless.
+    /// Gives up the submessage, because a fragment of `length` bytes could not be used, or other fragments are
+    /// lost. The following fragments up to the last one are useless.
     pub fn skip(&mut self, length: usize) {
         self.length = self.length.saturating_add(length);
         self.is_skipping = true;

@@ -5,7 +5,7 @@ use super::sequence::Sequence;
 use super::slots::{SlotMessage, Storage};
 use crate::time::Instant;
 
-/// A best-effort output stream. Its slots hold messages until the line takes them; one slot is enough.
+/// A best-effort output stream. Its slots hold messages until they are sent; one slot is enough.
 #[derive(Debug)]
 pub struct BestEffortOutput<S> {
     queue: Queue,
@@ -20,8 +20,8 @@ impl<S: Storage> BestEffortOutput<S> {
         Self { queue: Queue::new(), next: Sequence(0), sent: 0, storage }
     }
 
-    /// Reserves room for submessages of `length` bytes, including their headers: in the message that is sent next,
-    /// if it has room.
+    /// Reserves room for submessages of `length` bytes, including their headers: in the message that is being
+    /// filled, if it has room, or in a new message.
     ///
     /// # Errors
     /// [`Refused`]: no slot is free, or a slot is too short; a best-effort stream has no fragments.
@@ -29,7 +29,7 @@ impl<S: Storage> BestEffortOutput<S> {
         self.queue.begin(self.storage.slots(), length)
     }
 
-    /// Closes the newest message, which takes no more submessages.
+    /// Closes the newest message: no further submessage is added to it.
     pub fn end_message(&mut self) {
         self.queue.close();
     }
@@ -84,10 +84,10 @@ impl<S: Storage> BestEffortOutput<S> {
 pub struct BestEffortCounts {
     /// Messages that were taken.
     pub received: u32,
-    /// The number of messages that were skipped: lost, or overtaken by a newer one.
+    /// The number of skipped sequence numbers: their messages were lost, or a newer message overtook them.
     pub lost: u32,
-    /// The number of messages that were refused because they were older than the newest one, or duplicates of it.
-    /// A message that was overtaken also counts as lost.
+    /// The number of messages that were refused because they were not newer than the newest received message:
+    /// duplicates, and overtaken messages, which also count as lost.
     pub old: u32,
 }
 
@@ -105,7 +105,7 @@ impl BestEffortInput {
         Self { next: Sequence(0), counts: BestEffortCounts { received: 0, lost: 0, old: 0 } }
     }
 
-    /// Whether the message is newer than all earlier messages, so that its body has to be read.
+    /// Whether the message is newer than all earlier ones. If so, the caller reads its body.
     #[must_use]
     pub fn receive(&mut self, sequence: Sequence) -> bool {
         let Some(skipped) = sequence.distance_from(self.next) else {

@@ -3,8 +3,9 @@
 /// The deliveries of a reliable stream, which come in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delivery<'a> {
-    /// The submessages of a message, or one submessage assembled from fragments. None of them is a FRAGMENT. A length
-    /// of 0 in the header of an assembled submessage means the rest (eProsima's extension for more than 64 kB).
+    /// The submessages of a message, or one submessage assembled from fragments. None of them is a FRAGMENT. A
+    /// length of 0 in the header of an assembled submessage means all remaining bytes (eProsima's extension for
+    /// more than 64 kB).
     Submessages(&'a [u8]),
     /// A fragmented submessage that is longer than the buffer, and is lost.
     Oversize {
@@ -18,8 +19,8 @@ pub enum Delivery<'a> {
         /// Bytes that had arrived.
         length: usize,
     },
-    /// Messages that the peer does not have any more; the stream continues after them. This happens only if one
-    /// end of the stream lost its state.
+    /// Missing messages that the peer does not store any more; the stream continues after them. This happens only
+    /// if one end of the stream lost its state.
     Lost {
         /// The number of lost messages.
         count: u16,
@@ -30,7 +31,7 @@ pub enum Delivery<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Receipt {
-    /// The message was delivered, with the messages that waited for it.
+    /// The message was delivered, and so were the stored messages that follow it.
     Delivered,
     /// The message came before its turn and waits in a slot.
     Stored,

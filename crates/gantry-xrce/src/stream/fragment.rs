@@ -25,7 +25,8 @@ pub(super) enum Part<'a> {
     Malformed { length: usize },
 }
 
-/// The parts of a body, in order. eProsima's client puts the first fragment after other submessages if there is room.
+/// The parts of a body, in order: fragments, and submessages between them. eProsima's client puts the first
+/// fragment after other submessages if there is room.
 #[derive(Clone, Debug)]
 pub(super) struct Parts<'a>(pub &'a [u8]);
 
@@ -38,7 +39,8 @@ impl<'a> Iterator for Parts<'a> {
         loop {
             let rest = body.get(offset..).unwrap_or(&[]);
             let Some((&[id, flags, low, high], payload)) = rest.split_first_chunk::<SUBMESSAGE_HEADER_BYTES>() else {
-                // The end of the body, or fewer bytes than a header has, which the reader of submessages refuses.
+                // The end of the body, or fewer bytes than a header has, for which the reader of submessages
+                // returns an error.
                 self.0 = &[];
                 return if body.is_empty() { None } else { Some(Part::Submessages(body)) };
             };
@@ -55,7 +57,7 @@ impl<'a> Iterator for Parts<'a> {
                     let bytes = payload.get(..length);
                     return Some(bytes.map_or(Part::Malformed { length }, |bytes| Part::Fragment { bytes, is_last }));
                 }
-                // Data whose length does not fit in the field lasts until the end of the body.
+                // A length of 0 means that the data ends with the body: the length did not fit in the field.
                 SubmessageId::WRITE_DATA if length == 0 => offset = body.len(),
                 _ => offset = aligned(offset + SUBMESSAGE_HEADER_BYTES + length),
             }

@@ -1,7 +1,6 @@
 //! Reliable input: bodies are delivered once and in order, fragments as complete submessages.
 //!
-//! A body that arrives in order is delivered from the caller's bytes. Slots only hold bodies that arrived before
-//! their turn.
+//! A body that arrives in order is delivered from the caller's memory. Slots only hold bodies that arrived too early.
 
 use super::acknowledgement::{Acknowledgement, Due};
 use super::assembly::{Assembly, Piece};
@@ -23,7 +22,7 @@ pub struct InputCounts {
     pub oversize: u32,
     /// The number of fragmented submessages that were abandoned after a loss or a malformed fragment.
     pub incomplete: u32,
-    /// The number of messages that the peer did not have any more.
+    /// The number of missing messages that the peer did not store any more.
     pub lost: u32,
 }
 
@@ -35,7 +34,7 @@ pub struct ReliableInput<S, A> {
     memory: Memory<S, A>,
 }
 
-/// The slots and the buffer. The stream accesses them only when it uses them, so a host can allocate them at that time.
+/// The slots and the buffer. A host can allocate them late, because the stream accesses them only when it needs them.
 #[derive(Debug)]
 struct Memory<S, A> {
     storage: S,
@@ -84,8 +83,8 @@ impl<S: Storage, A: AsMut<[u8]>> ReliableInput<S, A> {
         self.core.counts
     }
 
-    /// Begins a new session with sequence number 0. Returns the number of stored messages that waited for others,
-    /// and are forgotten. Counters stay.
+    /// Begins a new session with sequence number 0. Returns the number of stored messages that waited for earlier
+    /// ones, and are now forgotten. Counters stay.
     pub fn reset(&mut self) -> u8 {
         let forgotten = self.core.stored.count_ones() as u8;
         let is_incomplete = u32::from(self.core.assembly.end() > 0);
@@ -104,7 +103,7 @@ struct Core {
     next: Sequence,
     stored: u16,
     head: u8,
-    /// The number of messages from `next` on that the peer is known to have sent; at most 16.
+    /// The number of messages from `next` on that the peer has sent, as far as this stream has noticed; at most 16.
     announced: u8,
     due: Due,
     unacknowledged: u16,
@@ -140,7 +139,8 @@ impl Core {
         };
         self.announce(distance);
         if distance == 0 {
-            // If messages after this one are stored or missing, the peer has waited for this one.
+            // If the peer has sent messages after this one, this one was late, and the peer waits for
+            // its acknowledgement.
             self.due = self.due.max(if self.announced > 1 { Due::Now } else { Due::Soon });
             self.deliver(&mut memory.buffer, body, deliver);
             self.deliver_stored(memory, deliver);
@@ -176,8 +176,8 @@ impl Core {
         Receipt::Stored
     }
 
-    /// Notes that the message `distance` after `next` was sent. An acknowledgement has no bits for messages that
-    /// are further away.
+    /// Notes that the peer has sent the message `distance` after `next`. An acknowledgement has no bits for later
+    /// messages than the 16th.
     fn announce(&mut self, distance: u16) {
         self.announced = self.announced.max((distance + 1).min(MAX_SLOTS as u16) as u8);
     }
@@ -192,7 +192,7 @@ impl Core {
     fn advance(&mut self, storage: &mut impl Storage) -> Option<u8> {
         let index = self.head;
         let is_stored = self.stored & 1 != 0;
-        // If no slot holds a message, any slot may become the first.
+        // If no slot holds a message, slot 0 becomes the first one.
         self.head = match self.stored {
             0 => 0,
             _ => (self.head + 1).checked_rem(storage.slots().count()).unwrap_or(0),
@@ -238,7 +238,7 @@ impl Core {
         }
     }
 
-    /// Reports the fragmented submessage of `length` bytes that cannot be completed, if there is one.
+    /// Reports the loss of a fragmented submessage, of which `length` bytes arrived; does nothing if `length` is 0.
     fn incomplete(&mut self, length: usize, deliver: &mut dyn FnMut(Delivery<'_>)) {
         if length > 0 {
             self.counts.incomplete = self.counts.incomplete.wrapping_add(1);
@@ -257,7 +257,8 @@ impl Core {
         if let Some(distance) = last.distance_from(self.next) {
             self.announce(distance);
         }
-        // A gap is given up only if the message after it is stored: a heartbeat of an earlier session may arrive late.
+        // The stream gives up missing messages only if it has stored the message after them, because the heartbeat
+        // may be a late one of an earlier session.
         let Some(count) = first.distance_from(self.next).filter(|&count| (1..=MAX_SLOTS as u16).contains(&count))
         else {
             return;

@@ -1,9 +1,9 @@
 //! Reliable output: messages stay in their slots until the peer acknowledges them.
 //!
-//! Three things cause a retransmission: a *nack*, at once; a *probe*, which repeats the oldest message if no answer to
-//! it came within a little more than a round trip; and then *heartbeats*, at growing intervals, which the peer answers
-//! with an acknowledgement. An eProsima peer answers all three as Gantry's peer does, because it acknowledges each
-//! reliable message that arrives, including duplicates.
+//! Three things cause a retransmission: a *nack* (an acknowledgement that lists missing messages), at once; a
+//! *probe*, which repeats the oldest message if it was not acknowledged within a little more than a round trip; and
+//! then *heartbeats*, at growing intervals, which the peer answers with an acknowledgement. An eProsima peer answers
+//! all three as Gantry's peer does, because it acknowledges each reliable message that arrives, including duplicates.
 
 use super::acknowledgement::Acknowledgement;
 use super::queue::{Queue, Refused, SlotWriter, fragment_capacity};
@@ -57,22 +57,23 @@ impl<S: Storage> ReliableOutput<S> {
         Self { core: Core::new(), storage }
     }
 
-    /// Reserves room for submessages of `length` bytes, including their headers: in the message that is sent next,
-    /// if it has room.
+    /// Reserves room for submessages of `length` bytes, including their headers: in the message that is being
+    /// filled, if it has room, or in a new message.
     ///
     /// # Errors
-    /// [`Refused`]: no slot is free, a slot is too short, or the last fragment of a message is missing.
+    /// [`Refused`]: no slot is free, a slot is too short, or a submessage is not complete in the
+    /// stream yet ([`Self::write_part`]).
     pub fn begin(&mut self, length: usize) -> Result<SlotWriter<'_>, Refused> {
         self.core.queue.begin(self.storage.slots(), length)
     }
 
-    /// Closes the newest message, which takes no more submessages.
+    /// Closes the newest message: no further submessage is added to it.
     pub fn end_message(&mut self) {
         self.core.queue.close();
     }
 
-    /// Copies the parts of one submessage, including its header. A submessage that is longer than a slot is
-    /// divided into fragments. Either all of it is kept, or nothing.
+    /// Copies one submessage with its header, which is given in several pieces. A submessage that is longer than a
+    /// slot is divided into fragments. After an error, the stream has no part of it.
     ///
     /// # Errors
     /// [`Refused`]: not enough slots are free, or all slots together are too short.
@@ -80,18 +81,18 @@ impl<S: Storage> ReliableOutput<S> {
         self.core.queue.write(self.storage.slots(), parts)
     }
 
-    /// Copies the parts of one submessage, from its byte `copied` on, in fragments into the free slots; for a
-    /// submessage that is longer than all slots together. Returns the number of bytes that have been copied in
-    /// all. Until all are copied, the stream takes nothing else.
+    /// Copies a submessage that is longer than all slots together, from its byte `copied` on, in fragments, as far
+    /// as there are free slots. Returns the number of bytes that all calls have copied. Until all bytes are copied,
+    /// the stream accepts no other submessage.
     ///
     /// # Errors
-    /// [`Refused`]: the last fragment of another submessage is missing.
+    /// [`Refused`]: another such submessage is not complete in the stream yet.
     pub fn write_part(&mut self, parts: &[&[u8]], copied: usize) -> Result<usize, Refused> {
         self.core.queue.write_part(self.storage.slots(), parts, copied)
     }
 
-    /// Reserves room for a fragment of `length` bytes of a submessage that is longer than all slots together.
-    /// Until the last fragment is committed, the stream takes nothing else.
+    /// Reserves room for a fragment of `length` bytes of a submessage that is longer than all slots together. Until
+    /// the last fragment is committed, the stream accepts no other submessage.
     ///
     /// # Errors
     /// [`Refused`]: no slot is free, or a slot is too short.
@@ -109,8 +110,8 @@ impl<S: Storage> ReliableOutput<S> {
         self.core.queue.free(&self.storage.slots())
     }
 
-    /// The next message or submessage to send; `None` if there is none. First come the messages that the peer
-    /// misses, then the new ones, then a heartbeat if it is due.
+    /// The next message or submessage to send; `None` if there is none. The order is: messages that the peer
+    /// misses, new messages, and then a heartbeat if it is due.
     pub fn next_to_send(&mut self, now: Instant) -> Option<ToSend<'_>> {
         self.core.next_to_send(self.storage.slots(), now)
     }
@@ -121,8 +122,8 @@ impl<S: Storage> ReliableOutput<S> {
         self.core.is_ready(now)
     }
 
-    /// Takes an acknowledgement: frees the slots of messages that arrived, and marks the missing messages to be
-    /// sent again. Returns the number of slots that became free.
+    /// Handles an acknowledgement: frees the slots of messages that arrived, and schedules the missing messages for
+    /// retransmission. Returns the number of slots that became free.
     pub fn acknowledged(&mut self, acknowledgement: Acknowledgement, now: Instant) -> u8 {
         match self.core.arrived(acknowledgement.first_unacknowledged) {
             Some(arrived) if self.core.sent > 0 => {
@@ -186,7 +187,7 @@ struct Core {
     is_heartbeat_due: bool,
     to_resend: u32,
     was_resent: u32,
-    /// The number of messages, from `first` on, that the last heartbeat named.
+    /// The number of messages, from `first` on, for which the last heartbeat asked for an acknowledgement.
     asked: u8,
     last_sent: Instant,
     deadline: Option<Instant>,
@@ -254,7 +255,7 @@ impl Core {
     }
 
     /// Called when the peer was silent for too long: repeats the oldest message, or plans a heartbeat. If only one
-    /// message was lost, the acknowledgements of later messages make it the oldest one.
+    /// message was lost, it becomes the oldest one as soon as the earlier messages are acknowledged.
     fn ask(&mut self, slots: &Slots<'_>) {
         let length = slots.record(self.queue.index(slots, 0)).length;
         if self.tries == 0 && self.round_trip.is_typical(length) {
@@ -267,8 +268,8 @@ impl Core {
         self.deadline = None;
     }
 
-    /// Starts the wait for an answer, after a message was sent. A message informs the peer as a heartbeat does.
-    /// The deadline belongs to the oldest message, so it does not move when later messages follow.
+    /// Starts the wait for an answer, after a message was sent. A message replaces a planned heartbeat, because the
+    /// peer answers both. The deadline belongs to the oldest message, so later messages do not move it.
     fn await_answer(&mut self, now: Instant) {
         self.is_heartbeat_due = false;
         self.last_sent = now;
@@ -293,8 +294,9 @@ impl Core {
         arrived
     }
 
-    /// Measures the round trip of the newest message that arrived. It is not measured if the acknowledgement may answer
-    /// something else (Karn's algorithm): a retransmission, or a heartbeat, whose answer names all missing messages.
+    /// Measures the round trip of the newest message that arrived. Nothing is measured if the acknowledgement may
+    /// be the answer to a retransmission (Karn's algorithm) or to a heartbeat; the answer to a heartbeat lists all
+    /// missing messages.
     fn measure(&mut self, slots: &Slots<'_>, arrived: u8, names_missing: bool, now: Instant) {
         let record = slots.record(self.queue.index(slots, arrived - 1));
         let length = usize::from(record.length);
@@ -304,8 +306,8 @@ impl Core {
             self.tries = 0;
             return;
         }
-        // The interval does not shrink, so that a line that has become slower is measured in the end. The interval
-        // is at least the time since the last message was sent, because no answer is faster.
+        // `tries` stays, so that the interval becomes long enough to measure a line that has become slower. The
+        // round trip is at least the time since the last message was sent, because no answer is faster.
         let least_us = elapsed_us(now, self.last_sent.as_us() as u32);
         if self.round_trip.smoothed_us().is_none_or(|smoothed_us| least_us > smoothed_us) {
             self.round_trip.measured(least_us, length);
@@ -324,14 +326,14 @@ impl Core {
         self.deadline = (self.sent > 0).then(|| {
             let sent_at_us = slots.record(self.queue.index(slots, 0)).sent_at_us;
             let left_us = self.round_trip.timeout_us(self.tries).saturating_sub(elapsed_us(now, sent_at_us));
-            // Answers to messages that are queued on the line come one after the other, so the deadline for the
+            // Answers to messages that wait in the line's queue arrive one after the other, so the deadline for the
             // next answer is at least half a round trip away.
             now.after_us(left_us.max(self.round_trip.smoothed_us().unwrap_or(0) / 2).max(1))
         });
     }
 
-    /// Marks the missing messages, except messages that were resent less than a round trip ago: the nack was sent
-    /// before they could arrive.
+    /// Schedules the missing messages for retransmission, except messages that were resent less than a round trip
+    /// ago: the peer sent its acknowledgement before these could arrive.
     fn mark_missing(&mut self, slots: &Slots<'_>, missing: u16, now: Instant) {
         let guard_us = self.round_trip.smoothed_us().unwrap_or_else(|| self.round_trip.timeout_us(0));
         let mut bits = u32::from(missing) & mask(self.sent);
@@ -341,7 +343,7 @@ impl Core {
             let sent_at_us = slots.record(self.queue.index(slots, position)).sent_at_us;
             if self.was_resent & (1 << position) == 0 || elapsed_us(now, sent_at_us) >= guard_us {
                 self.to_resend |= 1 << position;
-                // The peer answers, so the next question may follow soon.
+                // The peer answers, so the interval to the next probe becomes short again.
                 self.tries = self.tries.min(1);
                 self.unanswered = 0;
             }

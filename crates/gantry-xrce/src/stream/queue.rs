@@ -4,7 +4,7 @@ use super::fragment::{self, aligned};
 use super::slots::{Record, Slots};
 use crate::wire::SUBMESSAGE_HEADER_BYTES;
 
-/// The reason why a stream refuses a message. The stream keeps no part of the message.
+/// The reason why a stream refuses a message. The stream then has no part of the message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
     /// Too few slots are free. A slot becomes free when the peer acknowledges a message, or when a best-effort message
@@ -26,13 +26,13 @@ pub enum Refused {
         /// The longest message.
         max: usize,
     },
-    /// The last fragment of the previous submessage is missing.
+    /// The last fragment of the previous submessage is not in the stream yet.
     #[error("the stream is amid a fragmented message; its other fragments come first")]
     Fragmenting,
 }
 
-/// The bookkeeping of an output stream's slots: the slots with messages, and whether the newest message may take
-/// more submessages.
+/// The state of an output stream's slots: the slots that hold messages, and whether submessages can be added to the
+/// newest message.
 ///
 /// Invariant: the slots with messages are `head`, `head + 1` … modulo the number of slots.
 #[derive(Clone, Debug, Default)]
@@ -59,7 +59,7 @@ impl Queue {
         slots.count().saturating_sub(self.used)
     }
 
-    /// The index of the slot with the message that is `position` after the oldest one.
+    /// The index of the slot of the message at `position`; position 0 is the oldest message.
     pub fn index(&self, slots: &Slots<'_>, position: u8) -> u8 {
         // The sum is less than twice the number of slots. A division would need more code, and is slow
         // on a microcontroller.
@@ -74,8 +74,7 @@ impl Queue {
         self.is_open &= self.used > 0;
     }
 
-    /// Closes the newest message, because it was sent or has to stay unchanged: the next submessage goes into a
-    /// new slot.
+    /// Closes the newest message, because it was sent or must not change: the next submessage goes into a new slot.
     pub fn close(&mut self) {
         self.is_open = false;
     }
@@ -123,7 +122,7 @@ impl Queue {
         Ok(())
     }
 
-    /// Copies a submessage, in fragments if it is longer than a slot. Either all of it is kept, or nothing.
+    /// Copies a submessage, in fragments if it is longer than a slot. After an error, the queue has no part of it.
     pub fn write(&mut self, slots: Slots<'_>, parts: &[&[u8]]) -> Result<(), Refused> {
         let length = total(parts);
         if length <= slots.capacity() {
@@ -144,8 +143,8 @@ impl Queue {
         self.write_part(slots, parts, 0).map(|_| ())
     }
 
-    /// Copies a submessage that is longer than a slot, from its byte `copied` on, in fragments into the free
-    /// slots. Returns the number of bytes that have been copied in all.
+    /// Copies a submessage that is longer than a slot, from its byte `copied` on, in fragments, as far as there are
+    /// free slots. Returns the number of bytes that all calls have copied.
     pub fn write_part(&mut self, mut slots: Slots<'_>, parts: &[&[u8]], mut copied: usize) -> Result<usize, Refused> {
         let (length, piece) = (total(parts), fragment_capacity(&slots));
         if copied == 0 && self.is_fragmenting {
@@ -196,8 +195,8 @@ struct SlotRange {
     fragment: Option<bool>,
 }
 
-/// Room in a slot, which the stream sends once it is committed. If it is dropped without a commit, the stream
-/// stays unchanged.
+/// Room in a slot for bytes, which the stream sends after [`Self::commit`]. If this value is dropped without a
+/// commit, the stream stays unchanged.
 #[derive(Debug)]
 #[must_use = "the stream sends what is committed"]
 pub struct SlotWriter<'a> {
@@ -208,14 +207,14 @@ pub struct SlotWriter<'a> {
 }
 
 impl SlotWriter<'_> {
-    /// The room, with the requested length. It begins at a multiple of 4 from the beginning of the body, and is
+    /// The memory to fill, with the requested length. Its offset in the body is a multiple of 4. The memory is
     /// not zeroed.
     pub fn bytes(&mut self) -> &mut [u8] {
         let SlotRange { begin, length, .. } = self.place;
         self.bytes.get_mut(begin..begin + length).unwrap_or(&mut [])
     }
 
-    /// Commits the first `used` bytes, which are at most the requested number. With 0, nothing is kept.
+    /// Commits the first `used` bytes, which are at most the requested number. With 0, the stream stays unchanged.
     pub fn commit(self, used: usize) {
         let Self { queue, record, bytes, place } = self;
         let used = used.min(place.length);
@@ -250,7 +249,7 @@ fn total(parts: &[&[u8]]) -> usize {
     parts.iter().map(|part| part.len()).sum()
 }
 
-/// The bytes of a message that consists of several slices.
+/// The bytes of a submessage, which consist of several slices.
 struct Source<'a> {
     parts: &'a [&'a [u8]],
     rest: &'a [u8],

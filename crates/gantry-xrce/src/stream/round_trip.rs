@@ -4,10 +4,10 @@
 /// eProsima's heartbeats.
 const PATIENCE_US: u32 = 100_000;
 const MIN_TIMEOUT_US: u32 = 1_000;
-/// The longest time that is taken for a measurement. The limit keeps the arithmetic below 32 bits.
+/// Measurements longer than this value count as this value, so that the arithmetic stays below 32 bits.
 const MAX_SAMPLE_US: u32 = 10_000_000;
 
-/// A moving average of round-trip times (RFC 6298), and of the lengths of the measured messages. The struct takes
+/// A moving average of round-trip times (RFC 6298), and of the lengths of the measured messages. The struct has
 /// 12 bytes.
 ///
 /// Invariant: `smoothed_us` is 0 only before the first measurement.
@@ -30,8 +30,8 @@ impl RoundTrip {
         let elapsed = elapsed_us.clamp(1, MAX_SAMPLE_US);
         let length = u16::try_from(length).unwrap_or(u16::MAX);
         if self.smoothed_us == 0 {
-            // RFC 6298 begins with half of the time. This code begins with less, because a probe is cheaper than
-            // the retransmissions of RFC 6298.
+            // RFC 6298 sets the first deviation to half of the measured time. This code sets it to an eighth,
+            // because a timeout that is too short costs only a probe here, and a retransmission in RFC 6298.
             *self = Self { smoothed_us: elapsed, deviation_us: elapsed / 8, length };
             return;
         }
@@ -57,7 +57,8 @@ impl RoundTrip {
         doubled.min(PATIENCE_US.max(2 * once))
     }
 
-    /// Whether the timeout applies to a message of `length` bytes: on a slow line, a longer message takes longer.
+    /// Whether a message of `length` bytes is short enough for the measured timeout: on a slow line, a longer
+    /// message takes longer.
     pub(super) fn is_typical(&self, length: u16) -> bool {
         u32::from(length) <= 2 * u32::from(self.length) + 64
     }

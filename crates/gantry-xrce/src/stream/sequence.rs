@@ -17,7 +17,7 @@ impl Sequence {
         Self(self.0.wrapping_sub(1))
     }
 
-    /// The number of messages from `base` to this one, which is less than 32768; `None` if this one is older.
+    /// The number of messages from `base` to this one, less than 32768; `None` if this message is older than `base`.
     #[must_use]
     pub const fn distance_from(self, base: Self) -> Option<u16> {
         let distance = self.0.wrapping_sub(base.0);

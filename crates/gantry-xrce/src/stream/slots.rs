@@ -5,7 +5,8 @@ use crate::time::Instant;
 /// The largest number of slots that a stream uses: an acknowledgement has one bit for each of 16 messages.
 pub const MAX_SLOTS: usize = 16;
 
-/// The number of bytes before the body in each slot, for the message header, which is written when the message is sent.
+/// The number of bytes before the body in each slot. The message header is written into them when the message
+/// is sent.
 pub const HEADER_BYTES: usize = 8;
 
 /// The record that a stream keeps for each slot, of 8 bytes.
@@ -110,7 +111,7 @@ impl Storage for Slots<'_> {
     }
 }
 
-/// A message to send: a body, with room around it in its slot.
+/// A message to send: its body, and room before it (for the header) and after it in its slot.
 #[derive(Debug)]
 pub struct SlotMessage<'a> {
     bytes: &'a mut [u8],

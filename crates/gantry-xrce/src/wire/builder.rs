@@ -6,7 +6,7 @@ use super::{
 
 /// Writes a message: its header, and its submessages, each aligned to 4 bytes.
 ///
-/// After an error, the message is unchanged: it has nothing of the submessage that did not fit.
+/// After an error, the message is unchanged: no bytes of the submessage that did not fit are in it.
 #[derive(Debug)]
 pub struct MessageBuilder<'a> {
     writer: Writer<'a>,
@@ -16,7 +16,7 @@ pub struct MessageBuilder<'a> {
 #[derive(Debug)]
 #[must_use = "a submessage without its end has no length"]
 pub struct Started {
-    /// The length of the message before this submessage and the padding before it.
+    /// The length of the message before the padding that precedes this submessage.
     before: usize,
     payload: usize,
     id: SubmessageId,
@@ -34,7 +34,8 @@ impl<'a> MessageBuilder<'a> {
         Ok(builder)
     }
 
-    /// As [`Self::new`]. If the buffer is too short for the header, the first submessage returns the error.
+    /// Makes a builder like [`Self::new`]. If the buffer is too short for the header, the first submessage returns
+    /// the error.
     pub(crate) fn with_header(buffer: &'a mut [u8], header: &Header, order: ByteOrder) -> Self {
         let mut writer = Writer::new(buffer, order);
         header.write(&mut writer);

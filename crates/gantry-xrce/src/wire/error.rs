@@ -38,7 +38,7 @@ pub enum Problem {
     /// A text that is not UTF-8, or does not end with a zero byte.
     #[error("a text is not UTF-8 with a zero byte at its end")]
     NotText,
-    /// An unknown code that determines the bytes after it.
+    /// An unknown code, without which the bytes that follow it cannot be read.
     #[error("the {code} {value} is not known")]
     Unknown {
         /// The name of the code.
@@ -57,7 +57,7 @@ pub enum Problem {
     },
 }
 
-/// A code that determines the bytes after it.
+/// A code that determines how the bytes after it are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Code {

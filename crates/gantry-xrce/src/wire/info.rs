@@ -131,7 +131,7 @@ impl<'a> Activity<'a> {
 /// The address of an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Locator<'a> {
-    /// An address of two bytes, with a port of one byte.
+    /// An address of two bytes, and a port of one byte.
     Small {
         /// The address.
         address: [u8; 2],

@@ -12,7 +12,8 @@ pub trait Item<'a>: Sized {
     fn write(&self, writer: &mut Writer<'_>);
 }
 
-/// A sequence: either the caller's own, or one in a message, whose elements were checked when the message was read.
+/// A sequence: either a slice of the caller, or bytes of a message, whose elements were checked when the message
+/// was read.
 #[derive(Clone, Copy)]
 pub struct List<'a, T>(Source<'a, T>);
 

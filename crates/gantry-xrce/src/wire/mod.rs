@@ -5,8 +5,8 @@
 //! writes messages. Payloads are plain structs that borrow the bytes of the message.
 //!
 //! # Invariants
-//! - Identifiers and other codes of the wire are newtypes, so that an unknown code can be kept and answered. An
-//!   unknown code is refused only if it determines the bytes after it.
+//! - Identifiers and other codes of the wire are newtypes, so that an unknown code can be stored and answered. An
+//!   unknown code is an error only if it determines how the bytes after it are read.
 //! - A number is aligned to its size, counted from the start of the message, as in CDR. In the binary
 //!   representation of an object, alignment is counted from the start of that representation.
 //! - Bytes after the last known field of a payload are ignored. Padding is written as zeros.

@@ -1,9 +1,10 @@
 //! Properties of a client or an agent: names and values. Unknown properties are ignored, even if their bytes are
-//! no text.
+//! not UTF-8.
 
 use super::{Item, Reader, Writer};
 
-/// A name and a value, as bytes of texts. A microcontroller compares bytes without the code that decodes UTF-8.
+/// A name and a value, as the bytes of strings: to compare bytes, a microcontroller does not need the code that
+/// decodes UTF-8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Property<'a> {
     /// The name.

@@ -8,7 +8,7 @@ use core::ops::BitOr;
 pub struct QosFlags(pub u16);
 
 impl QosFlags {
-    /// No flag: best effort, keep all, shared ownership, volatile.
+    /// No flag is set: best effort, keep all, shared ownership, volatile.
     pub const NONE: Self = Self(0);
     /// Reliable, otherwise best effort.
     pub const RELIABLE: Self = Self(0x01);
@@ -74,8 +74,8 @@ impl<'a> Qos<'a> {
 
 /// The QoS of a data writer.
 ///
-/// eProsima's client declares 64 bits for the strength, and never sends it; the standard and eProsima's agent have
-/// 32 bits.
+/// The QoS of a data writer. eProsima's client declares 64 bits for the ownership strength, and never sends it; the
+/// standard and eProsima's agent have 32 bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WriterQos<'a> {
     /// The policies that readers have, too.
@@ -97,7 +97,8 @@ impl<'a> WriterQos<'a> {
 
 /// The QoS of a data reader.
 ///
-/// eProsima's client declares 64 bits for the time, and never sends it; the standard and eProsima's agent have 32 bits.
+/// The QoS of a data reader. eProsima's client declares 64 bits for the time-based filter, and never sends it; the
+/// standard and eProsima's agent have 32 bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReaderQos<'a> {
     /// The policies that writers have, too.

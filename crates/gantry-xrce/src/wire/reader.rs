@@ -12,7 +12,7 @@ pub struct Reader<'a> {
     /// included, so that positions are the same as in the message.
     bytes: &'a [u8],
     position: usize,
-    /// Alignment is counted from the position plus this number.
+    /// The offset for alignment: a field is aligned if its position plus this number is a multiple of its size.
     phase: usize,
     order: ByteOrder,
     /// The first defect, at `position`.
@@ -25,7 +25,7 @@ impl<'a> Reader<'a> {
         Self::within(bytes, 0, 0, order)
     }
 
-    /// A reader of a part of a message. For alignment, `phase` bytes precede the bytes of the message.
+    /// A reader of a payload that begins at `position`. Alignment is counted as if `phase` bytes preceded `bytes`.
     pub(super) fn within(bytes: &'a [u8], position: usize, phase: usize, order: ByteOrder) -> Self {
         Self { bytes, position, phase, order, problem: None }
     }
@@ -45,10 +45,7 @@ impl<'a> Reader<'a> {
         self.bytes.get(self.position..).unwrap_or_default()
     }
 
-    /// Checks that all fields were there and valid.
-    ///
-    /// # Errors
-    /// The first defect that was found.
+    /// Checks that all fields that were read exist and are valid.
     pub fn check(&self) -> Result<()> {
         match self.problem {
             Some(problem) => Err(Error { offset: self.position as u32, problem }),
@@ -66,7 +63,7 @@ impl<'a> Reader<'a> {
         self.position
     }
 
-    /// Records a defect, at which the bytes end from now on, unless there was an earlier defect.
+    /// Records the first defect: all later reads find no bytes. Further defects are ignored.
     pub(super) fn fail(&mut self, position: usize, problem: Problem) {
         if self.problem.is_none() {
             self.problem = Some(problem);

@@ -23,7 +23,7 @@ impl StatusValue {
     pub const UNKNOWN_REFERENCE: Self = Self(0x84);
     /// The bytes make no sense.
     pub const INVALID_DATA: Self = Self(0x85);
-    /// The QoS or the versions are not compatible.
+    /// The QoS or the protocol versions are not compatible.
     pub const INCOMPATIBLE: Self = Self(0x86);
     /// The agent has no memory left, or has reached a limit.
     pub const RESOURCES: Self = Self(0x87);

@@ -5,7 +5,8 @@ use super::{ByteOrder, Error, Flags, ObjectReply, ObjectRequest, Problem, Reader
 /// The length of a submessage's header, in bytes.
 pub const SUBMESSAGE_HEADER_BYTES: usize = 4;
 
-/// The length that eProsima's client writes into CREATE_CLIENT, even if properties make the submessage longer.
+/// The length that eProsima's client writes into the header of CREATE_CLIENT, even if properties make the
+/// payload longer.
 const CREATE_CLIENT_FIXED_BYTES: usize = 16;
 
 /// The identifier of a submessage.
@@ -33,9 +34,9 @@ impl SubmessageId {
     pub const READ_DATA: Self = Self(8);
     /// Data for a client.
     pub const DATA: Self = Self(9);
-    /// Acknowledges the messages of a reliable stream that arrived, and names the missing ones.
+    /// Acknowledges messages of a reliable stream, and lists the missing ones.
     pub const ACKNACK: Self = Self(10);
-    /// Names the messages that the sender of a reliable stream still has.
+    /// Announces the messages that the sender of a reliable stream still has.
     pub const HEARTBEAT: Self = Self(11);
     /// Empties all streams.
     pub const RESET: Self = Self(12);
@@ -59,8 +60,8 @@ pub struct Submessage<'a> {
 }
 
 impl<'a> Submessage<'a> {
-    /// The beginning of the payloads of CREATE, GET_INFO, DELETE, STATUS, INFO, WRITE_DATA, READ_DATA and DATA.
-    /// With it, even a submessage whose remaining bytes are malformed can be answered.
+    /// The beginning of the payloads of CREATE, GET_INFO, DELETE, STATUS, INFO, WRITE_DATA, READ_DATA and DATA. If
+    /// the bytes after it are malformed, the submessage can still be answered.
     ///
     /// # Errors
     /// [`Problem::End`].
@@ -103,7 +104,8 @@ impl<'a> Submessages<'a> {
         let start = self.position + SUBMESSAGE_HEADER_BYTES;
         let rest = header.rest();
         let bytes = match id {
-            // eProsima's `UCLIENT_TWEAK_XRCE_WRITE_LIMIT`: the length of the data does not fit in the field.
+            // eProsima's client (`UCLIENT_TWEAK_XRCE_WRITE_LIMIT`) writes 0 for a length that does not fit in
+            // the field.
             SubmessageId::WRITE_DATA if said == 0 => rest.len(),
             SubmessageId::CREATE_CLIENT if said == CREATE_CLIENT_FIXED_BYTES && has_properties(rest) => rest.len(),
             _ => said,

@@ -5,13 +5,13 @@ use super::{ByteOrder, Error, Problem, Result, reader::padding};
 /// A writer, which writes the fields of a payload one after the other.
 ///
 /// If a field does not fit, neither the field nor anything after it is written;
-/// [`MessageBuilder::end`](super::MessageBuilder::end) returns the error. A check after each field would take a
-/// microcontroller's memory for code.
+/// [`MessageBuilder::end`](super::MessageBuilder::end) returns the error. A check after each field would need more
+/// memory for code on a microcontroller.
 #[derive(Debug)]
 pub struct Writer<'a> {
     bytes: &'a mut [u8],
     position: usize,
-    /// Alignment is counted from the position plus this number.
+    /// The offset for alignment: a field is aligned if its position plus this number is a multiple of its size.
     phase: usize,
     order: ByteOrder,
     /// The length of the first field that did not fit at `position`; 0 if all fields fitted.
@@ -31,7 +31,7 @@ impl<'a> Writer<'a> {
         Self::within(bytes, 0, 0, order)
     }
 
-    /// A writer that continues at `position`. For alignment, `phase` bytes precede the memory.
+    /// A writer that continues at `position`. Alignment is counted as if `phase` bytes preceded the memory.
     pub(super) fn within(bytes: &'a mut [u8], position: usize, phase: usize, order: ByteOrder) -> Self {
         Self { bytes, position, phase, order, refused_bytes: 0 }
     }
@@ -58,7 +58,7 @@ impl<'a> Writer<'a> {
         Err(Error { offset: self.position as u32, problem })
     }
 
-    /// Forgets the bytes that were written after `position`, and a field that did not fit.
+    /// Removes the bytes that were written after `position`, and the error of a field that did not fit.
     pub(super) fn truncate(&mut self, position: usize) {
         self.position = self.position.min(position);
         self.refused_bytes = 0;

@@ -17,14 +17,13 @@ struct Stack([u64; STACK_BYTES / 8]);
 
 struct Call<F> {
     work: Option<F>,
-    /// The address at which the work began.
+    /// The address of a local variable at the beginning of the work: the top of the measured stack.
     top: usize,
 }
 
 /// Runs `work` on a new thread, and returns the greatest depth of the thread's stack in bytes.
 ///
-/// # Errors
-/// The system refuses the thread.
+/// The operating system cannot start the thread.
 pub fn depth_of<F: FnOnce()>(work: F) -> io::Result<usize> {
     let mut stack = Box::new(Stack([PAINT; STACK_BYTES / 8]));
     let mut call = Call { work: Some(work), top: 0 };

@@ -1,6 +1,4 @@
-//! The feed of a topic: one subscription for all viewers, while there are some.
-//!
-//! The subscription is BEST_EFFORT and KEEP_LAST: no publisher waits for it. It holds one sample, while it copies it.
+//! The feed of a topic: one subscription for all viewers of the topic, while there are viewers.
 
 use crate::{
     lock::lock,
@@ -20,11 +18,11 @@ use std::{
     time::Duration,
 };
 
-/// The samples that publishers keep for the feed.
+/// The history depth of the feed's subscription: the number of samples that publishers keep for it.
 const DEPTH: u32 = 10;
-/// The most samples and bytes of a latched topic that are kept for viewers that come later.
+/// The largest number of messages, and of their bytes, that are kept of a latched topic for later viewers.
 const MAX_HISTORY: (u32, usize) = (1000, 64 << 20);
-/// The time between two looks at changes besides messages.
+/// The longest wait for messages, after which the feed checks whether its viewers or its QoS have changed.
 const PERIOD: Duration = Duration::from_millis(100);
 
 /// The feed of a topic.
@@ -34,32 +32,33 @@ pub struct Feed {
     pub channel: Channel,
     /// Its name, for messages.
     topic: Arc<str>,
-    /// Messages of the topic that were overwritten before feeds took them. The feeds of all its types share this.
+    /// The number of messages that were overwritten before they were taken. The feeds of all types of a topic
+    /// share it.
     lost: Arc<AtomicU64>,
     readers: Mutex<Readers>,
 }
 
 #[derive(Debug, Default)]
 struct Readers {
-    /// The viewers, with their numbers of the subscription.
+    /// The viewers, each with the number that it gave to its subscription.
     list: Vec<(Arc<Viewer>, u32)>,
-    /// The depth of the history of each publisher if all publishers are latched.
+    /// The largest history depth of the publishers, if all of them are latched (TRANSIENT_LOCAL).
     latched: Option<u32>,
-    /// The messages of a latched topic that later viewers get.
+    /// The messages of a latched topic, for later viewers.
     history: History,
     is_running: bool,
 }
 
-/// A message that is kept: its time and its CDR.
+/// A kept message: its time, and its bytes in CDR.
 type Kept = (u64, Arc<Vec<u8>>);
 
-/// Times and messages of each publisher of a latched topic.
+/// The kept messages of a latched topic, by publisher.
 #[derive(Debug, Default)]
 struct History(BTreeMap<Gid, VecDeque<Kept>>);
 
 impl History {
     /// Adds a message, and drops the oldest ones of its publisher beyond `depth`, then the oldest of all publishers
-    /// beyond the bounds.
+    /// beyond `MAX_HISTORY`.
     fn add(&mut self, publisher: Gid, depth: u32, time_ns: u64, cdr: Arc<Vec<u8>>) {
         let messages = self.0.entry(publisher).or_default();
         messages.push_back((time_ns, cdr));
@@ -94,15 +93,12 @@ impl Feed {
         Feed { topic: channel.topic.as_str().into(), channel, lost, readers }
     }
 
-    /// Notes how deep the history of the topic is.
+    /// Sets the history depth of a latched topic; `None` if the topic is not latched.
     pub fn set_latched(&self, latched: Option<u32>) {
         lock(&self.readers).latched = latched;
     }
 
-    /// Adds a viewer, and starts the subscription if it is the first one.
-    ///
-    /// # Errors
-    /// No thread can be started.
+    /// Adds a viewer. The first viewer starts the subscription.
     pub fn add(self: &Arc<Self>, node: &Node, viewer: &Arc<Viewer>, subscription_id: u32) -> Result<()> {
         let mut readers = lock(&self.readers);
         if !readers.is_running {
@@ -117,7 +113,7 @@ impl Feed {
         Ok(())
     }
 
-    /// Removes a subscription of a viewer, or all of its.
+    /// Removes one subscription of a viewer, or all subscriptions of this viewer if `subscription_id` is `None`.
     pub fn remove(&self, viewer_id: u64, subscription_id: Option<u32>) {
         let is_its = |(viewer, id): &(Arc<Viewer>, u32)| {
             viewer.id == viewer_id && subscription_id.is_none_or(|wanted| wanted == *id)
@@ -125,7 +121,7 @@ impl Feed {
         lock(&self.readers).list.retain(|reader| !is_its(reader));
     }
 
-    /// Takes messages until there is no viewer.
+    /// Takes messages until there are no viewers.
     fn run(self: Arc<Self>, node: &Node) {
         while let Some(latched) = self.next_subscription() {
             match self.subscribe(node, latched).and_then(|subscription| self.take(subscription, latched)) {
@@ -142,7 +138,8 @@ impl Feed {
         }
     }
 
-    /// The depth of the history for the next subscription; `None` if there is no viewer, and the feed ends.
+    /// The depth of a latched history for the next subscription; the outer `None` if there are no viewers, so that
+    /// the feed ends.
     fn next_subscription(&self) -> Option<Option<u32>> {
         let mut readers = lock(&self.readers);
         readers.history = History::default();
@@ -163,7 +160,7 @@ impl Feed {
         Ok(node.create_generic_subscription(topic, message_type.clone(), qos)?)
     }
 
-    /// Takes messages until there is no viewer, or the topic is latched no longer.
+    /// Takes messages until there are no viewers, or until the topic becomes latched or is latched no longer.
     fn take(&self, mut subscription: GenericSubscription, latched: Option<u32>) -> Result<()> {
         let mut counted = 0;
         while gantry::ok() {
@@ -180,8 +177,8 @@ impl Feed {
         Ok(())
     }
 
-    /// Takes up to `DEPTH` messages: a publisher that is faster than the copies must not keep the feed from its other
-    /// looks.
+    /// Takes up to `DEPTH` messages: if a publisher is faster than the copies, the feed must still check its
+    /// viewers and its QoS.
     fn take_batch(&self, subscription: &mut GenericSubscription, latched: Option<u32>) -> Result<()> {
         subscription.wait(PERIOD)?;
         for _ in 0..DEPTH {
@@ -191,14 +188,15 @@ impl Feed {
         Ok(())
     }
 
-    /// Gives a sample to all viewers: one copy of it. The sample is released before the outboxes are locked.
+    /// Copies a sample once, and adds the copy to the outboxes of all viewers. The sample is released before the
+    /// outboxes are locked.
     fn give(&self, sample: GenericSample, latched: Option<u32>) {
         let bytes = sample.bytes();
         let mut cdr = Vec::with_capacity(ENCAPSULATION.len() + bytes.len());
         cdr.extend_from_slice(&ENCAPSULATION);
         cdr.extend_from_slice(bytes);
         let cdr = Arc::new(cdr);
-        // The time at which it came into the memory of this host, on the wall clock.
+        // The time of publishing, or of arrival from another host, converted to the wall clock.
         let now = SourceTime::now();
         let (publisher, source_time_ns) = (sample.message_info().publisher_gid, sample.message_info().source_time_ns);
         let age_ns = now.monotonic_ns.saturating_sub(source_time_ns);

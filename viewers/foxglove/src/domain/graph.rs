@@ -1,5 +1,5 @@
-//! The graph of the domain, as viewers are to see it: without this program, hidden names, and topics that the user left
-//! out.
+//! The graph of the domain in the form for viewers: without this program, hidden names, and topics that the user
+//! has excluded.
 
 use gantry::{Durability, Gid, Node, ServiceTopic, ServiceTypeDescription, TypeDescription, service_topic};
 use gantry_command::{Result, Selection};
@@ -9,18 +9,19 @@ use std::{
     sync::Arc,
 };
 
-/// Names of topics or services, each with its nodes.
+/// The names of topics or services, each with the names of its nodes.
 pub type Names = BTreeMap<String, BTreeSet<String>>;
 
 /// The graph at one time.
 #[derive(Debug, Default)]
 pub struct Graph {
-    /// The topics that have a publisher, by name and type, each with the depth of its deepest publisher if all
-    /// publishers are latched.
+    /// The topics that have a publisher, by name and type, each with the largest history depth of its publishers if
+    /// all of them are latched.
     pub topics: BTreeMap<(String, TypeDescription), Option<u32>>,
     /// The services.
     pub services: BTreeMap<String, ServiceTypeDescription>,
-    /// Topics with publishers, topics with subscriptions, services, each with its nodes.
+    /// The names of the topics with publishers, of the topics with subscriptions, and of the services, each with
+    /// its nodes.
     pub names: [Names; 3],
 }
 
@@ -72,10 +73,7 @@ impl GraphReader {
         Ok(graph)
     }
 
-    /// Whether an endpoint of the domain has exactly this topic.
-    ///
-    /// # Errors
-    /// The domain cannot be read.
+    /// Whether an endpoint of the domain has a topic with exactly this name.
     pub fn has_topic(&self, topic: &str) -> Result<bool> {
         let count = |role| self.participant.count_endpoints(topic, role);
         Ok(count(Role::Publisher)? + count(Role::Subscription)? > 0)
@@ -89,10 +87,7 @@ impl GraphReader {
         Ok(self.participant.count_endpoints(topic, Role::Subscription)?)
     }
 
-    /// The type of this name that a process of the domain uses, on this topic if there is one.
-    ///
-    /// # Errors
-    /// The domain cannot be read.
+    /// The type of this name that a process of the domain uses: preferably for this topic, otherwise for any topic.
     pub fn type_named(&self, name: &str, topic: &str) -> Result<Option<TypeDescription>> {
         let entries = self.participant.graph()?;
         let named = || entries.iter().map(|entry| &entry.description).filter(|entry| entry.message_type.name == name);

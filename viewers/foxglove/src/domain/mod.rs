@@ -1,4 +1,5 @@
-//! The Gantry side: the graph, feeds of topics, publications of viewers, calls of services, parameters.
+//! The part of the server that uses Gantry: the graph, feeds of topics, publications of viewers, calls of
+//! services, parameters.
 
 mod feed;
 mod graph;
@@ -16,8 +17,7 @@ use gantry::ENCAPSULATION;
 
 /// The message without its encapsulation.
 ///
-/// # Errors
-/// A sentence: it is no CDR that Gantry has.
+/// The reason, as a sentence: the bytes are not in a CDR encoding that Gantry supports.
 pub fn body(cdr: &[u8]) -> Result<&[u8], String> {
     match cdr.split_first_chunk::<4>() {
         Some((start, body)) if start[..2] == ENCAPSULATION[..2] => Ok(body),

@@ -1,4 +1,4 @@
-//! A channel on which a viewer publishes.
+//! A publication: the publisher for a channel on which a viewer publishes.
 
 use super::{GraphReader, body};
 use crate::protocol::{CDR, ClientChannel, JSON, ROS2MSG};
@@ -7,7 +7,8 @@ use gantry_command::{Failure, Result, is_native, message::TopicType};
 use gantry_idl::{Definitions, TypeName};
 use std::time::Duration;
 
-/// The longest time for present subscriptions to match a new publication, so that they get its first message.
+/// The longest wait until existing subscriptions are matched with a new publisher, so that they receive its
+/// first message.
 const MATCHING: Duration = Duration::from_millis(200);
 
 /// A publisher for a viewer.
@@ -40,8 +41,7 @@ impl Publication {
 
     /// Publishes a message.
     ///
-    /// # Errors
-    /// It is none of the type; there is no memory.
+    /// The payload is not a message of the type, or there is no room in shared memory.
     pub fn publish(&mut self, payload: &[u8]) -> Result<()> {
         match self.is_json {
             true => {
@@ -58,7 +58,8 @@ impl Publication {
     }
 }
 
-/// The type of the channel: of the domain's processes, or as the viewer defines it.
+/// The type of the channel: the type of this name in the domain or, if there is none, the type that the
+/// viewer defines.
 fn message_type(graph: &GraphReader, channel: &ClientChannel, topic: &str) -> Result<TypeDescription> {
     let name = match channel.schema_name.split('/').collect::<Vec<_>>()[..] {
         [package, message] => format!("{package}/msg/{message}"),

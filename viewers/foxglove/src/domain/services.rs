@@ -9,13 +9,10 @@ use gantry_command::{
 };
 use std::time::Duration;
 
-/// The time for a server to answer.
+/// The time that a server has to answer.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Calls the service with a request in an encoding. The response has the same one.
-///
-/// # Errors
-/// The request is none; the server does not answer; the encoding is not known.
+/// Calls the service with a request in this encoding, which the response also has.
 pub fn call(node: &Node, service: &ServiceEntry, encoding: &str, payload: &[u8]) -> Result<Vec<u8>> {
     let (name, service_type) = (&service.name, &service.service_type);
     let request_type = TopicType::new(&service_type.request)?;

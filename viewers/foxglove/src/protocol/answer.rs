@@ -9,7 +9,7 @@ use gantry::{ServiceTypeDescription, TypeDescription};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The bytes of a message before its CDR: kind, subscription, time.
+/// The bytes of a message before its CDR: the opcode, the subscription and the time.
 const MESSAGE_BYTES: usize = 1 + 4 + 8;
 
 /// The weight of a status.
@@ -73,13 +73,13 @@ pub fn server_info(name: &str, session: &str, may_write: bool) -> Vec<u8> {
     text(&info)
 }
 
-/// The server ends: the close frame with the code 1001 of RFC 6455, section 7.4.1.
+/// The close frame for the end of the server, with the code 1001 of RFC 6455, section 7.4.1.
 #[must_use]
 pub fn going_away() -> Vec<u8> {
     frame(CLOSE, &[&1001u16.to_be_bytes()[..], b"the server ends"].concat())
 }
 
-/// A sentence for the user. A status of the same id replaces it.
+/// A status: a sentence for the user. It replaces an earlier status with the same id.
 #[must_use]
 pub fn status(level: Level, message: &str, id: Option<&str>) -> Vec<u8> {
     let mut status = json!({ "op": "status", "level": level as u8, "message": message });
@@ -136,7 +136,7 @@ pub fn advertise_services<'a>(services: impl Iterator<Item = &'a ServiceEntry>) 
             "type": name,
             "request": schema(request),
             "response": schema(response),
-            // Viewers of the older specification read these.
+            // Viewers that follow the older specification read these two fields.
             "requestSchema": &*request.definition,
             "responseSchema": &*response.definition,
         })
@@ -150,7 +150,7 @@ pub fn unadvertise_services(ids: &[u32]) -> Vec<u8> {
     text(&json!({ "op": "unadvertiseServices", "serviceIds": ids }))
 }
 
-/// The start of a message's frame, which its CDR follows.
+/// The start of a message's frame. The message in CDR follows it.
 #[must_use]
 pub fn message_start(subscription_id: u32, time_ns: u64, cdr_bytes: usize) -> Vec<u8> {
     let mut out = Vec::with_capacity(MAX_HEAD_BYTES + MESSAGE_BYTES);
@@ -178,7 +178,7 @@ pub fn call_failure(failure: CallFailure<'_>) -> Vec<u8> {
     text(&json!({ "op": "serviceCallFailure", "serviceId": service_id, "callId": call_id, "message": why }))
 }
 
-/// Values of parameters, as an answer or as news.
+/// The values of parameters: the answer to a request, or a change.
 #[must_use]
 pub fn parameter_values(parameters: &[Parameter], id: Option<&str>) -> Vec<u8> {
     let mut values = json!({ "op": "parameterValues", "parameters": parameters });
@@ -188,8 +188,8 @@ pub fn parameter_values(parameters: &[Parameter], id: Option<&str>) -> Vec<u8> {
     text(&values)
 }
 
-/// The entries of the graph that are new or changed, and the names that are gone: of topics with publishers, of topics
-/// with subscriptions, of services, each with its nodes.
+/// The entries of the graph that are new or changed, and the names that are gone: The three arrays are for topics
+/// with publishers, topics with subscriptions, and services, each name with its nodes.
 #[must_use]
 pub fn graph_update(
     changed: [&BTreeMap<String, BTreeSet<String>>; 3],

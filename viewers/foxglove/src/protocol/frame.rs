@@ -1,4 +1,4 @@
-//! Frames of a server: RFC 6455, section 5.2, without a mask.
+//! WebSocket frames that a server sends: RFC 6455, section 5.2, without a mask.
 
 /// The opcode of a text frame.
 pub const TEXT: u8 = 1;
@@ -6,10 +6,10 @@ pub const TEXT: u8 = 1;
 pub const BINARY: u8 = 2;
 /// The opcode of a frame that begins the closing handshake, or ends it.
 pub const CLOSE: u8 = 8;
-/// The most bytes before the payload of a frame.
+/// The largest number of bytes before the payload of a frame.
 pub const MAX_HEAD_BYTES: usize = 10;
 
-/// Appends the bytes before a payload of that length; the frame is a whole message.
+/// Appends the bytes before a payload of `length_bytes` bytes. The frame is a whole WebSocket message.
 pub fn head(out: &mut Vec<u8>, opcode: u8, length_bytes: usize) {
     out.push(0x80 | opcode);
     match length_bytes {

@@ -13,11 +13,11 @@ pub use answer::{
 pub use frame::{BINARY, CLOSE, MAX_HEAD_BYTES, TEXT, frame, head};
 pub use request::{Binary, ClientChannel, NewSubscription, Parameter, Request, binary, request};
 
-/// The subprotocols that are spoken: the name that Foxglove's SDK has, and the older one of the specification.
+/// The subprotocols that the server supports: the name in Foxglove's SDK, and the name in the older specification.
 pub const SUBPROTOCOLS: [&str; 2] = ["foxglove.sdk.v1", "foxglove.websocket.v1"];
 /// The encoding of messages, requests and responses.
 pub const CDR: &str = "cdr";
-/// The other encoding that viewers may send.
+/// The other encoding, which viewers may use for messages and requests.
 pub const JSON: &str = "json";
 /// The encoding of schemas: `.msg` texts, concatenated.
 pub const ROS2MSG: &str = "ros2msg";

@@ -50,7 +50,7 @@ pub enum Request {
         /// Their names.
         parameter_names: Vec<String>,
     },
-    /// The graph is wanted, and its changes.
+    /// The viewer wants the graph and its changes.
     SubscribeConnectionGraph,
     /// It is not wanted any more.
     UnsubscribeConnectionGraph,
@@ -78,7 +78,7 @@ pub struct ClientChannel {
     pub encoding: String,
     /// The type, as `geometry_msgs/msg/Twist` or `geometry_msgs/Twist`.
     pub schema_name: String,
-    /// Its definition, if the viewer has one.
+    /// The definition of the schema, if the viewer has one.
     #[serde(default)]
     pub schema: Option<String>,
     /// The form of the definition.
@@ -91,10 +91,10 @@ pub struct ClientChannel {
 pub struct Parameter {
     /// The full name.
     pub name: String,
-    /// The value; `None`: it is not set.
+    /// The value; `None` if the parameter is not set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<serde_json::Value>,
-    /// `float64`, `float64_array` or `byte_array` (in base64), which JSON cannot say.
+    /// The type, if JSON cannot express it: `float64`, `float64_array`, or `byte_array` (in base64).
     #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
     pub of_type: Option<String>,
 }
@@ -124,16 +124,14 @@ pub enum Binary<'a> {
 
 /// Reads a message in JSON.
 ///
-/// # Errors
-/// A sentence: it is none that this server knows.
+/// The reason, as a sentence: the text is not a request that the server supports.
 pub fn request(text: &str) -> Result<Request, String> {
     serde_json::from_str(text).map_err(|error| format!("the server does not understand this message: {error}"))
 }
 
 /// Reads a binary message.
 ///
-/// # Errors
-/// A sentence: it is none that this server knows.
+/// The reason, as a sentence: the bytes are not a message that the server supports.
 pub fn binary(bytes: &[u8]) -> Result<Binary<'_>, String> {
     let too_short = || format!("a binary message of {} bytes ends too early", bytes.len());
     let mut rest = bytes.get(1..).ok_or_else(too_short)?;

@@ -1,4 +1,4 @@
-//! The reader of a viewer's connection: handshake, messages, the closing handshake.
+//! The reader of a viewer's connection: it handles the handshake, the viewer's messages, and the closing handshake.
 
 use super::Hub;
 use crate::{
@@ -19,15 +19,17 @@ use tungstenite::{
     protocol::WebSocketConfig,
 };
 
-/// The time for the whole handshake, and for a viewer to read its last answers.
+/// The longest duration of the handshake, and the time that a viewer has to read its last answers.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// The longest message of a viewer.
 const MAX_MESSAGE_BYTES: usize = 64 << 20;
-/// The pages that may connect: Foxglove's, and pages of this host. A program that is no browser sends no origin.
+/// The origins of web pages that may connect: Foxglove's pages, and pages of this host. Programs other than
+/// browsers send no origin.
 const ORIGINS: [&str; 5] =
     ["https://app.foxglove.dev", "https://studio.foxglove.dev", "http://localhost", "http://127.0.0.1", "file://"];
 
-/// The two directions of a viewer's socket: what the library writes goes into the outbox, between whole frames.
+/// The two directions of a viewer's socket: the WebSocket library reads from the socket, and its writes go into the
+/// outbox, where they stay between whole frames.
 struct Duplex {
     stream: TcpStream,
     viewer: Arc<Viewer>,
@@ -114,7 +116,8 @@ fn choose(hub: &Hub, request: &Request, mut response: Response) -> Result<Respon
     Ok(response)
 }
 
-/// Whether a page of this origin may connect. Without this rule, any page that the user opens could move the robot.
+/// Whether a web page of this origin may connect. Without this check, any page in the user's browser could move
+/// the robot.
 fn is_allowed(origin: &str, more: &[String]) -> bool {
     let is_of = |allowed: &str| {
         origin
@@ -126,7 +129,7 @@ fn is_allowed(origin: &str, more: &[String]) -> bool {
         || more.iter().any(|allowed| allowed == origin || allowed == "*")
 }
 
-/// Reads until the connection ends; `true` after a closing handshake, whose answer is in the outbox then.
+/// Reads messages until the connection ends; `true` after a closing handshake, whose answer is then in the outbox.
 fn read_messages(hub: &Arc<Hub>, viewer: &Arc<Viewer>, socket: &mut WebSocket<Duplex>) -> bool {
     loop {
         let done = match socket.read() {
@@ -146,7 +149,7 @@ fn read_messages(hub: &Arc<Hub>, viewer: &Arc<Viewer>, socket: &mut WebSocket<Du
 mod tests {
     use super::*;
 
-    /// Bytes that come one by one do not move the end of the handshake.
+    /// A viewer that sends its handshake byte by byte does not extend the deadline of the handshake.
     #[test]
     fn a_handshake_that_is_too_late_is_not_read() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

@@ -1,4 +1,4 @@
-//! The listener: it accepts viewers, each with a thread that reads and one that writes.
+//! The listener: it accepts viewers, and starts two threads for each: one reads, and one writes.
 
 use super::{Hub, connection};
 use crate::{threads::spawn, viewer::Viewer};
@@ -14,9 +14,9 @@ use std::{
     time::Duration,
 };
 
-/// The time after an error, as when descriptors are short.
+/// The pause after an error, for example when the process has no free descriptors.
 const PAUSE: Duration = Duration::from_secs(1);
-/// The time after which a silent viewer is asked whether it is there, the time between questions, and their number.
+/// TCP keep-alive: the silence before the first probe, the time between probes, and the number of probes.
 const KEEP_ALIVE: (Duration, Duration, u32) = (Duration::from_secs(30), Duration::from_secs(10), 3);
 
 /// A listening socket.
@@ -43,8 +43,7 @@ impl Listener {
 
     /// Accepts viewers from now on.
     ///
-    /// # Errors
-    /// No thread can be started.
+    /// The thread cannot be started.
     pub fn start(&self, hub: &Arc<Hub>) -> Result<()> {
         let (socket, is_over, hub) = (self.socket.clone(), self.is_over.clone(), hub.clone());
         spawn("foxglove-accept", move || accept(&hub, &socket, &is_over))
@@ -102,7 +101,7 @@ fn start(hub: &Arc<Hub>, number: u64, stream: TcpStream, address: SocketAddr) ->
     spawn("foxglove-read", move || connection::read(&connection.hub, &connection.viewer, reading))
 }
 
-/// A viewer whose host is gone must not stay for ever.
+/// Turns on TCP keep-alive, so that the connection of a viewer whose host is gone ends.
 fn keep_alive(stream: &TcpStream) -> rustix::io::Result<()> {
     let (idle, interval, count) = KEEP_ALIVE;
     sockopt::set_socket_keepalive(stream, true)?;

@@ -1,4 +1,4 @@
-//! The server: accepts viewers, shows them the domain, does what they ask for.
+//! The server: it accepts viewers, shows them the domain, and carries out their requests.
 
 mod connection;
 mod hub;
@@ -18,15 +18,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The time between two looks at drops, and at the graph if nothing changes.
+/// The period of the reports about dropped messages, and the longest time between two readings of the graph.
 const PERIOD: Duration = Duration::from_secs(1);
-/// The time for viewers to end their connections, and then for all threads to end.
+/// The time that viewers have to end their connections, and then the time that all threads have to end.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Serves until the program ends.
 ///
-/// # Errors
-/// The port cannot be used; the domain cannot be read; the output cannot be written.
+/// The port cannot be used, the domain cannot be read, or the output cannot be written.
 pub fn serve(node: Node, selection: Selection, options: Options, output: Output) -> Result<()> {
     let listener = Listener::new(&options.host, options.port)?;
     let hub = Arc::new(Hub::new(node.clone(), selection, options)?);
@@ -67,7 +66,7 @@ fn serve_until_end(node: &Node, hub: &Hub, output: Output) -> Result<()> {
     Ok(())
 }
 
-/// Ends all connections and all threads, so that the node, of which they have shares, leaves the domain in order.
+/// Ends all connections and all threads. The threads share the node, which can leave the domain only after their end.
 fn end(listener: &Listener, hub: &Hub) {
     listener.end();
     let connections = hub.close();

@@ -1,4 +1,4 @@
-//! The report of the server: its viewers, and the messages that they did not get.
+//! The report of the server: its viewers, and the messages that did not reach them.
 
 use serde::Serialize;
 use std::{collections::BTreeMap, fmt};
@@ -6,14 +6,15 @@ use std::{collections::BTreeMap, fmt};
 /// Messages by topic.
 pub type Counts = BTreeMap<String, u64>;
 
-/// The viewers, and the topics that they see.
+/// The viewers, and the numbers of missing messages by topic.
 #[derive(Debug, Default, Serialize)]
 pub struct Report {
     /// The viewers that are connected.
     pub viewers: Vec<ViewerReport>,
-    /// Messages that were dropped because viewers, also earlier ones, did not read fast enough, by topic.
+    /// The numbers of messages that were dropped because present or earlier viewers did not read fast enough,
+    /// by topic.
     pub dropped: Counts,
-    /// Messages that left their publishers' histories before the server took them, by topic.
+    /// The numbers of messages that left their publishers' histories before the server took them, by topic.
     pub lost: Counts,
 }
 
@@ -24,11 +25,11 @@ pub struct ViewerReport {
     pub address: String,
     /// Its subscriptions.
     pub subscriptions: usize,
-    /// Messages that were written to its socket.
+    /// The number of messages that were written to the viewer's socket.
     pub sent: u64,
     /// Their bytes.
     pub sent_bytes: u64,
-    /// Messages that were dropped because it did not read fast enough, by topic.
+    /// The numbers of messages that were dropped because the viewer did not read fast enough, by topic.
     pub dropped: Counts,
 }
 
@@ -37,7 +38,8 @@ pub fn add(counts: &mut Counts, more: &Counts) {
     more.iter().for_each(|(topic, count)| *counts.entry(topic.clone()).or_default() += count);
 }
 
-/// The sum and the counts: "7 messages were dropped, oldest first: /image 5, /scan 2"; `None` if there are none.
+/// The text for dropped messages, with their sum and counts: "7 messages were dropped, oldest first: /image 5,
+/// /scan 2"; `None` if none were dropped.
 #[must_use]
 pub fn drops(counts: &Counts) -> Option<String> {
     let sum: u64 = counts.values().sum();
@@ -48,7 +50,7 @@ fn listed(counts: &Counts) -> String {
     counts.iter().map(|(topic, count)| format!("{topic} {count}")).collect::<Vec<_>>().join(", ")
 }
 
-/// The messages that are missing; nothing if none is.
+/// Writes the numbers of missing messages; nothing if no messages are missing.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(drops) = drops(&self.dropped) {

@@ -1,5 +1,5 @@
-//! The part of the domain that viewers see: channels with their feeds, services, names; and the difference to a newer
-//! graph.
+//! The part of the domain that viewers see: channels with their feeds, services and names. An update computes the
+//! difference to a newer graph.
 
 use crate::{
     domain::{Feed, Graph, Names},
@@ -14,25 +14,25 @@ use std::{
     },
 };
 
-/// The channels of one message: a long list of schemas is no single message.
+/// The largest number of channels in one message, so that no message with many schemas becomes too long.
 const CHANNELS_AT_ONCE: usize = 100;
 
 /// The channels, services and names that viewers see.
 #[derive(Debug)]
 pub struct Shown {
-    /// Whether viewers may call services: if not, they hear of none.
+    /// Whether viewers may call services. If not, services are not shown.
     may_call: bool,
     /// The feeds by topic and type.
     topics: BTreeMap<(String, TypeDescription), Arc<Feed>>,
     /// The services by name.
     services: BTreeMap<String, ServiceEntry>,
     names: [Names; 3],
-    /// The messages that feeds lost, by topic; also of topics that are gone.
+    /// The numbers of messages that feeds lost, by topic, including topics that are gone.
     lost: BTreeMap<String, Arc<AtomicU64>>,
     last_id: u32,
 }
 
-/// The messages that tell viewers of a change; the last one only concerns viewers that want the graph.
+/// The messages that tell viewers about a change. The last field is only for viewers that want the graph.
 #[derive(Debug, Default)]
 pub struct News {
     /// For all viewers.
@@ -44,7 +44,7 @@ pub struct News {
 }
 
 impl Shown {
-    /// Shows nothing yet. Viewers that may not call services hear of none.
+    /// Makes an empty set. `may_call` is whether viewers may call services; if not, services are not shown.
     #[must_use]
     pub fn new(may_call: bool) -> Shown {
         Shown {
@@ -57,7 +57,7 @@ impl Shown {
         }
     }
 
-    /// The messages that a new viewer gets; an empty list of channels, too, as the specification has it.
+    /// The messages that a new viewer gets. As the specification demands, an empty list of channels is sent, too.
     #[must_use]
     pub fn all(&self) -> Vec<Vec<u8>> {
         let channels: Vec<&Channel> = self.topics.values().map(|feed| &feed.channel).collect();
@@ -72,7 +72,7 @@ impl Shown {
         messages
     }
 
-    /// The messages that left their publishers' histories before feeds took them, by topic.
+    /// The numbers of messages that left their publishers' histories before feeds took them, by topic.
     #[must_use]
     pub fn lost(&self) -> BTreeMap<String, u64> {
         let lost = self.lost.iter().map(|(topic, lost)| (topic.clone(), lost.load(Relaxed)));
@@ -145,7 +145,7 @@ impl Shown {
                 }
             }
         }
-        // A feed that ends counts up to its end.
+        // A counter is removed only if it is 0 and no feed uses it: a feed counts until it ends.
         self.lost.retain(|_, lost| Arc::strong_count(lost) > 1 || lost.load(Relaxed) > 0);
         news.of_all.extend(new.chunks(CHANNELS_AT_ONCE).map(|channels| protocol::advertise(channels.iter())));
     }
@@ -180,14 +180,15 @@ impl Shown {
     }
 }
 
-/// The update from one graph to another.
+/// The message with the differences between two graphs.
 fn difference(before: &[Names; 3], now: &[Names; 3]) -> Vec<u8> {
     let changed = |index: usize| {
         let is_new = |(name, nodes): &(&String, &BTreeSet<String>)| before[index].get(*name) != Some(*nodes);
         now[index].iter().filter(is_new).map(|(name, nodes)| (name.clone(), nodes.clone())).collect::<Names>()
     };
     let mut lists = [0, 1, 2].map(changed);
-    // A topic that lost its last publisher but has subscriptions is not gone: its list is empty now.
+    // A topic without publishers that still has subscriptions, or the reverse, is not gone: it gets an empty list
+    // of nodes.
     for (index, other) in [(0, 1), (1, 0)] {
         for name in
             before[index].keys().filter(|name| !now[index].contains_key(*name) && now[other].contains_key(*name))

@@ -19,10 +19,10 @@ use std::{
     time::Duration,
 };
 
-/// The most calls and requests of one viewer that are under way.
+/// The largest number of running calls and requests of one viewer.
 const MAX_TASKS: usize = 32;
 
-/// A call or a request that is under way.
+/// A running call or request. The value counts as one until it is dropped.
 #[derive(Debug)]
 pub struct Task(Arc<Viewer>);
 
@@ -32,31 +32,31 @@ impl Drop for Task {
     }
 }
 
-/// A viewer; its threads and the feeds share it.
+/// A viewer, which its threads and the feeds share.
 #[derive(Debug)]
 pub struct Viewer {
     /// Its number.
     pub id: u64,
     /// Address and port.
     pub address: String,
-    /// The messages that wait for its socket.
+    /// The answers and messages that wait for the viewer's socket.
     pub outbox: Outbox,
     stream: TcpStream,
-    /// The server's channels by the viewer's numbers of its subscriptions.
+    /// The channel of each subscription, by the number that the viewer gave to the subscription.
     pub subscriptions: Mutex<BTreeMap<u32, u32>>,
     /// The parameters whose changes it wants.
     pub parameters: Mutex<Wanted>,
     /// Whether it wants the graph.
     pub wants_graph: AtomicBool,
     tasks: AtomicUsize,
-    /// Messages that were written to its socket.
+    /// The number of messages that were written to the viewer's socket.
     pub sent: AtomicU64,
     /// Their bytes.
     pub sent_bytes: AtomicU64,
 }
 
 impl Viewer {
-    /// A viewer that has not said anything yet.
+    /// Makes a viewer without subscriptions.
     #[must_use]
     pub fn new(id: u64, address: String, stream: TcpStream, max_bytes: usize) -> Viewer {
         Viewer {
@@ -73,7 +73,7 @@ impl Viewer {
         }
     }
 
-    /// Begins a task, which is counted until the result is dropped; `None` if the viewer has too many.
+    /// Begins a task, which counts until the result is dropped; `None` if the viewer has too many tasks.
     #[must_use]
     pub fn begin_task(self: &Arc<Self>) -> Option<Task> {
         let task = Task(self.clone());
@@ -87,7 +87,8 @@ impl Viewer {
                 break;
             }
         }
-        // The viewer may still send its half of the closing handshake: a reset would take the last bytes from it.
+        // The socket is not closed, because the viewer may still send its part of the closing handshake: a reset
+        // would then discard the last bytes that the viewer has not read.
         let _ = self.stream.shutdown(Shutdown::Write);
         self.outbox.close();
     }
@@ -105,7 +106,7 @@ impl Viewer {
         }
     }
 
-    /// Waits until the answers that are in the outbox are written; nothing is added any more.
+    /// Waits until the waiting answers are written; further answers and messages are not added.
     pub fn finish(&self, patience: Duration) {
         self.outbox.end(None);
         self.outbox.wait_until_closed(patience);
@@ -118,7 +119,7 @@ impl Viewer {
     }
 }
 
-/// Writes both parts, without putting them together.
+/// Writes both parts with one `writev`, without copying them into one buffer.
 fn write_parts(mut stream: &TcpStream, parts: [&[u8]; 2]) -> io::Result<()> {
     let mut slices = parts.map(IoSlice::new);
     let mut rest = &mut slices[..];

@@ -5,19 +5,16 @@ use std::collections::BTreeSet;
 /// The most bytes of their names.
 const MAX_BYTES: usize = 1 << 20;
 
-/// Names of parameters, or all parameters but some.
+/// A set of names of parameters: some names, or all except some names.
 #[derive(Debug, Default)]
 pub struct Wanted {
     is_all: bool,
-    /// The wanted names; if all are wanted, the others.
+    /// The wanted names or, if `is_all`, the names that are not wanted.
     names: BTreeSet<String>,
 }
 
 impl Wanted {
-    /// Adds these names; no names are all parameters.
-    ///
-    /// # Errors
-    /// A sentence: the names are too many.
+    /// Adds these names; an empty list means all parameters.
     pub fn add(&mut self, names: Vec<String>) -> Result<(), String> {
         match (names.is_empty(), self.is_all) {
             (true, _) => *self = Wanted { is_all: true, names: BTreeSet::new() },
@@ -27,10 +24,7 @@ impl Wanted {
         Ok(())
     }
 
-    /// Removes these names; no names are all parameters.
-    ///
-    /// # Errors
-    /// As [`Wanted::add`].
+    /// Removes these names; an empty list means all parameters.
     pub fn remove(&mut self, names: Vec<String>) -> Result<(), String> {
         match (names.is_empty(), self.is_all) {
             (true, _) => *self = Wanted::default(),

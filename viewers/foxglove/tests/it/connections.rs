@@ -1,4 +1,4 @@
-//! Connections: their number and their bounds, the closing handshake, the end of the server.
+//! Tests of connections: their number and limits, the closing handshake, the end of the server.
 
 use crate::support::*;
 use foxglove::ws_protocol::server::ServerMessage;

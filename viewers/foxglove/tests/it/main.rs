@@ -1,4 +1,5 @@
-//! Tests of the server: the built program, with viewers of this test, and the SDK of Foxglove that reads what it sends.
+//! Tests of the server: they run the built program and connect viewers to it. Foxglove's SDK parses the
+//! server's messages.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on may say so by panicking")]
 

@@ -1,4 +1,5 @@
-//! Foxglove's client of npm: `FOXGLOVE_TEST_NODE` names a folder with its package, which `.ci/run viewers` installs.
+//! A test with Foxglove's client from npm. `FOXGLOVE_TEST_NODE` names a folder with its package, which `.ci/run
+//! viewers` installs.
 
 use crate::support::*;
 use gantry::Qos;

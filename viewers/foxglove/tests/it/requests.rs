@@ -1,4 +1,4 @@
-//! Requests of viewers: messages that they publish, calls, parameters, the graph.
+//! Tests of viewers' requests: publishing, calls, parameters, the graph.
 
 use crate::support::*;
 use foxglove::ws_protocol::server::ServerMessage;
@@ -213,12 +213,12 @@ fn parameters_are_read_set_and_followed() {
     let names = ["/camera.rate_hz", "/camera.count"];
     viewer.send(json!({ "op": "subscribeParameterUpdates", "parameterNames": names }));
     eventually("the server follows parameters", || node.count_subscribers("/parameter_events").unwrap() == 1);
-    // A message of another publisher that is none ends nothing.
+    // A malformed message of another publisher does not end the subscription.
     let mut stranger = node.create_generic_publisher("/parameter_events", events_type(14), Qos::default()).unwrap();
     assert!(stranger.wait_for_subscriptions(1, PATIENCE).unwrap());
     stranger.publish_copy(&[1, 2]).unwrap();
     server.line_with("a change of parameters is not shown");
-    // A whole number is a double where the parameter is one.
+    // A whole number becomes a double if the parameter is a double.
     let given =
         [json!({ "name": "/camera.rate_hz", "value": 25 }), json!({ "name": "/camera.count", "value": "text" })];
     viewer.send(json!({ "op": "setParameters", "parameters": given, "id": "set" }));
@@ -233,7 +233,7 @@ fn parameters_are_read_set_and_followed() {
     viewer.send(json!({ "op": "getParameters", "parameterNames": ["/absent.p"], "id": "none" }));
     assert_eq!(values(&mut viewer, Some("none")), json!([]));
     assert_eq!(viewer.status(), "node /absent has no parameters");
-    // No names are all parameters; an empty list keeps its type.
+    // An empty list of names means all parameters. If a list parameter is set to an empty list, its type stays.
     viewer.send(json!({ "op": "subscribeParameterUpdates", "parameterNames": [] }));
     for list in [json!([]), json!(["odom"])] {
         let given = json!({ "name": "/camera.frames", "value": list });
@@ -243,7 +243,7 @@ fn parameters_are_read_set_and_followed() {
     }
 }
 
-/// The type of the changes of parameters, as the node has it.
+/// The type of messages on `/parameter_events`, as the node publishes them.
 fn events_type(domain_id: u32) -> TypeDescription {
     let graph = Participant::join(domain_id).unwrap().graph().unwrap();
     let event = graph.iter().find(|entry| entry.description.topic == "/parameter_events").unwrap();

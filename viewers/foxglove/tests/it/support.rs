@@ -1,4 +1,4 @@
-//! A run of the server, and a viewer whose answers Foxglove's SDK reads.
+//! A running server, and a viewer that parses the server's messages with Foxglove's SDK.
 
 use foxglove::ws_protocol::server::ServerMessage;
 use gantry::{GenericPublisher, Node, Qos, TypeDescription};
@@ -27,7 +27,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts the server on a free port. Its standard output is read at its end.
+    /// Starts the server on a free port. The test reads the server's standard output after the server has ended.
     pub fn start(domain_id: u32, arguments: &[&str]) -> Server {
         let mut command = Command::new(env!("CARGO_BIN_EXE_gantry-foxglove"));
         command.args(["--domain-id", &domain_id.to_string(), "--port", "0"]).args(arguments);
@@ -40,7 +40,7 @@ impl Server {
         server
     }
 
-    /// The next line of its standard error that has this part.
+    /// The next line of the server's standard error that contains `part`.
     #[track_caller]
     pub fn line_with(&mut self, part: &str) -> String {
         loop {
@@ -57,13 +57,13 @@ impl Server {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
     }
 
-    /// Ends it by Ctrl-C; returns its standard output.
+    /// Ends the server by SIGINT, and returns its standard output.
     pub fn interrupt(self) -> String {
         self.signal(Signal::INT);
         self.output()
     }
 
-    /// Waits for its end, and returns its standard output.
+    /// Waits for the end of the server, and returns its standard output.
     pub fn output(mut self) -> String {
         let mut output = String::new();
         self.child.stdout.take().unwrap().read_to_string(&mut output).unwrap();
@@ -81,11 +81,11 @@ impl Drop for Server {
 
 pub struct Viewer {
     socket: WebSocket<TcpStream>,
-    /// Messages that were passed over while another one was expected.
+    /// Messages that arrived while the test expected another one.
     passed: VecDeque<Message>,
 }
 
-/// Connects as a page of this origin would; the error is the server's sentence.
+/// Connects like a web page of this origin. The error is the sentence of the server.
 pub fn connect(port: u16, subprotocol: &'static str, origin: Option<&'static str>) -> Result<Viewer, String> {
     let mut request = format!("ws://127.0.0.1:{port}").into_client_request().unwrap();
     request.headers_mut().insert("sec-websocket-protocol", HeaderValue::from_static(subprotocol));
@@ -116,7 +116,7 @@ impl Viewer {
         self.socket.send(Message::Binary(bytes.into())).unwrap();
     }
 
-    /// Reads to the end of the connection; returns the code of the server's close frame. The library answers it.
+    /// Reads until the connection ends. Returns the code of the server's close frame, which the library answers.
     #[track_caller]
     pub fn read_to_end(&mut self) -> Option<u16> {
         let mut code = None;
@@ -136,12 +136,12 @@ impl Viewer {
         self.socket.close(Some(normal)).unwrap();
     }
 
-    /// Whether a message like this was passed over.
+    /// Whether a message for which `is_it` holds arrived while the test expected another one.
     pub fn has_passed(&self, is_it: impl Fn(&ServerMessage<'_>) -> bool) -> bool {
         self.passed.iter().any(|message| is_it(&read(message)))
     }
 
-    /// The first message for which `pick` has an answer; others wait for their turn.
+    /// Waits for the first message for which `pick` returns a value. Other messages are kept for later calls.
     #[track_caller]
     pub fn expect<R>(&mut self, what: &str, pick: impl Fn(&ServerMessage<'_>) -> Option<R>) -> R {
         self.find(what, false, pick)
@@ -190,7 +190,7 @@ impl Viewer {
         channel_id
     }
 
-    /// The next message of a subscription, with its time.
+    /// Waits for the next message of a subscription, and returns its time and its bytes.
     #[track_caller]
     pub fn message(&mut self, id: u32) -> (u64, Vec<u8>) {
         self.expect("message", |message| match message {
@@ -222,7 +222,7 @@ pub fn node_in(domain_id: u32, name: &str) -> Node {
     Node::builder(name).domain_id(domain_id).build().unwrap()
 }
 
-/// The type of a message with bytes.
+/// The type of a message that has a sequence of bytes.
 pub fn bytes_type() -> TypeDescription {
     TypeDescription {
         name: "viewer_test/msg/Bytes".into(),
@@ -240,7 +240,7 @@ pub fn bytes_message(number: u64, length: usize) -> Vec<u8> {
     message
 }
 
-/// The message as it is in files and on networks.
+/// The message with its encapsulation header, the form in files and on networks.
 pub fn cdr(body: &[u8]) -> Vec<u8> {
     [&gantry::ENCAPSULATION[..], body].concat()
 }
@@ -249,7 +249,7 @@ pub fn publisher(node: &Node, topic: &str, qos: Qos) -> GenericPublisher {
     node.create_generic_publisher(topic, bytes_type(), qos).unwrap()
 }
 
-/// Waits until the topic has that many subscriptions.
+/// Waits until the topic has this number of subscriptions.
 #[track_caller]
 pub fn wait_for(publisher: &mut GenericPublisher, subscriptions: usize) {
     eventually("the server subscribes or unsubscribes", || {

@@ -1,4 +1,4 @@
-//! Topics: channels, messages on demand, viewers that stall.
+//! Tests of topics: channels, messages on demand, viewers that stall.
 
 use crate::support::*;
 use foxglove::ws_protocol::server::ServerMessage;
@@ -129,16 +129,17 @@ fn a_stalled_viewer_costs_the_publisher_nothing_and_misses_the_oldest() {
     for number in 0..IMAGES {
         images.publish_copy(&bytes_message(number, IMAGE_BYTES)).unwrap();
         ticks.publish_copy(&bytes_message(number, 0)).unwrap();
-        // The other viewer gets each of them, while the first one reads nothing.
+        // While the first viewer reads nothing, the other viewer receives each message.
         assert_eq!(awake.message(1).1, cdr(&bytes_message(number, IMAGE_BYTES)));
         assert_eq!(awake.message(2).1, cdr(&bytes_message(number, 0)));
     }
-    // The newest ten, and one that is copied.
+    // The publisher keeps the newest ten images, and the one that the server is copying.
     let kept = (images.memory_bytes() - memory_bytes) / IMAGE_BYTES;
     assert!(kept <= 11, "the publisher keeps {kept} images more than without viewers");
     let line = server.line_with("is slower than its topics");
     assert!(line.contains("/image ") && !line.contains("/tick "), "{line}");
-    // Now it gets the first ones, which lay in the socket, and the newest ones; each drop is counted.
+    // Now the first viewer reads the oldest messages, which were in the socket, and the newest ones. Each dropped
+    // message is counted.
     let mut got = Vec::new();
     while got.last() != Some(&(IMAGES - 1)) {
         let (_, data) = stalled.message(1);
@@ -156,7 +157,7 @@ fn a_stalled_viewer_costs_the_publisher_nothing_and_misses_the_oldest() {
         ServerMessage::Status(status) => status.message.starts_with(&sentence).then_some(()),
         _ => None,
     });
-    // The count outlives the subscription and the viewer.
+    // The count remains after the subscription and the viewer have ended.
     stalled.send(json!({ "op": "unsubscribe", "subscriptionIds": [1] }));
     stalled.expect("the end of the problem", |message| matches!(message, ServerMessage::RemoveStatus(_)).then_some(()));
     stalled.close();
@@ -173,7 +174,7 @@ fn a_stalled_viewer_costs_the_publisher_nothing_and_misses_the_oldest() {
     );
 }
 
-/// Two publishers of one topic, whose types differ, while the server is stopped.
+/// The topic has two publishers with different types, and the server is stopped (SIGSTOP) while they publish.
 fn messages_that_the_server_takes_too_late_are_counted_by_topic() {
     const MESSAGES: u64 = 500;
     let node = node_in(9, "talker");

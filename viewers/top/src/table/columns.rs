@@ -1,4 +1,4 @@
-//! Columns of tables: width, text, order; and numbers in few characters.
+//! Columns of tables: their width, text and order; and numbers as short texts.
 
 use ratatui::{
     layout::{Alignment, Constraint},
@@ -13,7 +13,7 @@ use std::cmp::Ordering;
 pub struct Order {
     /// The column by which rows are sorted.
     pub column: usize,
-    /// Whether the order of that column is turned round.
+    /// Whether the rows are in the reverse order of that column.
     pub is_reversed: bool,
 }
 
@@ -21,20 +21,20 @@ pub struct Order {
 pub struct Column<Item> {
     /// Its title.
     pub title: &'static str,
-    /// Its width; 0: its share of what is left.
+    /// The width of the column; 0 means a share of the remaining width.
     pub width: u16,
-    /// The width of a table from which on it is shown.
+    /// The smallest width of a table that shows this column.
     pub from_width: u16,
     /// Its text in a row.
     pub text: fn(&Item) -> String,
     /// The order of two rows by this column.
     pub order: fn(&Item, &Item) -> Ordering,
-    /// Whether the cell is to be seen at once.
+    /// Whether the cell is red, because the user should notice its value.
     pub is_alarm: fn(&Item) -> bool,
 }
 
 impl<Item> Column<Item> {
-    /// A column of texts, in their order.
+    /// A column of texts, which are sorted alphabetically.
     pub const fn text(
         title: &'static str,
         width: u16,
@@ -45,7 +45,7 @@ impl<Item> Column<Item> {
         Column { title, width, from_width, text, order, is_alarm: |_| false }
     }
 
-    /// The cell of a row. Numbers are at the right.
+    /// The cell of a row. Numbers are aligned to the right.
     fn cell(&self, item: &Item) -> Cell<'static> {
         let style = if (self.is_alarm)(item) { Style::new().fg(Color::Red) } else { Style::new() };
         Cell::new(Text::from((self.text)(item)).alignment(self.alignment())).style(style)
@@ -56,7 +56,7 @@ impl<Item> Column<Item> {
     }
 }
 
-/// A table with the columns for which there is room. The column that gives the order has a mark.
+/// A table with the columns for which there is room. The title of the column by which rows are sorted has a mark.
 pub fn table<'a, Item>(columns: &[Column<Item>], items: &[Item], width: u16, order: Option<Order>) -> Table<'a> {
     let shown: Vec<(usize, &Column<Item>)> =
         columns.iter().enumerate().filter(|(_, column)| column.from_width <= width).collect();
@@ -75,7 +75,7 @@ fn widths<'a, Item: 'a>(columns: impl Iterator<Item = &'a Column<Item>>) -> Vec<
     columns.map(width).collect()
 }
 
-/// The titles of columns with their numbers; the column that gives the order has a mark.
+/// The titles of columns with their numbers. The title of the column by which rows are sorted has a mark.
 fn header<Item>(columns: &[(usize, &Column<Item>)], order: Option<Order>) -> Row<'static> {
     let cell = |(index, column): &(usize, &Column<Item>)| {
         let mark = match order {
@@ -98,7 +98,7 @@ pub fn falling<T: PartialOrd>(one: T, other: T) -> Ordering {
     other.partial_cmp(&one).unwrap_or(Ordering::Equal)
 }
 
-/// A rate: "29.9", "1000", "12.3k"; "-" if there is none yet, "0" for no messages.
+/// A rate as text: "29.9", "1000", "12.3k"; "-" if there is no rate yet, "0" for no messages.
 pub fn rate(value: Option<f64>) -> String {
     match value {
         None => "-".to_owned(),
@@ -111,7 +111,7 @@ pub fn rate(value: Option<f64>) -> String {
     }
 }
 
-/// A count; large ones in thousands or millions.
+/// A count as text; large counts are in thousands or millions.
 pub fn count(value: u64) -> String {
     match value {
         0..100_000 => value.to_string(),

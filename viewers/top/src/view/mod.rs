@@ -1,4 +1,4 @@
-//! The picture of the table: a line about the domain, a table, a line with the keys.
+//! The contents of the screen: a line about the domain, a table, and a line with the keys.
 
 mod topic;
 
@@ -16,7 +16,7 @@ use ratatui::{
     widgets::Paragraph,
 };
 
-/// The keys, as the last line has them; the first ones matter most.
+/// The keys in the last line, the most important ones first: a narrow terminal shows only the first ones.
 const KEYS: [&str; 9] = [
     "q quit",
     "? help",
@@ -123,7 +123,7 @@ fn keys<'a>(app: &App, width: u16) -> Paragraph<'a> {
     Paragraph::new(Line::from(spans)).style(Style::new().add_modifier(Modifier::DIM))
 }
 
-/// Says why a table has no rows.
+/// Writes the reason why a table has no rows.
 fn draw_nothing(app: &App, frame: &mut Frame<'_>, area: Rect) {
     let text = match app.filter().0 {
         "" => "nothing is here yet",

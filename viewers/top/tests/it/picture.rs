@@ -1,4 +1,4 @@
-//! The pictures at 80 and 200 columns, and what keys do to them.
+//! Tests of the screen contents at 80 and 200 columns, and of the effects of keys.
 
 use crate::world::*;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -28,7 +28,8 @@ fn line<'a>(lines: &'a [String], part: &str) -> &'a str {
     lines.iter().find(|line| line.contains(part)).unwrap_or_else(|| panic!("{part} is not in {lines:#?}"))
 }
 
-/// A second in which the camera sends 30 images and the viewer takes 2 of them, the scanner 40 scans.
+/// Simulates a second in which the camera sends 30 images, of which the viewer takes 2, and the scanner sends
+/// 40 scans.
 fn second() -> (World, App) {
     let mut world = World::new();
     let mut app = App::new(String::new(), false);
@@ -53,7 +54,8 @@ fn the_topics_have_rates_lag_losses_and_memory() {
     assert!(lines[0].starts_with("gantry top  domain 0  1 processes  2 topics"), "{}", lines[0]);
     assert_eq!(words(&lines[1]), ["TOPICv", "HZ", "BYTES/S", "PUB", "SUB", "LAG", "LOST", "MEMORY"]);
     let image = words(line(&lines, "/front/camera/image_raw"));
-    // 31 images; 28 left the history of two before the viewer took the others, and it has not taken the last one.
+    // Of 31 images, 28 left the history of depth 2 before the viewer took the next one, and the viewer has not
+    // taken the last one.
     assert_eq!(image[..8], ["/front/camera/image_raw", "31.0", "9.3", "MB", "1", "1", "1", "28"]);
     let scan = words(line(&lines, "/scan"));
     assert_eq!(scan[..7], ["/scan", "40.0", "320", "B", "1", "0", "0"]);

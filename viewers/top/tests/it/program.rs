@@ -1,4 +1,4 @@
-//! The program: samples for scripts, and the terminal after it ended.
+//! Tests of the program: samples for scripts, and the state of the terminal after the program has ended.
 
 use gantry::{Node, Qos, TypeDescription};
 use rustix::{
@@ -52,7 +52,7 @@ fn set_size(terminal: &OwnedFd, columns: u16) {
     tcsetwinsize(terminal, Winsize { ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
 }
 
-/// A terminal of 80 columns with the program in it.
+/// A terminal of 80 columns in which the program runs.
 struct Screen {
     master: File,
     slave: OwnedFd,
@@ -77,7 +77,7 @@ impl Screen {
         tcgetattr(&self.slave).unwrap().local_modes.contains(LocalModes::ICANON)
     }
 
-    /// Reads until the output has this; returns the text before it.
+    /// Reads until the output contains `part`, and returns the text before it.
     fn read_to(&mut self, part: &str) -> String {
         loop {
             if let Some(at) = self.seen.find(part) {
@@ -113,7 +113,7 @@ fn the_terminal_is_as_before_after_a_key_and_after_a_signal() {
 fn another_size_is_drawn_at_once() {
     let mut screen = Screen::open(4, &["--interval", "60"]);
     screen.read_to("gantry top");
-    // Each picture hides the cursor: after the second one, the next sample comes in a minute.
+    // Each drawing hides the cursor first. After the second drawing, the next sample comes only after a minute.
     (0..2).for_each(|_| drop(screen.read_to("\x1b[?25l")));
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() % 86_400;
     set_size(&screen.slave, 200);
@@ -131,7 +131,7 @@ fn a_signal_ends_the_program_while_its_output_takes_no_bytes() {
     let topic = |number| format!("/a_topic_with_a_name_that_is_long_{number}");
     let publish = |number| node.create_generic_publisher(&topic(number), bytes(), Qos::default()).unwrap();
     let _publishers: Vec<_> = (0..80).map(publish).collect();
-    // A pipe of which nothing is read.
+    // A pipe from which nothing is read.
     let mut child = command(5, &["--json", "--interval", "0.1"]).stdout(Stdio::piped()).spawn().unwrap();
     let mut pipe = child.stdout.take().unwrap();
     eventually("the pipe is full", || rustix::io::ioctl_fionread(&pipe).unwrap() > 60_000);
@@ -140,7 +140,7 @@ fn a_signal_ends_the_program_while_its_output_takes_no_bytes() {
     let mut text = String::new();
     pipe.read_to_string(&mut text).unwrap();
     assert!(text.starts_with('{') && !text.contains('\x1b'), "the codes of a terminal are in the output");
-    // A terminal of which nothing is read.
+    // A terminal from which nothing is read.
     let mut screen = Screen::open(5, &[]);
     screen.read_to("gantry top");
     let mut columns = 100;
@@ -161,7 +161,8 @@ fn a_domain_that_is_none_is_named() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("233"), "{output:?}");
 }
 
-/// A terminal whose window was closed: it sends no signal to a process that is not its session's.
+/// The window of the terminal is closed. The program gets no SIGHUP, because the terminal does not control
+/// its session.
 fn a_terminal_that_is_gone_ends_the_program() {
     let mut screen = Screen::open(4, &[]);
     screen.read_to("gantry top");

@@ -1,4 +1,4 @@
-//! A domain with a camera, whose images a slow viewer does not take, and a scanner.
+//! A domain with a camera, whose images a slow viewer takes too late, and a scanner.
 
 use gantry_shm::{
     Inspector, Participant, Publisher, PublisherOptions, Qos, Sample, SourceTime, Subscription, TypeDescription,
@@ -13,7 +13,7 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// The bytes of an image and of a scan.
+/// The length of an image, in bytes.
 pub const IMAGE_BYTES: usize = 300_000;
 pub const SCAN_BYTES: usize = 8;
 
@@ -67,13 +67,13 @@ impl World {
         }
     }
 
-    /// Looks, as if a second had passed since the last look.
+    /// Inspects the domain, as if a second had passed since the last inspection.
     pub fn look(&mut self) -> sample::Sample {
         self.now += Duration::from_secs(1);
         self.sampler.look(self.now).unwrap()
     }
 
-    /// Takes the file of the process away for one look.
+    /// Inspects the domain once while the file of the process is missing.
     pub fn look_without_process(&mut self) -> sample::Sample {
         let found = files_under(self.root.path()).into_iter().find(|path| path.extension() == Some("process".as_ref()));
         let file = found.unwrap();
@@ -84,7 +84,7 @@ impl World {
         sample
     }
 
-    /// The nodes are announced, so that the view of nodes has them.
+    /// Adds a node to the graph, so that the view of nodes shows it.
     pub fn announce(&self, name: &str) -> gantry_shm::GraphRecord {
         gantry_shm::GraphRecord::node(self.participant.clone(), name, Default::default()).unwrap()
     }
@@ -96,7 +96,7 @@ fn files_under(folder: &Path) -> Vec<PathBuf> {
     entries.flat_map(files).collect()
 }
 
-/// The picture in lines, without the spaces at their ends.
+/// The lines of the screen, without the spaces at their ends.
 pub fn picture(app: &mut App, width: u16, height: u16) -> Vec<String> {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
     terminal.draw(|frame| view::draw(app, frame)).unwrap();

@@ -19,7 +19,8 @@ pub use udp::UdpTransport;
 
 use std::io;
 
-/// Whether the error means that the connection is lost or that no agent listens. The session notices this itself.
+/// Whether the error means that the connection is lost or that no agent listens. Such an error is ignored, because
+/// the session notices that the agent does not answer.
 fn is_absence(error: &io::Error) -> bool {
     use io::ErrorKind::{
         BrokenPipe, ConnectionAborted, ConnectionRefused, ConnectionReset, NotConnected, NotFound, UnexpectedEof,

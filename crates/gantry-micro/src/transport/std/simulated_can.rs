@@ -19,12 +19,12 @@ use std::{
     path::Path,
 };
 
-/// The size of the send buffer. The kernel raises it to its minimum, which holds about six frames: as many as a
-/// controller has mailboxes.
+/// The size of the send buffer. The kernel raises it to its minimum, which holds about six frames, as the mailboxes
+/// of a controller do.
 const SEND_BUFFER_BYTES: usize = 1;
 
-/// A node of the bus that `gantry-agent can --simulated PATH` hosts. If the bus is gone, as after the end of the
-/// agent, each frame to send is an attempt to connect again.
+/// A node of the bus that `gantry-agent can --simulated PATH` hosts. If the bus is gone, for example because the
+/// agent has ended, the node tries to connect again whenever it has a frame to send.
 #[derive(Debug)]
 pub struct SimulatedCan {
     bus: SocketAddrUnix,
@@ -65,7 +65,7 @@ impl SimulatedCan {
         set_socket_send_buffer_size(&socket, SEND_BUFFER_BYTES)?;
         match connect(&socket, &self.bus) {
             Ok(()) => self.socket = Some(socket),
-            // Too many nodes connect at the same time: the next frame is another attempt.
+            // Too many nodes are connecting at the same time: the next frame makes another attempt.
             Err(Errno::AGAIN | Errno::INTR) => {}
             Err(error) => return lost(error.into(), ()),
         }
@@ -73,8 +73,8 @@ impl SimulatedCan {
     }
 }
 
-/// The result of a call that failed. If the bus is not there, it is `result`, as for a lost frame, and the session
-/// notices it.
+/// The result of a call that failed. If there is no bus, the result is `result`, as for a lost frame: the session
+/// notices that the agent does not answer.
 fn lost<T>(error: io::Error, result: T) -> io::Result<T> {
     if is_absence(&error) { Ok(result) } else { Err(error) }
 }

@@ -12,8 +12,9 @@ use std::{
     os::fd::{AsFd, BorrowedFd, OwnedFd},
 };
 
-/// The size of the send buffer, which lets a few messages wait in the kernel. With the default size of megabytes,
-/// a publisher that is faster than the line would not notice this, and its messages would arrive minutes late.
+/// The size of the send buffer, which lets a few messages wait in the kernel. With the default size of
+/// megabytes, a publisher that is faster than the line would get no error for a long time, and its messages
+/// would arrive minutes late.
 const SEND_BUFFER_BYTES: usize = 8192;
 
 /// Messages over a TCP connection to one agent. If the connection is lost, the next message opens another one.

@@ -33,7 +33,8 @@ impl AsFd for UdpTransport {
     }
 }
 
-/// Whether the error means that no agent listens now. The session notices this itself.
+/// Whether the error means that no agent listens now. Such an error is ignored, because the session notices that
+/// the agent does not answer.
 fn is_absence(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::ConnectionRefused | io::ErrorKind::Interrupted)
 }

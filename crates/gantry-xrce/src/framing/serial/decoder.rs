@@ -23,7 +23,7 @@ pub struct SerialCounters {
     pub dropped_bytes: u32,
     /// Frames whose checksum is wrong.
     pub crc_errors: u32,
-    /// The number of frames in which another frame begins, because bytes were lost.
+    /// The number of frames that were cut off by the beginning of another frame, because bytes were lost.
     pub incomplete: u32,
     /// The number of frames that are longer than the buffer.
     pub too_long: u32,
@@ -41,11 +41,11 @@ pub struct SerialDecoder {
     escape: bool,
     source: u8,
     length: u16,
-    /// The number of received bytes of the message.
+    /// The number of received bytes of the present message.
     received: u16,
     crc: u16,
     received_crc: u8,
-    /// The number of bytes of this frame, including stuffing.
+    /// The number of received bytes of the present frame, including stuffing.
     frame_bytes: u32,
     counters: SerialCounters,
 }
@@ -122,7 +122,7 @@ impl SerialDecoder {
     }
 
     /// Takes one byte. Returns whether the byte is the last one of a frame for this address. The function is not
-    /// inlined, because instructions that access fields deep inside a client are longer.
+    /// inlined, because instructions that access the decoder's fields by an offset in a larger struct are longer.
     #[inline(never)]
     fn put(&mut self, byte: u8, buffer: &mut [u8]) -> bool {
         if byte == FLAG {
@@ -193,7 +193,7 @@ impl SerialDecoder {
         false
     }
 
-    /// Compares the checksums at the end of a frame.
+    /// Ends a frame: compares the received checksum with the computed one.
     fn end(&mut self, crc_high: u8) -> bool {
         if u16::from_le_bytes([self.received_crc, crc_high]) != self.crc {
             self.counters.crc_errors = self.counters.crc_errors.wrapping_add(1);
@@ -206,7 +206,7 @@ impl SerialDecoder {
         true
     }
 
-    /// Drops the received part of a frame. Returns `false`, the value for a byte that ends no frame.
+    /// Drops the received part of a frame. Always returns `false`: no frame is complete.
     fn drop_frame(&mut self) -> bool {
         self.counters.dropped_bytes = self.counters.dropped_bytes.wrapping_add(self.frame_bytes);
         self.frame_bytes = 0;

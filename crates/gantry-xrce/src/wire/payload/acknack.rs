@@ -6,7 +6,7 @@ use crate::wire::{Reader, StreamId, SubmessageId, Writer};
 /// The messages of a reliable stream that arrived, and the missing ones. An ACKNACK is sent outside of streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AckNack {
-    /// The first sequence number that has not arrived.
+    /// The sequence number of the first message that has not arrived.
     pub first_unacknowledged: u16,
     /// Bit _i_ is set if the message `first_unacknowledged + i` is missing. The bitmap is always big endian.
     pub missing: u16,

@@ -3,7 +3,7 @@
 use super::{Payload, sealed::Sealed};
 use crate::wire::{Object, ObjectKind, ObjectRequest, Reader, SubmessageId, Writer};
 
-/// A client asks for an object. The flags determine the result if the object exists already.
+/// A client asks for an object. The flags REUSE and REPLACE determine the result if the object exists already.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Create<'a> {
     /// The request, and the identifier of the object.

@@ -7,7 +7,7 @@ use crate::wire::{ObjectRequest, Reader, SubmessageId, Writer};
 /// its format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Data<'a> {
-    /// The request: the one of the READ_DATA that asked for the data.
+    /// The identifiers of the READ_DATA that asked for the data, and of the object.
     pub request: ObjectRequest,
     /// The data. In the format DATA, it is the message in CDR without an encapsulation header.
     pub data: &'a [u8],

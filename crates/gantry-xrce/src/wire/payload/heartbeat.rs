@@ -6,7 +6,7 @@ use crate::wire::{Reader, StreamId, SubmessageId, Writer};
 /// The messages that the sender of a reliable stream still has. A HEARTBEAT is sent outside of streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Heartbeat {
-    /// The first sequence number that is not acknowledged.
+    /// The sequence number of the first message that is not acknowledged.
     pub first_unacknowledged: u16,
     /// The last sequence number that was sent.
     pub last_sent: u16,

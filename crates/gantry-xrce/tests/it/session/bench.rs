@@ -205,7 +205,7 @@ impl Bench {
         assert!(self.run(limit_us, |bench| bench.client.is_connected() && bench.agent.is_some()), "{:?}", self.told);
     }
 
-    /// Writes a message into a stream of the client, as soon as the stream takes it.
+    /// Writes a message into a stream of the client, as soon as the stream has room.
     pub fn write(&mut self, stream: StreamId, data: &[u8]) {
         let object = ObjectId(0x0015);
         let limit_us = self.now_us + 60_000_000;

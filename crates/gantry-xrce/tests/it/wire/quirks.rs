@@ -46,7 +46,7 @@ fn data_that_is_longer_than_its_length_field_can_say() {
     let read = submessages.next().unwrap().unwrap().read::<WriteData<'_>>().unwrap();
     assert_eq!(read, WriteData { request, data: &data });
     assert_eq!(submessages.next(), None);
-    // As a whole, such a submessage is refused: the bytes after it would be taken for data.
+    // In one piece, such a submessage is refused, because the bytes after it would count as data.
     let mut buffer = vec![0; 80_000];
     let header = Header::streamless(SessionId::CLIENT);
     let mut builder = MessageBuilder::new(&mut buffer, &header, ByteOrder::Little).unwrap();

@@ -1,4 +1,5 @@
-//! The hub: the viewers and what they see; the changes of the domain, and what viewers missed.
+//! The hub: the viewers and the part of the domain that they see, changes of the domain, and reports of
+//! dropped messages.
 
 mod parameters;
 mod requests;
@@ -23,7 +24,7 @@ use std::{
 
 /// The id of the status about dropped messages.
 const DROPS: &str = "gantry-drops";
-/// The most connections, also before their handshake.
+/// The largest number of connections, including the ones before their handshake.
 const MAX_CONNECTIONS: usize = 64;
 
 /// The user's choices.
@@ -31,9 +32,9 @@ const MAX_CONNECTIONS: usize = 64;
 pub struct Options {
     /// The address on which the server listens.
     pub host: String,
-    /// The port; 0: any that is free.
+    /// The port; 0 means any free port.
     pub port: u16,
-    /// The most bytes of messages that wait for one viewer.
+    /// The largest number of bytes in the messages that wait for one viewer.
     pub queue_bytes: usize,
     /// Whether viewers may publish, call services and set parameters.
     pub may_write: bool,
@@ -41,7 +42,7 @@ pub struct Options {
     pub origins: Vec<String>,
 }
 
-/// Publishers of viewers, by viewer and the viewer's number.
+/// The publications of viewers, by the viewer's id and the viewer's number of the channel.
 type Publications = BTreeMap<(u64, u32), Arc<Mutex<Publication>>>;
 
 /// The viewers and what they see.
@@ -51,16 +52,16 @@ pub struct Hub {
     options: Options,
     session: String,
     shown: Mutex<Shown>,
-    /// The connections by number, also before their handshake; `None` after the end.
+    /// The connections by number, including the ones before their handshake; `None` after the end.
     connections: Mutex<Option<BTreeMap<u64, Arc<Viewer>>>>,
     /// The connections after their handshake.
     viewers: Mutex<BTreeMap<u64, Arc<Viewer>>>,
     publications: Mutex<Publications>,
-    /// The sentences about drops that viewers have.
+    /// The last sentence about dropped messages that each viewer got.
     said: Mutex<BTreeMap<u64, String>>,
-    /// The messages that were dropped for viewers that are gone.
+    /// The numbers of messages that were dropped for viewers that are gone.
     dropped: Mutex<Counts>,
-    /// Whether a thread follows the changes of parameters.
+    /// Whether the thread that follows changes of parameters exists.
     has_events: Mutex<bool>,
 }
 
@@ -91,10 +92,7 @@ impl Hub {
         &self.options
     }
 
-    /// Reads the graph, and tells the viewers what changed.
-    ///
-    /// # Errors
-    /// The domain cannot be read.
+    /// Reads the graph, and sends its changes to the viewers.
     pub fn update(&self) -> Result<()> {
         let graph = self.graph.read()?;
         let mut shown = lock(&self.shown);
@@ -113,8 +111,7 @@ impl Hub {
 
     /// Adds a connection before its handshake, and makes its viewer.
     ///
-    /// # Errors
-    /// There are too many, or the server ends.
+    /// There are too many connections, or the server is ending.
     pub fn connect(&self, id: u64, address: SocketAddr, stream: TcpStream) -> Result<Arc<Viewer>> {
         let mut connections = lock(&self.connections);
         let connections = connections.as_mut().ok_or_else(|| "the server ends".to_owned())?;
@@ -126,7 +123,7 @@ impl Hub {
         Ok(viewer)
     }
 
-    /// Forgets a connection that is gone, with its viewer.
+    /// Removes a connection that has ended, and its viewer.
     pub fn disconnect(&self, viewer: &Viewer) {
         if lock(&self.viewers).remove(&viewer.id).is_some() {
             lock(&self.shown).feeds().for_each(|feed| feed.remove(viewer.id, None));
@@ -143,7 +140,7 @@ impl Hub {
         }
     }
 
-    /// Adds a viewer after its handshake, and tells it what there is.
+    /// Adds a viewer after its handshake, and sends it the present channels, services and names.
     pub fn add(&self, viewer: &Arc<Viewer>) {
         let shown = lock(&self.shown); // so that no change falls between
         let name = format!("Gantry, domain {}", self.node.domain_id());
@@ -152,8 +149,8 @@ impl Hub {
         lock(&self.viewers).insert(viewer.id, viewer.clone());
     }
 
-    /// Ends all connections: viewers get their answers and a close frame. Returns the connections, and accepts no other
-    /// one.
+    /// Ends all connections: viewers get their waiting answers and a close frame. Returns the connections. New
+    /// connections are refused from then on.
     #[must_use]
     pub fn close(&self) -> Vec<Arc<Viewer>> {
         let connections = lock(&self.connections).take().unwrap_or_default();
@@ -167,7 +164,7 @@ impl Hub {
         connections.into_values().collect()
     }
 
-    /// The viewers now; tells each of its new drops.
+    /// The report on the present viewers. Also sends a status to each viewer for which further messages were dropped.
     #[must_use]
     pub fn report(&self) -> Report {
         let viewers: Vec<Arc<Viewer>> = lock(&self.viewers).values().cloned().collect();
@@ -199,7 +196,7 @@ impl Hub {
         }
     }
 
-    /// Tells a viewer what was dropped of the topics to which it subscribes, if that changed.
+    /// Sends a viewer the numbers of dropped messages of the topics to which it subscribes, if they have changed.
     fn tell_drops(&self, viewer: &Viewer, dropped: &Counts) {
         let mut said = lock(&self.said);
         let drops = drops(dropped).unwrap_or_default();

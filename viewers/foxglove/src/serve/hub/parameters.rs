@@ -1,4 +1,4 @@
-//! The parameters of nodes: requests of viewers, and changes.
+//! The parameters of nodes: the viewers' requests for them, and their changes.
 
 use super::Hub;
 use crate::{
@@ -16,9 +16,9 @@ use gantry_command::{
 };
 use std::{sync::Arc, thread, time::Duration};
 
-/// The topic of the changes of parameters.
+/// The topic on which nodes publish changes of parameters.
 const EVENTS: &str = "/parameter_events";
-/// The time between two looks at whether viewers want changes of parameters.
+/// The period of the check whether viewers still want changes of parameters.
 const PERIOD: Duration = Duration::from_millis(200);
 
 impl Hub {
@@ -31,7 +31,7 @@ impl Hub {
         answer(viewer, set(&self.node, parameters), id);
     }
 
-    /// Starts the thread that follows the changes of parameters, unless there is one.
+    /// Starts the thread that follows changes of parameters, unless it exists already.
     pub(super) fn watch_parameters(self: &Arc<Self>) -> std::result::Result<(), String> {
         let mut has_events = lock(&self.has_events);
         if !*has_events {
@@ -42,7 +42,7 @@ impl Hub {
         Ok(())
     }
 
-    /// Follows changes until no viewer wants them. An error is said once, and the next round may succeed.
+    /// Follows changes until no viewer wants them. After an error, which is printed once, it tries again.
     fn follow_parameters(&self) {
         let mut said = String::new();
         while !self.end_events() {
@@ -57,7 +57,8 @@ impl Hub {
         }
     }
 
-    /// Notes that the thread ends, if no viewer wants changes. A viewer that wants some later starts another one.
+    /// If no viewer wants changes, notes that the thread ends, and returns `true`. A later request starts
+    /// another thread.
     fn end_events(&self) -> bool {
         let mut has_events = lock(&self.has_events);
         *has_events = self.are_changes_wanted();
@@ -68,7 +69,7 @@ impl Hub {
         gantry::ok() && lock(&self.viewers).values().any(|viewer| !lock(&viewer.parameters).is_empty())
     }
 
-    /// Shows the changes of one subscription, while they are wanted.
+    /// Sends the changes from one subscription to the viewers, as long as viewers want changes.
     fn show_changes(&self) -> Result<()> {
         let Some(description) = self.graph.type_named("rcl_interfaces/msg/ParameterEvent", EVENTS)? else {
             thread::sleep(PERIOD); // no node has parameters yet
@@ -84,7 +85,8 @@ impl Hub {
         Ok(())
     }
 
-    /// Shows the changes that came. A message that is no event is passed over: it is one publisher's.
+    /// Sends the available changes to the viewers. A malformed message is skipped, because only its publisher
+    /// is at fault.
     fn show_taken(&self, event_type: &TopicType, subscription: &mut GenericSubscription) -> Result<()> {
         while let Some(sample) = subscription.take()? {
             match event_type.view(sample.bytes()) {

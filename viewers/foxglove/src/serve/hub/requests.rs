@@ -21,8 +21,7 @@ const MAX_PUBLICATIONS: usize = 128;
 impl Hub {
     /// Does what the viewer asks for.
     ///
-    /// # Errors
-    /// A sentence for the viewer.
+    /// The reason, as a sentence for the viewer.
     pub fn answer(self: &Arc<Self>, viewer: &Arc<Viewer>, request: Request) -> Result<(), String> {
         match request {
             Request::Subscribe { subscriptions } => {
@@ -62,14 +61,11 @@ impl Hub {
         Ok(())
     }
 
-    /// Takes a message or a call of the viewer.
-    ///
-    /// # Errors
-    /// A sentence for the viewer.
+    /// Handles a binary message of the viewer: a message to publish, or a call of a service.
     pub fn take(self: &Arc<Self>, viewer: &Arc<Viewer>, message: Binary<'_>) -> Result<(), String> {
         match message {
             Binary::Message { channel_id, payload } => {
-                // No other viewer waits while this one publishes.
+                // The lock of the list is released here, so that no other viewer waits while this one publishes.
                 let publication = lock(&self.publications).get(&(viewer.id, channel_id)).cloned();
                 let publication = publication.ok_or_else(|| format!("channel {channel_id} is not advertised"))?;
                 let published = lock(&publication).publish(payload);
@@ -123,7 +119,8 @@ impl Hub {
     }
 
     fn unsubscribe(&self, viewer: &Viewer, id: u32) {
-        // `Hub::update` locks what is shown before subscriptions: no guard of these may live on here.
+        // `Hub::update` locks `shown` before a viewer's `subscriptions`, so this thread must not hold the lock of
+        // `subscriptions` below.
         let channel_id = lock(&viewer.subscriptions).remove(&id);
         if let Some(channel_id) = channel_id
             && let Some(feed) = lock(&self.shown).feed(channel_id)
@@ -145,7 +142,7 @@ impl Hub {
         Ok(())
     }
 
-    /// Starts a thread that does this for the viewer.
+    /// Starts a thread that runs a task for the viewer.
     fn spawn_task(
         self: &Arc<Self>,
         viewer: &Arc<Viewer>,
@@ -168,7 +165,7 @@ impl Hub {
     }
 }
 
-/// Does all, and returns the first error.
+/// Evaluates all results, and returns the first error.
 fn first_error(results: impl Iterator<Item = Result<(), String>>) -> Result<(), String> {
     results.filter_map(Result::err).reduce(|first, _| first).map_or(Ok(()), Err)
 }

@@ -43,11 +43,12 @@ impl Can {
     /// Hosts a simulated bus, for kernels without CAN, and serves clients on it.
     ///
     /// Nodes connect to the Unix socket at `path`, of type SEQPACKET; a packet is one frame in SocketCAN's format
-    /// (`struct canfd_frame`). The frame with the lowest identifier is sent first, and takes the time that it
-    /// takes on a wire without errors. All nodes except the sender get the frame at its end. A node that sends
-    /// another kind of packet is disconnected; frames for a node that does not read are lost, counted and logged.
+    /// (`struct canfd_frame`). The frame with the lowest identifier is sent first. Its duration is the duration on
+    /// a wire without errors. All nodes except the sender get the frame at its end. A node that sends another kind
+    /// of packet is disconnected; frames for a node that does not read are lost, counted and logged.
     ///
-    /// A thread with a timer slack of one nanosecond runs the bus. The socket is removed at the end.
+    /// A thread with a timer slack of one nanosecond runs the bus. The socket file is removed when the returned
+    /// value is dropped.
     ///
     /// # Errors
     /// The socket cannot be created, or another bus uses it.
@@ -91,7 +92,7 @@ struct Simulation {
     under_way: Option<Transmission>,
     /// The earliest time at which the next frame may start.
     free_at: Instant,
-    /// Whether no frame waited when the bus became free.
+    /// Whether no frame was waiting when the bus became free.
     is_idle: bool,
     /// Before, no node is taken.
     takes_nodes_at: Option<Instant>,

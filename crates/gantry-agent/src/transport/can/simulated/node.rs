@@ -24,7 +24,7 @@ pub struct Node {
     number: u64,
     socket: OwnedFd,
     head: Option<Head>,
-    /// The number of the node's last turn to send: turns are counted in frames of the bus.
+    /// The number of frames that the bus had carried when this node last sent a frame.
     last_turn: u64,
     overruns: u64,
 }
@@ -105,7 +105,7 @@ impl Node {
 }
 
 impl Head {
-    /// The data is filled with zeros up to the next length that CAN FD allows, as drivers do it.
+    /// The data is filled with zeros up to the next length that CAN FD allows, as the drivers of Linux do.
     fn new(frame: &Frame<'_>, timing: CanTiming) -> Result<Self, FrameError> {
         let mut data = [0; can_fd::MAX_FRAME_BYTES];
         data.iter_mut().zip(frame.data).for_each(|(to, from)| *to = *from);

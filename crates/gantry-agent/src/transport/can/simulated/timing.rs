@@ -28,7 +28,7 @@ const INTERMISSION_BITS: u32 = 3;
 const DELIMITER_BITS: u32 = 1;
 /// The largest number of data bytes with a checksum of 17 bits; longer data has a checksum of 21 bits.
 const MAX_CRC17_DATA_BYTES: usize = 16;
-/// The bits of the stuff count and the checksum, with a fixed stuff bit before every four of them.
+/// The bits of the stuff count and of the checksum, and one fixed stuff bit before every four of these bits.
 const CRC17_BITS: u32 = 4 + 17 + 6;
 const CRC21_BITS: u32 = 4 + 21 + 7;
 /// The number of equal bits after which a stuff bit follows.
@@ -163,8 +163,8 @@ mod tests {
         (nominal, data)
     }
 
-    // The expected numbers are counted by hand. A switched frame has 36 bits up to BRS and 12 after the delimiter of
-    // the checksum.
+    // The expected numbers are counted by hand. A frame with a bit rate switch has 36 bits up to BRS, and 12 bits
+    // after the delimiter of the checksum.
 
     #[test]
     fn an_empty_frame_without_a_switch_has_one_stuff_bit() {
