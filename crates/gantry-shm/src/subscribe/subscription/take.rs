@@ -65,8 +65,8 @@ impl Subscription {
         taken
     }
 
-    /// Drops the connection to a publisher with corrupt memory. The discovery keeps it as joined, so it is not joined
-    /// again.
+    /// Drops the connection to a publisher with corrupt memory. The discovery still lists the publisher as joined, so
+    /// it is not joined again.
     #[cold]
     fn exclude(&mut self, index: usize) {
         let received = self.connections.remove(index).received();
@@ -90,8 +90,8 @@ impl Subscription {
         Ok(None)
     }
 
-    /// Takes a sample of another publisher than `holder`, whose limit of held samples is reached; returns `error`,
-    /// which states this, if there is no such sample.
+    /// Takes a sample of a publisher other than `holder`, because the limit of held samples is reached for `holder`.
+    /// If there is no such sample, returns `error`, which states that limit.
     #[cold]
     fn take_of_others(&mut self, holder: usize, error: Box<Error>) -> Result<Option<Sample>, Box<Error>> {
         for index in (0..self.connections.len()).filter(|&index| index != holder) {
