@@ -132,8 +132,8 @@ impl SubscriptionMatches {
         if before.is_none() {
             self.known.forget();
         }
-        // Records are read before endpoints: a subscription's endpoint is added before its record and removed after
-        // it, so each record's endpoint is found.
+        // Records are read before endpoints: a subscription's endpoint is added before its record, and removed only
+        // after it.
         let found = self.known.look(self.domain.peers()?.iter().filter(|peer| peer.is_alive()))?;
         let there = self.domain.endpoints(&self.description.topic, Role::Subscription)?;
         let first_new = before.filter(|(epoch, _)| *epoch == there.epoch && !found.is_all).map(|(_, count)| count);

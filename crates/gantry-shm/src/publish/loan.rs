@@ -46,7 +46,8 @@ impl Loan {
         &self.file.topic
     }
 
-    /// Uses the loan again for another message, because its last message was published inline, from a copy.
+    /// Uses the loan for another message of `length_bytes`: its last message was copied into the ring, so the slot
+    /// itself is not published.
     #[inline(always)]
     pub(crate) fn again(mut self, length_bytes: usize) -> Loan {
         self.place = self.place >> 32 << 32 | length_bytes as u64; // at most 2^32 - 1 (`slot_bytes`)

@@ -1,4 +1,5 @@
-//! The data path allocates nothing and makes no system call while no reader sleeps; real-time threads rely on this.
+//! Tests that the data path allocates nothing and, while no reader sleeps, makes no system call; real-time threads
+//! rely on this.
 //!
 //! Every scenario runs twice: on a thread whose allocations are counted, and in a child process where a system call is
 //! a trap.
@@ -173,7 +174,7 @@ pub fn play_on_two_threads(participant: &Arc<Participant>, instrument: &str, byt
         if ended.fetch_add(1, AcqRel) == 1 {
             trap::end(format_args!("{OK}"));
         }
-        // A thread in the trap cannot even end, so it loops.
+        // A thread for which each system call is a trap cannot even end, so it loops.
         loop {
             std::hint::spin_loop();
         }
@@ -192,7 +193,7 @@ pub fn play_on_two_threads(participant: &Arc<Participant>, instrument: &str, byt
     });
 }
 
-/// A sample that was handed over, with its number.
+/// A sample, with its number, that one thread has left for the other thread.
 type HandedOver = Mutex<Option<(u64, Sample)>>;
 
 /// Publishes, and drops the sample of another thread, which must still contain its number.
