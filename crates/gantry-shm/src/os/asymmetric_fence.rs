@@ -9,8 +9,8 @@
 //!   `kernel/sched/membarrier.c`). If the light thread passes the barrier before its load of B, it loads the value
 //!   that was stored before the call; if after, its store of A, which is earlier in its program, is visible when the
 //!   call returns. So `light` only keeps the compiler from changing the order of store and load.
-//! - Mixed: a light thread leaves out its fence only after a registration, so the kernel has the call and `heavy` makes
-//!   it.
+//! - A mix of these cases is safe: a thread leaves out the fence in `light` only after a registration, so the kernel
+//!   supports the call, and `heavy` makes it.
 //! - A program may forbid the call afterwards (seccomp). Then `heavy` returns `false`, and `light` is a full fence from
 //!   then on. The caller must check once more later, because a thread may have passed `light` without a fence just
 //!   before.
