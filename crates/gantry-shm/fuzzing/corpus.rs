@@ -1,4 +1,5 @@
-//! The replay of `fuzz/corpus`, which shows that its findings stay fixed, and the play of some new random inputs.
+//! The replay of the inputs in `fuzz/corpus`, so that faults found earlier stay fixed, and runs with some new
+//! random inputs.
 
 use super::{Stage, scribble};
 use std::{
@@ -11,7 +12,7 @@ use std::{
 
 /// The number of random inputs that are tried for each kind.
 const RANDOM: usize = 1000;
-/// The number of random inputs for the slow kinds, which write large files, or join and leave.
+/// The number of random inputs for slow targets, which write large files, or join and leave domains.
 const RANDOM_SLOW: usize = 100;
 
 /// A guard that prints the input if a panic unwinds over it.

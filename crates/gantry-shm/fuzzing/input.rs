@@ -1,6 +1,6 @@
 //! The fuzzer's input, read as choices, numbers and damage to a file.
 //!
-//! Missing bytes are 0, so that every input is valid and a shorter input does less.
+//! Missing bytes are 0, so that every input is valid, and a shorter input causes fewer actions.
 
 use std::{
     fs::File,

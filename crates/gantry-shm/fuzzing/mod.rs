@@ -1,10 +1,10 @@
 //! The fuzz targets of the engine: every kind of file that it maps, with bytes that the fuzzer chooses. `fuzz/` runs
-//! them, and `cargo test` runs them for a moment.
+//! them, and `cargo test` runs each for a short time.
 //!
-//! There is one function for each kind of file. The function makes files with the real code, damages meaningful
-//! words (`word_offsets`) as the input prescribes (`input`), and then uses the files as the engine does. Any result
-//! but success and the errors `Corrupt` and `Incompatible` is a panic. Reads outside a file hit pages without a file
-//! (SIGBUS); the fuzzer notices unbounded work and memory.
+//! There is one function for each kind of file. The function makes files with the real code, damages meaningful words
+//! (`word_offsets`) as the input prescribes (`input`), and then uses the files as the engine does. Success and the
+//! errors `Corrupt` and `Incompatible` are allowed; on any other result, the function panics. A read beyond a file's
+//! end is a SIGBUS; the fuzzer notices unbounded work and memory.
 
 #![expect(clippy::unwrap_used, reason = "a fuzz target reports by panicking")]
 
@@ -64,7 +64,7 @@ pub use scribble::scribble;
 
 /// The topic of all endpoints.
 const TOPIC: &str = "/fuzzed";
-/// The id of a process that exists only as a file.
+/// The id of an invented process, of which only a file exists.
 const STRANGER: [u8; 16] = [0x5a; 16];
 
 /// The stage of the fuzz targets: files that the real code made, and a domain for damaged files.

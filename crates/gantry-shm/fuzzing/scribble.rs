@@ -1,4 +1,4 @@
-//! A living domain with a process whose files are damaged while it runs.
+//! A fuzz target: a domain in use, in which the files of one participant are damaged while it runs.
 //!
 //! There are three participants: an intact one publishes, an intact one subscribes, and the third does both; the
 //! third's files and the board are damaged between (and during) all operations. The intact participants may lose

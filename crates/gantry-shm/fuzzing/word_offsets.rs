@@ -53,7 +53,7 @@ pub(super) fn process(bytes: &[u8]) -> Vec<usize> {
 /// Words of a publisher's file.
 pub(super) fn publisher(bytes: &[u8]) -> Vec<usize> {
     let mut offsets: Vec<usize> = words(0, size_of::<PublisherHeader>()).collect();
-    // The words by which a reader takes get more weight.
+    // The words that each take of a reader depends on get more weight.
     offsets.extend([offset_of!(PublisherHeader, ring), offset_of!(PublisherHeader, head)].repeat(8));
     let ring = Descriptor::from_word(word(bytes, offset_of!(PublisherHeader, ring)));
     let entry_bytes = word(bytes, offset_of!(PublisherHeader, domain_id)) as usize >> 32;

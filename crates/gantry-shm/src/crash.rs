@@ -1,4 +1,5 @@
-//! Points at which a test kills this process, to prove that other processes continue whatever step is left half done.
+//! Points at which a test kills this process, to prove that other processes continue although a step is left
+//! half done.
 //!
 //! The points exist with the feature `crash-points` only; otherwise [`point`] does nothing. There is a point after
 //! each step that other processes can see (a store into shared memory, a system call on a shared file). The suite
@@ -56,10 +57,10 @@ points! {
     ReadySet,
     /// A sleeping waiter was claimed and is not rung yet.
     SleeperClaimed,
-    /// A collector's board line was marked: the collector sleeps.
+    /// The state "asleep" was stored in a collector's line of the board.
     CollectorAsleep,
-    /// A collector's board line was marked: one of its threads sleeps, and the thread that collected has not
-    /// looked again.
+    /// The state "asleep" was stored in a collector's line for another thread that sleeps, and the storing thread has
+    /// not checked the bits again yet.
     CollectorHandedOver,
     /// A waiter line was taken.
     WaiterTaken,
@@ -89,7 +90,7 @@ points! {
     RecordFilled,
     /// A reader record has its key.
     RecordTaken,
-    /// A reader record was marked: its subscription is gone.
+    /// The state "left" was stored in a reader record: its subscription is gone.
     RecordLeft,
     /// A reader record is free.
     RecordFreed,
@@ -125,13 +126,13 @@ points! {
     RingNamed,
     /// An entry of the old ring was marked as MOVED, so its readers change to the new ring.
     EntryMoved,
-    /// The depth was granted, the generation not yet.
+    /// The depth granted to readers was stored, the generation that the publisher has seen was not stored yet.
     DepthGranted,
     /// The newest reader generation that the publisher has read was stored.
     GenerationSeen,
     /// The word that marks the publisher as blocked was stored.
     BlockedSet,
-    /// The publisher's header was marked: the publisher left.
+    /// The state "left" was stored in the publisher's header.
     PublisherLeft,
 
     // A subscription.
@@ -179,7 +180,8 @@ mod armed {
         }
     }
 
-    /// Kills this process at the `pass`th pass (from 1, counted since its start) of the crash point `POINTS[index]`.
+    /// Kills this process when it passes the crash point `POINTS[index]` for the `pass`th time (from 1) since
+    /// its start.
     pub fn arm(index: usize, pass: u64) {
         FATAL_PASS.store(pass, SeqCst);
         FATAL_POINT.store(index, SeqCst);

@@ -15,7 +15,7 @@ pub enum Error {
     /// A system call failed. The sentence has the text of the kernel's error, and advice if a limit was reached.
     #[error("cannot {action}: {source}{}", advice(source))]
     System {
-        /// The action that failed, as "open /dev/shm/gantry-0".
+        /// The action that failed, for example "open /dev/shm/gantry-0".
         action: String,
         /// The kernel's error.
         source: io::Error,
@@ -238,7 +238,7 @@ pub enum Error {
         mismatch: String,
     },
 
-    /// An endpoint of the opposite role on the topic has QoS that do not match.
+    /// An endpoint of the opposite role on the topic has an incompatible QoS.
     #[error("{mismatch}")]
     IncompatibleQos {
         /// The policy, both values, and advice.

@@ -8,8 +8,8 @@
 //! Every `SAFETY` comment names the invariants on which it rests; the header of each file has the file's own
 //! invariants.
 //!
-//! - **I1 one writer.** Every page is mapped writable by its owner alone (`region`, R3). The exception, the board,
-//!   holds hints and counters, no offsets (`board`, B1).
+//! - **I1 one writer.** Every page is mapped writable only by the process that owns its file (`region`, R3). The
+//!   exception, the board, holds hints and counters, no offsets (`board`, B1).
 //! - **I2 in bounds.** Only `Region::pointer` makes an address in a region; it checks the address against the file's
 //!   length. Bytes below that length have allocated pages (`region`, R2).
 //! - **I3 checked once.** Numbers from another process are read into a local, checked, then used.

@@ -1,5 +1,5 @@
-//! The storeys of this crate: no import goes up, no files import each other in a circle, and the drawing in the
-//! README shows the same storeys.
+//! The storeys (layers of modules) of this crate: no module imports from a higher storey, no files import each other
+//! in a circle, and the drawing in the README shows the same storeys.
 
 use test_support::storeys;
 

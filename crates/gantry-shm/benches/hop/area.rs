@@ -13,7 +13,7 @@ use std::{
     sync::atomic::{AtomicU32, AtomicU64},
 };
 
-/// The distance in words between two cache lines that no prefetcher fetches together: CPUs fetch lines in pairs.
+/// The distance in words at which no prefetcher fetches two cache lines together: CPUs fetch lines in pairs.
 pub const APART: usize = 128 / WORD_BYTES;
 
 /// Maps the file at `path` as 64-bit words; creates it with zeros if it does not exist.
@@ -24,7 +24,7 @@ pub fn words(path: &Path, count: usize) -> Result<&'static [AtomicU64]> {
     Ok(unsafe { std::slice::from_raw_parts(base.cast(), count) })
 }
 
-/// As [`words`], with 32-bit words, as futexes need them.
+/// Maps a file like [`words`], but as 32-bit words, which futexes need.
 pub fn halves(path: &Path, count: usize) -> Result<&'static [AtomicU32]> {
     let base = map(path, count * size_of::<AtomicU32>())?;
     // SAFETY: as in `words`.

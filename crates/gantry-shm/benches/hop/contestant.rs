@@ -1,7 +1,7 @@
-//! Contestants: two sides that measure something together, most of them by ping-pong.
+//! A contestant: a way of messaging that is measured between two processes, its sides, mostly by ping-pong.
 //!
 //! `schedule` is the side that measures, `play` the side that answers. The loops are generic, so that the compiler
-//! makes a loop for each way of sending; only the call of a turn is dynamic. Invariants:
+//! makes a separate loop for each contestant; only the call at the start of a turn is dynamic. Invariants:
 //! - The first round trips of a turn bring code and cache lines into the caches and are not counted.
 //! - No side waits for ever: silence of the other side for `PATIENCE` is an error.
 

@@ -1,4 +1,5 @@
-//! The floor of messages in the ring's entries: a seqlock of the message's size, and no protocol.
+//! The lowest possible cost of messages in the ring's entries: a seqlock of the message's size, without
+//! Gantry's protocol.
 //!
 //! An entry is a sequence and, directly behind it, the payload. The publisher marks the entry as being written, writes
 //! the payload, and stores the sequence. The reader polls the sequence, copies the payload into memory of its own and

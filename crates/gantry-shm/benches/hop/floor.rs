@@ -1,4 +1,4 @@
-//! The floor of messages in slots: an entry names a slot, and there is no protocol.
+//! The lowest possible cost of messages in slots (the floor): an entry names a slot, without Gantry's protocol.
 //!
 //! Gantry is compared with this floor, and for small messages with `entry_floor`. The floor is a ring of entries,
 //! each on a cache line of its own; an entry is a sequence and a slot. The publisher writes the payload in place and
@@ -21,7 +21,7 @@ use std::{
 /// The number of entries and slots. It is small, so that 4 KiB slots of both directions stay in near caches; an even
 /// smaller number does not help.
 const ENTRIES: usize = 8;
-/// The low bits of an entry are the sequence; the slot is above them.
+/// The number of low bits of an entry that hold the sequence; the bits above them hold the slot's index.
 const SEQUENCE_BITS: u32 = 48;
 
 /// One side of the contestant: it has a ring in which it publishes, and takes from the other side's ring.

@@ -1,6 +1,7 @@
 //! Two futex words and nothing else: the lowest cost of blocking.
 //!
-//! Blocking hops are compared with this contestant. A side stores a word, wakes the other side and sleeps at once.
+//! Hops of contestants that block are compared with this contestant. A side stores a word, wakes the other side and
+//! sleeps at once.
 
 use crate::{
     Result, area,

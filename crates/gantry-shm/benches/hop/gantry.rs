@@ -1,4 +1,5 @@
-//! Gantry, used in place: the only file of this benchmark that uses Gantry's API.
+//! The contestant Gantry, with messages written and read in place: the only file of this benchmark that uses
+//! Gantry's API.
 //!
 //! `Sender` and `Receiver` are used by `fan_out`, the pair `Gantry` by ping-pongs. A contestant that blocks sleeps
 //! in `Subscription::wait`; the wait spins before the sleep only if the contestant was built while this process
@@ -21,7 +22,7 @@ const NODE: &str = "hop";
 /// A publisher.
 pub struct Sender {
     publisher: Publisher,
-    /// The time of publishing of every message: this benchmark leaves out the reading of a clock.
+    /// The time of publishing that all messages have, because this benchmark does not measure the reading of a clock.
     time: SourceTime,
     payload: Payload,
 }

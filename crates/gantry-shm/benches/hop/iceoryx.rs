@@ -1,4 +1,5 @@
-//! iceoryx2, used in place: the only file of this benchmark that uses iceoryx2's API.
+//! The contestant iceoryx2, with messages written and read in place: the only file of this benchmark that uses
+//! iceoryx2's API.
 //!
 //! Polling contestants use a publish-subscribe service. Blocking contestants have an event service, too, as in
 //! iceoryx2's own examples: one side sends and notifies, the other side waits on the listener, then receives.

@@ -1,7 +1,7 @@
 //! One cache line that two processes write in turns: the time that this machine needs to move a line.
 //!
-//! The floor itself is compared with this time. One side writes odd numbers, the other side even numbers. With a
-//! pause between two loads, the two sides become synchronised, and the line moves once for each hop. Without a
+//! The contestant `floor` is compared with this time. One side writes odd numbers, the other side even numbers. With
+//! a pause between two loads, the two sides become synchronised, and the line moves once for each hop. Without a
 //! pause, the side that loads takes the line from the side that is about to write, and the line moves twice, as the
 //! floor's entries do. Both variants are shown; the floor is compared with the variant with a pause.
 

@@ -1,8 +1,8 @@
 //! The words of a payload that are written and read: they are the same for every contestant.
 //!
-//! A closure of the contestant accesses a word. `Lines`: one word of each 64-byte line and the last word are
-//! written, the last word is read. Every line moves to the writer's core, and the reader depends on the word that
-//! was written last. `Stamped`: only the first word is written and read, as in performance_test.
+//! A closure of the contestant accesses each word. `Lines`: one word of each 64-byte line and the last word are
+//! written, the last word is read. Every line moves to the writer's core, and the reader depends on the word that was
+//! written last. `Stamped`: only the first word is written and read, as in performance_test.
 
 /// The bytes of a word.
 pub const WORD_BYTES: usize = 8;

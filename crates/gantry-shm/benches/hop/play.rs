@@ -1,4 +1,5 @@
-//! The other process of the benchmark: it builds its side of every variant and answers in turns.
+//! The other process of the benchmark: it builds its side of every variant, and answers the measuring process in
+//! each turn.
 //!
 //! This process reads the lines `build`, `meet`, `turn INDEX COUNT` and `end` from its standard input (`peer`). When
 //! this process ends, for any reason, it removes the files of both processes.

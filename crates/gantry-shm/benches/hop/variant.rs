@@ -1,7 +1,7 @@
 //! The rows of the table: each row is a `Variant`.
 //!
-//! Both processes walk the same list and name a variant by its index in it. Variants that are compared have
-//! neighbouring turns.
+//! Both processes use the same list, and name a variant by its index in the list. Variants that are compared have
+//! their turns one after the other.
 
 use crate::{
     Result,

@@ -2,8 +2,8 @@
 //!
 //! 100 readers sleep in [`Subscription::wait`]: first all in one process, then each in a process of its own; each
 //! case is measured without other activity and beside a publisher at 100 Hz on another topic. Readers and publisher
-//! are this program, started again. Their CPU time is read from the kernel's account, which costs these processes
-//! nothing (`usage`). `--seconds N` sets the measuring time of a row.
+//! are this program, started again. The CPU time of these processes is read from the kernel (`usage`), which costs
+//! them nothing. `--seconds N` sets the measuring time of a row.
 
 use bench_support::{Benchmark, Options, Process, Result, usage::Usage};
 use gantry_shm::{Participant, Publisher, PublisherOptions, Qos, SourceTime, Subscription, TypeDescription};
@@ -16,7 +16,8 @@ use std::{
 };
 
 const READERS: usize = 100;
-/// The time after which the joins and the sleepers' short first slices are over.
+/// The time after which the joins are over, and sleeping threads no longer wake often for the short first slices of
+/// their sleeps.
 const SETTLE: Duration = Duration::from_secs(8);
 const PUBLISH_PERIOD: Duration = Duration::from_millis(10);
 const PAYLOAD_BYTES: usize = 64;

@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 /// The time after which the joins and the first probes for deaths are over.
 const SETTLE: Duration = Duration::from_secs(2);
-/// The time in which idle processes are measured: some periods of the probes for deaths.
+/// The time for which idle processes are measured; it contains several probes for dead processes.
 const KEEP: Duration = Duration::from_secs(4);
 
-/// A crowd: a number of processes with the same numbers of endpoints. The endpoints take the topics in turn.
+/// A crowd: a number of processes with the same numbers of endpoints, which are assigned to the topics in turn.
 pub struct Crowd {
     pub name: &'static str,
     pub processes: usize,

@@ -1,4 +1,5 @@
-//! Many publishers in one process, each on a topic of its own: their costs, and their few descriptors.
+//! Many publishers in one process, each on a topic of its own: their costs, and the small number of descriptors that
+//! they need.
 
 use super::{Result, median, print_ratio, publish_ns, publisher, root, subscription};
 use gantry_shm::Participant;

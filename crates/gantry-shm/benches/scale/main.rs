@@ -1,9 +1,10 @@
 //! `cargo bench -p gantry-shm --bench scale`: the cost of one endpoint, process or reader among many.
 //!
 //! Four tables: publishers in one process (`endpoints`), processes in one domain and readers on one topic
-//! (`processes`), crowds that join and leave at once (`crowds`). In the first three tables, each row doubles the
-//! number. The `ratio` lines below a table divide the cost of one more endpoint, process or reader in the last row
-//! by this cost in the first row: 1 means that the cost does not grow. With `--quick`, all numbers are a tenth.
+//! (`processes`), crowds that join and leave at once (`crowds`). In the first three tables, each row has twice as
+//! many of these as the row before. The `ratio` lines below a table divide the cost of one more endpoint, process or
+//! reader in the last row by this cost in the first row: 1 means that the cost does not grow. With `--quick`, all
+//! numbers are a tenth.
 
 #![expect(clippy::print_stdout, reason = "a table for people")]
 

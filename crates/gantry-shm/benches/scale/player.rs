@@ -1,4 +1,4 @@
-//! The other processes: each of them is this program in a role.
+//! The child processes of the benchmark: each runs this program in a role.
 
 use super::{PATIENCE, Result, publisher, subscription};
 use bench_support::Process;

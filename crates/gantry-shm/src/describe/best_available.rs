@@ -5,8 +5,8 @@ use std::time::Duration;
 
 impl Qos {
     /// Returns this QoS with the best reliability, durability, liveliness, deadline and lease that all of these
-    /// publishers offer, so a subscription that requests it matches each of them. Without publishers it is the best
-    /// QoS that exists. History, depth and lifespan do not change.
+    /// publishers offer, so a subscription that requests the result matches each of them. Without publishers, the
+    /// result has the best value of each of these policies. History, depth and lifespan do not change.
     ///
     /// ```
     /// use gantry_shm::Qos;

@@ -1,8 +1,8 @@
 //! The description of an endpoint or a node: node, topic, type, definition, quality of service, ids.
 //!
-//! The owner writes it once into its process file and, for a publisher, into the publisher's file, too, so that each
-//! file describes itself; other processes read it to match endpoints. This module is on the control path. Bytes from
-//! outside are checked before use.
+//! The owner writes the description once into its process file and, for a publisher, into the publisher's file, too,
+//! so that each file describes itself; other processes read the description to match endpoints. This module is on the
+//! control path. Bytes from outside are checked before use.
 
 use crate::{
     describe::{
@@ -24,8 +24,8 @@ pub(crate) const ANNOUNCED_SUBSCRIPTION: u64 = u64::MAX;
 /// Longest description that is written or accepted.
 pub(crate) const MAX_DESCRIPTION_BYTES: usize = 1 << 20;
 
-/// The 16 bytes that name an endpoint: 12 bytes of its process's id, 4 bytes of its number in the process. Printed as
-/// in `ros2 topic info -v`.
+/// The 16 bytes that name an endpoint: 12 bytes of its process's id, 4 bytes of its number in the process. It is
+/// printed in the format of `ros2 topic info -v`.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Gid(pub [u8; 16]);
 
@@ -130,7 +130,7 @@ impl EndpointDescription {
         bytes
     }
 
-    /// The texts of the description, in the order in which they follow the header.
+    /// The strings of the description, in the order in which their bytes follow the header.
     fn texts(&self) -> [&str; 4] {
         [&self.node, &self.topic, &self.message_type.name, &self.message_type.definition]
     }
@@ -246,7 +246,8 @@ impl EndpointDescription {
     }
 }
 
-/// The subject of a sentence about a topic: services have two topics each, named as in ROS 2.
+/// The subject of a sentence about a topic: the topic itself, or the service to which it belongs. A service has two
+/// topics, with the names that ROS 2 gives them.
 enum Subject<'a> {
     Topic(&'a str),
     Requests(&'a str),
@@ -287,7 +288,7 @@ fn qos_of(header: &DescriptionHeader) -> Qos {
     }
 }
 
-/// The identity of a request: its client and its sequence at this client. As `rmw_request_id_t`.
+/// The identity of a request, like `rmw_request_id_t`: its client, and its sequence number at this client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RequestId {
     /// The client's publisher of requests.

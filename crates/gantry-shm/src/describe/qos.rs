@@ -37,10 +37,11 @@ pub enum Durability {
     TransientLocal,
 }
 
-/// The side that asserts a publisher's liveliness.
+/// The choice whether the system or the publisher asserts the publisher's liveliness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Liveliness {
-    /// The system asserts liveliness: a publisher is alive as long as its process, with any lease duration.
+    /// The system asserts liveliness: a publisher is alive as long as its process lives, whatever its lease
+    /// duration is.
     Automatic,
     /// The publisher asserts its liveliness, by publishing or by an assertion within the lease duration.
     ManualByTopic,
@@ -65,7 +66,7 @@ pub struct Qos {
     pub deadline: Option<Duration>,
     /// The time after publishing within which a sample is delivered. Set by the publisher; ignored in a subscription.
     pub lifespan: Option<Duration>,
-    /// The policy that chooses the side which asserts the publisher's liveliness.
+    /// Whether the system or the publisher asserts the publisher's liveliness.
     pub liveliness: Liveliness,
     /// The longest time between two assertions of a publisher that asserts its own liveliness.
     pub liveliness_lease_duration: Option<Duration>,
@@ -132,7 +133,7 @@ impl Qos {
         Qos { lifespan: Some(lifespan), ..self }
     }
 
-    /// Chooses the side that asserts the publisher's liveliness.
+    /// Chooses whether the system or the publisher asserts the publisher's liveliness.
     pub fn liveliness(self, liveliness: Liveliness) -> Self {
         Qos { liveliness, ..self }
     }

@@ -31,7 +31,7 @@ pub enum QosPolicy {
         /// By the subscription.
         requested: Option<Duration>,
     },
-    /// The side that asserts the publisher's liveliness.
+    /// Whether the system or the publisher asserts the publisher's liveliness.
     Liveliness {
         /// By the publisher.
         offered: Liveliness,
@@ -70,7 +70,7 @@ impl Qos {
     }
 }
 
-/// Prints the policy's name and both values, as "deadline (offered 200ms, requested 100ms)".
+/// Prints the policy's name and both values, for example "deadline (offered 200ms, requested 100ms)".
 impl fmt::Display for QosPolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let limit = |limit: &Option<Duration>| limit.map_or("no limit".to_owned(), |limit| format!("{limit:?}"));

@@ -1,7 +1,7 @@
 //! The message type of an endpoint, the rule by which two types are equal, and the first difference between them.
 //!
-//! Names and definitions come from other processes, too: the work is bounded by their length, and quotations of them
-//! are short and free of control characters.
+//! Names and definitions may come from other processes: comparing them takes a time bounded by their lengths, and
+//! error sentences quote them shortened and without control characters.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -10,16 +10,17 @@ const MAX_QUOTED: usize = 120;
 /// The number of `=` between the types of a definition.
 const SEPARATOR_LENGTH: usize = 80;
 
-/// A message type, as far as the engine needs it.
+/// The properties of a message type that the engine needs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TypeDescription {
     /// ROS 2 name, as `sensor_msgs/msg/Image`.
     pub name: String,
     /// The RIHS01 hash of the type; all zeros mean that the hash is not known.
     pub hash: [u8; 32],
-    /// The full definition: the message's own `.msg` text, then for each type that it needs a line of 80 `=`, a line
-    /// `MSG: package/Name` and its text, as in bags. Normalise the texts (comments, spacing), because they may be
-    /// compared. An `Arc`, because a definition is long and all endpoints of a type have it.
+    /// The full definition: the message's own `.msg` text, then, for each type that it needs, a line of 80 `=`, a
+    /// line `MSG: package/Name` and that type's `.msg` text, the format of ROS 2's bags. Normalise comments and
+    /// spacing in these texts, because definitions may be compared. An `Arc`, because a definition is long and all
+    /// endpoints of a type have it.
     pub definition: Arc<str>,
     /// The largest payload in bytes; exactly the payload's size for fixed-size messages, `usize::MAX` if
     /// there is no bound.

@@ -7,9 +7,9 @@
 //! - B2: the registry lock of a domain is the lock of the board that has the board's file name. The lock of a board
 //!   whose file was unlinked protects nothing.
 //! - B3: all processes that hold a topic hold the same line for it (`protocol::names`, N2), and the generations of a
-//!   line never go back, also when the line changes its topic. A reader joins no publisher that holds another line, so
-//!   damaged names can only keep endpoints from finding each other. A process that rings, raises a generation or sets a
-//!   bit on a line that is not the topic's any more only wakes a thread needlessly.
+//!   line never decrease, not even when the line is assigned to another topic. A reader joins no publisher that holds
+//!   another line, so damaged names can only keep endpoints from finding each other. If a process rings, raises a
+//!   generation or sets a bit on a line that has been assigned to another topic, this only wakes a thread needlessly.
 
 use crate::{
     crash::{self, Point},
@@ -39,7 +39,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The number of checks in which a board must be missing beside living processes before it counts as removed.
+/// The number of checks that must find living processes but no board, before the board counts as removed.
 const BOARD_RETRIES: usize = 10;
 
 /// A mapped board.
@@ -56,7 +56,7 @@ pub(crate) struct Board {
     /// Count of the searches for names.
     #[cfg(test)]
     pub(crate) searches: std::sync::atomic::AtomicUsize,
-    /// The number of passes over all topic lines that were made to withdraw waiters from them.
+    /// The number of times that all topic lines were searched to withdraw waiters from their sets.
     #[cfg(test)]
     pub(crate) withdrawals: std::sync::atomic::AtomicUsize,
 }
@@ -87,8 +87,8 @@ impl TopicIndex {
 }
 
 impl Board {
-    /// Opens or makes the domain's board. `Ok(None)` means that another process was quicker and the caller must begin
-    /// again. `patience` limits the wait for the lock of an unusable board.
+    /// Opens or makes the domain's board. `Ok(None)` means that another process made or removed a board meanwhile,
+    /// and the caller must begin again. `patience` limits the wait for the lock of an unusable board.
     pub(crate) fn open_or_create(directory: &Directory, patience: Duration) -> Result<Option<Board>> {
         match Board::open(directory, true) {
             Ok(board) => Ok(Some(board)),
@@ -100,12 +100,12 @@ impl Board {
         }
     }
 
-    /// Makes a board, unless there are living processes whose board was removed: these processes would not see
+    /// Makes a board, unless there are living processes whose board was removed: these processes would not notice the
     /// processes that use the new board.
     fn create_if_unused(directory: &Directory) -> Result<Option<Board>> {
         let mut refusal = check_one_board(directory, None);
-        // The check is repeated, because other processes may make a board and join, or leave and remove it, between
-        // any two checks; a board that was removed while processes live does not come back.
+        // The check is repeated, because other processes may make a board and join between two checks, or leave and
+        // remove a board; a board that was removed while processes live does not come back.
         for _ in 0..BOARD_RETRIES {
             if refusal.is_ok() {
                 return Board::create(directory);
@@ -126,7 +126,7 @@ impl Board {
         if !wait_for_lock(&file, directory, patience)? {
             return Err(unusable);
         }
-        // Nothing is removed if another process has removed this board meanwhile, or has made a usable one.
+        // Nothing is removed if another process has removed this board meanwhile, or has made a usable board.
         if file.stat(BOARD_NAME)?.st_nlink > 0 && Board::open(directory, true).is_err() {
             if directory.files()?.iter().any(|name| name.ends_with(PROCESS_SUFFIX) && may_live(directory, name)) {
                 return Err(unusable);
@@ -199,14 +199,15 @@ impl Board {
         acquire(&self.header.processes_generation)
     }
 
-    /// Counts a change of the set of processes. Release: a process that sees the new count sees the changed directory.
+    /// Counts a change of the set of processes. Release: a process that loads the new count finds the
+    /// changed directory.
     pub(crate) fn processes_changed(&self) {
         self.header.processes_generation.fetch_add(1, Release);
         crash::point(Point::ProcessesChanged);
     }
 
-    /// Holds the line of the topic with this hash for a waiter that follows one side of the topic. `is_held` returns
-    /// whether the waiter's process already holds a given line.
+    /// Holds the line of the topic with this hash for a waiter that watches one side of the topic (`protocol::names`,
+    /// N1). `is_held` returns whether the waiter's process already holds a given line.
     pub(crate) fn hold(
         &self,
         line_hash: u64,
@@ -290,8 +291,8 @@ impl Board {
         self.own_lines(topic).wake_watchers(Side::Publishers, full_fence(Site::NewsFence));
     }
 
-    /// Wakes all threads that sleep on the topic. The news were stored before the fence (3). Makes one system call
-    /// for each sleeper.
+    /// Wakes all threads that sleep on the topic. The news was stored before the fence (3). Makes one system call for
+    /// each sleeper.
     #[inline]
     pub(crate) fn wake(&self, topic: TopicIndex, fenced: Fenced) {
         self.own_lines(topic).wake(fenced);
@@ -327,8 +328,8 @@ impl Board {
         lines.filter(|(_, line)| line.owner.load(Relaxed) == owner).map(|(index, _)| WaiterIndex(index)).collect()
     }
 
-    /// Locks a byte of the board that is this process's alone: a proof that the process lives, even if its file is
-    /// removed.
+    /// Locks a byte of the board that belongs to this process alone: a proof that the process lives, even if its file
+    /// is removed.
     pub(crate) fn prove_life(&self, owner: u64) -> Result<()> {
         match lock::try_lock(self.region.file()?, byte_of(owner)) {
             Ok(true) => Ok(()),
@@ -348,7 +349,8 @@ impl Board {
         !self.waiters_of(owner).is_empty() && self.region.file().map_or(true, is_locked)
     }
 
-    /// The owners of all waiter lines. Acquire: the files of these processes got their names before.
+    /// The owners of all waiter lines. Acquire: a process whose owner mark is loaded here gave its file a
+    /// name before.
     pub(crate) fn waiter_owners(&self) -> Vec<u64> {
         let mut owners: Vec<u64> = self.waiters.iter().map(|line| acquire(&line.owner)).collect();
         owners.sort_unstable();
@@ -371,8 +373,8 @@ impl Board {
         owners
     }
 
-    /// Whether the board still has its name (B2). A board without a name is no registry any more, but its waiter lines
-    /// still serve its processes.
+    /// Whether the board still has its name (B2). The lock of a board without a name is no registry lock any more,
+    /// but the processes that have mapped the board still use its waiter lines.
     pub(crate) fn has_name(&self) -> bool {
         self.region.file().map_or(true, SharedFile::has_name)
     }

@@ -1,9 +1,9 @@
-//! The control thread of a participant: it maps new endpoints and their pages, notices deaths and reaps, so that
-//! publish and take never have to.
+//! The control thread of a participant: it maps the memory of new endpoints, notices the deaths of processes and
+//! removes their files, so that publish and take never do this work.
 //!
-//! The thread runs [`ControlTask`]s and sleeps on its own bell on the board. A join or leave on a topic rings the bells
-//! of the topic's watchers, and the tasks that follow this side of the topic are updated. The thread probes for deaths
-//! every second, or less often if there are many processes ([`Domain::until_probe`]), and every
+//! The thread runs [`ControlTask`]s and sleeps on its own bell on the board. A join or leave on a topic rings the
+//! bells of the topic's watchers, and their tasks for this side of the topic are updated. The thread probes for
+//! deaths every second, or less often if there are many processes ([`Domain::until_probe`]), and every
 //! [`LIVENESS_POLL_PERIOD`] while a task polls liveness. Invariant T1: the thread keeps the domain, never the
 //! participant, so that dropping a participant can wait for the thread's end.
 
@@ -36,9 +36,9 @@ const STACK_BYTES: usize = 256 << 10;
 /// microseconds.
 const LOCK_ATTEMPTS: usize = 200;
 
-/// The result of a discovery for the data path; `None` while a discovery is under way. If the control thread only finds
-/// that there is nothing new, it holds the lock for some microseconds. The data path waits for this, because endpoints
-/// of this process are joined already.
+/// The result of a discovery for the data path; `None` while a discovery is under way. The data path waits for the
+/// lock for some microseconds: a control thread that finds nothing new holds it no longer, and without the wait, the
+/// data path would miss endpoints of this process that are joined already.
 pub(crate) fn lock_soon<T>(discovered: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
     for _ in 0..LOCK_ATTEMPTS {
         if let Ok(discovered) = discovered.try_lock() {
@@ -52,7 +52,7 @@ pub(crate) fn lock_soon<T>(discovered: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
 #[derive(Default)]
 struct ControlState {
     stop: AtomicBool,
-    /// Whether the thread probes every [`LIVENESS_POLL_PERIOD`]: then it need not be woken for a further task.
+    /// Whether the thread probes every [`LIVENESS_POLL_PERIOD`]: then a further task that polls need not wake it.
     is_polling: AtomicBool,
     tasks: Mutex<Tasks>,
 }
@@ -105,7 +105,7 @@ impl Control {
         self.shared.tasks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends the thread's sleep: the due times of tasks and the processes to poll may have changed.
+    /// Wakes the control thread, because the due times of tasks or the processes to poll may have changed.
     pub(crate) fn wake(&self) {
         self.domain.board.bell(self.domain.control_waiter).ring();
     }
@@ -113,8 +113,8 @@ impl Control {
     /// Wakes the thread because a task began to poll liveness. Makes a system call, unless a task woke the thread
     /// shortly before.
     pub(crate) fn wake_to_poll_liveness(&self) {
-        // SeqCst, as the task's store before this: either the thread sees the task's store, or this thread sees the
-        // control thread's store.
+        // SeqCst, as is the task's store before this call: either the control thread sees the task's store, or this
+        // thread sees the control thread's store of `is_polling`.
         if !self.shared.is_polling.load(SeqCst) {
             self.wake();
         }
@@ -146,8 +146,8 @@ fn run(domain: &Arc<Domain>, shared: &ControlState) {
     let mut poll_until = None::<Instant>;
     let (mut pace, mut notifies) = (Pace::new(), false);
     loop {
-        // Many endpoints that join at once ring many times, so there is a pause. There is no pause while a descriptor
-        // or a waker awaits news, because latency matters there.
+        // A pause follows, because many endpoints that join at once ring many times. There is no pause while a
+        // descriptor or a waker awaits news, because latency matters there.
         if !notifies && !shared.stop.load(Acquire) {
             std::thread::park_timeout(pace.pause(None)); // dropping the handle ends the pause
         }
@@ -192,9 +192,9 @@ fn run(domain: &Arc<Domain>, shared: &ControlState) {
     }
 }
 
-/// Probes the processes of endpoints whose answer a caller awaits, and returns whether to probe again soon. Polling
-/// continues for a while after the last answer, so that a client with one call after another does not wake the thread
-/// for each call.
+/// Probes the processes of the endpoints from which a caller awaits an answer, and returns whether to probe again
+/// soon. Polling continues for a while after the last answer, so that a client with one call after another does not
+/// wake the thread for each call.
 fn poll_liveness(domain: &Domain, shared: &ControlState, tasks: &[Task], poll_until: &mut Option<Instant>) -> bool {
     let now = Instant::now();
     let is_late = poll_until.is_some_and(|until| now >= until);

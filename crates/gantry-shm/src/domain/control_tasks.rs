@@ -24,7 +24,8 @@ pub(crate) trait ControlTask: Send + Sync {
     }
     /// Joins those connections.
     fn join(&self, _domain: &Arc<Domain>, _batch: JoinBatch, _generation: JoinGeneration) {}
-    /// Whether endpoints of this process that join or leave need not wait for the task's update.
+    /// Whether the update may be left to the control thread when endpoints of this process join or leave, so that
+    /// their threads do not run it.
     fn can_wait(&self) -> bool {
         false
     }
@@ -96,7 +97,7 @@ impl Tasks {
         grown.collect()
     }
 
-    /// All tasks, for a round of the control thread. Forgets the tasks that their owners no longer keep.
+    /// All tasks, for a round of the control thread. Removes the tasks that their owners have dropped.
     pub(crate) fn living(&mut self, board: &Board) -> Vec<Task> {
         let mut living = Vec::new();
         self.0.retain(|&(topic, side), followers| {

@@ -16,7 +16,8 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-/// A topic with fewer endpoints than this is read again each time, which costs less than keeping a list.
+/// The endpoints of a topic with fewer endpoints than this are read again each time, which costs less than keeping a
+/// list of them.
 const MIN_KEPT: usize = 8;
 
 /// An endpoint, with its process.
@@ -74,8 +75,9 @@ pub(crate) struct Endpoints {
     generations: Generations,
 }
 
-/// The words that change when endpoints of one role on a topic come or go: the topic's line and its generation, and the
-/// generation of the processes. `None` for a topic that no process holds: its endpoints are just joining or leaving.
+/// The words that change when endpoints of one role on a topic come or go: the topic's line and its generation, and
+/// the generation of the processes. `None` for a topic that no process holds: endpoints of such a topic are just
+/// joining or leaving.
 type Generations = Option<(TopicIndex, u64, u64)>;
 
 /// The lists of endpoints of those topics that have many endpoints.
@@ -96,8 +98,9 @@ impl KnownEndpoints {
 }
 
 impl Domain {
-    /// The endpoints of one role on a topic, of processes that are not known to be dead. No process is probed. An
-    /// endpoint that is just being added may be missing until the generation of the topic is raised for it.
+    /// The endpoints of one role on a topic, of all processes that are not known to be dead. This function does not
+    /// probe whether they are alive. An endpoint that is just being added may be missing until the generation of the
+    /// topic is raised for it.
     pub(crate) fn endpoints(&self, topic: &str, role: Role) -> Result<Arc<Endpoints>> {
         let hash = name_hash(topic);
         let mut known = self.known_endpoints.lock();
@@ -136,9 +139,9 @@ impl Domain {
     }
 
     /// Forgets lists of endpoints that were read before a process came or went, because such a list may keep dead
-    /// processes mapped, and the lists of topics that no process holds. The list of a topic that changed is kept: if it
-    /// were read from scratch, it would begin a new epoch, and each endpoint of the topic would look at the whole list
-    /// again.
+    /// processes mapped, and the lists of topics that no process holds. The list of a topic that changed is kept: if
+    /// it were read from scratch, it would begin a new epoch, and each endpoint of the topic would examine the whole
+    /// list again.
     pub(crate) fn forget_old_endpoints(&self) {
         let without_topic = |(index, _, processes): (TopicIndex, u64, u64)| (index, processes);
         self.known_endpoints.lock().topics.retain(|&(_, role), known| {

@@ -43,7 +43,7 @@ impl Domain {
     /// Returns an error if an earlier join failed because the process file had lost its name: the name does
     /// not come back.
     pub(crate) fn check_named(&self, topic: &str) -> Result<()> {
-        // Relaxed: the flag only avoids attempts to make connections that could not be joined.
+        // Relaxed: the flag only saves useless attempts to make connections.
         if self.lost_name.load(Relaxed) { Err(self.has_no_name(topic)) } else { Ok(()) }
     }
 

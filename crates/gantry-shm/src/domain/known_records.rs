@@ -1,4 +1,4 @@
-//! The reader records for one publisher that a caller has already seen, so that the caller's next look finds only
+//! The reader records for one publisher that a caller has already seen, so that the caller's next search finds only
 //! the new records. This module is on the control path.
 
 use crate::{
@@ -11,8 +11,8 @@ use std::sync::Arc;
 pub(crate) struct KnownRecords {
     /// The publisher's key.
     key: u64,
-    /// The processes with records that were seen, in the order of the peers; with `None`, the next look
-    /// finds all records.
+    /// The processes with records that were seen, in the order of the peers; with `None`, the next search finds
+    /// all records.
     seen: Option<Vec<(Arc<Peer>, SeenRecords)>>,
 }
 

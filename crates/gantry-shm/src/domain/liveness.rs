@@ -11,8 +11,8 @@ use crate::{
 };
 
 /// Refuses to join beside living processes that use another board: their board was removed while in use (by `rm`, or
-/// a tool that cleans shared memory), so announcements on one board would not reach the processes of the other. With
-/// `None` as `id` there is no board: then any living process is a reason to refuse.
+/// a tool that cleans shared memory), so announcements on one board would not reach the processes that use the other
+/// board. With `None` as `id` there is no board: then any living process is a reason to refuse.
 pub(crate) fn check_one_board(directory: &Directory, id: Option<u64>) -> Result<()> {
     for name in directory.files()?.iter().filter(|name| name.ends_with(PROCESS_SUFFIX)) {
         match Peer::board_id_of(directory, name) {
@@ -33,7 +33,7 @@ pub(crate) fn check_one_board(directory: &Directory, id: Option<u64>) -> Result<
     Ok(())
 }
 
-/// Whether the owner of a process file may be alive. This probes the lock and nothing else.
+/// Whether the owner of a process file may be alive. The function only probes the lock.
 pub(crate) fn may_live(directory: &Directory, name: &str) -> bool {
     match SharedFile::open(directory, name, false) {
         Ok(file) => lock::is_locked(&file, 0).unwrap_or(true),

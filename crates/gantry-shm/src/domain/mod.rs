@@ -1,10 +1,11 @@
-//! One domain as this process sees it: its directory, its file, the board, and the other processes.
+//! One domain from the view of this process: the domain's directory and board, this process's file, and the
+//! other processes.
 //!
 //! The participant, samples, connections and the control thread keep the domain; dropping the last reference leaves
-//! it. This module is on the control path. Invariants:
+//! the domain. This module is on the control path. Invariants:
 //! - A1: processes join, leave and reap under the registry lock of a board that has its name (board.rs, B2).
-//! - A2: A listing has every process with a name that joined before the count of processes was read. A caller that must
-//!   know all processes gets an error if one of them cannot be mapped or listed.
+//! - A2: a listing contains every process whose file has a name and that joined before the generation of processes
+//!   was read. A caller that must know all processes gets an error if one of them cannot be mapped or listed.
 
 pub(crate) mod board;
 pub(crate) mod control;
@@ -58,7 +59,7 @@ use std::{
 
 /// The time between two probes of a process, by which its death is noticed.
 pub(crate) const PROBE_PERIOD: Duration = Duration::from_secs(1);
-/// The number of processes, at least, that probe a process in each period.
+/// The smallest number of processes that on average probe each process in a period.
 const PROBING_PEERS: usize = 8;
 
 /// The longest mean time between two probes of one process, in periods.
@@ -92,7 +93,7 @@ struct Peers {
     list: Arc<[Arc<Peer>]>,
     /// The living owners of waiter lines whose files were removed before this process listed them.
     unlisted_owners: Vec<u64>,
-    /// Whether the last listing met a file of a dead process that is not in `list`.
+    /// Whether the last listing found the file of a dead process that is not in `list`.
     has_remains: bool,
     /// Dead processes whose deaths are not announced yet and whose files have no names, so that no listing of the
     /// directory shows them.
@@ -145,7 +146,8 @@ impl Domain {
         let process = match made.and_then(|process| board.prove_life(waiter_owner(process.id())).map(|()| process)) {
             Ok(process) => process,
             Err(e) => {
-                // The board may have no process at all now. A failure to remove it is left to the next join.
+                // The board may be without any process now, and is then removed; after a failure, the next process
+                // that joins does so.
                 let _ = reaper::reap_or_remove(&registry, &user_directory, &domain);
                 return Err(e);
             }
@@ -176,9 +178,9 @@ impl Domain {
         Ok(self.listed()?.list.clone())
     }
 
-    /// All processes of the domain, for a publisher that must see every reader. Returns an error if a process is
-    /// missing in the result, unless `unlisted_before` has it: such a process lost the name of its file before the
-    /// publisher was created, and joins no publisher.
+    /// All processes of the domain, for a publisher that must see every reader. Returns an error if a living process
+    /// is missing in the result, unless it is in `unlisted_before`: such a process lost the name of its file before
+    /// the publisher was created, and joins no publisher.
     pub(crate) fn all_peers(&self, unlisted_before: &[u64]) -> Result<Arc<[Arc<Peer>]>> {
         let peers = self.listed()?;
         match may_have_joined(&peers.unlisted_owners, unlisted_before) {
@@ -205,7 +207,8 @@ impl Domain {
             // its lines before its name is removed.
             let mut owners = self.board.waiter_owners();
             peers.has_remains = false;
-            // A process whose file was removed stays in the list for as long as it lives, because its pins count.
+            // A process whose file was removed stays in the list for as long as it lives, because publishers must
+            // still honour its pins.
             let (mut list, dead): (Vec<_>, Vec<_>) = peers.list.iter().cloned().partition(|peer| peer.is_alive());
             // A process that is being killed may lose the lock of its file before the lock of its byte of the board.
             let mut dead_owners: Vec<u64> = dead.iter().map(|peer| waiter_owner(&peer.id)).collect();
@@ -327,8 +330,8 @@ impl Domain {
         Ok(())
     }
 
-    /// The time until this process probes again. If there are many processes, each probes seldom, so that 100
-    /// sleeping processes let a CPU rest, and at random times, so that they do not all probe at once: together they
+    /// The time until this process probes again. If there are many processes, each probes seldom, so that even 100
+    /// idle processes hardly use a CPU, and at random times, so that they do not all probe at once. Together, they
     /// notice a death within about a second.
     pub(crate) fn until_probe(&self) -> Duration {
         let periods = (self.known_peers() / PROBING_PEERS).clamp(1, MAX_PROBE_PERIODS) as u32;

@@ -15,8 +15,8 @@ pub(crate) const MIN_PAUSE: Duration = Duration::from_millis(1);
 /// The longest pause.
 const MAX_PAUSE: Duration = Duration::from_millis(50);
 
-/// The shortest pause after a round, as a multiple of the round's CPU time: while a process creates many endpoints, its
-/// control thread should wait for the last one and not compete with the thread that creates them.
+/// The shortest pause after a round, as a multiple of the round's CPU time: while a process creates many endpoints,
+/// its control thread should wait for the last endpoint and not compete with the thread that creates them.
 const MIN_SHARES: usize = 8;
 
 /// The rounds of one thread.

@@ -18,7 +18,7 @@ use std::{
 
 /// This process in one domain.
 pub struct Participant {
-    /// Samples that outlive their participant keep the domain.
+    /// The domain, which samples that outlive their participant also keep.
     pub(crate) domain: Arc<Domain>,
     pub(crate) control: Control,
     /// Started by the first asynchronous publisher.
@@ -51,9 +51,9 @@ impl Participant {
     /// time, not the caller's. A program whose main thread is pinned to a CPU of its own should join before it pins
     /// that thread.
     ///
-    /// `mlockall(MCL_FUTURE)` counts the address space of all files, with their room to grow, against `RLIMIT_MEMLOCK`.
-    /// If they do not fit, a file's mapping is lengthened each time that the file has outgrown it: a few system calls,
-    /// on the data path.
+    /// `mlockall(MCL_FUTURE)` counts the address space of all files, with their room to grow, against
+    /// `RLIMIT_MEMLOCK`. If the limit is too low, files are mapped without that room, and a mapping is lengthened
+    /// whenever its file has outgrown it: a few system calls on the data path.
     ///
     /// # Errors
     /// As [`Participant::join_under`].
@@ -65,8 +65,8 @@ impl Participant {
     /// that dead processes left in any domain of this user, and starts the control thread.
     ///
     /// # Errors
-    /// The directory cannot be made or trusted, is full, or is of another version; the registry lock is held too long;
-    /// no thread can be started.
+    /// The directory cannot be made or trusted, has no room, or contains files of another version of Gantry; the
+    /// registry lock is held too long; no thread can be started.
     pub fn join_under(root: &Path, domain_id: u32) -> Result<Arc<Participant>> {
         let key = (root.to_owned(), domain_id, Epoch::current()?.number);
         let joined = {

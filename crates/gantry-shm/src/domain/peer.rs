@@ -2,9 +2,9 @@
 //! the owner's endpoints and reader records.
 //!
 //! Publishers read the records for the pins that they must honour; subscriptions read the endpoints. This module is
-//! on the control path. Only the lock decides that a process is dead. The lock is probed through a descriptor that
-//! is kept from the first look at the file on: this works after the file was removed, and in another pid namespace.
-//! A dead process stays dead.
+//! on the control path. Only the lock decides that a process is dead. The lock is probed through a descriptor that is
+//! kept from the first opening of the file on: this works after the file was removed, and in another pid namespace. A
+//! dead process stays dead.
 
 use crate::{
     describe::description::{EndpointDescription, MAX_DESCRIPTION_BYTES},
@@ -78,8 +78,8 @@ pub(crate) struct Peer {
 }
 
 /// A copy of the contents of a process's file, with the file's count of changes at the time of the copy. A caller
-/// that has seen the generation of a topic gets contents that include this change: the file's owner counts a change
-/// before it raises the generation, and the count is read before the contents.
+/// that has seen a raised generation of a topic gets contents that include the change for which it was raised: the
+/// file's owner counts a change before it raises the generation, and the count is read before the contents.
 #[derive(Default)]
 struct Contents {
     changes: Option<u64>,
@@ -90,7 +90,7 @@ struct Contents {
     /// The offsets of the endpoints' blocks, by the keys of the endpoints.
     by_key: HashMap<EndpointKey, BTreeSet<usize>>,
     /// The descriptions of the endpoints that were read, by the offsets of their blocks, each with the version of its
-    /// block. They are kept because each endpoint of a topic reads all other endpoints of the topic again and again.
+    /// block. They are kept because each endpoint of a topic needs all other endpoints of the topic again and again.
     descriptions: HashMap<usize, (u64, Arc<EndpointDescription>)>,
     /// The definitions of the endpoints' types, by the types' hashes: many endpoints share a definition.
     definitions: HashMap<[u8; 32], Arc<str>>,
@@ -224,8 +224,8 @@ impl Peer {
     }
 
     /// The topics on which the reaper announces the death of this process, as the hashes that their lines on the
-    /// board have: topics with endpoints of the process, and topics whose generation the process may not have raised
-    /// after it removed an endpoint.
+    /// board have: topics with endpoints of the process, and topics from which the process removed an endpoint,
+    /// perhaps without raising the topic's generation.
     pub(crate) fn topics(&self) -> Result<BTreeSet<u64>> {
         let mut topics = BTreeSet::new();
         // All blocks are read again, because the process may have died between the change of an endpoint and the count
@@ -431,8 +431,8 @@ fn changed_blocks(header: &ProcessHeader, seen: u64, changes: u64) -> Option<Vec
     let numbers = seen..changes;
     let entry = |change: u64| header.change_log[(change % LOGGED_CHANGES) as usize].load(Relaxed) as usize * LINE_BYTES;
     let offsets = (changes.checked_sub(seen)? < LOGGED_CHANGES).then(|| numbers.map(entry).collect());
-    // The entries come before the second load of the count: the next change may already have replaced an old
-    // entry of the log.
+    // The entries are loaded before the count is loaded again: if the count has risen too far, the next change may
+    // have replaced one of these entries meanwhile.
     fence(Acquire);
     (header.changes.load(Relaxed).checked_sub(seen)? < LOGGED_CHANGES).then_some(offsets).flatten()
 }
@@ -483,7 +483,7 @@ mod tests {
         found.iter().filter(|(endpoint, _)| selection.has(endpoint)).count()
     }
 
-    /// If a look read all endpoints, n starting nodes would read n² descriptions and n² blocks.
+    /// If each search read all endpoints, n starting nodes would read n² descriptions and n² blocks.
     #[test]
     fn a_look_reads_only_the_endpoints_that_it_looks_for() {
         let root = tempfile::tempdir_in("/dev/shm").unwrap();

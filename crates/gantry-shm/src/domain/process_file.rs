@@ -3,8 +3,8 @@
 //!
 //! Other processes read the file as a `peer`. This module is on the control path, except that the data path stores
 //! pins and cursors in the records. Invariants:
-//! - P1: the file is created unnamed, locked, initialised and only then named: a process that sees the name sees a
-//!   living owner or a dead one, never an unfinished file.
+//! - P1: the file is created unnamed, locked, initialised and only then named: a process that finds the name finds a
+//!   complete file, whether its owner lives or has died.
 //! - P2: blocks are only added; `used_bytes` covers a block after its header is complete.
 //! - P3: a record whose `key` is not 0 belongs to the subscription that took it, until [`ProcessFile::free_record`].
 
@@ -71,7 +71,7 @@ pub(crate) struct EndpointBlock {
 }
 
 impl EndpointBlock {
-    /// Counts one more copied sample. Only the endpoint itself calls this, so no count is lost.
+    /// Counts one more copied sample. Only the endpoint itself calls this method, so no count is lost.
     #[inline]
     pub(crate) fn count_copy(&self) {
         let copied_samples = &self.header.copied_samples;
@@ -253,8 +253,9 @@ impl ProcessFile {
         Ok(())
     }
 
-    /// A record for the publisher with this key that holds all samples (cursor 0). The caller then counts it
-    /// ([`ProcessFile::count_taken`]), raises the generation, and keeps this file for as long as it uses the record.
+    /// Returns a record for the publisher with this key; the record's cursor is 0, so the publisher keeps all samples
+    /// for it. The caller then counts the record ([`ProcessFile::count_taken`]), raises the generation, and keeps
+    /// this file for as long as it uses the record.
     pub(crate) fn take_record(&self, directory: &Directory, key: u64, state: u32, depth: u32) -> Result<OwnRecord> {
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
         if free.records.is_empty() {

@@ -1,5 +1,5 @@
 //! The mapping of a publisher's file, which the subscriptions of this process share: read-only, checked before use.
-//! Samples keep the mapping, so that their memory stays mapped when the publisher is gone.
+//! Samples in slots keep the mapping, so that their memory stays mapped when the publisher is gone.
 
 use crate::{
     error::{Error, Result},
@@ -14,7 +14,7 @@ use crate::{
 };
 use std::ptr::NonNull;
 
-/// The largest number of replaced rings that one look for the newest ring can meet: each ring is larger than the
+/// The largest number of replaced rings that one search for the newest ring can meet: each ring is larger than the
 /// ring before it.
 pub(crate) const MAX_RING_CHANGES: usize = 64;
 
@@ -93,14 +93,14 @@ impl PublisherMapping {
         Err(self.always_moved())
     }
 
-    /// Returns the error of a publisher that replaces its ring at each look.
+    /// Returns the error for a publisher whose ring was found replaced in all attempts.
     #[cold]
     pub(crate) fn always_moved(&self) -> Error {
         Error::corrupt(self.region.name(), "the ring", "a ring that is in use", "only replaced ones")
     }
 
     /// The address of the payload of the slot at `offset`, unchecked: for prefetching only. Maps the file up to the
-    /// slot if the file is that long: a sample is taken only after its memory is mapped.
+    /// slot's end if the file is that long, because the take of a sample needs its memory mapped anyway.
     #[inline]
     pub(crate) fn hint(&self, offset: usize, length_bytes: usize) -> Result<*const u8> {
         let payload = offset + PAYLOAD_OFFSET;
@@ -108,7 +108,7 @@ impl PublisherMapping {
         Ok(self.region.base().wrapping_add(payload))
     }
 
-    /// Maps the file up to `end` if the file is that long: one system call for each time that the file grew.
+    /// Maps the file up to `end` if the file is that long; makes one system call each time that the file has grown.
     #[inline]
     fn cover(&self, end: usize) -> Result<()> {
         if end > self.region.length_bytes() { self.region.refresh_length().map(drop) } else { Ok(()) }

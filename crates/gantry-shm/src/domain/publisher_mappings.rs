@@ -91,7 +91,7 @@ impl Domain {
 mod tests {
     use crate::{Participant, Publisher, PublisherOptions, Qos, Subscription, TypeDescription};
 
-    /// Without forgetting, a process whose topics and publishers change all the time would keep an entry for
+    /// If entries were not removed, a process whose topics and publishers change all the time would keep an entry for
     /// each of them.
     #[test]
     fn mappings_are_shared_and_forgotten_with_their_topic() {

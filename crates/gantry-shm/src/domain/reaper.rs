@@ -3,7 +3,7 @@
 //! A process reaps when it joins, when it leaves and when its control thread finds another process dead. This module
 //! is on the control path; the registry lock is held. The reaper never writes into another process's region: it only
 //! frees waiter lines and removes names. Only a lock that is certainly free means that a process is dead: a reaper
-//! that cannot probe it (no descriptors, no memory) removes nothing.
+//! that cannot probe the lock (no descriptors, no memory) removes nothing.
 
 use crate::{
     domain::{
@@ -43,8 +43,8 @@ pub(crate) fn reap(registry: &Registry<'_>) -> Result<usize> {
     Ok(alive.len())
 }
 
-/// The death is announced before the process file is removed, so that a reaper that dies in between leaves all of the
-/// work to the next one. A process that is woken finds the lock free.
+/// The death is announced before the process file is removed, so that the next reaper does all the work again if this
+/// one dies in between. A process that the announcement wakes finds the dead process's lock free.
 fn remove_dead(registry: &Registry<'_>, name: &str, publishers: &[&str]) -> Result<()> {
     let Registry { board, directory, .. } = registry;
     let peer = match Peer::open(directory, name) {
@@ -100,8 +100,8 @@ pub(crate) fn announce_death(peer: &Peer, registry: &Registry<'_>) {
     registry.free_waiters_of(waiter_owner(&peer.id));
 }
 
-/// Reaps every other domain of the user and removes the empty ones. Best effort: a domain that cannot be opened, or is
-/// busy, is left to its own processes.
+/// Reaps every other domain of the user, and removes domains without processes. Best effort: a domain that cannot be
+/// opened, or is busy, is left to its own processes.
 pub(crate) fn reap_other_domains(user_directory: &Directory, own_domain: &str) -> Result<()> {
     for name in user_directory.directories()?.iter().filter(|name| *name != own_domain) {
         let _ = reap_domain(user_directory, name);

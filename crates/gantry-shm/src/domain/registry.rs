@@ -74,8 +74,9 @@ impl Board {
         WaiterIndex(free)
     }
 
-    /// Frees a waiter's line. `owner` is half of the id of the process, which has withdrawn the line from all sets. The
-    /// shared line stays, and so does a line with another owner: this process was taken for dead, and lost the line.
+    /// Frees a waiter's line. `owner` is half of the id of the process, which has withdrawn the line from all sets.
+    /// The shared line is never freed. A line with another owner is not freed either: a reaper took this process for
+    /// dead, and the line was assigned again.
     pub(crate) fn free_waiter(&self, waiter: WaiterIndex, owner: u64) {
         if waiter != SHARED_WAITER && owner != 0 {
             // Release: the owner is cleared after the waiter's bits are withdrawn from all sets.
@@ -86,8 +87,8 @@ impl Board {
     }
 
     /// Frees the lines of a process that is dead or leaves. Removes the lines from the sets of every topic first,
-    /// because the next owners of the lines wait for nothing yet. This also frees topic lines that only this process
-    /// held.
+    /// because the next owner of a line must not be woken for topics of the last one. The removal also frees topic
+    /// lines that only this process held.
     fn free(&self, waiters: &[WaiterIndex], owner: u64) {
         let is_owner = |waiter: &&WaiterIndex| self.waiters[waiter.0].owner.load(Relaxed) == owner;
         let waiters: Vec<&WaiterIndex> = waiters.iter().filter(is_owner).collect();
@@ -144,7 +145,8 @@ mod tests {
         std::thread::scope(|scope| {
             let waits = scope.spawn(|| waiting.lock(&directory, patience).map(drop));
             let start = Instant::now();
-            // The test behaves as if the waiting thread always missed the moments in which the lock is free.
+            // The test raises the number of acquisitions, as if the lock were free now and then and the waiting
+            // thread always missed this.
             while start.elapsed() < 4 * patience {
                 holder.header.acquisitions.fetch_add(1, Relaxed);
                 std::thread::yield_now();

@@ -2,10 +2,11 @@
 //! no system call.
 //!
 //! The first asynchronous publisher starts the thread. The thread polls: each publisher stores the sequence of its
-//! newest sample in an [`Outbox`]; the thread checks all outboxes, continues to check for a bounded time if this has
-//! helped lately, then sleeps for the shortest period of its publishers. No bell is rung for a sample, so a sleeping
-//! reader is woken a period later at most (plus the scheduler's delay). Without asynchronous publishers, the thread
-//! sleeps for good. Invariant T1 as in `control`: the thread keeps the domain, never the participant.
+//! newest sample in an [`Outbox`]; the thread checks all outboxes, continues to check for a bounded time if such
+//! checks have found samples lately, then sleeps for the shortest period of its publishers. No publisher wakes the
+//! thread for a sample, so a sleeping reader is woken at most one period later (plus the scheduler's delay). Without
+//! asynchronous publishers, the thread sleeps for good. Invariant T1 of `control` holds here, too: the thread keeps
+//! the domain, never the participant.
 
 use crate::{
     domain::{Domain, board::TopicIndex},
@@ -29,7 +30,8 @@ pub(crate) const PERIODS: std::ops::RangeInclusive<Duration> = Duration::from_mi
 /// The thread's stack is small, because the thread makes no deep calls.
 const STACK_BYTES: usize = 256 << 10;
 
-/// An asynchronous publisher, as the sender thread sees it. The publisher is gone when its outbox is dropped.
+/// An asynchronous publisher, as the sender thread sees it. The publisher is gone when this entry has the last
+/// reference to the outbox.
 struct AsyncPublisher {
     outbox: Arc<Outbox>,
     topic: TopicIndex,
@@ -119,7 +121,7 @@ fn wake_readers(domain: &Domain, shared: &SenderState) -> (bool, Option<Duration
             domain.board.wake(publisher.topic, fenced);
             found = true;
         }
-        // A publisher that is dropped wakes all sleepers itself, so no wake-up is lost.
+        // The drop of a publisher wakes all sleepers itself, so no wake-up is lost.
         let is_there = Arc::strong_count(&publisher.outbox) > 1;
         if is_there {
             period = Some(period.unwrap_or(publisher.period).min(publisher.period));

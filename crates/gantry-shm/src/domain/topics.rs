@@ -84,7 +84,7 @@ impl Domain {
         ))
     }
 
-    /// The line of a topic, for news to the processes that hold it; any line if no process does.
+    /// The line of a topic, for news to the processes that hold the topic; any line if no process holds it.
     pub(crate) fn topic(&self, topic: &str) -> TopicIndex {
         let hash = line_hash(topic);
         self.line_of(topic).unwrap_or_else(|| TopicIndex::shared(hash))
@@ -254,7 +254,8 @@ mod tests {
         assert_eq!(participants[0].domain.board.topic_lines(), 0);
     }
 
-    /// If it joined, the publisher would not notice the reader, and would reclaim slots that the reader reads.
+    /// If the reader joined, the publisher would not notice the reader, and would reclaim slots that the
+    /// reader reads.
     #[test]
     fn no_reader_joins_a_publisher_that_holds_another_line() {
         let root = tempfile::tempdir_in("/dev/shm").unwrap();

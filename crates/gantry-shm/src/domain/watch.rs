@@ -16,7 +16,8 @@ pub trait Watcher: Send + Sync + 'static {
     fn update(&self);
     /// The time at which an update is due although no endpoint came or went, CLOCK_MONOTONIC.
     fn due_ns(&self) -> Option<u64>;
-    /// Whether endpoints of this process that come or go need not run the watcher's update on their own thread.
+    /// Whether the watcher's update may be left to the control thread when endpoints of this process come or go, so
+    /// that their threads do not run it.
     fn can_wait(&self) -> bool {
         false
     }
@@ -57,11 +58,11 @@ impl Generation {
 
 impl Participant {
     /// Makes a watcher. The control thread updates it, now and later, for as long as the caller keeps the `Arc`:
-    /// whenever endpoints of this role come to the topic or leave it, when the watcher is due, and at other times.
-    /// Joins and leaves are noticed while the watcher keeps its [`Generation`] or this process has an endpoint of
-    /// the topic. With [`Role::Node`] and the topic "", the watcher watches the graph. The thread asks for the due
-    /// time after each of its rounds; a due time that is set between two rounds counts from the next round, after a
-    /// second or more.
+    /// whenever endpoints of this role come to the topic or leave it, when the watcher is due, and sometimes without
+    /// a reason. Joins and leaves are noticed while the watcher keeps its [`Generation`] or this process has an
+    /// endpoint of the topic. With [`Role::Node`] and the topic "", the watcher watches the graph. The thread asks
+    /// for the due time after each of its rounds; a due time that is set between two rounds counts from the next
+    /// round, after a second or more.
     ///
     /// # Errors
     /// The process forked.

@@ -1,7 +1,7 @@
 //! The connections of a topic: each pair of a publisher and a subscription, and the reason if they are not connected.
 //!
-//! Other processes are judged by their files: a subscription that joined a publisher has a reader record for it.
-//! This module is on the control path.
+//! The connections of other processes are found by their files: a subscription that joined a publisher has a reader
+//! record for the publisher. This module is on the control path.
 
 use crate::{
     describe::description::{NO_PUBLISHER, Role},

@@ -87,8 +87,8 @@ impl Participant {
         Ok(entries.map(entry).collect())
     }
 
-    /// The number of changes of the graph. Read this number before the graph, so that each later change raises it
-    /// again.
+    /// The number of changes of the graph. A caller reads this number before the graph: a change during or after the
+    /// reading of the graph then raises the number.
     ///
     /// # Errors
     /// The process forked.
@@ -128,10 +128,10 @@ pub struct GraphRecord {
 }
 
 impl GraphRecord {
-    /// Adds a node with this full name to the graph. Several nodes of one name are several entries.
+    /// Adds a node with this full name to the graph. Several nodes may have the same name; each is an entry.
     ///
     /// # Errors
-    /// A name of more than 1 MiB; no room; the process forked.
+    /// The name is longer than 1 MiB; there is no room in shared memory; the process forked.
     pub fn node(participant: Arc<Participant>, node: &str, details: NodeDetails) -> Result<GraphRecord> {
         let (name, definition) = (details.rmw_implementation, details.enclave.into());
         // The details are stored in the field of the type, which a node does not have. Readers that do not expect them
@@ -141,11 +141,11 @@ impl GraphRecord {
         GraphRecord::new(participant, &description)
     }
 
-    /// Announces a publisher in the graph, so that other processes can find its topic and type. No subscription
-    /// joins it, so the topic's own generation does not change.
+    /// Announces a publisher in the graph, so that other processes can find its topic and type. No subscription joins
+    /// the announced publisher, so the generation of its topic does not change.
     ///
     /// # Errors
-    /// A depth of 0 or beyond [`MAX_DEPTH`](crate::MAX_DEPTH); as [`GraphRecord::node`].
+    /// A depth of 0 or beyond [`MAX_DEPTH`](crate::MAX_DEPTH); the errors of [`GraphRecord::node`].
     pub fn publisher(
         participant: Arc<Participant>,
         node: &str,

@@ -80,12 +80,12 @@ impl Participant {
     }
 }
 
-/// Inspects a domain again and again, as a live view does: it keeps the files of processes and publishers mapped, so
-/// that the next inspection reads what changed.
+/// Inspects a domain again and again, for example for a live view: keeps the files of processes and publishers
+/// mapped, so that the next inspection reads what changed.
 pub struct Inspector {
     root: PathBuf,
     domain_id: u32,
-    /// The mapped processes, by the names of their files, which are never used again.
+    /// The mapped processes, by the names of their files; no two files ever have the same name.
     peers: BTreeMap<String, Arc<Peer>>,
     publishers: MappedPublishers,
 }
@@ -281,7 +281,7 @@ impl<'a> Inspection<'a> {
         }
     }
 
-    /// The topics of all endpoints, each with the processes that sleep on it.
+    /// The topics of all endpoints, each with the processes that sleep until the topic has news.
     fn topics(&self, processes: &[ProcessReport]) -> BTreeMap<String, Vec<String>> {
         let publishers =
             processes.iter().flat_map(|process| &process.publishers).map(|publisher| &publisher.description);
@@ -303,7 +303,7 @@ impl<'a> Inspection<'a> {
     }
 }
 
-/// Reports the subscriptions that have reader records for a publisher.
+/// The reports of the subscriptions to which these reader records belong.
 fn readers(records: &[PeerRecord]) -> Vec<ReaderReport> {
     let report = |(record, peer): &PeerRecord| {
         let state = record.state.load(Relaxed);
@@ -325,7 +325,7 @@ fn present<T>(found: Result<T>) -> Result<Option<T>> {
     }
 }
 
-/// As `present`, but another error is added to `problems`.
+/// Returns the result of `present`; `None` after an error, which is added to `problems`.
 fn usable<T>(found: Result<T>, problems: &mut Vec<String>) -> Option<T> {
     present(found).unwrap_or_else(|error| {
         problems.push(error.to_string());

@@ -28,7 +28,7 @@ impl MappedPublishers {
         Ok(mapping)
     }
 
-    /// Ends an inspection: forgets the publishers that it did not meet.
+    /// Ends an inspection: unmaps the publishers that the inspection did not need.
     pub(crate) fn end_inspection(&mut self) {
         let now = self.inspections;
         self.by_key.retain(|_, (_, used)| *used == now);

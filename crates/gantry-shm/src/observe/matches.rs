@@ -35,7 +35,7 @@ pub struct SubscriptionMatches {
     file: Arc<PublisherFile>,
     description: Arc<EndpointDescription>,
     /// The epoch of the list of the topic's subscriptions, and the number of subscriptions in the list that the last
-    /// look read. With `None`, the next look reads all.
+    /// [`SubscriptionMatches::look`] read. With `None`, the next `look` reads all.
     looked_at: Option<(u64, usize)>,
     known: KnownRecords,
     /// The subscriptions that are matched.
@@ -46,11 +46,11 @@ pub struct SubscriptionMatches {
     records: Vec<PeerRecord>,
 }
 
-/// The result of a look at the subscriptions to a publisher's topic.
+/// The result of [`SubscriptionMatches::look`]: the subscriptions to a publisher's topic.
 pub struct MatchedSubscriptions {
     /// The number of subscriptions that are matched.
     pub matched: usize,
-    /// The number of subscriptions that are matched and were not at the last look.
+    /// The number of subscriptions that are matched now and were not matched at the last `look`.
     pub newly_matched: usize,
     /// Whether `endpoints` are all subscriptions to the topic, because some left; otherwise they are only the
     /// new subscriptions.
@@ -132,8 +132,8 @@ impl SubscriptionMatches {
         if before.is_none() {
             self.known.forget();
         }
-        // Records are read before endpoints: the endpoint of a subscription exists before its record, and for at
-        // least as long.
+        // Records are read before endpoints: a subscription's endpoint is added before its record, and removed only
+        // after it.
         let found = self.known.look(self.domain.peers()?.iter().filter(|peer| peer.is_alive()))?;
         let there = self.domain.endpoints(&self.description.topic, Role::Subscription)?;
         let first_new = before.filter(|(epoch, _)| *epoch == there.epoch && !found.is_all).map(|(_, count)| count);
@@ -280,7 +280,7 @@ mod tests {
         assert_eq!(matches.matched, gids(&[&stays, &third]));
     }
 
-    /// With eight endpoints, a process keeps the list of a topic's endpoints, and new endpoints are appended.
+    /// From eight endpoints of a topic on, a process keeps their list and appends new endpoints.
     #[test]
     fn looks_find_what_came_until_something_leaves() {
         let root = tempfile::tempdir_in("/dev/shm").unwrap();

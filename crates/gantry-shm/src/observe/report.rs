@@ -18,15 +18,15 @@ pub struct DomainReport {
     pub topic_lines: usize,
     /// The domain's processes, in the order of their files' names, including dead ones that were not removed yet.
     pub processes: Vec<ProcessReport>,
-    /// The topics of the domain's endpoints, each with the processes that sleep until there is a sample of the
-    /// topic. A process is named as in errors.
+    /// The topics of the domain's endpoints, each with the processes that sleep until there is a sample of the topic.
+    /// Processes have the names that errors use.
     pub topics: BTreeMap<String, Vec<String>>,
-    /// Files of processes that ended without removing them, as after a kill or a signal; one sentence describes each
-    /// process. Other processes of the domain remove the files within about a second; if there are none, the next
-    /// process that joins any domain does.
+    /// Files of processes that ended without removing them, for example by a signal; one sentence describes each
+    /// process. Other processes of the domain remove the files within about a second; if the domain has no other
+    /// process, the next process that joins any domain removes them.
     pub leftovers: Vec<String>,
     /// The problems that the inspection found, a sentence for each problem. A process that leaves during the
-    /// inspection may appear as a problem: look twice.
+    /// inspection may appear as a problem, so repeat the inspection.
     pub problems: Vec<String>,
 }
 
@@ -68,7 +68,7 @@ pub struct SubscriptionReport {
 pub struct PublisherReport {
     /// Its description.
     pub description: EndpointDescription,
-    /// The publisher's state, as its file shows it; `None` if the file cannot be read, which is a problem.
+    /// The publisher's state, read from its file; `None` if the file cannot be read, which is a problem.
     pub state: Option<PublisherState>,
     /// Its matched subscriptions.
     pub readers: Vec<ReaderReport>,
@@ -76,7 +76,7 @@ pub struct PublisherReport {
     pub holders: Vec<Holder>,
 }
 
-/// The state of a publisher, as its file shows it.
+/// The state of a publisher, read from its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PublisherState {
@@ -105,6 +105,7 @@ pub struct ReaderReport {
     pub next_sequence: u64,
     /// The number of samples that are to be kept for the reader.
     pub depth: u32,
-    /// Whether the publisher waits for the reader when it does not take.
+    /// Whether the publisher is blocked while this reader has not taken its oldest samples (RELIABLE KEEP_ALL on
+    /// both sides).
     pub is_gating: bool,
 }

@@ -1,4 +1,5 @@
-//! A pair of SeqCst fences of which one is free, for a data path that meets a rare step of the control path.
+//! A pair of SeqCst fences: a light one that costs nothing, for the data path, and a heavy one, for a rare step of
+//! the control path.
 //!
 //! Invariant: let one thread of this process store A, pass [`light`] and load B, and another thread store B, pass
 //! [`heavy`] and load A. Then at least one of the two threads loads the value that the other thread stored.
@@ -8,8 +9,8 @@
 //!   `kernel/sched/membarrier.c`). If the light thread passes the barrier before its load of B, it loads the value
 //!   that was stored before the call; if after, its store of A, which is earlier in its program, is visible when the
 //!   call returns. So `light` only keeps the compiler from changing the order of store and load.
-//! - Mixed: a light thread leaves out its fence only after a registration, so the kernel has the call and `heavy` makes
-//!   it.
+//! - A mix of these cases is safe: a thread leaves out the fence in `light` only after a registration, so the kernel
+//!   supports the call, and `heavy` makes it.
 //! - A program may forbid the call afterwards (seccomp). Then `heavy` returns `false`, and `light` is a full fence from
 //!   then on. The caller must check once more later, because a thread may have passed `light` without a fence just
 //!   before.
@@ -44,8 +45,8 @@ impl Barrier {
         if is_passed() || self.register() && is_passed() {
             return true;
         }
-        // The order matters: another thread whose call is refused at the same time either still finds the registration
-        // or already finds the refusal.
+        // The refusal is stored before the registration is cleared: another thread whose call is refused at the same
+        // time finds either the registration or the refusal.
         self.was_refused.fetch_or(self.is_registered.load(Acquire), Relaxed);
         self.is_registered.store(false, Release);
         fence(SeqCst);
@@ -86,7 +87,8 @@ pub(crate) mod tests {
     use std::{cell::Cell, sync::atomic::AtomicUsize};
 
     thread_local! {
-        /// A test's answer to every membarrier command of this thread, in place of the kernel's answer.
+        /// The answer that a test prescribes for every membarrier command of this thread, in place of the
+        /// kernel's answer.
         pub(crate) static KERNEL: Cell<Option<bool>> = const { Cell::new(None) };
     }
 

@@ -3,7 +3,7 @@
 //! Control path. Invariants:
 //! - D1: a [`Directory`] is a real directory (no symbolic link) of this user that no other user may enter; the root,
 //!   which belongs to another user, is used only inside of this source file.
-//! - D2: names of files are never used again (128 random bits), so a name can only mean one file.
+//! - D2: names of files are never used again (128 random bits), so a name never means two different files.
 
 use crate::{
     crash::{self, Point},
@@ -191,7 +191,7 @@ impl Directory {
 
 /// Gives a directory that was just made its mode, independently of the umask.
 fn permit_owner(parent: &Directory, name: &str) -> std::result::Result<(), Errno> {
-    // A directory that its owner may not read can be opened only in this way, and its mode is then changed by a path
+    // A directory that its owner may not read can be opened only with O_PATH, and its mode is then changed by a path
     // through /proc.
     let made =
         openat(parent, name, OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
@@ -207,7 +207,7 @@ fn open_root(root: &Path) -> Result<Directory> {
     Ok(Directory { file, path: root.to_owned() })
 }
 
-/// Other file systems do not keep files in memory: they write pages to a disk, which stalls stores, and may have no
+/// Checks that the root is on a tmpfs. Other file systems write pages to a disk, which stalls stores, and may have no
 /// room for a page that was allocated (copy on write), which is a SIGBUS.
 fn check_tmpfs(root: &Directory) -> Result<()> {
     let read = fstatfs(root).map_err(|e| Error::system(format!("read the file system of {root}"), e))?;
@@ -220,7 +220,8 @@ fn check_tmpfs(root: &Directory) -> Result<()> {
     Err(Error::NotTmpfs { root: root.path.clone(), file_system })
 }
 
-/// In a root that others may write, the sticky bit keeps other users from renaming this user's directory.
+/// Checks the sticky bit of a root in which other users may write: the bit keeps them from renaming this
+/// user's directory.
 fn check_sticky(root: &Directory) -> Result<()> {
     let mode = fstat(root).map_err(|e| Error::system(format!("read the mode of {root}"), e))?.st_mode & 0o7777;
     if mode & 0o1002 != 0o0002 {
@@ -231,8 +232,8 @@ fn check_sticky(root: &Directory) -> Result<()> {
     Err(Error::ForeignDirectory { path: root.path.clone(), why })
 }
 
-/// The name has the user id outside of the user namespace (of one level): a rootless container uses the files of the
-/// user who started it.
+/// The name contains the user's id outside of the user namespace (of one level): a rootless container uses the files
+/// of the user who started it.
 fn name_of_user() -> String {
     let (uid, map) = (geteuid().as_raw(), std::fs::read_to_string("/proc/self/uid_map").unwrap_or_default());
     let outer = map.lines().find_map(|line| {

@@ -48,8 +48,9 @@ impl EventFd {
         self.is_set.store(true, Release);
     }
 
-    /// Makes the descriptor unreadable, for the subscription. Returns whether it was readable; if so, the caller wakes
-    /// the control thread, which may make it readable again. Makes one system call if the descriptor was readable.
+    /// Makes the descriptor unreadable, for the subscription. Returns whether the descriptor was readable; if so, the
+    /// caller wakes the control thread, which makes it readable again if there is more to take. Makes one system call
+    /// if the descriptor was readable.
     pub(crate) fn clear(&self) -> bool {
         let was_set = self.is_set();
         if was_set {

@@ -1,4 +1,4 @@
-//! A file in a domain's directory: created, opened, checked, allocated.
+//! A file in a domain's directory: its creation, opening, checks and allocation of pages.
 //!
 //! A `region` maps the file and may then close it: descriptors are few (`ulimit -n`), so only files that carry locks
 //! stay open (the board, process files). This module is on the control path. Invariants:

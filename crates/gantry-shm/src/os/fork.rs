@@ -56,8 +56,8 @@ impl Kept {
 static KEPT: Mutex<Kept> = Mutex::new(Kept { descriptors: Vec::new(), mappings: Vec::new() });
 static EPOCH_PAGE: OnceLock<std::result::Result<&'static AtomicU64, Errno>> = OnceLock::new();
 
-/// The guard of `KEPT` during a fork. It is no thread-local: a thread that is ending may fork when its thread-locals
-/// are gone.
+/// The guard of `KEPT` during a fork. The static is no thread-local, because a thread that is ending may fork after
+/// its thread-locals were destroyed.
 struct HeldOverFork(UnsafeCell<Option<MutexGuard<'static, Kept>>>);
 
 // SAFETY: only the forking thread uses the cell; this thread holds the lock of `KEPT` from the prepare handler until
@@ -134,7 +134,7 @@ extern "C" fn before_fork() {
     unsafe { *HELD_OVER_FORK.0.get() = Some(guard) };
 }
 
-/// Takes the guard out of its place before it is dropped, which unlocks `KEPT`.
+/// Takes the guard out of the cell; its drop then unlocks `KEPT`.
 fn after_fork() -> Option<MutexGuard<'static, Kept>> {
     // SAFETY: this thread ran `before_fork`, and has `KEPT` locked since then (`HeldOverFork`).
     unsafe { (*HELD_OVER_FORK.0.get()).take() }

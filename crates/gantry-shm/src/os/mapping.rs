@@ -89,7 +89,7 @@ impl Drop for Mapping {
     }
 }
 
-/// Calls `map` with sizes, the largest first, until the kernel allows one; returns address and size.
+/// Calls `map` with decreasing sizes until the kernel allows one; returns the mapping's address and size.
 fn map_some_size(
     name: &str,
     (length_bytes, reserve_bytes): (usize, usize),

@@ -1,6 +1,6 @@
-//! A region: one file, mapped with room to grow in place. If the limits of this process do not allow the address space
-//! or locked memory for that room, the file is mapped at its present length. When the file has grown, the mapping is
-//! made longer; if there is no room behind the mapping, the file is mapped again.
+//! A region: one file, mapped with room to grow in place. If the limits of this process do not allow the address
+//! space or locked memory for that room, the mapping is shorter, and is lengthened when the file has outgrown it; if
+//! the addresses after it are in use, the file is mapped again.
 //!
 //! This module is on the control path, except [`Region::at`] and [`Region::pointer`], which only compute
 //! addresses. Invariants:
@@ -54,7 +54,7 @@ pub(crate) struct Region {
     mappings: Mutex<Vec<Mapping>>,
     /// `None` once the file was closed.
     file: Option<SharedFile>,
-    /// The inode of the file, by which a caller notices that another file has the name now.
+    /// The inode of the file, by which a caller notices that the name now belongs to another file.
     inode: u64,
     name: String,
     writable: bool,

@@ -1,5 +1,5 @@
-//! Policy, priority and CPUs of threads. A thread inherits all three from the thread that starts it, which may be
-//! real-time and pinned to a CPU that nothing else should use.
+//! Policy, priority and CPUs of threads. A thread inherits all three from the thread that starts it, which may be a
+//! real-time thread that is pinned to a CPU of its own.
 
 use rustix::{
     process::{getpid, getpriority_process, setpriority_process},

@@ -19,8 +19,8 @@ static QUOTA: OnceLock<usize> = OnceLock::new();
 
 /// The spin of one thread.
 pub(crate) struct Spin {
-    /// The longest time of a spin; `None` if there is no spin, because spinning is switched off, or only one CPU is
-    /// usable and spinning would keep the awaited thread from running.
+    /// The longest time of a spin. `None` means no spin: spinning is switched off, or only one CPU is usable, so that
+    /// a spin would keep the awaited thread from running.
     bound: Option<Duration>,
 }
 

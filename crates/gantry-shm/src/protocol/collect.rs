@@ -3,7 +3,8 @@
 //!
 //! Such a waiter stays announced among the sleepers of its topics. A thread with news sets the topic's bit in the
 //! waiter's line, and rings only if the waiter sleeps; so publishing to a busy waiter makes no system call. Bits are
-//! hints: a superfluous bit costs a look, a lost bit costs a slice of sleep. Several topics may share a bit.
+//! hints: a superfluous bit costs a check of a topic, a lost bit delays the waiter until its slice of sleep is over.
+//! Several topics may share a bit.
 
 use crate::{
     crash::{self, Point},
@@ -33,7 +34,7 @@ pub(crate) fn wake(line: &WaiterLine, bit: ReadyBit, fenced: Fenced) {
         return;
     }
     let (word, bit) = (&line.ready[bit.0 / 64 % READY_WORDS], 1 << (bit.0 % 64));
-    // A bit that is set already stays: the waiter has not begun to look at the topic, and will see this news, too (8).
+    // If the bit is set already, the waiter has not looked at the topic since, and will see this news, too (8).
     if word.load(Relaxed) & bit == 0 {
         word.fetch_or(bit, Relaxed);
         crash::point(Point::ReadySet);
@@ -54,8 +55,8 @@ pub(crate) fn ring_if_asleep(line: &WaiterLine, _: Fenced) {
     }
 }
 
-/// For the waiter: takes the bits of all topics with news, so that the caller looks at these topics. From now on news
-/// do not ring the waiter: the caller must collect again, or call [`hand_over`] or [`sleep`].
+/// For the waiter: takes the bits of all topics with news, so that the caller looks at these topics. From now on,
+/// news does not ring the waiter: the caller must collect again, or call [`hand_over`] or [`sleep`].
 #[inline]
 pub(crate) fn collect(line: &WaiterLine) -> ReadyBits {
     if line.state.load(Relaxed) != WAITER_AWAKE {
@@ -80,7 +81,7 @@ pub(crate) fn has_ready(line: &WaiterLine) -> bool {
 }
 
 /// For the waiter: sleeps until a ring, or until `limit` is over. The waiter does not sleep if the bell rang since
-/// `rings` was read, there is something to collect, or `look` finds something.
+/// `rings` was read, there is something to collect, or `look` returns `true`.
 pub(crate) fn sleep(line: &WaiterLine, rings: u32, limit: Duration, look: impl FnOnce() -> bool) {
     line.state.store(WAITER_ASLEEP, Relaxed);
     crash::point(Point::CollectorAsleep);
@@ -92,8 +93,8 @@ pub(crate) fn sleep(line: &WaiterLine, rings: u32, limit: Duration, look: impl F
 }
 
 /// Hands the collecting over to a thread that sleeps on the waiter: the calling thread has collected and turns to
-/// other work. From now on, news ring the sleeping thread; it is rung at once if a bit is set already or `look`
-/// finds something.
+/// other work. From now on, news rings the sleeping thread; this call rings it at once if a bit is set already or
+/// `look` returns `true`.
 #[inline]
 pub(crate) fn hand_over(line: &WaiterLine, look: impl FnOnce() -> bool) {
     line.state.store(WAITER_ASLEEP, Relaxed);

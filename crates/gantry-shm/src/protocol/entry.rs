@@ -1,9 +1,10 @@
 //! The word of a ring's entry: a sequence, a mark whether its sample is dead, and the location of the sample.
 //!
-//! One load gives the whole word. The lower half is the dead mark (1 bit) and the sequence (31 bits). For a sample
-//! in a slot, the upper half is the slot's offset / 64. For an *inline* sample, whose payload follows in the entry,
-//! the upper half is, from the top: 1, the payload's length (11 bits), a flag whether the header's renewed shift is
-//! part of the wall time (1 bit), and the rest of the wall time (19 bits, see [`InlineInfo::wall_shift_ns`]).
+//! One load gives the whole word. The lower half is the dead mark (1 bit) and the low 31 bits of the
+//! sequence. For a sample in a slot, the upper half is the slot's offset / 64. For an *inline* sample,
+//! whose payload follows in the entry, the upper half is, from the top: 1, the payload's length (11 bits),
+//! a flag whether the header's renewed shift is part of the wall time (1 bit), and the rest of the wall
+//! time (19 bits, see [`InlineInfo::wall_shift_ns`]).
 
 use crate::protocol::layout::{LENGTH_SHIFT, LINE_BYTES, RENEWED_SHIFT, WALL_BITS, WALL_SHIFT};
 
@@ -15,7 +16,7 @@ const LENGTH_MASK: u64 = 0x7ff;
 /// The word of every entry of a ring that was replaced. No inline payload has this length.
 pub(crate) const MOVED: u64 = u64::MAX;
 
-/// The state of a sequence, as its entry shows it.
+/// The state of a sequence by the word of its ring entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Entry {
     /// The sample is not published yet.
@@ -54,13 +55,13 @@ pub(crate) fn in_slot(offset: usize, sequence: u64) -> u64 {
     ((offset / LINE_BYTES) as u64) << 32 | sequence & SEQUENCE_MASK
 }
 
-/// The word of a sample that is dead, or was never published.
+/// The word of an entry whose sample is dead, or was never published.
 #[inline]
 pub(crate) fn dead(sequence: u64) -> u64 {
     DEAD | sequence & SEQUENCE_MASK
 }
 
-/// The word of an entry after its sample has left the history: the same word with the dead mark.
+/// The word of an entry after its sample has left the history: `word` with the dead mark.
 #[inline]
 pub(crate) fn killed(word: u64) -> u64 {
     word | DEAD

@@ -1,8 +1,8 @@
 //! A publisher's private record of its slots: which slot is free, retained in the history, or retired and
 //! perhaps still read.
 //!
-//! The history is plain data without shared memory, so that tests need nothing else. A slot is at any time in
-//! exactly one state: free, on loan, retained, or retired. Inline samples have a sequence and no slot. Only
+//! The history is plain data without shared memory, so tests need no publisher. A slot is at any time in exactly
+//! one state: free, on loan, retained, or retired. Inline samples have a sequence and no slot. Only
 //! [`History::add_slot`] allocates.
 
 use super::layout::LINE_BYTES;
@@ -12,9 +12,9 @@ use std::collections::VecDeque;
 const PINNED: u64 = 1 << 63;
 
 /// Memory for one sample, header included: the upper half of the word is the slot's offset / 64 in the publisher's
-/// file, the lower half the slot's bytes / 64. A slot is one word on purpose: a 16-byte load of two words that
-/// were stored separately would wait until both stores are complete, and so for every cache line that the
-/// publisher waits for.
+/// file, the lower half the slot's bytes / 64. A slot is one word on purpose: a 16-byte load of two words that were
+/// stored separately cannot be forwarded from the store buffer, and would wait until all earlier stores, too, have
+/// their cache lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Slot(u64);
 
@@ -137,9 +137,9 @@ impl History {
         Some(self.loaned.swap_remove(index))
     }
 
-    /// A free slot of at least `bytes`, and at most twice as large. Of several such slots, the one that was freed last
-    /// is taken: its lines are most likely in the cache. Larger slots are kept for longer messages, so that messages of
-    /// different lengths soon all find slots.
+    /// A free slot of at least `bytes`, and at most twice as large. Of several such slots, the one that was freed
+    /// last is taken: its lines are most likely in the cache. Larger slots are left for longer messages, so that
+    /// messages of various lengths soon all find free slots.
     #[inline]
     pub(crate) fn take_free(&mut self, bytes: usize) -> Option<Slot> {
         let index = self.find_free(bytes)?;
@@ -164,7 +164,7 @@ impl History {
         self.free.last().copied()
     }
 
-    /// Makes the slot on loan at `offset` free, which was not published.
+    /// Makes the slot on loan at `offset` free again, without publishing it.
     pub(crate) fn return_loan(&mut self, offset: usize) {
         let slot = self.end_loan(offset);
         self.free.extend(slot);
@@ -221,7 +221,8 @@ impl History {
         }
     }
 
-    /// Frees the slot of every retired sample that was not found pinned since the last call.
+    /// Frees the slot of every retired sample for which [`History::keep_pinned`] was not called since the
+    /// last reclaim.
     pub(crate) fn reclaim_unpinned(&mut self) {
         let free = &mut self.free;
         self.retired.retain_mut(|(sequence, slot)| {

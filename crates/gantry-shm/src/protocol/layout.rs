@@ -12,7 +12,7 @@ use crate::protocol::shared::Shared;
 use crate::protocol::sync::{AtomicU32, AtomicU64, Futex};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-/// The version of the format; counts changes that the layout hash cannot see (a changed meaning).
+/// The version of the format; raised when a field's meaning changes, which the layout hash cannot show.
 pub(crate) const FORMAT_VERSION: u32 = 2;
 /// First eight bytes of a board.
 pub(crate) const BOARD_MAGIC: u64 = u64::from_le_bytes(*b"GNTRboar");
@@ -42,7 +42,7 @@ pub(crate) const PINS_PER_RECORD: usize = 5;
 /// Records in a block.
 pub(crate) const RECORDS_PER_BLOCK: usize = 15;
 
-/// Declares the shared structs, asserts their sizes and every offset, and writes them down in `LAYOUT`.
+/// Declares the shared structs, asserts their sizes and every offset, and lists both in the string `LAYOUT`.
 macro_rules! shared_structs {
     ($($(#[$meta:meta])* $name:ident: $size:literal bytes, align $align:literal {
         $($(#[$field_meta:meta])* $field:ident: $type:ty = $offset:literal,)*
@@ -64,7 +64,7 @@ macro_rules! shared_structs {
             // them), except in `SlotHeader`, which the pin protocol guards (lib.rs, I4).
             unsafe impl Shared for $name {}
         )*
-        /// The size of each struct, and offset, name and type of each field.
+        /// The shared structs as text: the size of each struct; the offset, name and type of each field.
         const LAYOUT: &str = concat!($(
             "\n", stringify!($name), ": ", $size, " bytes\n",
             $("  ", $offset, "  ", stringify!($field), ": ", stringify!($type), "\n",)*
@@ -100,8 +100,8 @@ shared_structs! {
         /// The number of acquisitions of the registry lock. W: the holder. R: a process that waits for the lock,
         /// which distinguishes holders by it.
         acquisitions: AtomicU32 = 44,
-        /// The count of joins, leaves and reaps of processes. W: a process that joins, leaves or reaps, after the
-        /// directory changed. R: every process.
+        /// The number of times that a process joined, left or was reaped. W: a process that joins, leaves or reaps,
+        /// after the directory changed. R: every process.
         processes_generation: AtomicU64 = 48,
         /// The random id of the board. Processes repeat it in their files, so that processes with different boards
         /// do not match.
@@ -112,8 +112,8 @@ shared_structs! {
     /// A topic's wake-up state on the board.
     #[cfg_attr(all(test, feature = "loom"), derive(Default))]
     TopicLine: 256 bytes, align 64 {
-        /// The count of joins and leaves of readers; it is not reset when the line gets another name. W: a reader
-        /// that joins or leaves. R: publishers. Partner: `seen_generation`.
+        /// The number of joins and leaves of readers; it is not reset when the line is assigned to another topic. W:
+        /// a reader that joins or leaves. R: publishers. Partner: `seen_generation`.
         readers_generation: AtomicU64 = 0,
         /// The count of joins and leaves of publishers. W: a publisher that joins or leaves. R: subscriptions.
         publishers_generation: AtomicU64 = 8,
@@ -121,11 +121,13 @@ shared_structs! {
         /// threads of subscriptions.
         growths: AtomicU64 = 16,
         reserved: [u64; 5] = 24,
-        /// A bit for each waiter that sleeps until there is a sample. W: each waiter its own bit; a reaper the bits of
-        /// dead waiters; publishers the bit of the line that several waiters share. R: publishers and their senders.
+        /// A bit for each waiter that sleeps until there is a sample. W: each waiter its own bit; a reaper the bits
+        /// of dead waiters; publishers the bit of the last line, which several waiters share. R: publishers and
+        /// their senders.
         sleepers: [AtomicU64; 8] = 64,
         /// A bit for each waiter that is woken when readers join or leave. This set and `publishers_watchers`
-        /// together contain the processes that hold the line. W: as `sleepers`. R: a reader that joins or leaves.
+        /// together contain all processes that hold the topic's line. W: the writers of `sleepers`. R: a reader that
+        /// joins or leaves.
         readers_watchers: [AtomicU64; 8] = 128,
         /// The waiters that are woken when publishers join or leave, as a set like `readers_watchers`.
         publishers_watchers: [AtomicU64; 8] = 192,
@@ -143,8 +145,8 @@ shared_structs! {
         /// The first half of the id of the process that owns the line, 0 = free. W: holders of the registry lock. R:
         /// holders of the registry lock, and processes that list all processes.
         owner: AtomicU64 = 8,
-        /// Topics that have news, a bit for each topic line's number modulo 384. W: a thread with news sets, the
-        /// waiter clears. R: both. Used unless `state` is PLAIN.
+        /// The topics that have news: each topic line has the bit of its number modulo 384. W: a thread with news
+        /// sets bits, the waiter clears them. R: both. Used unless `state` is PLAIN.
         ready: [AtomicU64; 6] = 16,
     }
 
@@ -181,9 +183,9 @@ shared_structs! {
 
     /// The start of a block in a process file; blocks follow each other without gaps.
     BlockHeader: 64 bytes, align 64 {
-        /// The size of the block with this header; set before `used_bytes` covers the block, constant after.
+        /// The size of the block with this header; set before `used_bytes` covers the block, constant afterwards.
         size_bytes: u64 = 0,
-        /// [`BLOCK_RECORDS`] or [`BLOCK_ENDPOINT`]; constant after.
+        /// [`BLOCK_RECORDS`] or [`BLOCK_ENDPOINT`]; constant afterwards.
         kind: u32 = 8,
         reserved_word: u32 = 12,
         /// The version of an endpoint block is odd while the block's words change, and rises by 2 with each
@@ -193,7 +195,7 @@ shared_structs! {
         reserved: [u64; 5] = 24,
     }
 
-    /// The start of an endpoint block's contents; the description follows.
+    /// The start of an endpoint block's contents; the endpoint's description follows it.
     EndpointHeader: 64 bytes, align 64 {
         /// The length of the description, 0 = the block has no endpoint now.
         description_bytes: AtomicU64 = 0,
@@ -204,7 +206,7 @@ shared_structs! {
         copied_samples: AtomicU64 = 16,
         /// The hash by which the topic's line on the board is found. W: the process. R: its reaper.
         line_hash: AtomicU64 = 24,
-        /// The role that the description has. W: the process. R: other processes, which look for endpoints of one role.
+        /// The role in the description. W: the process. R: other processes, which look for endpoints of one role.
         role: AtomicU64 = 32,
         /// The hash of a node's full name, by which other processes find namesakes; 0 for a publisher or a
         /// subscription.
@@ -266,7 +268,7 @@ shared_structs! {
         line_hash: u64 = 112,
         topic_line: u64 = 120,
         /// The descriptor of the ring: its offset / 64 in the upper half, log2 of its capacity in the lower half.
-        /// Partner: the entries that say MOVED.
+        /// Partner: the mark MOVED in the entries of a replaced ring.
         ring: AtomicU64 = 128,
         /// The last generation of the topic's readers that the publisher has processed: it honours the pins of the
         /// records that joined up to this generation. Partner: `TopicLine::readers_generation`.
@@ -283,14 +285,15 @@ shared_structs! {
         /// if the publisher offers a deadline or, with MANUAL_BY_TOPIC, a lease duration. R: event sources, which
         /// check deadlines and leases.
         published_ns: AtomicU64 = 168,
-        /// The time at which the publisher was made or last asserted its liveliness. Otherwise as `published_ns`.
+        /// The time at which the publisher was made or last asserted its liveliness, in the clock of `published_ns`
+        /// and under the same conditions.
         asserted_ns: AtomicU64 = 176,
         reserved_dynamic: [u64; 1] = 184,
         /// The sequence of the newest sample, 0 = none yet; stored every [`SAMPLES_PER_HEAD_STORE`] samples; samples
         /// newer than this value are found in the ring.
         head: AtomicU64 = 192,
         reserved_line: [u64; 7] = 200,
-        /// The sequence of the oldest sample that may be alive: a hint for readers that jump.
+        /// The sequence of the oldest sample that may be alive: a hint for readers that join or have fallen behind.
         tail: AtomicU64 = 256,
         reserved_end: [u64; 7] = 264,
     }
@@ -314,11 +317,11 @@ shared_structs! {
         request_gid: [u8; 16] = 0,
         /// For services: the sequence of the request that this sample answers.
         request_sequence: u64 = 16,
-        /// `request_gid` and `request_sequence` are valid if this word equals `sequence`; otherwise they are left
-        /// from an earlier sample. While the slot is on loan, a word of all ones means that they are valid.
+        /// `request_gid` and `request_sequence` are valid if this word equals `sequence`; otherwise they belong to an
+        /// earlier sample in this slot. While the slot is on loan, a word of all ones means that they are valid.
         request_valid_for: u64 = 24,
-        /// The full sequence of the sample. A reader compares it with its pin, because the ring's entry may have
-        /// been used again.
+        /// The full sequence of the sample. A reader compares the sequence with its pin, because the sample's ring
+        /// entry may belong to another sample by now.
         sequence: u64 = 32,
         /// Time of publishing, CLOCK_MONOTONIC.
         source_time_ns: u64 = 40,
@@ -354,7 +357,7 @@ shared_structs! {
         durability: u32 = 64,
         /// 0 AUTOMATIC, 1 MANUAL_BY_TOPIC.
         liveliness: u32 = 68,
-        /// The deadline; `u64::MAX` = no limit, also in `lifespan_ns` and the lease duration.
+        /// The deadline; `u64::MAX` = no limit, here and in the fields of lifespan and lease duration.
         deadline_ns: u64 = 72,
         lifespan_ns: u64 = 80,
         liveliness_lease_duration_ns: u64 = 88,
@@ -388,11 +391,11 @@ pub(crate) const READER_ACTIVE: u32 = 1;
 pub(crate) const READER_EXTENSION: u32 = 2;
 /// The subscription is gone; the remaining pins belong to samples that are still held.
 pub(crate) const READER_LEFT: u32 = 3;
-/// As [`READER_ACTIVE`], for a RELIABLE KEEP_ALL subscription: a RELIABLE KEEP_ALL publisher waits for the cursor
-/// of this record.
+/// The subscription takes samples, like [`READER_ACTIVE`], and is RELIABLE KEEP_ALL: a RELIABLE KEEP_ALL publisher
+/// waits for the cursor of this record.
 pub(crate) const READER_GATING: u32 = 4;
 
-/// The number of samples for each store of the head, a power of two: between two stores, readers that keep up have
+/// The head is stored once for this number of samples, a power of two: between two stores, readers that keep up have
 /// the head's cache line in their cache. The loom models use a small number because they publish few samples.
 pub(crate) const SAMPLES_PER_HEAD_STORE: u64 = if cfg!(all(test, feature = "loom")) { 2 } else { 8 };
 /// The publisher publishes.
@@ -400,7 +403,7 @@ pub(crate) const PUBLISHER_LIVE: u32 = 1;
 /// The state of a publisher that left in an orderly way; the samples in its ring can still be taken.
 pub(crate) const PUBLISHER_LEFT: u32 = 2;
 
-/// The position of the lowest bit of an inline sample's length in the entry's word.
+/// The position of an inline sample's length in the entry's word: the number of its lowest bit.
 pub(crate) const LENGTH_SHIFT: u32 = 52;
 /// The position of the wall time in the entry's word, and the number of its bits.
 pub(crate) const WALL_SHIFT: u32 = 32;
@@ -421,8 +424,8 @@ pub(crate) const fn entry_bytes(inline_bytes: usize) -> usize {
 pub(crate) const ROLE_PUBLISHER: u32 = 1;
 /// The endpoint subscribes.
 pub(crate) const ROLE_SUBSCRIPTION: u32 = 2;
-/// The role of a node, which may have no endpoints. The topic of a node's description is [`GRAPH_TOPIC`], and
-/// there is no type.
+/// The role of a node, which may have no endpoints. The topic of a node's description is [`GRAPH_TOPIC`], and the
+/// description has no type.
 pub(crate) const ROLE_NODE: u32 = 3;
 /// The topic whose generation counts the changes of the graph: every endpoint and node that comes or goes counts as a
 /// reader of this topic.

@@ -1,6 +1,6 @@
-//! Copies between private memory and the lines of a ring's entry: the six payload words of the entry's first line,
-//! or the eight words of another line. Relaxed: the entry's word and the fences around the copy show whether the
-//! copy is whole.
+//! Copies between private memory and the lines of a ring's entry: the six payload words of the entry's first line, or
+//! the eight words of another line. The accesses are Relaxed: the entry's word and the fences around the copy show
+//! whether the sample was overwritten meanwhile.
 
 use crate::protocol::sync::AtomicU64;
 #[cfg(not(all(target_arch = "x86_64", not(any(miri, all(test, feature = "loom"))))))]

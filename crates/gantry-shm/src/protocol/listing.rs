@@ -1,8 +1,8 @@
 //! The processes that a publisher must see before it reclaims, while files of any process may be removed.
 //!
-//! A process is *listed* by its file's name. It is *unlisted* if it lives, as the owner of waiter lines on the board,
-//! and its file has no name. The pins of an unlisted process cannot be read, and the name does not come back. Three
-//! steps on each side, in this order:
+//! A process is *listed* if its file's name is in the domain's directory. It is *unlisted* if it lives, as the owner
+//! of waiter lines on the board, and its file has no name. The pins of an unlisted process cannot be read, and the
+//! name does not come back. Three steps on each side, in this order:
 //!
 //! - reader: makes its record; raises the generation of the topic's readers (G); looks for its own name, and takes only
 //!   if it is there.

@@ -21,7 +21,8 @@
 //! 4. A pin is released after the last read (Release), and every later store to the same pin is a Release, too: since
 //!    C++20 a Relaxed store would end the release sequence. The publisher reads pins, then fences (Acquire), then
 //!    writes the slot.
-//! 5. A larger ring is filled, its descriptor stored (Release), and only then the old entries say MOVED (Release).
+//! 5. A larger ring is filled, its descriptor stored (Release), and only then the entries of the old ring are marked
+//!    MOVED (Release).
 //! 6. A gating subscription advances its cursor after it holds the sample, fences (SeqCst), then reads whether the
 //!    publisher is blocked; the publisher sets that word, fences (SeqCst), then reads the cursors.
 //! 7. The other words of an entry (a length, or an inline sample) are written after the dead mark of the entry's

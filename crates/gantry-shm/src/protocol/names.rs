@@ -1,8 +1,8 @@
 //! The names of topic lines: the assignment of a line of the board to a topic, for as long as processes use the topic.
 //!
 //! A topic's hash chooses a bucket of lines. Each line has a word with its name and state. The last line of a bucket
-//! has no name: it is *open* once the bucket has no free line for a topic, and then all topics without a line of
-//! their own share it. Invariants:
+//! has no name: this line is *open* once the bucket has no free line for a topic, and all topics without a line of
+//! their own then share it. Invariants:
 //! - N1: a process that holds a topic's line has its control thread's bit among the line's watchers, since before it
 //!   found the line's word unchanged. A line with a bit is not freed.
 //! - N2: at most one line of a bucket has a name, and no line has the name while a process holds the open line for
@@ -69,17 +69,17 @@ pub(crate) struct Bucket<'a> {
 }
 
 impl Bucket<'_> {
-    /// Finds the line that has the name, or else the open line, to bring news to its holders. `None`: no process holds
-    /// a line for this name.
+    /// Finds the line that has the name, or else the open line, for a thread that has news for the line's holders.
+    /// `None`: no process holds a line for this name.
     pub(crate) fn find(&self, wanted: Name) -> Option<usize> {
         let of_name = self.look(wanted).filter(|&(_, word)| state(word) != CLAIMED);
         let open = || (state(self.word(self.last())) != FREE).then(|| self.last());
         of_name.map(|(index, _)| index).or_else(open)
     }
 
-    /// Finds the line for a name or claims one, and holds it for the waiter, whose bit is set on this side (N1).
-    /// `start` spreads names over the bucket; `is_held` returns whether the waiter's process holds a line for another
-    /// name.
+    /// Finds the line for a name or claims a free line, and holds it for the waiter by the waiter's bit among the
+    /// watchers of this side (N1). `start` spreads names over the bucket; `is_held` returns whether the waiter's
+    /// process holds a line for another name.
     pub(crate) fn hold(
         &self,
         wanted: Name,
@@ -104,7 +104,7 @@ impl Bucket<'_> {
         }
     }
 
-    /// Ends the waiter's hold of a line, and frees the line if it was the last one.
+    /// Ends the waiter's hold of a line, and frees the line if no other waiter holds it.
     pub(crate) fn release(&self, index: usize, waiter: WaiterIndex) {
         [Side::Readers, Side::Publishers].into_iter().for_each(|side| {
             sleep::leave(self.lines[index].watchers(side), waiter);
@@ -118,7 +118,7 @@ impl Bucket<'_> {
         for (index, own) in self.names.iter().enumerate() {
             let word = own.load(Relaxed);
             match state(word) {
-                // A claiming thread that is still alive claims again.
+                // If the thread that made the claim is alive, it claims a line again.
                 CLAIMED => self.change(index, word, FREE).map_or((), |_| ()),
                 FREE => {}
                 _ => self.end(index),
@@ -171,7 +171,8 @@ impl Bucket<'_> {
         let last = self.last();
         loop {
             let shared = self.word(last);
-            // `shared` is loaded before the other words: a name that is claimed later finds the open line in `settle`.
+            // `shared`, the last line's word, is loaded before the other words: a thread that claims the name later
+            // finds the open line in `settle`.
             full_fence(Site::OpenFence);
             match self.look(wanted) {
                 Some((index, claim)) if state(claim) == CLAIMED => self.settle(index, claim),
@@ -198,8 +199,8 @@ impl Bucket<'_> {
     }
 
     /// Gives a claimed line its name, unless another line has the name, a line that comes earlier in the bucket was
-    /// claimed for it, or the shared line is open. If two lines are claimed for one name, the thread that looks later
-    /// sees the other claim (N2).
+    /// claimed for the name, or the shared line is open. If two threads claim lines for one name, the thread that
+    /// checks later sees the claim of the other (N2).
     fn settle(&self, index: usize, claim: u64) {
         full_fence(Site::ClaimFence);
         let is_open = state(self.word(self.last())) != FREE && !is_weakened(Site::OpenLook);

@@ -1,5 +1,5 @@
-//! The flag whether a sample uses a place of its subscription's private memory. The thread that takes reads it, and
-//! writes a place that is not used; the thread that drops the sample ends the use (10).
+//! The flag whether a sample uses a place of its subscription's private memory. The thread that takes reads the flag,
+//! and writes only a place that is not used; the thread that drops the sample ends the use (pair 10).
 
 use crate::protocol::sync::{AtomicU64, Site, acquire_order, release};
 
@@ -16,7 +16,7 @@ impl InUse {
         InUse(AtomicU64::new(1))
     }
 
-    /// As [`InUse::begun`], for a place that exists already, because loom's atomics cannot be overwritten.
+    /// Sets the flag of an existing place: loom's atomics cannot be overwritten with [`InUse::begun`].
     #[cfg(all(test, feature = "loom"))]
     pub(crate) fn begin(&self) {
         self.0.store(1, crate::protocol::sync::Ordering::Relaxed);

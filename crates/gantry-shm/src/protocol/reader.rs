@@ -1,5 +1,6 @@
-//! A subscription's side of the protocol for one publisher: look, then pin and check, or copy and check; release. A
-//! reader allocates nothing, takes no lock and makes no system call.
+//! A subscription's side of the protocol for one publisher: look at the entry, then pin the slot or copy the inline
+//! sample, and check the entry again; later, release the pin. A reader allocates nothing, takes no lock and makes no
+//! system call.
 
 use super::{
     entry::{Entry, InlineInfo, InlineWord},
@@ -14,10 +15,11 @@ use crate::{
     },
 };
 
-/// The number of attempts of one take to catch up with a publisher that retires samples meanwhile; after that, the take
-/// finds nothing.
+/// The number of attempts of one take to catch up with a publisher that retires samples meanwhile; if all attempts
+/// fail, the take returns no sample.
 const MAX_TAKE_ATTEMPTS: usize = 8;
-/// The number of looks in a row that find nothing before the head is loaded, too (a power of two).
+/// The number of looks at the ring in a row that find no sample before the publisher's head is loaded, too (a power
+/// of two).
 const EMPTY_LOOKS_PER_HEAD_LOAD: u32 = 1024;
 
 /// The largest sequence: no publisher reaches it, and the sum of two sequences cannot overflow.
@@ -26,7 +28,7 @@ pub(crate) const MAX_SEQUENCE: u64 = 1 << 62;
 /// Result of a take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Taken {
-    /// A sample in a slot was taken; the sample's sequence is `next - 1`, its pin is set.
+    /// A sample in a slot was taken; the sample's sequence is `next - 1`, and the pin is set.
     Slot {
         /// Offset of its slot.
         offset: usize,
@@ -59,14 +61,14 @@ impl Taken {
     }
 }
 
-/// The first sample of a subscription. The first sample never is a sample that has left the history: of the samples
-/// that left it, those in slots are dead, but inline samples stay in the ring for a while, so a reader would begin
-/// with some and miss others.
+/// The choice of the first sample that a subscription takes. It never is a sample that has left the history: of these
+/// samples, inline ones stay in the ring for a while but samples in slots are dead, so a reader would take some and
+/// miss others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Start {
     /// The sample with this sequence, or the oldest later sample in the history.
     At(u64),
-    /// The oldest of the newest samples in the history, of which this is the largest number.
+    /// The oldest of the newest samples in the history, where the value is the largest number of such samples.
     History(u64),
 }
 
@@ -97,7 +99,7 @@ impl Reader {
     ) -> Reader {
         let inline_bytes = inline_bytes.try_into().unwrap_or(u32::MAX);
         let reader = Reader { header, ring, record, next: 1, depth, inline_bytes, empty_looks: 0 };
-        // The caller checked the head, but earlier; a hostile publisher may have changed it meanwhile.
+        // A hostile publisher may have changed the head since the caller checked it.
         let head = reader.newest().min(MAX_SEQUENCE);
         let wanted = match start {
             Start::At(sequence) => sequence,
@@ -173,7 +175,8 @@ impl Reader {
     }
 
     /// Whether the publisher's head is at least a whole ring ahead of this reader. The check is needed because
-    /// entries order sequences only within 2^30, and a reader may have been stopped for a long time.
+    /// entries order sequences only within a distance of 2^30, which a publisher exceeds if this reader is stopped
+    /// for long.
     fn is_far_behind(&self) -> bool {
         self.head() >= self.next.saturating_add(self.ring.capacity() as u64)
     }
@@ -383,23 +386,23 @@ pub(crate) fn free_pin(record: &ReaderRecord) -> Option<usize> {
     record.pins.iter().position(|pin| pin.load(Acquire) == 0)
 }
 
-/// Whether no sample of the record is held. Acquire: as in [`free_pin`]; the caller may unmap the memory of the
-/// record's samples.
+/// Whether no sample of the record is held. Acquire: the partner is [`unpin`] on another thread; the caller may unmap
+/// the memory of the record's samples.
 pub(crate) fn is_unpinned(record: &ReaderRecord) -> bool {
     record.pins.iter().all(|pin| pin.load(Acquire) == 0)
 }
 
-/// Whether the record or the places that a dropped sample kept may be an orphan; then the caller looks for other
-/// samples. The function is called after the sample released its pin, or the place of its copy. `light_fence` is the
-/// light fence of pair (9).
+/// Whether the record or the places that a dropped sample kept may be an orphan; then the caller checks whether other
+/// samples still need the memory. The function is called after the sample released its pin, or the place of its copy.
+/// `light_fence` is the light fence of pair (9).
 #[inline]
 pub(crate) fn may_be_orphan(is_orphan: &AtomicU64, light_fence: impl FnOnce()) -> bool {
     light_fence();
     is_orphan.load(Relaxed) != 0
 }
 
-/// Marks a record, or places, as an orphan that only samples keep; the caller then searches for such samples.
-/// `heavy_fence` is the heavy fence of pair (9).
+/// Marks a record, or places, as an orphan (memory that only samples keep); the caller then checks whether there are
+/// such samples. `heavy_fence` is the heavy fence of pair (9).
 pub(crate) fn make_orphan(is_orphan: &AtomicU64, heavy_fence: impl FnOnce()) {
     is_orphan.store(1, Relaxed);
     heavy_fence();

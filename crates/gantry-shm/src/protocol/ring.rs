@@ -1,5 +1,5 @@
-//! The ring of a publisher: entries, each with a word that locates a sample, and with the sample itself if it is
-//! inline.
+//! The ring of a publisher: its entries have a word that locates a sample, and contain the sample itself if it
+//! is inline.
 //!
 //! Invariant N1: a sample has left the history before its entry is written again; if it has a slot, its entry was
 //! marked dead before that slot can be freed.
@@ -17,8 +17,8 @@ use crate::{
 
 /// The number of words of an entry before an inline payload: the entry's word and its detail.
 const HEADER_WORDS: usize = INLINE_OFFSET / 8;
-/// Payload words in an entry's first line, and in each line after it. The words of a line are copied together by a few
-/// instructions without a branch; models have one word in each line.
+/// Payload words in an entry's first line, and in each line after it. The words of a line are copied together by a
+/// few instructions without a branch. In loom's models, a line has one word.
 const FIRST_WORDS: usize = if cfg!(all(test, feature = "loom")) { 1 } else { LINE_WORDS - HEADER_WORDS };
 const LINE_WORDS: usize = if cfg!(all(test, feature = "loom")) { 1 } else { LINE_BYTES / 8 };
 
@@ -39,7 +39,7 @@ impl Descriptor {
     }
 }
 
-/// A ring in a mapped region, which the holder of this value keeps mapped.
+/// A ring in a memory region that the holder of this value keeps mapped.
 #[derive(Clone, Copy)]
 pub(crate) struct Ring {
     words: InRegion<[AtomicU64]>,
@@ -94,9 +94,9 @@ impl Ring {
         entry::classify(word, sequence)
     }
 
-    /// Reader: length of a living sample in a slot, from the entry, so that the slot's header need not be fetched.
-    /// `None` if the publisher has overwritten the entry meanwhile: then the length is in the header, which the pin
-    /// protects.
+    /// Reader: the length of a living sample in a slot, loaded from the ring's entry, so that the slot's header need
+    /// not be fetched. `None` if the publisher has overwritten the entry meanwhile: then the length is in the header,
+    /// which the pin protects.
     #[inline]
     pub(crate) fn length_bytes(&self, sequence: u64) -> Option<u64> {
         let length_bytes = self.entry(sequence).0[1].load(Relaxed);
@@ -109,8 +109,8 @@ impl Ring {
         is_unchanged.then_some(length_bytes)
     }
 
-    /// Reader: copies a living inline sample; `payload` gets the words of the sample, and the words behind them up
-    /// to the end of a line. `renewed_ns` is in the publisher's header. Returns `None` if the publisher has
+    /// Reader: copies a living inline sample; `payload` gets the words of the sample, and the words after them up to
+    /// the end of a cache line. `renewed_ns` is in the publisher's header. Returns `None` if the publisher has
     /// overwritten the entry meanwhile, or `payload` has no room.
     #[inline(always)]
     pub(crate) fn copy(

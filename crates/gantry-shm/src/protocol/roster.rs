@@ -1,7 +1,7 @@
 //! The records of one publisher's readers, as of a certain generation of the topic.
 //!
-//! Invariant C1: a roster holds every record that was made for this publisher before its `generation`. Nothing here
-//! allocates.
+//! Invariant C1: a roster contains every record that was made for this publisher before the roster's `generation`.
+//! Nothing here allocates.
 
 use crate::protocol::{
     layout::{READER_ACTIVE, READER_GATING, ReaderRecord},
@@ -9,7 +9,7 @@ use crate::protocol::{
     sync::{Ordering::Relaxed, Site, acquire_fence},
 };
 
-/// The reader records, each with a `K` that keeps the record's memory mapped.
+/// The reader records of a publisher, each with a `K` that keeps the record's memory mapped.
 pub(crate) struct Roster<K> {
     /// The publisher's key, by which reader records name the publisher.
     key: u64,

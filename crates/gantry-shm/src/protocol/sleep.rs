@@ -60,8 +60,8 @@ pub(crate) fn each(waiters: &Waiters, mut found: impl FnMut(WaiterIndex)) {
     }
 }
 
-/// A side of a topic, whose members join and leave: publishers follow the readers' side, readers follow the
-/// publishers' side.
+/// A side of a topic: its publishers or its readers, which join and leave. Publishers watch the readers' side,
+/// readers the publishers' side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Side {
     /// Subscriptions, and the reader records in which they pin samples.
@@ -80,7 +80,7 @@ impl TopicLine {
         }
     }
 
-    /// The waiters that are woken when this side changes.
+    /// The waiters that are woken when members of this side join or leave.
     pub(crate) fn watchers(&self, side: Side) -> &Waiters {
         match side {
             Side::Readers => &self.readers_watchers,
@@ -99,13 +99,13 @@ pub(crate) struct TopicLines {
 }
 
 impl TopicLines {
-    /// Wakes the waiters that sleep until there is a sample of the topic. The news were stored before the fence (3).
+    /// Wakes the waiters that sleep until there is a sample of the topic. The news was stored before the fence (3).
     /// Makes one system call for each sleeper; none without sleepers.
     #[inline]
     pub(crate) fn wake(&self, fenced: Fenced) {
         each(&self.topic.sleepers, |waiter| {
-            // Waiters that share the last line do not withdraw the bit of this line. The bit is withdrawn here,
-            // before the ring: each of these waiters wakes, looks, and enters the sets again.
+            // Waiters that share the last line do not clear its bit when they wake. This thread clears the bit before
+            // the ring: each of these waiters wakes, looks for news, and sets the bit again if it sleeps again.
             if waiter == SHARED_WAITER {
                 withdraw(&self.topic.sleepers, waiter);
             }
@@ -113,7 +113,7 @@ impl TopicLines {
         });
     }
 
-    /// Wakes the control threads that watch one side, for news that were stored before the fence (3).
+    /// Wakes the control threads that watch one side, for news that was stored before the fence (3).
     pub(crate) fn wake_watchers(&self, side: Side, fenced: Fenced) {
         each(self.topic.watchers(side), |waiter| self.wake_one(waiter, fenced));
     }
@@ -147,7 +147,7 @@ impl TopicLines {
 }
 
 /// Sleeps on `bell` until it rings or `limit` is over; meanwhile the waiter is announced in all `sets`. The thread
-/// does not sleep if the bell rang since `rings` was read, or `look` finds something.
+/// does not sleep if the bell rang since `rings` was read, or `look` returns `true`.
 pub(crate) fn sleep<'a>(
     bell: &Futex,
     rings: u32,
@@ -164,8 +164,8 @@ pub(crate) fn sleep<'a>(
     }
 }
 
-/// A guard that takes a waiter out of sets when it is dropped, also if the `look` function panics, because the
-/// waiter's line may be freed later.
+/// A guard whose drop takes a waiter out of sets. It does so also if the `look` function panics, because the waiter's
+/// line may be freed afterwards.
 struct Entered<'a, S: Iterator<Item = &'a Waiters> + Clone> {
     sets: S,
     waiter: WaiterIndex,

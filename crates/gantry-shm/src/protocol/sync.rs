@@ -12,14 +12,14 @@ pub(crate) use std::sync::atomic::Ordering;
 pub(crate) use std::sync::atomic::{AtomicU32, AtomicU64, fence};
 use std::time::Duration;
 
-/// A site in the code whose ordering the protocol's proof needs. The number is the pair to which it belongs
-/// (`protocol`).
+/// A site in the code whose ordering the protocol's proof needs. Each site's comment begins with the number of its
+/// pair (`protocol`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Site {
     /// Pair 1: the publisher's store of an entry.
     EntryStore,
-    /// Pair 1: the fence after the subscription's load of an entry, and after the load of the head that follows it
-    /// in a take: one of the two fences is enough for the payload, so a model weakens both at once.
+    /// Pair 1: the fence after the subscription's load of an entry, and after the load of the head that follows it in
+    /// a take: one of the two fences is enough for the payload, so a model weakens both fences at once.
     EntryLook,
     /// Pairs 2, 3 and 8: the fence in publish. Stores before it: entry and dead marks. Loads after it: generation,
     /// pins, sleepers, ready bits.
@@ -189,7 +189,8 @@ pub(crate) struct Futex(AtomicU32);
 
 #[cfg(not(all(test, feature = "loom")))]
 impl Futex {
-    /// The count of rings. Acquire: a store that precedes a ring is seen by a thread that loads the count of this ring.
+    /// The number of rings so far. Acquire: a thread that loads the number after a ring sees every store before
+    /// that ring.
     pub(crate) fn rings(&self) -> u32 {
         self.0.load(Ordering::Acquire)
     }

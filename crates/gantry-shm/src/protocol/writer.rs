@@ -34,9 +34,10 @@ const MAX_BATCH_BYTES: usize = 1 << 20;
 pub(crate) struct Retention {
     /// Samples that are always kept.
     pub(crate) guaranteed: usize,
-    /// The number of samples that are kept for late joiners while no reader is known.
+    /// The number of samples that the publisher keeps for late joiners while it knows no reader.
     pub(crate) initial: usize,
-    /// The largest number of samples that are kept if readers are deeper than the publisher, or KEEP_ALL.
+    /// The largest number of samples that are kept if a reader's depth is larger than the publisher's, or the reader
+    /// is KEEP_ALL.
     pub(crate) samples: usize,
     /// The largest number of bytes that are kept for such readers.
     pub(crate) bytes: usize,
@@ -44,8 +45,8 @@ pub(crate) struct Retention {
     pub(crate) is_keep_all: bool,
     /// The publisher waits for gating readers.
     pub(crate) is_gated: bool,
-    /// Whether the ring grows with the history. If not, the ring has room for the whole depth from the start, as under
-    /// a memory limit that the user sets.
+    /// Whether the ring grows with the history. If not, as with a memory limit that the user sets, the ring has room
+    /// for the whole depth from the start.
     pub(crate) grows: bool,
 }
 
@@ -65,8 +66,8 @@ pub(crate) struct Writer<K> {
     /// The number of samples, at most `depth`, for which the ring has room: a deep history begins with a small ring,
     /// which grows with the history.
     horizon: usize,
-    /// The number of samples beyond the horizon that are retired together: `wanted_batch` is the number that the
-    /// readers ask for, `batch` the number for which the ring has room.
+    /// The number of samples beyond the horizon that are retired together: `wanted_batch` is the number that suits
+    /// the readers, `batch` the number for which the ring has room.
     wanted_batch: usize,
     batch: usize,
     /// The number of retained samples at which a larger ring is needed.
@@ -89,7 +90,7 @@ struct RenewedShift {
 #[must_use = "`Writer::reclaim` frees them after a SeqCst fence"]
 struct Retired;
 
-/// The proof that a newer roster is in place and that its readers are not notified yet.
+/// The proof that the writer has a newer roster, whose readers do not see yet that their pins are honoured.
 #[must_use = "`Writer::grant` tells the readers"]
 pub(crate) struct RosterChange {
     /// The capacity of the larger ring that the readers of the new roster need; `None` if the ring has room for them.
@@ -148,7 +149,8 @@ impl<K> Writer<K> {
         self.announce(sequence, self.should_retire(slot.bytes()))
     }
 
-    /// As [`Writer::publish`], for an inline sample, which fits in an entry ([`Ring::publish_inline`]).
+    /// Publishes an inline sample, which must fit in an entry ([`Ring::publish_inline`]), with the further
+    /// steps of [`Writer::publish`].
     #[inline(always)]
     pub(crate) fn publish_inline(&mut self, payload: &[u64], info: &InlineInfo) -> u64 {
         let sequence = self.history.retain_inline();
@@ -156,9 +158,10 @@ impl<K> Writer<K> {
         self.announce(sequence, self.history.retained() > self.horizon + self.batch)
     }
 
-    /// Tries to store the wall time of the next sample, which does not fit by itself, as a difference from the header's
-    /// renewed shift. Returns whether the difference fits. The shift is renewed if no entry of the ring refers to it
-    /// any more: a reader that copied such an entry while the shift is stored finds the entry overwritten (7).
+    /// Tries to store the wall time of the next sample, which does not fit into the entry's word by itself, as a
+    /// difference from the header's renewed shift. Returns whether the difference fits. The shift is renewed if no
+    /// entry of the ring refers to it any more: a reader that copied such an entry while the shift is stored finds
+    /// the entry overwritten (7).
     #[inline(never)]
     pub(crate) fn renew_wall_shift(&mut self, info: &mut InlineInfo) -> bool {
         let RenewedShift { shift_ns, newest } = self.renewed;
@@ -224,8 +227,8 @@ impl<K> Writer<K> {
     /// read the samples' slots. Returns `None` if no sample with a slot was retired.
     fn retire_down_to(&mut self, kept: usize) -> Option<Retired> {
         if self.retention.is_gated {
-            // Within a roster the value never falls: `is_blocked` relied on an earlier value, and a full ring must
-            // lose a sample now.
+            // While the roster stays the same, the value never falls: `is_blocked` relied on an earlier value, and if
+            // the ring is full, a sample must be retired now.
             self.gating_sequence = self.gating_sequence.max(self.roster.gating_sequence());
         }
         let mut end = (self.history.head() + 1).saturating_sub(kept as u64);
@@ -302,7 +305,7 @@ impl<K> Writer<K> {
     /// Capacity of the next larger ring.
     pub(crate) fn larger_ring(&self) -> usize {
         let horizon = self.depth.min(RING_GROWTH * self.horizon);
-        // The ring has room for a batch even while there are no readers that want one.
+        // The ring has room for a batch even while there are no readers, for which samples are retired in batches.
         let batch = self.wanted_batch.max(*BATCH_SAMPLES.start());
         ring_entries(horizon, batch, self.retention.is_gated)
     }
@@ -402,8 +405,8 @@ impl<K> Writer<K> {
     }
 
     /// Brings the cache line of the next entry into this core's cache. This is done only shortly before the store,
-    /// because polling readers take the line back. The lines of an inline payload are not fetched: a wait for five
-    /// lines at once costs a stream a third of its rate, and helps no hop.
+    /// because polling readers fetch the line again. Further lines of an inline payload are not fetched: a wait for
+    /// five lines at once costs a stream of messages a third of its rate, and makes no single message faster.
     #[inline]
     pub(crate) fn prefetch_entry(&self) {
         prefetch::for_writing(self.ring.address(self.history.head() + 1));

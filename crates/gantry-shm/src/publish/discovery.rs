@@ -1,8 +1,8 @@
 //! The discovery of a publisher's readers, by the control thread, which leaves the result for the publisher.
 //!
-//! With many publishers and subscriptions on a topic in one process, a join changes the readers of all publishers. So a
-//! discovery only adds the new records to the roster that waits for the publisher, and reads all records only if some
-//! are gone.
+//! A join changes the readers of all publishers of the topic, which may be many in one process. So a discovery only
+//! adds the new records to the newest roster, which the publisher has not taken yet; it reads all records only if
+//! some are gone.
 //!
 //! If records cannot be mapped, or a process that may have records cannot be listed, the publisher keeps its old
 //! roster, so that nothing is reclaimed: an unseen pin would be a use after free.
@@ -44,7 +44,7 @@ pub(crate) struct ReaderDiscovery {
 
 /// Result of the discovery.
 pub(crate) struct Discovered {
-    /// The newest roster. The publisher exchanges it for its older roster.
+    /// The newest roster (the list of reader records). The publisher exchanges its older roster for it.
     pub(crate) readers: Readers,
     /// Whether `readers` is newer than the publisher's roster.
     pub(crate) is_new: bool,
@@ -62,8 +62,8 @@ impl ReaderDiscovery {
     pub(crate) fn new(domain: &Domain, topic: TopicIndex, key: u64) -> ReaderDiscovery {
         let (readers, known) = (Roster::new(key, 0, Vec::new()), KnownRecords::new(key));
         let discovered = Discovered { readers, is_new: false, generation: 0, known, mapping_error: None };
-        // After an error there is no roster: the publisher then reclaims nothing as long as there is an unlisted
-        // process.
+        // After an error, the list is empty: the publisher then reclaims nothing as long as there is an
+        // unlisted process.
         let unlisted_before = domain.unlisted_owners().unwrap_or_default();
         ReaderDiscovery { topic, key, unlisted_before, discovered: Mutex::new(discovered) }
     }
@@ -86,10 +86,11 @@ impl ControlTask for ReaderDiscovery {
         let generation = acquire(&domain.board.line(self.topic).readers_generation);
         if generation == discovered.generation {
             if !discovered.is_new {
-                // The exchanged roster of the publisher is dropped, because it may keep processes mapped that are gone.
+                // The publisher's older roster, which it left here in the exchange, is dropped, because it may keep
+                // processes mapped that are gone.
                 discovered.readers = Roster::new(self.key, 0, Vec::new());
             }
-            // A dead reader may have held samples although its subscriptions had left before; in this case its
+            // A dead reader may have held samples although its subscriptions had left before; in this case, the
             // reaper does not raise the generation of this topic.
             if discovered.known.processes().any(|peer| peer.is_known_dead()) {
                 discovered.known.forget();

@@ -14,13 +14,13 @@ use std::{mem::ManuallyDrop, ptr::NonNull, sync::Arc};
 /// A loan: memory for one message. [`Publisher::publish`](crate::Publisher::publish) publishes it; a drop
 /// returns the slot.
 ///
-/// The memory has the slot's old contents (zeros at first), because clearing bytes that will be overwritten would be a
-/// waste.
+/// The memory has the slot's old contents (zeros at first), because it would be a waste to clear bytes that
+/// will be overwritten.
 ///
 /// # Real-time
 /// Reading, writing and dropping a loan are on the data path. Exceptions: if more than 128 loans were dropped
-/// unpublished since the publisher was last short of slots, a drop takes a lock and may allocate; and the last loan of
-/// a publisher that is gone unmaps its memory.
+/// unpublished since the publisher was last short of slots, a drop takes a lock and may allocate; and the drop of the
+/// last loan of a publisher that is gone unmaps the publisher's memory.
 pub struct Loan {
     file: Arc<PublisherFile>,
     /// The slot and the payload: the upper half is the slot's offset / 64, the lower half the length of the payload.
@@ -46,7 +46,8 @@ impl Loan {
         &self.file.topic
     }
 
-    /// Uses the loan of a message that was published inline for another message.
+    /// Uses the loan for another message of `length_bytes`: its last message was copied into the ring, so the slot
+    /// itself is not published.
     #[inline(always)]
     pub(crate) fn again(mut self, length_bytes: usize) -> Loan {
         self.place = self.place >> 32 << 32 | length_bytes as u64; // at most 2^32 - 1 (`slot_bytes`)

@@ -23,11 +23,11 @@ pub enum PublishMode {
     /// The publishing thread wakes the sleeping readers, by one system call for each. Readers wake at once.
     #[default]
     Sync,
-    /// A *sender* thread wakes the readers, so publish makes no system call. All asynchronous publishers of the process
-    /// in the domain share one sender. The thread polls for samples (for at most 20 µs without finding one), then
-    /// sleeps for the shortest `period` of its publishers. So a sleeping reader wakes up to a period later; a polling
-    /// reader is not affected. The sender costs CPU time each period, with or without samples: from a few microseconds
-    /// to 25 on a virtual machine.
+    /// A *sender* thread wakes the readers, so publish makes no system call. All asynchronous publishers of the
+    /// process in the domain share one sender. The thread polls for samples until it has found none for at most 20
+    /// µs, then sleeps for the shortest `period` of its publishers. So a sleeping reader wakes at most a period
+    /// later; a polling reader is not affected. The sender costs CPU time each period, with or without samples: from
+    /// a few microseconds to 25 on a virtual machine.
     ///
     /// The thread is named `gantry-sender` and has the scheduling policy, priority and CPUs of the thread that made the
     /// first such publisher.
@@ -40,25 +40,25 @@ pub enum PublishMode {
 /// Limits of one publisher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PublisherOptions {
-    /// The thread that wakes the readers that sleep. The default is [`PublishMode::Sync`].
+    /// The thread that wakes the sleeping readers. The default is [`PublishMode::Sync`].
     pub publish_mode: PublishMode,
     /// The longest time that [`publish`](crate::Publisher::publish) waits for RELIABLE KEEP_ALL subscriptions, if
     /// the publisher's QoS is RELIABLE KEEP_ALL, too (DDS's `max_blocking_time`). The default is 100 ms.
     pub max_blocking_time: Duration,
-    /// The largest number of samples that are kept for subscriptions that are deeper than the publisher, and by
-    /// KEEP_ALL. The default is 1024, the maximum [`MAX_DEPTH`].
+    /// The largest number of samples that a KEEP_ALL publisher keeps, or that a publisher keeps for subscriptions
+    /// with a larger depth than its own. The default is 1024, the maximum [`MAX_DEPTH`].
     pub max_kept_samples: usize,
-    /// The largest number of bytes that are kept for subscriptions that are deeper than the publisher, and by
-    /// KEEP_ALL. The default is 64 MiB.
+    /// The largest number of bytes that a KEEP_ALL publisher keeps, or that a publisher keeps for subscriptions with
+    /// a larger depth than its own. The default is 64 MiB.
     pub max_kept_bytes: usize,
     /// The largest amount of shared memory for the publisher's samples, including samples that readers hold. `None`
     /// (the default) means 1 GiB, or the memory of the history and 64 held samples of the largest size, if that is
     /// more. The memory is address space until it is used; memory that was used stays until the publisher is dropped.
     pub max_memory_bytes: Option<usize>,
-    /// Whether a message of a KEEP_LAST publisher replaces the oldest samples, instead of an error, when the memory
-    /// of `max_memory_bytes` is in use or the file system is full. The depth does not protect these samples; readers
-    /// that have not taken them count them as overwritten. The default is `false`. The servers of services set this
-    /// option, so that no client stops them, and so do the publishers of `rmw_gantry`.
+    /// Whether a KEEP_LAST publisher gives up its oldest samples for a new message when the memory of
+    /// `max_memory_bytes` is in use or the file system is full; if not, the loan fails. Even samples within the depth
+    /// are given up; readers that have not taken them count them as overwritten. The default is `false`. The option
+    /// is set by the servers of services, so that no client can stop them, and by the publishers of `rmw_gantry`.
     pub loses_oldest_at_limit: bool,
     /// The largest message, in bytes, that travels *inline*, in an entry of the publisher's ring: a subscription copies
     /// it out instead of pinning it, which is faster for small messages. The default is 256, the maximum 1024. Each

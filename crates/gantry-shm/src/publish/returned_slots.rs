@@ -1,8 +1,9 @@
 //! The slots of loans that were dropped unpublished, on any thread, on their way back to their publisher.
 //!
 //! Neither the dropping thread nor the publisher waits for the other, allocates, or makes a system call, while at
-//! most [`CELLS`] slots are on their way; further slots go to a list behind a lock. In a queue with a ticket for
-//! each slot (crossbeam's), the publisher would wait for a thread that is preempted between ticket and slot.
+//! most [`CELLS`] slots are on their way; further slots go to a list behind a lock. In a queue that gives each slot a
+//! ticket (crossbeam's), the publisher would wait for a thread that is preempted after it took a ticket and before it
+//! stored its slot.
 
 use std::sync::{
     Mutex, PoisonError,

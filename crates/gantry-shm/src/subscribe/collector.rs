@@ -2,8 +2,8 @@
 //! number of subscriptions with news.
 //!
 //! The collector stays announced on the topics of its subscriptions, so the cost of going to sleep does not depend on
-//! their number (`protocol::collect`). If all waiter lines are taken it shares the last one: it announces itself for
-//! each short sleep, and reports all topics after it.
+//! their number (`protocol::collect`). If all waiter lines of the board are in use, the collector shares the last
+//! line: it announces itself only for each short sleep, and reports all topics after the sleep.
 
 use crate::{
     domain::{Domain, board::TopicIndex, participant::Participant},
@@ -26,7 +26,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Instant};
 /// A wait set that finds the topics with news by one bit per topic. It belongs to one thread at a time; several threads
 /// share one under a lock, and sleep without the lock ([`Collector::prepare_sleep`]).
 ///
-/// Several topics may share one of [`Collector::BITS`], so a reported subscription may have no news.
+/// Several topics may share one of the [`Collector::BITS`] bits, so a reported subscription may have no news.
 /// [`Collector::collect`] is on the data path; [`Collector::wait`] sleeps by one futex call.
 pub struct Collector {
     domain: Arc<Domain>,
@@ -77,11 +77,11 @@ impl Collector {
         Bell::new(&self.domain, self.line.index)
     }
 
-    /// Attaches a subscription. Samples that the subscription has already are not reported: the caller checks the
-    /// subscription once.
+    /// Attaches a subscription. Samples that the subscription could take before are not reported: the caller checks
+    /// the subscription once after this call.
     ///
     /// # Errors
-    /// The subscription is of another domain; the process forked.
+    /// The subscription belongs to another domain; the process forked.
     pub fn attach(&mut self, subscription: &Subscription) -> Result<Attachment> {
         subscription.check_waiter(&self.domain)?;
         let topic = subscription.topic;
@@ -89,7 +89,7 @@ impl Collector {
         Ok(Attachment { topic, is_muted: false })
     }
 
-    /// Detaches a subscription, which may be gone already. The attachment must come from this collector.
+    /// Detaches a subscription, which may have been dropped before. The attachment must come from this collector.
     pub fn detach(&mut self, Attachment { topic, is_muted }: Attachment) {
         self.change(topic, |attached| {
             attached.count = attached.count.saturating_sub(1); // 0 for an attachment of another collector
@@ -98,7 +98,7 @@ impl Collector {
     }
 
     /// Mutes a subscription: its news are not reported and wake no thread, unless another subscription of its topic
-    /// is not muted. Muting suits a caller that will look at the subscription anyway. Makes no system call.
+    /// is not muted. Muting suits a caller that will check the subscription for samples anyway. Makes no system call.
     pub fn mute(&mut self, attachment: &mut Attachment) {
         if !std::mem::replace(&mut attachment.is_muted, true) {
             self.change(attachment.topic, |attached| attached.muted += 1);
@@ -115,8 +115,8 @@ impl Collector {
         was_muted
     }
 
-    /// Changes the numbers of a topic's attached subscriptions; accordingly, the collector enters the topic's
-    /// sleepers or leaves them.
+    /// Changes the counts of a topic's attached and muted subscriptions; the collector stays among the topic's
+    /// sleepers while a subscription is not muted.
     fn change(&mut self, topic: TopicIndex, change: impl FnOnce(&mut Attached)) {
         let attached = self.topics.entry(topic).or_default();
         let was_among = attached.count > attached.muted;
@@ -137,7 +137,7 @@ impl Collector {
     }
 
     /// Calls `found` with the bits of the topics that had news since the last call. The caller takes from each
-    /// subscription until it has none. A forked child has no board and finds nothing.
+    /// subscription until it has none. In a forked child, which has no board, `found` is not called.
     pub fn collect(&mut self, mut found: impl FnMut(usize)) {
         if !self.domain.epoch.is_current() {
             return;
@@ -159,8 +159,9 @@ impl Collector {
     }
 
     /// Waits until there is something to collect, `look` returns `true`, the bell was rung, or `deadline` is over
-    /// (`None`: no limit). The wait may also end early. The wait is a bounded spin (none if only one CPU is usable),
-    /// then a sleep on one futex. `look` finds the news for which the bell is rung.
+    /// (`None`: no limit). The wait may also end early. The wait is a bounded spin (none if only one CPU is
+    /// usable), then a sleep on one futex. `look` is the caller's own check for the news that a thread announces by
+    /// ringing [`Collector::bell`].
     ///
     /// # Errors
     /// The process forked.
@@ -173,9 +174,9 @@ impl Collector {
         Ok(())
     }
 
-    /// Prepares the sleep of a thread that has collected and found nothing to do. Several threads may share a
-    /// collector under a lock: each thread prepares under the lock, releases it, and sleeps ([`Sleeper::sleep`]); a
-    /// ring wakes one of them, which collects for all. Makes no system call.
+    /// Prepares the sleep of a thread that has called [`Collector::collect`] and found nothing to do. Several threads
+    /// may share a collector under a lock: each thread prepares under the lock, releases it, and sleeps
+    /// ([`Sleeper::sleep`]); a ring wakes one of them, which collects for all. Makes no system call.
     ///
     /// # Errors
     /// The process forked.
@@ -191,7 +192,7 @@ impl Collector {
 
     /// Leaves the next collecting to a thread that sleeps, or is about to sleep: the caller has collected, under the
     /// lock that the threads share, and continues with other work. If there is something to collect already, or
-    /// `look` finds something, the sleeping thread is woken. Makes no system call otherwise.
+    /// `look` returns `true`, one system call wakes the sleeping thread; otherwise there is no system call.
     pub fn hand_over(&self, look: impl FnOnce() -> bool) {
         if self.line.index == SHARED_WAITER || !self.domain.epoch.is_current() {
             return; // its sleeps are short

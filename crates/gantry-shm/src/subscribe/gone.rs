@@ -1,10 +1,10 @@
-//! Publishers that are gone while a subscription has not taken all of their samples. Their mappings keep the samples,
-//! in a list of connections, the oldest first.
+//! Publishers that left or died before a subscription took all of their samples. The subscription's connections, in a
+//! list with the oldest first, keep the memory of these publishers mapped.
 //!
-//! The depth of a KEEP_LAST subscription bounds the waiting samples, and so the number of these publishers ([`Order`]).
-//! The bound for KEEP_ALL and for deep subscriptions is here. A publisher that waits for its subscription loses
-//! nothing, so its connection is never dropped; instead the discovery joins no more publishers of this kind
-//! ([`Discovered::why_full`]).
+//! The depth of a KEEP_LAST subscription bounds the waiting samples, and so the number of these publishers
+//! ([`Order`]). The bound for KEEP_ALL and for deep subscriptions is here. The connection to a publisher that waits
+//! for this subscription (both RELIABLE KEEP_ALL) is never dropped, because no sample may be lost; instead the
+//! discovery joins no more publishers of this kind ([`Discovered::why_full`]).
 //!
 //! [`Order`]: crate::subscribe::connection::Order
 //! [`Discovered::why_full`]: crate::subscribe::discovery::Discovered
@@ -19,7 +19,7 @@ pub(crate) const MAX_GONE_BYTES: usize = if cfg!(test) { 16 << 20 } else { 256 <
 
 /// Drops the oldest connections to publishers that are gone, until the remaining ones are within the limits of number
 /// and size. The newest connection always stays. The samples of dropped connections are lost. Returns the number of
-/// samples that had become available from them.
+/// samples that these connections had received since their joins.
 pub(crate) fn drop_surplus(connections: &mut Vec<Connection>, losses: &mut Losses) -> u64 {
     let sizes = connections.iter().rev().filter(|connection| connection.is_gone()).map(Connection::file_bytes);
     let kept = sizes.scan(0, |sum: &mut usize, bytes| {
@@ -41,7 +41,7 @@ pub(crate) fn drop_surplus(connections: &mut Vec<Connection>, losses: &mut Losse
 }
 
 /// Drops the connections to publishers that are gone and have no samples left to take. Returns the number of samples
-/// that had become available from them.
+/// that these connections had received since their joins.
 pub(crate) fn drop_drained(connections: &mut Vec<Connection>) -> u64 {
     drop_if(connections, |connection| connection.is_gone() && !connection.has_news())
 }

@@ -35,12 +35,12 @@ impl WaitSet {
     /// Waits until one of `subscriptions` has something to take; `false` if none had within `timeout`.
     ///
     /// # Errors
-    /// As [`Subscription::take`]; a subscription is of another domain.
+    /// The errors of [`Subscription::take`]; a subscription belongs to another domain.
     pub fn wait(&mut self, subscriptions: &mut [&mut Subscription], timeout: Duration) -> Result<bool> {
         self.wait_or(subscriptions, timeout, |_| false)
     }
 
-    /// Waits as [`WaitSet::wait`], and also ends when `look` returns `true`. `look` is called again when the
+    /// Waits like [`WaitSet::wait`], but also ends when `look` returns `true`. `look` is called again when the
     /// [`WaitSet::bell`] rings, or publishers came or went.
     ///
     /// # Errors

@@ -13,13 +13,13 @@ use std::sync::{Arc, Weak};
 
 /// A bell, which wakes a collector or a wait set from any thread of this process.
 ///
-/// Ringing neither allocates nor locks, and makes at most one system call (futex), which leaves `errno` alone. A POSIX
-/// signal handler may ring ([`Bell::ring`] and [`Bell::ring_all`] are async-signal-safe) while the collector or the
-/// wait set exists; after that, the ring may be the last user of the domain's memory and would free it. Cloning and
-/// dropping a bell are not async-signal-safe.
+/// Ringing neither allocates nor locks, and makes at most one system call (futex), which leaves `errno` alone. A
+/// POSIX signal handler may ring ([`Bell::ring`] and [`Bell::ring_all`] are async-signal-safe) while the collector or
+/// the wait set exists; if they are dropped during the ring, the ring may be the last user of the domain's memory,
+/// and frees it. Cloning and dropping a bell are not async-signal-safe.
 #[derive(Clone, Debug)]
 pub struct Bell {
-    /// The domain with the waiter. The reference is weak, because a bell does not keep the domain.
+    /// The domain of the waiter. The reference is weak, so that a bell does not keep the domain alive.
     domain: Weak<Domain>,
     index: WaiterIndex,
 }
@@ -29,8 +29,8 @@ impl Bell {
         Bell { domain: Arc::downgrade(domain), index }
     }
 
-    /// Wakes the waiting thread if it sleeps; if several threads sleep, wakes one of them. The news must have been
-    /// stored before.
+    /// Wakes the waiting thread if it sleeps; if several threads sleep, wakes one of them. The caller stores the news
+    /// before this call.
     pub fn ring(&self) {
         self.with_line(|line| {
             let fenced = full_fence(Site::NewsFence); // (8) the news, then the load whether it sleeps
@@ -42,8 +42,8 @@ impl Bell {
         });
     }
 
-    /// Wakes all threads that sleep, including threads that have been rung already. The news must have been stored
-    /// before.
+    /// Wakes all threads that sleep, also if another ring is about to wake them. The caller stores the news before
+    /// this call.
     pub fn ring_all(&self) {
         self.with_line(|line| line.bell.ring());
     }

@@ -1,7 +1,7 @@
 //! The interruption of all waits of this process, for a program that is being shut down.
 //!
-//! The flag is news in the sense of pair (8) of `protocol`: it is stored before the bells are rung, so that no wait
-//! sleeps through it.
+//! The flag is stored before the bells are rung (pair 8 of `protocol`, with the flag as the news), so that no wait
+//! misses it.
 
 use crate::{
     domain::{participant, process_file::waiter_owner},
@@ -15,8 +15,8 @@ use std::sync::{
 
 static IS_SET: AtomicBool = AtomicBool::new(false);
 /// The lock that is held while the bells are rung. A waker on a control thread may wait for the lock
-/// ([`is_interrupted`]), so the holder of the lock must not wait for a control thread: it keeps domains instead
-/// of participants.
+/// ([`is_interrupted`]), so the holder of the lock must not wait for a control thread. The drop of a participant does
+/// that; therefore the holder has references to domains only.
 static RINGING: Mutex<()> = Mutex::new(());
 
 /// Interrupts all waits of this process in all domains, present and later ones; `on` = `false` ends the
@@ -46,8 +46,8 @@ fn ring_all() {
 pub fn is_interrupted() -> bool {
     let is_set = IS_SET.load(SeqCst);
     if is_set {
-        // The lock is awaited, because the thread that rings keeps the domain: a caller that ended the program now
-        // would leave the domain's files behind.
+        // The lock is awaited, because the thread that rings keeps the domain: if the caller ended the program now,
+        // the domain's files would stay behind.
         drop(RINGING.lock().unwrap_or_else(PoisonError::into_inner));
     }
     is_set
@@ -61,7 +61,7 @@ mod tests {
     };
     use std::sync::Arc;
 
-    /// Without the rings, waits would end only with the slices of their sleeps, after seconds.
+    /// Without the rings, an interrupted wait would end only when a slice of its sleep is over, after seconds.
     #[test]
     fn the_waiters_of_all_domains_are_rung() {
         let root = tempfile::tempdir_in("/dev/shm").unwrap();

@@ -12,7 +12,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The longest sleep on the shared waiter line: no bell rings for news that comes between the last look and the sleep.
+/// The longest sleep on the shared waiter line: news that comes between the last check and the sleep does not ring.
 const SHARED_SLICE: Duration = Duration::from_millis(10);
 
 /// The sleeps of one thread on a collector's bell. The length of the spin before a sleep adapts to its success.

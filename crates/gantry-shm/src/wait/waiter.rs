@@ -1,9 +1,9 @@
 //! The wait of a thread for news on any number of topics: a bounded spin, then a sleep on one futex, which is the
 //! thread's own bell.
 //!
-//! Waiting makes system calls. No wake-up is lost (`protocol`, 3). If a publisher is killed between the store of an
-//! entry and the ring, its readers are rung when its death is noticed (`control`). A sleep is cut into slices, which
-//! bound the delay if the board is damaged. The slices grow, so that a long sleep costs nothing.
+//! Waiting makes system calls. No wake-up is lost (pair 3 of `protocol`). If a publisher is killed between the store
+//! of an entry and the ring, its readers are rung when its death is noticed (`control`). A sleep is cut into slices,
+//! which bound the delay if the board is damaged. The slices grow, so that a long sleep costs nothing.
 
 use crate::{
     domain::{Domain, process_file::waiter_owner},
@@ -116,7 +116,7 @@ impl Pause {
         (!remaining.is_zero()).then(|| remaining.min(self.slice))
     }
 
-    /// Notes whether the sleep ended by a ring.
+    /// Adapts the next slice to the sleep's end: by a ring (`was_rung`), or not.
     pub(crate) fn end(&mut self, was_rung: bool) {
         self.slice = if was_rung { MIN_SLICE } else { (self.slice * 2).min(MAX_SLICE) };
     }
@@ -158,8 +158,8 @@ mod tests {
         let mut waiter = Waiter::new(Arc::new(Domain::join(root.path(), 0).unwrap()));
         for slept in 0..20 {
             assert!(slept == 0 || waiter.pause.slice > MIN_SLICE);
-            // The deadline is later than the end of the spin, also on a slow machine: after the deadline there
-            // would be no sleep.
+            // The deadline is later than the end of the spin, also on a slow machine; otherwise the waiter would
+            // not sleep.
             let soon = Some(Instant::now() + Duration::from_millis(10));
             waiter.sleep_once(soon, std::iter::empty(), || false);
         }

@@ -1,5 +1,5 @@
-//! The state of waiter lines on the board: their owners, and whether the lines are announced. The state is read from
-//! the file, with offsets from the printed layout.
+//! The state of waiter lines on the board: their owners, and whether the lines are in a topic's sets of sleepers or
+//! watchers. The state is read from the file, with offsets from the printed layout.
 
 use crate::support::{Root, offset_of};
 use std::{collections::BTreeSet, path::Path};
@@ -22,7 +22,8 @@ impl Waiters {
         let mut waiters = Waiters::default();
         let files = root.files();
         let processes = files.iter().filter(|path| path.extension().is_some_and(|ending| ending == "process"));
-        // A line holds the first eight bytes of its owner's id, which the name of the owner's file shows in hex.
+        // A line contains the first eight bytes of its owner's id, with which the name of the owner's file begins,
+        // in hexadecimal.
         let first_half = |path: &Path| {
             let id = u64::from_str_radix(&path.file_name().unwrap().to_str().unwrap()[..16], 16).unwrap();
             u64::from_le_bytes(id.to_be_bytes())

@@ -16,7 +16,8 @@ use std::{
     },
 };
 
-/// The number of tries to kill a child at a pass, because threads run in another order each time.
+/// The number of attempts to kill a child at a given pass: threads run in another order each time, so an attempt may
+/// not reach the pass.
 const TRIES: usize = 4;
 /// The number of plays of a scenario in which its passes are counted; the smallest count is used.
 const COUNTS: usize = 3;
@@ -30,7 +31,7 @@ static PASSES: LazyLock<Vec<Vec<u64>>> = LazyLock::new(|| SCENARIOS.iter().map(c
 /// The end of a child.
 pub struct End {
     pub status: ExitStatus,
-    /// The number of times that the scenario passed each point, if it came to its end.
+    /// The number of times that the scenario passed each point; `None` if the child died before the end.
     passes: Option<Vec<u64>>,
 }
 
@@ -96,8 +97,8 @@ fn count_passes(scenario: &Scenario) -> Vec<u64> {
     least
 }
 
-/// Chooses the passes at which children die: all passes if they are few; otherwise the first two, and further ones
-/// up to the last.
+/// Chooses the passes at which children die: all passes if they are few; otherwise the first two, some between, and
+/// the last.
 fn chosen(passes: u64) -> Vec<u64> {
     match passes {
         0..=16 => (1..=passes).collect(),
@@ -146,7 +147,7 @@ impl Drop for Whereabouts {
     }
 }
 
-/// Prints the number of deaths; fails if too many children survived.
+/// Prints the number of deaths; fails if too many children did not die at their crash points.
 pub fn sum_up() -> ExitCode {
     let (deaths, survived) = (DEATHS.load(SeqCst), SURVIVED.load(SeqCst));
     eprintln!("{deaths} children died, {survived} came to their end in each of {TRIES} tries");

@@ -23,7 +23,7 @@ impl Talker {
         assert!(self.try_send(bytes), "no reader took a sample in time");
     }
 
-    /// Returns false if readers blocked the publisher for too long.
+    /// Publishes the next message; returns false if readers blocked the publisher for too long.
     pub fn try_send(&mut self, bytes: usize) -> bool {
         let number = self.sent + 1;
         let mut loan = self.publisher.loan(bytes).unwrap();

@@ -1,9 +1,9 @@
 //! Kills a process at every crash point, and checks that the other processes continue, that every slot is reclaimed,
-//! and that no file stays.
+//! and that no file remains.
 //!
 //! Needs the crash points: `cargo test -p gantry-shm --features crash-points --test crash`. There is a test for each
 //! point. A child plays each of the `scenarios` that pass the point, again and again beside the `survivors`, and dies
-//! at the first pass, then at the second, and so on. With the name of a point as an argument, only the test of this
+//! at the first pass, then at the second, and so on. If the argument is the name of a point, only the test of this
 //! point runs.
 
 #![cfg_attr(feature = "crash-points", expect(clippy::unwrap_used, reason = "a test that cannot go on panics"))]

@@ -1,5 +1,5 @@
-//! The work of a process that will be killed. This process drives the scenario: it asks the survivors, line by line,
-//! for the work that it needs from them.
+//! The work of a process that will be killed. The dying process drives the scenario: by lines of text, it asks the
+//! surviving processes for the work that it needs from them.
 
 use crate::{
     endpoints::{Listener, Talker},
@@ -44,8 +44,8 @@ const MAX_LIFE_S: u32 = 60;
 const NAP: Duration = Duration::from_millis(2);
 
 /// Plays the scenario with this name under this root: up to a pass of a point if the arguments name one, otherwise to
-/// its end, and then prints its passes. The arguments `newcomer` and `remains` make this process one that joins later,
-/// or one that dies before the scenario.
+/// its end, and then prints its passes. With the argument `newcomer`, this process joins later; with `remains`, it
+/// dies before the scenario.
 pub fn play(arguments: &[String]) {
     // SAFETY: plain system call.
     unsafe { libc::alarm(MAX_LIFE_S) };

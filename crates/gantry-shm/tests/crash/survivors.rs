@@ -1,4 +1,4 @@
-//! The survivors: the processes beside the killed process, and the checks of their state.
+//! The survivors, which are the processes that run beside the killed process, and the checks of their state.
 
 use crate::{
     board::Waiters,

@@ -1,5 +1,5 @@
-//! The basis of services: samples name the request that they answer, and a client finds out which publishers can
-//! still answer.
+//! Tests of the basis of services: a sample names the request that it answers, and a client finds out which
+//! publishers can still answer.
 
 use crate::support::*;
 use gantry_shm::{Gid, Qos, RequestId, SourceTime, Subscription};
@@ -16,7 +16,7 @@ tests![
 fn a_sample_names_the_request_that_it_answers() {
     let root = Root::new();
     let participant = root.join();
-    // There are few slots, so that each slot carries samples of both kinds.
+    // The publisher has few slots, so that each slot is used for answers and for other samples.
     let mut publisher = publisher(&participant, 64, Qos::default().keep_last(1));
     let mut subscription = subscription(&participant, 64, Qos::default());
     match_up(&mut publisher, &mut subscription);

@@ -1,4 +1,4 @@
-//! Asynchronous publishing: another thread wakes the sleepers, and misses no sleeper.
+//! Asynchronous publishing: the sender thread wakes the sleeping readers, and misses none of them.
 
 use crate::support::*;
 use gantry_shm::{Error, Participant, PublishMode, Publisher, PublisherOptions, Qos, Subscription};

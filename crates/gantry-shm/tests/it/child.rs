@@ -134,13 +134,13 @@ fn play_of_tests(role: &str, arguments: &[String], participant: Arc<Participant>
         "map-nothing" => crate::mapping::map_nothing(&participant),
         "map-later" => crate::mapping::map_later(&participant),
         "lock-little" => crate::mapping::lock_little(root, participant),
-        // Publishes and takes where a system call is a trap.
+        // Role: publishes and takes in a process where each system call is a trap.
         "without-system-call" => crate::realtime::play_in_trap(&participant, &arguments[2]),
-        // Role: publishes and takes on two threads, under the counter of allocations or in the trap.
+        // Role: publishes and takes on two threads, while allocations are counted or each system call is a trap.
         "two-threads" => {
             crate::realtime::play_on_two_threads(&participant, &arguments[2], arguments[3].parse().unwrap());
         }
-        // Makes a system call in the trap.
+        // Makes a system call, while each system call is a trap.
         "system-call" => crate::realtime::make_a_system_call(),
         // Holds samples of any size.
         "hold-any" => crate::memory::hold_so_many(&participant, arguments[2].parse().unwrap()),
@@ -150,7 +150,7 @@ fn play_of_tests(role: &str, arguments: &[String], participant: Arc<Participant>
     }
 }
 
-/// Roles in tests of waiting, of many endpoints, of the control thread and of the registry.
+/// Plays the roles of the tests of waiting, of many endpoints, of the control thread and of the registry.
 fn play_waiting(role: &str, arguments: &[String], participant: Arc<Participant>) {
     let root = arguments[1].as_ref();
     match role {

@@ -1,5 +1,5 @@
-//! A wall clock that is set while a publisher lives, as on boards without a real-time clock; small messages still
-//! travel inline.
+//! Tests with a wall clock that is set while a publisher lives, which happens on boards without a battery-backed
+//! clock: small messages still travel inline.
 
 use crate::support::*;
 use gantry_shm::{Publisher, Qos, SourceTime, Subscription};
@@ -13,10 +13,10 @@ tests![
 const BYTES: usize = 64;
 const HOUR_NS: i64 = 3_600_000_000_000;
 const DEPTH: u64 = 8;
-/// A number of samples that is larger than the number of entries in this history's ring.
+/// A number of samples that is larger than the number of entries in the publisher's ring.
 const RING: u64 = 64;
 
-/// Publishes message `number` at a time whose wall clock was set by `step_ns` since the start; returns the
+/// Publishes message `number` as if the wall clock had been set forward by `step_ns` since the start; returns the
 /// message's wall time.
 fn send_at(publisher: &mut Publisher, number: u64, step_ns: i64) -> u64 {
     let mut time = SourceTime::now();

@@ -1,4 +1,4 @@
-//! A collector names all topics that have news, and any thread of its process can wake it.
+//! Tests of the collector: it reports all topics that have news, and any thread of its process can wake it.
 
 use crate::{
     support::*,
@@ -183,7 +183,8 @@ fn sleeping<'s>(
     scope.spawn(move || Sleeper::new().sleep(sleep, Some(Instant::now() + 2 * PATIENCE), || false))
 }
 
-/// A message comes while one thread of the collector works on the previous message, in any state of the other thread.
+/// Two threads share a collector: one sleeps or is about to, and the other hands the collecting over to it, before or
+/// after a message comes.
 fn news_wake_the_thread_that_sleeps_while_another_works() {
     let root = Root::new();
     let participant = root.join();

@@ -112,7 +112,8 @@ fn control_threads_do_not_inherit_real_time() {
     assert_eq!(line, "done");
 }
 
-/// Role of a child process: joins on a thread of SCHED_FIFO, if that is permitted, that is pinned to one of the CPUs.
+/// Role of a child process: joins on a thread of SCHED_FIFO, if that is permitted, pinned to one of the
+/// process's CPUs.
 pub fn join_pinned(root: &Path, first: Arc<Participant>) {
     drop(first);
     let all = sched_getaffinity(None).unwrap();

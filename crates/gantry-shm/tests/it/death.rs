@@ -1,4 +1,4 @@
-//! Killed and stopped processes: the other processes continue, no sample is corrupted, and no file stays.
+//! Killed and stopped processes: the other processes continue, no sample is corrupted, and no file remains.
 
 use crate::{child::*, support::*};
 use gantry_shm::Participant;

@@ -89,7 +89,8 @@ fn several_descriptors_share_an_epoll() {
     let mut random = Random::new();
     for _ in 0..500 {
         let number = random.below(TOPICS as u64) as usize;
-        // A dropped subscription leaves the epoll set by itself, and does no harm to the other subscriptions.
+        // The drop of a subscription removes its descriptor from the epoll set, and does no harm to the
+        // other subscriptions.
         if random.below(20) == 0 {
             subscriptions[number] = None;
         }

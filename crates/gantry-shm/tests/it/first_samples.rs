@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The time for which a publisher waits for the subscriptions that have not joined it.
+/// The longest time for which the drop of a publisher waits for subscriptions that have not joined it.
 const LINGER: Duration = Duration::from_millis(100);
 /// The number of publishers that come and go one after the other, and the number of samples of each.
 const SHOTS: u64 = 200;
@@ -59,7 +59,8 @@ fn the_first_samples_arrive_within_a_process() {
         let mut subscription = subscription(&participant, payload_bytes, Qos::default());
         for shot in 0..SHOTS {
             let _publisher = publish_some(&participant, shot, payload_bytes);
-            // As a rule, the sample is available at once, but a control thread that is just discovering may delay it.
+            // As a rule, the sample is available at once, but a discovery that the control thread is just doing may
+            // delay it.
             assert!(subscription.wait(PATIENCE).unwrap());
             assert_eq!(take_all(&mut subscription), Vec::from_iter(numbers(shot)));
         }

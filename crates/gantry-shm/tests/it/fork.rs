@@ -1,7 +1,7 @@
 //! Forked processes: a child gets errors, harms nothing, and keeps no dead parent alive.
 //!
-//! An emulator of another machine may accept the advice that keeps pages from a child, but not follow it: [`why_not`]
-//! tests for this.
+//! An emulator of another machine may accept the advice of madvise(2) that keeps pages from a child, but not follow
+//! it: [`why_not`] tests for this.
 
 use crate::{
     child::*,
@@ -64,7 +64,7 @@ pub fn why_not() -> Option<String> {
     // SAFETY: this process has one thread.
     let pid = unsafe { libc::fork() };
     if pid == 0 {
-        // SAFETY: a page that the kernel does not find here is an error, not a fault.
+        // SAFETY: if the page is not mapped here, the system call returns an error; it causes no fault.
         let is_kept_back = unsafe { libc::write(writer.as_raw_fd(), kept_back.cast(), 1) } == -1
             && std::io::Error::last_os_error().raw_os_error() == Some(Errno::FAULT.raw_os_error());
         // SAFETY: the page is private memory of this process, whether it was wiped or not.

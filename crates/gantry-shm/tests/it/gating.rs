@@ -1,4 +1,5 @@
-//! KEEP_ALL with histories of any size: gating readers get all samples that were published, and no others.
+//! Tests of KEEP_ALL with histories of any size: gating (RELIABLE KEEP_ALL) readers get all samples that were
+//! published, and no others.
 
 use crate::{
     keep_all::{BYTES, fill_up, keeps, qos},
@@ -10,8 +11,8 @@ use std::{collections::VecDeque, sync::Arc};
 tests![every_size_of_history_keeps_its_promise, a_cap_in_bytes_gates_too, random_gated_operations_agree_with_a_queue,];
 
 /// Checks that the history fills, that a part of it is taken, and that it fills again, for any ratio of the sizes of
-/// ring and history. `slots` are created in advance, because the publisher otherwise looks at its readers whenever
-/// it needs a slot.
+/// ring and history. `slots` are created in advance, because a publisher that needs a new slot reads the state of its
+/// readers first.
 fn stays_full(participant: &Arc<Participant>, samples: usize, slots: usize, qos: Qos) {
     let mut publisher = publisher_with(participant, BYTES, qos, keeps(samples));
     drop((0..slots).map(|_| publisher.loan(BYTES).unwrap()).collect::<Vec<_>>());

@@ -1,4 +1,4 @@
-//! The graph: nodes, endpoints, their connections, and the news of their changes.
+//! Tests of the graph: nodes, endpoints, their connections, and the notification of their changes.
 
 use crate::{child::*, support::*};
 use gantry_shm::{

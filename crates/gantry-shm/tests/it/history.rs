@@ -24,7 +24,7 @@ tests![
 
 pub const BYTES: usize = 64;
 
-/// Options with which the publisher keeps this number of samples for deep readers.
+/// Options with which the publisher keeps this number of samples for readers with a larger depth than its own.
 pub fn keeps(samples: usize) -> PublisherOptions {
     PublisherOptions { max_kept_samples: samples, ..Default::default() }
 }
@@ -76,8 +76,8 @@ fn a_deep_reader_gets_what_the_publisher_may_keep() {
     }
 }
 
-/// There is no livelock: a newest sample always exists, so a take finds one at any speed of the publisher. This holds
-/// for large samples, too, of which the publisher retires few at a time.
+/// There is no livelock: a newest sample always exists, so a take finds a sample however fast the publisher is. This
+/// holds for large samples, too, of which the publisher retires few at a time.
 fn a_reader_of_depth_one_always_finds_something() {
     let root = Root::new();
     let participant = root.join();

@@ -1,4 +1,4 @@
-//! Inspection: a report names readers, holders and problems, and changes nothing.
+//! Tests of inspection: the report names readers, holders and problems, and the inspection changes nothing.
 
 use crate::{child::*, support::*};
 use gantry_shm::{Holder, Inspector, inspect_under};

@@ -1,4 +1,4 @@
-//! KEEP_ALL: a publisher waits for gating readers, and for no other readers.
+//! Tests of KEEP_ALL: a publisher waits for gating (RELIABLE KEEP_ALL) readers, and for no other readers.
 
 use crate::{
     child::{STREAM_BYTES, say},
@@ -37,7 +37,7 @@ pub fn keeps(samples: usize) -> PublisherOptions {
     PublisherOptions { max_kept_samples: samples, max_blocking_time: Duration::ZERO, ..Default::default() }
 }
 
-/// As [`keeps`], but the publisher waits for its readers.
+/// The options of [`keeps`], but the publisher waits for its readers.
 fn waits(samples: usize) -> PublisherOptions {
     PublisherOptions { max_blocking_time: PATIENCE, ..keeps(samples) }
 }

@@ -69,7 +69,7 @@ fn a_slow_reader_of_publishers_that_leave_has_as_many_mappings_as_samples() {
         come_and_leave(&participant, qos, 2 * round + 1, 1);
         assert!(has_no_publisher(&mut subscription));
         taken.push(check(subscription.take().unwrap().unwrap().bytes()));
-        // Mappings are allowed for publishers that wait, and for publishers whose end is not discovered yet.
+        // Publishers may stay mapped whose samples wait to be taken, or whose end is not discovered yet.
         assert!(mappings(&root) <= 10 + 4, "{} mappings", mappings(&root));
     }
     taken.extend(drain(&mut subscription));

@@ -27,7 +27,8 @@ fn ignore_under_an_emulator() {
     }
 }
 
-/// The default reserve of a publisher of this type is more than most of these processes may map.
+/// Makes a type without a bound: the address space reserved for its publisher by default is more than most of these
+/// processes may map.
 fn unbounded() -> TypeDescription {
     TypeDescription { payload_bytes: usize::MAX, ..bytes_type(0) }
 }
@@ -125,8 +126,8 @@ fn check_mapped_once(root: &Path) {
     assert!(found.len() >= 5, "{maps}");
 }
 
-/// Checks that no memory of a forked child takes the place of the parent's mapping, also of a mapping that
-/// was made longer.
+/// Checks that no memory of a forked child takes the place of the parent's mapping, not even of a mapping that was
+/// made longer.
 fn check_hole_in_child(bytes: &mut [u8]) {
     let page = bytes.as_mut_ptr().map_addr(|address| address & !4095).cast();
     let flags = MapFlags::PRIVATE | MapFlags::FIXED_NOREPLACE;

@@ -1,4 +1,4 @@
-//! The memory of a publisher: slots of any size, growth, and the limit.
+//! Tests of a publisher's memory: slots of any size, growth, and the memory limit.
 
 use crate::{child::say, support::*};
 use allocations::{Counts, count};
@@ -66,7 +66,8 @@ fn inline_messages_of_each_length_keep_their_bytes() {
     for max_inline_bytes in [0, 1, 48, 49, 256, 1008, 1009, 1024] {
         let options = PublisherOptions { max_inline_bytes, ..Default::default() };
         let (mut publisher, mut subscription) = pair(&participant, Qos::default().keep_last(2), options);
-        // The lengths lie around the ends of cache lines; one more travels in a slot.
+        // The lengths lie around the ends of cache lines; the message with one byte more than the limit travels in
+        // a slot.
         let lengths = (0..=max_inline_bytes + 1).filter(|bytes| [0, 1, 7, 15].contains(&(bytes % 16)));
         let mut held: Vec<Sample> = Vec::new();
         for (number, bytes) in (1..).zip(lengths) {
@@ -272,7 +273,8 @@ pub fn hold_so_many(participant: &Arc<Participant>, count: usize) {
     std::io::stdin().lock().lines().for_each(drop);
 }
 
-/// Samples that are kept for a deep reader alone are retired before a loan fails for lack of memory.
+/// Samples that are kept only for a reader with a larger depth than the publisher's are retired before a loan fails
+/// for lack of memory.
 fn a_deep_reader_never_stops_a_publisher_at_its_limit() {
     let root = Root::new();
     let participant = root.join();

@@ -1,5 +1,5 @@
-//! Samples that outlive their subscription, their publisher or their participant: the last sample frees the memory
-//! that they kept.
+//! Samples that outlive their subscription, their publisher or their participant: the drop of the last sample frees
+//! the memory that the samples kept.
 
 use crate::support::*;
 use allocations::count;

@@ -1,6 +1,7 @@
 //! Pages are mapped before they are used: the data path of large messages does not fault.
 //!
-//! An emulator of another machine may accept the advice that maps pages, but not follow it: [`why_not`] tests for this.
+//! An emulator of another machine may accept the advice of madvise(2) that maps pages, but not follow it: [`why_not`]
+//! tests for this.
 
 use crate::support::*;
 use gantry_shm::{Qos, SourceTime};
@@ -40,7 +41,8 @@ fn faults() -> i64 {
     usage.ru_minflt
 }
 
-/// Without this, the first write and the first read of each slot of a camera's images would fault thousands of times.
+/// If pages were not populated in advance, the first write and the first read of each slot of a camera's images would
+/// fault thousands of times.
 fn pages_are_brought_in_before_they_are_used() {
     const LARGE: usize = 4 << 20;
     let root = Root::new();

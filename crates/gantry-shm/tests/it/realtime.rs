@@ -1,7 +1,8 @@
-//! The data path allocates nothing and makes no system call while no reader sleeps; real-time threads rely on this.
+//! Tests that the data path allocates nothing and, while no reader sleeps, makes no system call; real-time threads
+//! rely on this.
 //!
-//! Every scenario runs twice: on a thread whose allocations are counted, and in a child process where a system call is
-//! a trap.
+//! Every scenario runs twice: on a thread whose allocations are counted, and in a child process with a *trap*, a
+//! seccomp filter by which the first forbidden system call ends the process.
 
 use crate::support::*;
 use allocations::{Counts, count};
@@ -26,7 +27,7 @@ const LARGE_BYTES: usize = 100 << 10;
 /// The output line of a child that made no system call.
 const OK: &str = "realtime ok";
 
-/// The tests; tests that need the trap are ignored if it cannot be set.
+/// The tests; tests that need the trap for system calls are ignored if it cannot be set.
 pub fn trials(no_trap: bool) -> Vec<Trial> {
     let mut trials = vec![
         trial("the_counter_sees_a_box", the_counter_sees_a_box),
@@ -124,7 +125,8 @@ fn without_system_call(name: &str) {
     assert_eq!(line, OK, "loan, publish, take or release made a system call, or failed");
 }
 
-/// Role of a child process: runs a scenario in the trap; the last line is [`OK`] if there was no system call.
+/// Role of a child process: runs a scenario with the trap for system calls set; the last line of output is [`OK`] if
+/// there was no system call.
 pub fn play_in_trap(participant: &Arc<Participant>, name: &str) {
     let scenario = scenarios().into_iter().find(|scenario| scenario.name == name).unwrap();
     let mut cast = Cast::new(participant, scenario);
@@ -173,7 +175,7 @@ pub fn play_on_two_threads(participant: &Arc<Participant>, instrument: &str, byt
         if ended.fetch_add(1, AcqRel) == 1 {
             trap::end(format_args!("{OK}"));
         }
-        // A thread in the trap cannot even end, so it loops.
+        // A thread for which each system call is a trap cannot even end, so it loops.
         loop {
             std::hint::spin_loop();
         }
@@ -192,7 +194,7 @@ pub fn play_on_two_threads(participant: &Arc<Participant>, instrument: &str, byt
     });
 }
 
-/// A sample that was handed over, with its number.
+/// A sample, with its number, that one thread has left for the other thread.
 type HandedOver = Mutex<Option<(u64, Sample)>>;
 
 /// Publishes, and drops the sample of another thread, which must still contain its number.
@@ -233,7 +235,7 @@ fn the_trap_catches_a_system_call() {
     assert_eq!(line, format!("a test made system call {}", libc::SYS_getppid));
 }
 
-/// Role of a child process: makes a system call in the trap.
+/// Role of a child process: makes a system call after the trap for system calls is set.
 pub fn make_a_system_call() {
     trap::set(&[]).unwrap();
     step("a test");

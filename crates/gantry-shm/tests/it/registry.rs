@@ -1,4 +1,5 @@
-//! The registry: processes that join, leave and reap at the same time, and a process that blocks the other processes.
+//! Tests of the registry lock: processes that join, leave and reap at the same time, and a process that blocks the
+//! other processes.
 
 use crate::{child::*, support::*};
 use gantry_shm::{Error, Participant};

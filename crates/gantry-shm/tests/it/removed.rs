@@ -1,4 +1,5 @@
-//! Files that another program removed while their owners live: matched endpoints continue, and the problem is reported.
+//! Tests with files that another program removed while their owners live: matched endpoints continue, and the problem
+//! is reported.
 
 use crate::{child::*, support::*};
 use gantry_shm::{Error, Participant, PublisherOptions, inspect_under};

@@ -1,4 +1,5 @@
-//! Processes that cannot see each other, because files were removed: a sample that one of them holds does not change.
+//! Tests with processes that cannot find each other, because files were removed: a sample that one of the processes
+//! holds does not change.
 
 use crate::{child::*, removed::file, support::*};
 use gantry_shm::{Error, Participant, PublisherOptions, SourceTime};
@@ -159,7 +160,7 @@ fn stop(child: &Peer) {
 }
 
 /// This is the case that a reader's check of its own name does not cover: the reader joins while its file has its
-/// name, and the name is lost before the publisher looks.
+/// name, and the name is lost before the publisher lists the processes.
 fn a_publisher_that_cannot_see_a_reader_reclaims_nothing() {
     let root = Root::new();
     let mut talker = root.child("publish-all", &[]);

@@ -119,7 +119,7 @@ pub fn number_of(bytes: &[u8]) -> Result<u64, u64> {
     if sum == u64::from_le_bytes(*last) { Ok(number) } else { Err(number) }
 }
 
-/// As [`fill`], of any length: each byte depends on its offset and the number.
+/// Fills bytes of any length from `number`: each byte depends on its offset and the number.
 pub fn fill_any(bytes: &mut [u8], number: u64) {
     let (words, rest) = bytes.as_chunks_mut::<8>();
     words.iter_mut().enumerate().for_each(|(index, word)| *word = any_word(index, number));

@@ -140,7 +140,7 @@ fn more_waiters_than_the_board_has_lines_are_all_woken() {
         std::thread::spawn(move || {
             let mut seen = Vec::new();
             while seen.is_empty() {
-                // The wait also ends when the publisher's ring grows for the number of readers.
+                // The wait may also end because the publisher's ring grows for the number of readers.
                 assert!(wait_set.wait(&mut [&mut subscription], PATIENCE).unwrap());
                 seen = drain(&mut subscription);
             }

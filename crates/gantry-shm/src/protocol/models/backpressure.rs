@@ -5,8 +5,8 @@ use crate::protocol::{layout::READER_GATING, sync::Site, writer::Retention};
 use loom::thread;
 use std::sync::Arc;
 
-/// A model in which samples 1 and 2 fill the history, and the third waits until the first is taken. No sample is lost,
-/// and no wait is endless.
+/// A model in which samples 1 and 2 fill the history, and the publish of sample 3 waits until sample 1 is taken. No
+/// sample may be lost, and no wait may be endless.
 pub(super) const GATE: Model = Model {
     run: || {
         let world = World::new(&Arc::default(), 4, 4);
@@ -27,7 +27,7 @@ pub(super) const GATE: Model = Model {
 };
 
 /// A model in which a reader joins while the publisher publishes; the publisher's ring has one entry more than its
-/// history. After the match, the reader's samples have no gaps.
+/// history. After the match, the reader must get all samples.
 pub(super) const JOIN: Model = Model {
     run: || {
         let world = World::new(&Arc::default(), 3, 2);

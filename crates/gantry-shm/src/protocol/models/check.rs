@@ -24,7 +24,7 @@ pub(super) struct Model {
 }
 
 thread_local! {
-    /// Whether a panic is expected, so that it is not printed.
+    /// Whether this thread runs a model that is expected to fail, so that its panic is not printed.
     static QUIET: Cell<bool> = const { Cell::new(false) };
     /// Whether the last panic that was not printed is a failed assertion of a model.
     static IS_OF_MODEL: Cell<bool> = const { Cell::new(false) };
@@ -60,8 +60,9 @@ fn explore(run: fn(), preemptions: Option<usize>) -> u64 {
     runs.load(Relaxed)
 }
 
-/// The failed assertion, data race or deadlock of a model that is expected to fail; `None` if it passes. Few
-/// preemptions come first: most failures need no more than two, and their interleavings are a small part of all.
+/// The failed assertion, data race or deadlock of a model that is expected to fail; `None` if it passes.
+/// Interleavings with few preemptions are tried first: most failures need no more than two, and their interleavings
+/// are a small part of all.
 pub(super) fn failure(run: fn(), preemptions: Option<usize>) -> Option<String> {
     let fewer = 1..preemptions.unwrap_or(3);
     fewer.map(Some).chain([preemptions]).find_map(|most| failure_within(run, most))

@@ -43,8 +43,8 @@ pub(super) const JOIN: Model = Model {
     needs: &[Site::DescriptorStore],
 };
 
-/// A model in which a reader joins whose depth is larger than all earlier depths. The publisher discovers it when it
-/// is short of slots, and grows the ring.
+/// A model in which a reader joins whose depth is larger than all earlier depths. When the publisher is short of
+/// slots, it discovers the reader and grows the ring.
 pub(super) const DEEPER: Model = Model {
     run: || {
         let world = World::new(&Arc::default(), 3, 2);

@@ -18,8 +18,8 @@ pub(super) const JOIN: Model = Model {
     needs: &[Site::GenerationLook, Site::PublishFence, Site::PinFence, Site::PinsLook, Site::Unpin],
 };
 
-/// Wrong orders of steps on the control path, each with the name of the mistake. The models must fail. A publisher
-/// that looks too early fails at the second reclaim.
+/// Wrong orders of steps on the control path, each with the name of the mistake. The models must fail. The mistake of
+/// a publisher that reads the records too early shows only at the second reclaim.
 pub(super) const MISTAKES: &[(&str, fn())] = &[
     ("the generation is raised before the record can be found", || {
         run(4, false, |world| {
@@ -39,8 +39,8 @@ pub(super) const MISTAKES: &[(&str, fn())] = &[
     }),
 ];
 
-/// Runs a model: sample 1 is published; the publisher goes on to `last`: sample 3 needs the slot of sample 1, and
-/// sample 4 needs the slot of sample 2.
+/// Runs a model: sample 1 is published; the publisher then publishes up to sample `last`: sample 3 needs the slot of
+/// sample 1, and sample 4 needs the slot of sample 2.
 fn run(last: u64, looks_early: bool, join: fn(&Arc<World>) -> Subscription) {
     let world = World::new(&Arc::default(), 2, 2);
     let mut publisher = Publisher::new(&world, keep_last(1));

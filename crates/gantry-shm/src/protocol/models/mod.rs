@@ -8,8 +8,9 @@
 //! are modelled, too: a mutex stands for the directory, with a flag whether the record is visible, and a larger ring is
 //! ready from the start.
 //!
-//! Limits of loom: its SeqCst fences synchronise, which is more than C++20 promises, so a pair that needs that would
-//! pass here; and it runs each thread's operations in order, so no load sees a store that comes later (load buffering).
+//! Limits of loom: its SeqCst fences synchronise, which is more than C++20 promises, so a pair that relies on such a
+//! fence alone would pass here; and it runs each thread's operations in order, so no load sees a store that comes
+//! later (load buffering).
 
 #![expect(clippy::unwrap_used, reason = "a model that cannot go on may say so by panicking")]
 
@@ -71,7 +72,8 @@ models! {
     a_full_bucket_gets_a_free_line: &names::FULL;
 }
 
-/// Every site, with the reason if no model can show that it is needed. A site that is not listed does not compile.
+/// Every site, with the reason if no model can show that it is needed. If a site is missing in this list, the code
+/// does not compile.
 macro_rules! sites {
     ($($site:ident $(: $hidden:literal)?,)*) => {
         const SITES: &[(Site, Option<&str>)] = &[$((Site::$site, [$(Some($hidden),)? None][0]),)*];

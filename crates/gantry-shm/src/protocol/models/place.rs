@@ -8,7 +8,7 @@ use std::sync::Arc;
 /// A model in which a place is used again as soon as the sample in it is dropped.
 pub(super) const USED_AGAIN: Model = Model { run, preemptions: None, needs: &[Site::PlaceEnd, Site::PlaceLook] };
 
-/// The number of takes of the thread, each of which may find the place used or free.
+/// The number of samples that the thread tries to take, each of which may find the place used or free.
 const TAKES: u64 = 2;
 
 #[derive(Default)]

@@ -47,7 +47,7 @@ impl Publisher {
         Publisher::asynchronous(world, retention, None)
     }
 
-    /// As [`Publisher::new`]; with an outbox another thread wakes the readers.
+    /// Makes a publisher like [`Publisher::new`]; if there is an `outbox`, another thread wakes the readers.
     pub(super) fn asynchronous(world: &Arc<World>, retention: Retention, outbox: Option<Arc<Outbox>>) -> Publisher {
         let (header, lines) = (world.part(|world| &world.header), world.board.lines());
         let ring = world.ring_at(world.descriptor(0));
@@ -85,7 +85,8 @@ impl Publisher {
         self.writer.grant(change);
     }
 
-    /// As `ReaderDiscovery::records`. `None` if a process that may have records cannot be listed.
+    /// The reader records, found with the steps of `ReaderDiscovery::records`. `None` if a process that may have
+    /// records cannot be listed.
     fn records(&self) -> Option<Vec<(InRegion<ReaderRecord>, ())>> {
         let is_there = *self.world.directory.lock().unwrap();
         let unlisted = if is_there { None } else { Some(READER_OWNER) };
@@ -117,7 +118,7 @@ impl Publisher {
         true
     }
 
-    /// As `Publisher::publish`, with a control thread that always discovers gating readers in time.
+    /// Publishes a slot with the steps of `Publisher::publish`; gating readers are always discovered in time.
     pub(super) fn publish_slot(&mut self, slot: Slot) {
         if self.is_gated && self.writer.may_be_outdated() {
             self.discover();
@@ -130,7 +131,7 @@ impl Publisher {
         self.writer.publish(slot, length_of(sequence) as usize);
     }
 
-    /// As `Publisher::publish` of an inline message, whose only word is its sequence.
+    /// Publishes an inline message, whose only word is its sequence, with the steps of `Publisher::publish`.
     pub(super) fn publish_inline(&mut self) {
         self.publish_inline_after(|_| 0);
     }

@@ -28,8 +28,8 @@ pub(super) const IN_PUBLISH: Model = Model {
     ],
 };
 
-/// As [`IN_PUBLISH`] with more slots than are needed: the first sample's entry in the ring is written again while
-/// the sample's slot is held.
+/// The model [`IN_PUBLISH`] with more slots than are needed: the first sample's entry in the ring is written again
+/// while a reader holds the sample's slot.
 pub(super) const LINE_REUSED: Model = Model {
     run: || {
         let world = World::new(&Arc::default(), 3, 2);
@@ -53,9 +53,9 @@ pub(super) const IN_LOAN: Model = Model {
     needs: &[Site::RetireFence, Site::PinFence, Site::DeadMark, Site::PinStore, Site::Unpin, Site::PinsLook],
 };
 
-/// Runs a model: sample 1 is published; the publisher goes on to sample 3, and the reader takes twice. The reader's
-/// depth is larger than the publisher grants, so that the reader does not skip dead samples only because it has
-/// fallen behind.
+/// Runs a model: sample 1 is published; the publisher then publishes samples 2 and 3, and the reader takes twice. The
+/// reader's depth is larger than the publisher grants, so that the reader does not skip dead samples only because it
+/// has fallen behind.
 fn run(world: &Arc<World>, depth: usize, publish: fn(&mut Publisher) -> bool) {
     let mut publisher = Publisher::new(world, keep_last(depth));
     publish(&mut publisher);

@@ -81,7 +81,8 @@ pub(super) const COLLECT_SHARED: Model = Model {
     needs: &[Site::ReadyFence, Site::AsleepFence, Site::HandOverFence, Site::RingsBeforeLook, Site::RingCounts],
 };
 
-/// As [`COLLECT_SHARED`] with one callback: when it ends, both threads end, and one of them may be asleep.
+/// The model [`COLLECT_SHARED`] with one callback: when the callback ends, both threads must end, and one of them may
+/// be asleep.
 pub(super) const COLLECT_SHARED_END: Model = Model {
     run: || shared_collector(1),
     preemptions: Some(3),
@@ -156,7 +157,8 @@ fn collector(publishers: usize, samples: usize) {
         // The collector looks at topics only if a bit is set.
         if collect::collect(line).iter().any(|&bits| bits != 0) {
             for subscription in &mut subscriptions {
-                // This is as in `Connection::take`, which does not pin before a look finds something.
+                // `has_news` comes first because `Connection::take` does not pin before it sees an entry
+                // with a sample.
                 while subscription.has_news() {
                     let Some(sample) = subscription.take() else { break };
                     sample.read();
@@ -175,7 +177,8 @@ fn collector(publishers: usize, samples: usize) {
 struct PoolState {
     /// The number of threads that sleep, or are about to.
     asleep: usize,
-    /// The number of news that were found; `begun` is the number of news whose callbacks were begun.
+    /// The number of changes that the threads have found; `begun` is the number of changes whose callbacks
+    /// have begun.
     found: u64,
     begun: u64,
 }

@@ -1,5 +1,5 @@
 //! The memory of a tiny publisher and its reader, made of loom's atomics and cells for each run of a model. A mutex
-//! takes the place of the directory, and memory that is ready from the start the place of a larger ring.
+//! stands for the directory, and the memory of the larger ring is ready from the start.
 
 use crate::protocol::{
     collect::ReadyBit,

@@ -1,5 +1,6 @@
-//! The back-pressure of gating readers on a publisher: the publisher waits until they have taken the samples that it
-//! must retire for the next sample. Readers ring its bell when they take (`protocol`, 6).
+//! The back-pressure of gating (RELIABLE KEEP_ALL) readers on a publisher: the publisher waits until these readers
+//! have taken the samples that it must retire for the next sample. The readers ring the publisher's bell when they
+//! take (pair 6 of `protocol`).
 
 use super::Publisher;
 use crate::{
@@ -8,7 +9,7 @@ use crate::{
 };
 use std::time::{Duration, Instant};
 
-/// The time between two checks by which a blocked publisher finds out whether its readers are alive.
+/// The time between two checks of a blocked publisher whether its readers are alive.
 const BLOCKED_SLICE: Duration = Duration::from_millis(100);
 
 impl Publisher {

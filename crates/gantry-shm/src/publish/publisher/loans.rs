@@ -12,14 +12,15 @@ impl Publisher {
     /// Loans a slot for `length_bytes` of payload. Several slots may be on loan at once.
     ///
     /// # Errors
-    /// `length_bytes` is more than the type allows; all memory that this publisher may use is in use; there is no room
-    /// for more.
+    /// `length_bytes` is more than the type allows; all memory that this publisher may use is in use; the file system
+    /// has no room for more memory.
     ///
     /// # Real-time
-    /// If no slot of about this size is free and no sample of this size can be reclaimed, memory is allocated anew or
-    /// added. A publisher begins with one slot for messages of 1 MiB or more. To get more slots in advance, take
-    /// several loans at a time and drop them. The function and its callees are inlined: a loan that is returned through
-    /// memory would be loaded before its store is complete, which is slow.
+    /// If no slot of about this size is free and no sample of this size can be reclaimed, the memory of free slots
+    /// is allocated anew, or the file grows (system calls). A publisher begins with one slot for messages of 1 MiB
+    /// or more. To get more slots in advance, take several loans at a time and drop them. The function and its
+    /// callees are inlined: a loan that is returned through memory would be loaded before its store is complete,
+    /// which is slow.
     #[inline(always)]
     pub fn loan(&mut self, length_bytes: usize) -> Result<Loan> {
         if self.is_inline(length_bytes)
@@ -52,9 +53,9 @@ impl Publisher {
         Loan::new(file, slot, length_bytes)
     }
 
-    /// Loans a slot for a message that will be copied into it. The slot of the last message is the best one, if readers
-    /// have released it, because its lines are in the cache. Reading the readers' pins for each message costs little
-    /// beside a large copy.
+    /// Loans a slot for a message that will be copied into it. The slot of the last message is the best one, if
+    /// readers have released it, because its lines are in the cache. To read the readers' pins for each message costs
+    /// little beside a large copy.
     ///
     /// # Errors
     /// As [`Publisher::loan`].

@@ -57,10 +57,10 @@ use std::{
 /// path, unless their documentation states otherwise.
 ///
 /// A subscription that exists before the publisher gets its samples from the first on, as far as they are kept. So
-/// dropping a publisher that has published waits for subscriptions that have not joined yet, until 100 ms after its
-/// creation at most. The struct is aligned, so that it has cache lines of its own: on a line with a subscription that
-/// another thread polls, it would cost both 100 ns a sample. The alignment is two lines, because processors fetch pairs
-/// of lines.
+/// the drop of a publisher that has published waits for subscriptions that have not joined yet, but at most until 100
+/// ms after the publisher's creation. The struct is aligned, so that it has cache lines of its own: if it shared a
+/// line with a subscription that another thread polls, each sample would cost both threads 100 ns. The alignment is
+/// two lines, because processors fetch pairs of lines.
 #[repr(align(128))]
 pub struct Publisher {
     participant: Arc<Participant>,
@@ -104,7 +104,8 @@ impl Publisher {
     /// Creates a publisher, which the topic's subscriptions then join.
     ///
     /// # Errors
-    /// A depth of 0 or beyond [`MAX_DEPTH`](crate::MAX_DEPTH), a payload beyond 4 GiB, no room, or an error of joining.
+    /// A depth of 0 or beyond [`MAX_DEPTH`](crate::MAX_DEPTH), a payload beyond 4 GiB, no room in shared memory, or
+    /// an error of the first discovery.
     pub fn new(
         participant: Arc<Participant>,
         node: &str,
@@ -216,14 +217,14 @@ impl Publisher {
     /// to [`PublisherOptions::max_blocking_time`].
     ///
     /// # Errors
-    /// The loan is another publisher's; the blocking time is over; no room for the ring of a history that grew to the
-    /// publisher's depth; the process forked. The error returns the loan.
+    /// The loan belongs to another publisher; the blocking time is over; no room for the larger ring that the
+    /// publisher's depth needs; the process forked. The error returns the loan.
     ///
     /// # Real-time
     /// A system call for each reader that sleeps, none if the publisher is asynchronous
-    /// ([`PublishMode`](crate::PublishMode)). When deeper or more readers came since the last call, or the history of a
-    /// publisher without a memory limit outgrows its ring for the first time (from 15 samples on), memory may be added
-    /// here (system calls, allocation).
+    /// ([`PublishMode`](crate::PublishMode)). When more readers, or readers with a larger depth, came since the last
+    /// call, or the history of a publisher without a memory limit outgrows its ring for the first time (from 15
+    /// samples on), memory may be added here (system calls, allocation).
     #[inline(always)]
     pub fn publish(&mut self, loan: Loan, time: SourceTime) -> Result<u64, PublishError> {
         self.writer.prefetch_entry();

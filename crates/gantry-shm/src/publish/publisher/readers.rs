@@ -82,7 +82,7 @@ impl Publisher {
     /// ([`Publisher::mismatches`] may have the reason).
     ///
     /// # Errors
-    /// The time is over and there is a subscription whose type or QoS do not match; as
+    /// The time is over and there is a subscription whose type or QoS does not match; the errors of
     /// [`Publisher::subscription_count`].
     pub fn wait_for_subscriptions(&mut self, count: usize, timeout: Duration) -> Result<bool> {
         let matched = self.wait_for_readers(count, Instant::now().checked_add(timeout));
@@ -100,7 +100,7 @@ impl Publisher {
         }
     }
 
-    /// Discovers readers until `is_done`; returns `false` after the deadline, and if waits are interrupted.
+    /// Discovers readers until `is_done`; returns `false` if the deadline is over or waits are interrupted.
     fn wait_until(
         &mut self,
         deadline: Option<Instant>,
@@ -123,7 +123,7 @@ impl Publisher {
     }
 
     /// Finds the existing subscriptions: the subscriptions that may still join, and the reasons why others do not
-    /// match. A process that cannot be read is a reason, too.
+    /// match. A process that cannot be read counts as such a reason, too.
     pub(super) fn find_first_readers(&mut self) -> Result<()> {
         let there = self.domain.read_endpoints(&self.description.topic, Role::Subscription)?;
         self.first_mismatches.extend(there.problems());
@@ -137,8 +137,9 @@ impl Publisher {
         Ok(())
     }
 
-    /// Forgets the first readers that have left; forgets all of them when each existing first reader has joined, or
-    /// when the time for joining is over. Costs an allocation, and some loads for each endpoint of the topic.
+    /// Forgets the first readers that have left; forgets all first readers when each of the remaining ones has
+    /// joined, or when the time for joining is over. Costs an allocation, and some loads for each endpoint of
+    /// the topic.
     #[cold]
     pub(super) fn check_first_readers(&mut self) {
         match self.created.elapsed() < LINGER {
@@ -182,14 +183,14 @@ impl Publisher {
         }
     }
 
-    /// Whether a subscription of the process that has `endpoint` was matched at the last publish or count: such a
-    /// subscription receives the samples that are published from here on.
+    /// Whether a subscription in the process of `endpoint` was matched when the publisher last published or counted
+    /// its subscriptions: such a subscription receives all samples that are published from now on.
     #[must_use]
     pub fn reaches_process_of(&self, endpoint: Gid) -> bool {
         self.writer.roster.active().any(|(_, peer)| endpoint.is_of_process(&peer.id))
     }
 
-    /// A number that changes whenever other subscriptions are matched.
+    /// A number that changes whenever the set of matched subscriptions changes.
     #[must_use]
     pub fn readers_version(&self) -> u64 {
         self.writer.roster.generation

@@ -21,8 +21,8 @@ const LOCAL_SLOTS: usize = 32;
 const REMOTE_SLOTS: usize = 16;
 /// The largest number of additional slots if the slots together have more than [`GROWTH_BYTES`].
 const WARM_SLOTS: usize = 4;
-/// The number of slots for large messages: few, to save cache and memory. With two slots, pins would be read for
-/// each message.
+/// The number of slots for large messages: few, to save cache and memory, but more than two, because pins would then
+/// be read for each message.
 const LARGE_SLOTS: usize = 3;
 /// The message size from which on a publisher begins with one slot, and adds one whenever all are in use: on loan, in
 /// the history, or held by readers. More slots would be resident memory in each process of the topic, and would save
@@ -33,10 +33,10 @@ const FIRST_SLOTS: usize = 2;
 /// The size in bytes of the group of small slots that is added at a time.
 pub(super) const GROWTH_BYTES: usize = 256 << 10;
 /// The largest number of discoveries for one loan, if readers come or go during each discovery. Each join and each
-/// leave makes at most one discovery necessary again.
+/// leave makes at most one further discovery necessary.
 const DISCOVERIES: usize = 100;
 
-/// A step by which a publisher without a free slot of the size may get a slot: each step treats one cause of the lack.
+/// A step by which a publisher without a free slot of the size may get one: each step removes one cause of the lack.
 type Step = fn(&mut Publisher, usize) -> Result<Option<Slot>>;
 
 /// The steps in the order in which they are tried, the cheapest first; the first slot that a step grants is used.
@@ -189,8 +189,9 @@ impl Publisher {
         self.allocate_slot(bytes)
     }
 
-    /// Makes a slot in the memory of samples that are kept only for deep readers, which must not stop the publisher.
-    /// The samples are given up step by step, so that the readers do not lose all of them for one new sample.
+    /// Makes a slot in the memory of samples that are kept only for readers with a larger depth than the publisher's:
+    /// such readers must not stop the publisher. The samples are given up step by step, so that the readers do not
+    /// lose all of them for one new sample.
     fn extra(&mut self, bytes: usize) -> Option<Slot> {
         let guaranteed = self.writer.retention.guaranteed;
         let mut extra = self.writer.history.retained().saturating_sub(guaranteed);
@@ -230,7 +231,8 @@ impl Publisher {
         retired
     }
 
-    /// The number of slots with which enough slots are free to read the readers' pins once for several messages.
+    /// The total number of slots that leaves enough slots free for several messages, so that the readers' pins are
+    /// read only once for them.
     fn useful_slots(&self, bytes: usize) -> usize {
         let history = &self.writer.history;
         if bytes >= GROWTH_BYTES {
@@ -298,8 +300,8 @@ impl Publisher {
     }
 }
 
-/// Allocates the first slots before a reader can look: readers map their pages when they match, and if there is no room
-/// for a message at all, the error comes here and not in the middle of a run.
+/// Allocates the first slots before a reader can find the publisher: readers map the pages of these slots when they
+/// match, and if there is no room for a message at all, the error comes here and not at a later loan.
 pub(super) fn first_slots(
     memory: &mut Memory,
     file: &PublisherFile,

@@ -1,5 +1,5 @@
-//! The samples that a subscription lost, and the time of the match: after the match, a lost sample counts as
-//! overwritten.
+//! The counts of samples that a subscription lost. A sample that is lost after the subscription was matched counts as
+//! overwritten, a sample lost before as `before_matched`.
 
 use super::Connection;
 use std::num::NonZeroU64;
@@ -11,7 +11,7 @@ pub struct Losses {
     /// samples for which the depth of a KEEP_LAST subscription, or the memory of publishers that left, had no room.
     pub overwritten: u64,
     /// Samples that left the history before the publisher had discovered the subscription. A late RELIABLE KEEP_ALL
-    /// subscription may take a few samples before such a gap, and has none after the match.
+    /// subscription may take a few samples, then miss some, but misses none after the match.
     pub before_matched: u64,
     /// Samples that were skipped because they were older than their publisher's lifespan.
     pub expired: u64,
@@ -26,7 +26,8 @@ impl Losses {
 }
 
 impl Connection {
-    /// Counts samples that the reader has passed, from `first` on.
+    /// Counts the `passed` samples from the sequence `first` on, which the reader skipped because they had left
+    /// the history.
     #[cold]
     pub(super) fn count_losses(&mut self, first: u64, passed: u64, losses: &mut Losses) {
         self.note_match(); // it may be new; samples that had left the history by then were lost before it
@@ -43,8 +44,9 @@ impl Connection {
         self.reader.seen_generation() >= self.joined_generation
     }
 
-    /// Notes the oldest sample at the match, for a gating reader: from the match on, the publisher keeps this sample
-    /// until the reader has taken it. For other readers the join has noted the oldest sample.
+    /// Stores the sequence of the oldest sample at the match in `kept_from`, for a gating reader (RELIABLE KEEP_ALL):
+    /// from the match on, the publisher keeps this sample until the reader has taken it. For other readers, the join
+    /// has stored it.
     #[cold]
     pub(super) fn note_match(&mut self) {
         if self.is_matched() {

@@ -36,8 +36,8 @@ use crate::{
 };
 use std::{num::NonZeroU64, ptr::NonNull, sync::Arc};
 
-/// A subscription's connection to a matched publisher. The alignment keeps false sharing away: the struct is
-/// written at each take, and a publisher of another thread may have its state beside it.
+/// A subscription's connection to a matched publisher. The alignment prevents false sharing: each take writes the
+/// struct, and memory beside it may hold the state of a publisher that another thread uses.
 #[repr(align(128))]
 pub(crate) struct Connection {
     pub(crate) mapping: Arc<PublisherMapping>,
@@ -46,10 +46,11 @@ pub(crate) struct Connection {
     pub(crate) record: Arc<OwnedRecord>,
     cell: &'static OrphanCell,
     uncommon: Option<Box<Uncommon>>,
-    /// The generation of the topic's readers that the join raised: once the publisher has seen it, it honours the pins.
+    /// The generation of the topic's readers after the join raised it: once the publisher has seen this generation,
+    /// the publisher honours this connection's pins.
     joined_generation: u64,
     /// The oldest sample of the publisher when the match was first seen or, if the publisher does not wait for this
-    /// reader, at the join. A sample from this one on that is lost counts as overwritten.
+    /// reader, at the join. A lost sample with this sequence or a later one counts as overwritten.
     kept_from: Option<NonZeroU64>,
     /// The oldest sample that was available at the join.
     first: u64,
@@ -74,8 +75,8 @@ impl Connection {
     /// The number of samples that became available since the join. The number may decrease for a moment when the
     /// publisher replaces its ring.
     pub(crate) fn received(&self) -> u64 {
-        // The newest sequence is read from the present ring: the head alone, to which a reader of a replaced ring is
-        // limited, is older.
+        // The newest sequence is read from the present ring: a reader of a replaced ring has only the publisher's
+        // `head`, which is older.
         let newest = self.mapping.newest().map_or(0, |(_, newest)| newest); // a take returns the error
         newest.max(self.reader.next - 1).saturating_add(1).saturating_sub(self.first)
     }
@@ -125,8 +126,8 @@ impl Connection {
         }
     }
 
-    /// Takes the inline sample that [`Reader::look`] found, the usual case; `None` if it was overwritten: then
-    /// [`Connection::take_entry`] takes.
+    /// Takes the inline sample that [`Reader::look`] found, the usual case; `None` if it was overwritten: the caller
+    /// then calls [`Connection::take_entry`].
     #[inline(always)]
     fn take_inline(&mut self, word: InlineWord, places: &mut Places) -> Option<Sample> {
         let place = places.unused();
@@ -219,7 +220,7 @@ impl Connection {
         Sample::new(place)
     }
 
-    /// The steps of a gating reader after it holds a sample.
+    /// The further steps of a take by a gating reader (RELIABLE KEEP_ALL) after the sample is held.
     #[inline]
     fn note_take(&mut self) {
         if self.is_gating() {
@@ -259,8 +260,8 @@ impl Connection {
     fn ring_blocked_publisher(&self) {
         let blocked = self.reader.blocked_publisher();
         if blocked != 0 {
-            // A number beyond the board's lines is taken modulo the number of lines: this only causes a
-            // superfluous ring.
+            // A number beyond the board's lines, of a corrupt publisher, is reduced modulo the number of lines: the
+            // ring is then superfluous, no more.
             self.record.memory.domain.board.bell(WaiterIndex(blocked as usize - 1)).ring();
         }
     }

@@ -13,7 +13,7 @@ use crate::{
     subscribe::owned_record::places::Places,
 };
 
-/// The order of the waiting samples of a list of connections, as of the last look.
+/// The order of the waiting samples of a list of connections when [`Order::oldest`] was last called.
 pub(crate) struct Order {
     /// The most samples that wait.
     depth: u64,
@@ -27,7 +27,7 @@ struct Ahead {
     /// The sequence of the newest sample.
     newest: u64,
     count: u64,
-    /// The time of the connection's oldest sample; `timed` is the sequence of this sample once its time was read.
+    /// The time of the connection's oldest waiting sample. It is valid if `timed` is the sequence of this sample.
     time_ns: u64,
     timed: u64,
 }
@@ -47,10 +47,10 @@ impl Order {
         }
     }
 
-    /// Finds the connection with the oldest sample, and skips the samples for which there is no room. Returns the index
-    /// of the connection and the time of the sample. The time is 0 if there is only one connection, and if the take has
-    /// an error to return. Costs two loads for each connection, and a look at the time of the next sample of each if
-    /// there are several. Samples with the same time come in the order of their publishers' keys.
+    /// Finds the connection with the oldest sample, and skips the samples for which there is no room. Returns the
+    /// index of the connection and the time of the sample. The time is 0 if there is only one connection, or if the
+    /// take will return an error. Costs two loads for each connection and, if there are several connections, a read
+    /// of the time of each one's next sample. Samples with the same time come in the order of their publishers' keys.
     pub(crate) fn oldest(
         &mut self,
         connections: &mut [Connection],

@@ -1,5 +1,5 @@
-//! A connection before its join: its record is there, but the publisher does not look for it yet. This module is on
-//! the control path.
+//! A connection before its join: its reader record exists, but the publisher does not look for the record yet. This
+//! module is on the control path.
 
 use super::{Connection, Losses};
 use crate::{
@@ -17,7 +17,7 @@ use crate::{
 };
 use std::{num::NonZeroU64, sync::Arc};
 
-/// The state and the depth in a subscription's record for a publisher that the subscription matches.
+/// The state and the depth that a subscription's reader record has for a publisher with a matching QoS.
 pub(crate) fn record_words(publisher: &Qos, subscription: &Qos) -> (u32, u32) {
     let is_keep_all = |qos: &Qos| qos.history == History::KeepAll && qos.reliability == Reliability::Reliable;
     let state = if is_keep_all(subscription) && is_keep_all(publisher) { READER_GATING } else { READER_ACTIVE };
@@ -25,8 +25,8 @@ pub(crate) fn record_words(publisher: &Qos, subscription: &Qos) -> (u32, u32) {
     (state, depth)
 }
 
-/// A connection before its join: its record exists, but the publisher does not look for it yet. Several such
-/// connections are made before the generation is raised once for all.
+/// A connection before its join: its reader record exists, but the publisher does not look for the record yet.
+/// Several such connections are made before the generation is raised once for all.
 pub(crate) struct PendingConnection {
     record: Arc<OwnedRecord>,
     start: Start,
@@ -37,9 +37,9 @@ pub(crate) struct PendingConnection {
 
 impl PendingConnection {
     /// Maps the publisher of the process with this id and makes the record, whose cursor requests all samples.
-    /// `endpoint` is the block of the subscription. With `is_older`, the publisher existed before the
-    /// subscription, which does not get the samples published until now. The error has the kind `NotFound` if the
-    /// publisher left meanwhile.
+    /// `endpoint` is the block of the subscription. With `is_older`, the publisher existed before the subscription,
+    /// so a VOLATILE subscription does not get the samples published until now. The error has the kind `NotFound` if
+    /// the publisher left meanwhile.
     pub(crate) fn new(
         (memory, endpoint): (&Arc<PlaceMemory>, EndpointBlock),
         process: &[u8; 16],
@@ -112,7 +112,8 @@ mod tests {
     };
 
     const BYTES: usize = 4096;
-    /// The number of kept samples, and of published samples: the ring has room for all published samples.
+    /// The number of samples that the publisher keeps (its depth). It publishes [`SENT`] samples, for all of which
+    /// the ring has entries.
     const KEPT: usize = 4;
     const SENT: u64 = 24;
 

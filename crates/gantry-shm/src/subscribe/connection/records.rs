@@ -22,8 +22,8 @@ const EXTENSIONS_PER_NEW_ONE: usize = 4;
 pub(super) type FreePin = (InRegion<AtomicU64>, &'static OrphanCell);
 
 impl Connection {
-    /// Returns an error if the limit of held samples is reached. A copied sample has no pin and does not count: its
-    /// publisher can use its memory again.
+    /// Returns an error if the limit of held samples is reached. A copied (inline) sample has no pin and does not
+    /// count, because it occupies no memory of its publisher.
     #[inline]
     pub(super) fn check_held(&self, places: &Places) -> Result<(), Box<Error>> {
         let limit = places.max_held_samples;
@@ -46,7 +46,7 @@ impl Connection {
         Some((pin_of(self.reader.record(), free_pin(self.reader.record())?), self.cell))
     }
 
-    /// Finds a free pin. Adds records if all pins are in use, or nearly all of a large number.
+    /// Finds a free pin. Adds records if all pins are in use or, of a large number of pins, nearly all.
     #[inline]
     pub(super) fn free_pin(&mut self, places: &Places) -> Result<FreePin, Box<Error>> {
         match self.first_free_pin().or_else(|| self.free_pin_of_extension()) {
@@ -72,7 +72,7 @@ impl Connection {
             let record = match domain.process.take_record(&domain.directory, key, READER_EXTENSION, 0) {
                 Ok(record) => record,
                 Err(_) if added > 0 => break,
-                // There may be a free pin that the search gave up before it reached.
+                // There may still be a free pin, because the search ends early if it finds few free pins.
                 Err(error) => return self.extensions().iter().find_map(pin_of_extension).ok_or(error.into()),
             };
             let owned = OwnedRecord::new(places.memory.clone(), self.mapping.clone(), record, self.record.endpoint);

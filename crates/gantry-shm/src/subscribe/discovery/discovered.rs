@@ -23,7 +23,7 @@ use std::{collections::HashSet, sync::Arc, task::Waker};
 /// Result of the discovery.
 #[derive(Default)]
 pub(crate) struct Discovered {
-    /// The generation of the topic's publishers to which this result belongs.
+    /// The generation of the topic's publishers for which this result was made.
     pub(crate) generation: Option<u64>,
     /// Counts the discoveries.
     pub(crate) version: u64,
@@ -47,18 +47,18 @@ pub(crate) struct Discovered {
     departures: u64,
     /// The reasons why publishers of the topic do not match, as sentences.
     pub(super) incompatible: Vec<String>,
-    /// The reasons why other processes could not be read or joined at the last look.
+    /// The reasons why publishers could not be read or joined at the last discovery, as sentences.
     pub(super) excluded: Vec<String>,
     /// The first failure to read or join an existing publisher.
     pub(crate) failure: Option<String>,
     /// The time of the next attempt to join publishers, CLOCK_MONOTONIC; `None` if all publishers could be joined.
     pub(super) retry_ns: Option<u64>,
-    /// The keys of the publishers that existed at the first look, and so before the subscription; `None` once all of
-    /// them are joined. The subscription existed before all other publishers, and takes their samples from the first
-    /// on.
+    /// The keys of the publishers that existed at the first discovery, and so before the subscription; `None` once
+    /// all of them are joined. The subscription existed before all other publishers, and takes their samples from the
+    /// first on.
     pub(super) older_publishers: Option<Vec<u64>>,
-    /// The part of [`Endpoints`] that was read: the epoch and the number of publishers. `None` if a publisher could
-    /// not be read or joined, so that all publishers are read again.
+    /// The part of the [`Endpoints`] list that was read: the epoch of the list and the number of its first
+    /// publishers. `None` if a publisher could not be read or joined, so that all publishers are read again.
     pub(super) looked_at: Option<(u64, usize)>,
     /// The number of joined publishers before the retry that is under way.
     pub(super) retried_with: Option<usize>,
@@ -81,8 +81,8 @@ pub(crate) struct Listener {
 
 /// A publisher that was joined.
 pub(super) struct Joined {
-    /// The reader record of the connection, which has the subscription's cursor; any thread may read it. While the
-    /// record is kept here, no other connection gets it.
+    /// The reader record of the connection, which has the subscription's cursor; any thread may read it. While this
+    /// reference exists, the record is not reused for another connection.
     pub(super) record: Arc<OwnedRecord>,
     pub(super) publisher: Arc<EndpointDescription>,
     /// Whether the publisher left or died.
@@ -147,7 +147,7 @@ impl Discovered {
         })
     }
 
-    /// Leaves out a publisher that could not be joined.
+    /// Notes why a publisher could not be joined; all publishers are then read again at the next discovery.
     pub(super) fn exclude_failed(&mut self, error: &Error) {
         self.looked_at = None;
         match error.is_not_found() {

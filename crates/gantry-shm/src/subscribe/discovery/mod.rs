@@ -44,8 +44,8 @@ pub(crate) struct PublisherDiscovery {
     block: EndpointBlock,
     /// The memory of the subscription's places, which its reader records keep alive.
     pub(crate) memory: Arc<PlaceMemory>,
-    /// Whether the subscription's user waits for an answer of the matched publishers: the control thread then notices
-    /// soon if one dies.
+    /// Whether the subscription's user waits for an answer of the matched publishers: the control thread then often
+    /// checks whether one of them died.
     pub(crate) polls_liveness: AtomicBool,
     /// The user's function that is called with each new reason in `mismatches`.
     pub(crate) mismatch_listener: OnceLock<MismatchListener>,
@@ -145,7 +145,8 @@ impl PublisherDiscovery {
         }
     }
 
-    /// Makes connections if publishers came or went, and returns the newest batch that is not joined yet.
+    /// Makes connections if publishers came or went, and returns the newest batch of connections that are not
+    /// joined yet.
     fn connect_new(&self, domain: &Arc<Domain>, discovered: &mut Discovered) -> Option<JoinBatch> {
         if discovered.is_closed {
             return None;
@@ -191,8 +192,8 @@ impl PublisherDiscovery {
         let mut mismatches = discovered.mismatches();
         let known = std::mem::replace(&mut discovered.announced, mismatches.clone());
         mismatches.retain(|why| !known.contains(why));
-        // The lock is released first: the woken task and the listener may lock the discovery, and if the lock were
-        // held during the system calls, a take would go on without the result.
+        // The lock is released first: the woken task and the listener may lock the discovery, and a take that finds
+        // the lock held during these system calls would continue without the new result.
         drop(guard);
         domain.prefault_grown(self.topic);
         waker.into_iter().for_each(Waker::wake);

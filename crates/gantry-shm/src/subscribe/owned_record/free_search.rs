@@ -1,9 +1,9 @@
 //! A search for a free item among many in use, such as pins or places, at a constant cost per search.
 
-/// The number of items that a round may check in vain, independently of the number of items.
+/// The number of items that a round over all items may find in use before [`LOOKS_PER_FREE`] applies.
 const CHEAP_LOOKS: usize = 64;
-/// A search over more items than [`CHEAP_LOOKS`] continues only while at least one of this number of checked
-/// items was free.
+/// A search begins a further round only if the last round found at least one free item for each of this number of
+/// items beyond [`CHEAP_LOOKS`].
 const LOOKS_PER_FREE: usize = 8;
 
 /// The state of the search. A search continues where the last search ended, because the items there were

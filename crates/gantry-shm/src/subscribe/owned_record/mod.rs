@@ -46,8 +46,8 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// An owned reader record, which is free again when this value is dropped. A pin of 0 is free. Control path: takes and
-/// releases use the memory that this value keeps, but do not read the value.
+/// An owned reader record, which is free again when this value is dropped. A pin whose value is 0 is free. Control
+/// path: takes and releases use the memory that this value keeps, but do not read the value.
 pub(crate) struct OwnedRecord {
     /// Keeps the pinned samples mapped.
     pub(crate) mapping: Arc<PublisherMapping>,
@@ -56,7 +56,7 @@ pub(crate) struct OwnedRecord {
     pub(crate) cell: &'static OrphanCell,
     /// The memory of the places of the samples; it also keeps the domain.
     pub(crate) memory: Arc<PlaceMemory>,
-    /// The endpoint block with the subscription's counters, which are valid for as long as the subscription keeps
+    /// The endpoint block with the subscription's counters; the block is valid for as long as the subscription keeps
     /// the connection.
     pub(crate) endpoint: EndpointBlock,
 }
@@ -77,8 +77,8 @@ impl OwnedRecord {
         &self.own.record
     }
 
-    /// Leaves the record to its samples, because the connection is about to drop it: the last sample frees the
-    /// record, or the connection does if there is no sample.
+    /// Leaves the record to its samples, because the connection is about to drop the record. The drop of the last
+    /// sample then frees it; without samples, the drop of the connection does.
     pub(crate) fn leave(self: &Arc<OwnedRecord>) {
         Orphan::Record(self.clone()).leave(self.cell);
     }

@@ -27,8 +27,8 @@ impl Orphan {
         }
     }
 
-    /// Leaves the memory to its samples: the last sample frees the memory, or this call does if there is
-    /// no sample (O2).
+    /// Leaves the memory to its samples: the drop of the last sample frees the memory; without samples, this call
+    /// does (O2).
     pub(super) fn leave(mut self, cell: &'static OrphanCell) {
         if !self.is_released() {
             lock(&cell.orphan, |orphan| *orphan = Some(self));
@@ -43,8 +43,8 @@ impl Orphan {
     }
 }
 
-/// The cell of one orphan. The flag is read at each release of a sample, but cells are seldom written, so several
-/// cells share a cache line.
+/// The cell of one orphan. Each release of a sample reads the flag, but cells are seldom written, so several cells
+/// may share a cache line without loss.
 #[derive(Default)]
 pub(crate) struct OrphanCell {
     /// A flag that is not 0 if there may be an orphan in the cell.
@@ -79,7 +79,8 @@ impl OrphanCell {
     }
 }
 
-/// Cells that are allocated together. They are aligned because a publisher's own memory may lie beside them.
+/// Cells that are allocated together. The alignment prevents false sharing with a publisher's private memory beside
+/// the block.
 #[repr(align(128))]
 struct CellBlock([OrphanCell; CELLS_PER_BLOCK]);
 

@@ -1,6 +1,6 @@
-//! Private memory for the samples that a subscription took. It consists of places, which the samples of all its
-//! publishers share. A place names the location of its sample, and has room for the copy of an inline sample, with
-//! the layout of a slot, so that samples of both kinds are read in the same way.
+//! Private memory for the samples that a subscription took: places, of which each taken sample uses one, whatever
+//! publisher it came from. A place names the location of its sample, and has room for the copy of an inline sample,
+//! with the layout of a slot, so that samples of both kinds are read in the same way.
 //!
 //! Invariant L1: a place belongs to one sample from the take that begins the place's use to the drop that ends it,
 //! which is the sample's last access to the place (pair 10 of `protocol`). Only the thread that takes begins a use.
@@ -22,8 +22,9 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// The number of publishers for which a subscription has a place before the first sample. Topics with more publishers
-/// carry parameters, logs and transforms, and most of their publishers publish rarely.
+/// The largest number of publishers for each of which a subscription has a place before the first sample. In
+/// ROS 2, topics with more publishers carry parameter events, logs and transforms, and most of these publishers
+/// publish rarely.
 const READY_PUBLISHERS: usize = 8;
 
 /// A cache line of a place.
@@ -83,7 +84,7 @@ impl Drop for PlaceMemory {
 /// Places that were allocated together.
 struct Block {
     /// A vector and not a box: moving a `Box` would assert that it is the only pointer to the lines, but the places
-    /// are pointers to them, too.
+    /// point to the lines, too.
     lines: Vec<CacheLine>,
     lines_per_place: usize,
 }
@@ -106,9 +107,9 @@ pub(super) struct PlaceBlocks {
 }
 
 impl PlaceBlocks {
-    /// Frees the blocks without a sample, and returns whether no block is left. No sample is taken any more, so an
-    /// unused place stays unused. A place that was found unused is not checked again; each call begins with the place
-    /// at which the last call found a sample.
+    /// Frees the blocks of which no sample uses a place, and returns whether no block is left. The subscription takes
+    /// no more samples, so an unused place stays unused and is not checked again: each call begins with the place
+    /// that the last call found in use.
     pub(super) fn are_unused(&mut self) -> bool {
         while let Some(block) = self.blocks.last_mut() {
             let mut places = block.places().skip(self.unused);
@@ -197,8 +198,8 @@ impl Places {
     /// Returns a place that no sample uses, for the next sample. Allocates if all places are in use.
     #[inline]
     pub(crate) fn unused(&mut self) -> NonNull<Place> {
-        // The first place is in the cache if few samples are held. If many samples are held, the place behind the
-        // one that was used last was released longest ago.
+        // The first place is in the cache if few samples are held. If many samples are held, the search begins after
+        // the place that it found last, because the places there were probably released longest ago.
         match self.places.first() {
             Some(&first) if Place::is_unused(first) => first,
             _ => self.unused_after_last(),
@@ -218,8 +219,8 @@ impl Places {
     /// The room in a place for the payload of a copy, which the caller writes.
     ///
     /// # Safety
-    /// [`Places::unused`] returned the place; since then no sample was made that uses it, nor [`Places::prepare`]
-    /// called, and neither happens while the result is used.
+    /// [`Places::unused`] returned the place. Since then, no sample that uses the place was made, and
+    /// [`Places::prepare`] was not called; neither happens while the result is used.
     #[inline]
     pub(crate) unsafe fn payload<'a>(&self, place: NonNull<Place>) -> &'a mut [u64] {
         // SAFETY: the payload of the copy follows the header in the place.

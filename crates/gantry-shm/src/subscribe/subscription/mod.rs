@@ -35,7 +35,7 @@ use std::sync::Arc;
 ///
 /// [`Subscription::take`] is on the data path: no allocation, no lock, no system call. The waits spin for a bounded
 /// time (not at all if only one CPU is usable), then sleep by a futex call. All other operations are on the control
-/// path, unless their documentation states otherwise. The struct is aligned for the same reason as `Publisher`.
+/// path, unless their documentation states otherwise. The alignment prevents false sharing with other endpoints.
 #[repr(align(128))]
 pub struct Subscription {
     participant: Arc<Participant>,
@@ -48,7 +48,7 @@ pub struct Subscription {
     /// Keeps it the topic's.
     _held: HeldTopic,
     pub(crate) discovery: Arc<PublisherDiscovery>,
-    /// The version of the discovery's result to which `connections` belong.
+    /// The version of the discovery's result from which `connections` were last updated.
     seen_version: u64,
     /// Whether a connection leads to a publisher that is gone.
     has_gone: bool,
@@ -73,7 +73,7 @@ impl Subscription {
     /// Creates a subscription and matches it with the present publishers.
     ///
     /// # Errors
-    /// A depth of 0 or beyond [`MAX_DEPTH`](crate::MAX_DEPTH), or no room.
+    /// A depth of 0 or beyond [`MAX_DEPTH`](crate::MAX_DEPTH); no room in shared memory.
     pub fn new(
         participant: Arc<Participant>,
         node: &str,
@@ -142,7 +142,8 @@ impl Subscription {
     /// The number of publishers that are matched now.
     ///
     /// # Errors
-    /// No publisher is matched, and there is one that could not be opened or mapped; as [`Subscription::take`].
+    /// No publisher is matched, because a publisher's file could not be opened or mapped; the
+    /// errors of [`Subscription::take`].
     pub fn publisher_count(&mut self) -> Result<usize> {
         self.domain.epoch.check()?;
         self.domain.reap_dead()?;
@@ -151,8 +152,8 @@ impl Subscription {
         Ok(self.matched_count())
     }
 
-    /// The publishers from which there may be something to take, at the last take or wait: matched publishers, and
-    /// publishers that are gone and not drained.
+    /// The publishers whose samples can be taken, as the last take or wait found them: matched publishers, and
+    /// publishers that left or died and still have samples to take.
     pub fn publishers(&self) -> impl Iterator<Item = Gid> {
         self.connections.iter().map(|connection| Gid(connection.mapping.gid))
     }
@@ -164,7 +165,8 @@ impl Subscription {
     }
 
     /// Sets whether the deaths of publishers' processes are noticed within milliseconds (`closely`) or only within a
-    /// second. With `closely`, one system call, unless an endpoint of this process has made this call shortly before.
+    /// second. With `closely`, the function makes one system call, unless an endpoint of this process has made it
+    /// shortly before.
     pub fn poll_liveness(&self, closely: bool) {
         self.discovery.polls_liveness.store(closely, SeqCst); // before the look at `is_polling`
         if closely && self.domain.epoch.is_current() {
@@ -178,8 +180,9 @@ impl Subscription {
         self.losses
     }
 
-    /// For each of [`Subscription::publishers`], the number of samples that left its history before they were taken, or
-    /// for which the depth had no room. Samples that had left the history before the join do not count.
+    /// For each of [`Subscription::publishers`], the number of its samples that left its history before they were
+    /// taken, or for which this subscription's depth had no room. Samples that had left the history before the join
+    /// do not count.
     pub fn lost_by_publisher(&self) -> impl Iterator<Item = (Gid, u64)> {
         self.connections.iter().map(|connection| (Gid(connection.mapping.gid), connection.lost))
     }
@@ -221,7 +224,8 @@ impl Subscription {
     }
 
     /// Calls `listener` with each reason of [`Subscription::mismatches`]: with the present reasons at once, and with
-    /// each later reason once, on the thread that finds it. Further calls have no effect: the first listener stays.
+    /// each later reason once, on the thread whose discovery finds it. Further calls have no effect: the first
+    /// listener stays.
     pub fn on_mismatch(&self, listener: impl Fn(&str) + Send + Sync + 'static) {
         let listener = self.discovery.mismatch_listener.get_or_init(|| Box::new(listener));
         self.mismatches().iter().for_each(|why| listener(why));
@@ -265,7 +269,8 @@ impl Subscription {
             self.has_gone = self.connections.iter().any(Connection::is_gone);
             if self.has_gone {
                 self.order.reset(self.connections.len());
-                // This call skips samples, and so drains publishers, although no sample is taken.
+                // This call may skip the last samples of publishers that are gone, whose connections can then
+                // be dropped.
                 self.order.oldest(&mut self.connections, &self.places, &mut self.losses);
             }
             let received = drop_surplus(&mut self.connections, &mut self.losses);

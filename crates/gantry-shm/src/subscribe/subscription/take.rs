@@ -10,21 +10,22 @@ use crate::{
 impl Subscription {
     /// Takes the next sample, in place; `None` if there is none now. If several publishers have samples, the oldest
     /// sample comes first. If more samples wait than the depth of a KEEP_LAST subscription, the oldest samples are
-    /// skipped and counted in [`Losses::overwritten`](crate::Losses::overwritten), as if one publisher had
-    /// overwritten them. Samples older than their publisher's lifespan are skipped and counted in
+    /// skipped and counted in [`Losses::overwritten`](crate::Losses::overwritten), as if a publisher had overwritten
+    /// them. Samples older than their publisher's lifespan are skipped and counted in
     /// [`Losses::expired`](crate::Losses::expired). With more than one publisher, a take looks at each publisher.
     ///
     /// # Errors
-    /// The memory of a publisher is corrupt (it is then left out for good); the limit of held samples is reached
-    /// ([`Subscription::set_max_held_samples`]); no room for more pins; the process forked.
+    /// The memory of a publisher is corrupt (no sample of this publisher is taken any more); the limit of held
+    /// samples is reached ([`Subscription::set_max_held_samples`]); no room for more pins; the process is a
+    /// forked child.
     ///
     /// # Real-time
-    /// When publishers came or went since the last call, or more samples are held than ever before (with many held
-    /// samples: nearly as many as ever before), the lists of publishers, pins and places grow or shrink here
-    /// (allocation; memory of drained publishers is unmapped). When a publisher's file has grown, one system call
-    /// reads its length; one system call wakes a publisher that waits for this subscription. The function and its
-    /// callees are inlined: a sample that is returned through memory would be loaded before its store is complete,
-    /// which is slow.
+    /// A call allocates or frees memory in two cases: publishers came or went since the last call (memory of
+    /// publishers that are gone is unmapped), or more samples are held than ever before (with many held samples:
+    /// nearly as many as ever before), so that more pins and places are needed. When a publisher's file has grown,
+    /// one system call reads its length; one system call wakes a publisher that waits for this subscription. The
+    /// function and its callees are inlined: a sample that is returned through memory would be loaded before its
+    /// store is complete, which is slow.
     #[inline(always)]
     pub fn take(&mut self) -> Result<Option<Sample>> {
         self.take_boxed().map_err(|error| *error)
@@ -65,8 +66,8 @@ impl Subscription {
         taken
     }
 
-    /// Drops the connection to a publisher with corrupt memory. The discovery keeps it as joined, so it is not joined
-    /// again.
+    /// Drops the connection to a publisher with corrupt memory. The discovery still lists the publisher as joined, so
+    /// it is not joined again.
     #[cold]
     fn exclude(&mut self, index: usize) {
         let received = self.connections.remove(index).received();
@@ -76,7 +77,8 @@ impl Subscription {
 
     /// The oldest sample of several publishers.
     fn take_of_several(&mut self) -> Result<Option<Sample>, Box<Error>> {
-        // The loop is bounded: a take that finds only expired samples may find new expired samples again and again.
+        // The loop is bounded, because new samples that have expired already may come as fast as this loop
+        // skips them.
         for _ in 0..=self.connections.len() {
             let oldest = self.order.oldest(&mut self.connections, &self.places, &mut self.losses);
             let Some((_, index)) = oldest else { break };
@@ -90,8 +92,8 @@ impl Subscription {
         Ok(None)
     }
 
-    /// Takes a sample of another publisher than `holder`, whose limit of held samples is reached; returns `error`,
-    /// which states this, if there is no such sample.
+    /// Takes a sample of a publisher other than `holder`, because the limit of held samples is reached for `holder`.
+    /// If there is no such sample, returns `error`, which states that limit.
     #[cold]
     fn take_of_others(&mut self, holder: usize, error: Box<Error>) -> Result<Option<Sample>, Box<Error>> {
         for index in (0..self.connections.len()).filter(|&index| index != holder) {
@@ -112,7 +114,7 @@ impl Subscription {
         self.places.max_held_samples = limit;
     }
 
-    /// Applies the result of the control thread, unless a discovery is under way.
+    /// Applies the result of the control thread's discovery, unless a discovery is under way.
     #[cold]
     fn try_apply_discovered(&mut self) {
         let discovery = self.discovery.clone();

@@ -43,8 +43,8 @@ impl Subscription {
     /// Waits until there is something to take; `false` if there was nothing within `timeout`.
     ///
     /// # Errors
-    /// The time is over, no publisher is matched, and the reason is a publisher that could not be opened or mapped, or
-    /// whose type or QoS do not match; as [`Subscription::take`].
+    /// The time is over, and no publisher is matched because a publisher could not be opened or mapped, or has
+    /// another type or an incompatible QoS; the errors of [`Subscription::take`].
     pub fn wait(&mut self, timeout: Duration) -> Result<bool> {
         match self.wait_or(timeout, |_| false) {
             Ok(false) => self.mismatch().map_or(Ok(false), Err),
@@ -62,12 +62,13 @@ impl Subscription {
         waiter.set_busy_wait(on);
     }
 
-    /// Waits until there is something to take, or [`Subscription::publishers`] changed; `false` if neither happened
-    /// within `timeout`. It suits a caller that waits for an answer of the present publishers.
+    /// Waits until there is something to take, or [`Subscription::publishers`] changed; `false` if neither
+    /// happened within `timeout`. The function suits a caller that waits for an answer from the publishers that
+    /// are matched now.
     ///
     /// # Errors
-    /// The time is over, no publisher is matched, and the reason is a publisher that could not be opened or mapped; the
-    /// process forked; no waiter could be set up.
+    /// The time is over, and no publisher is matched because a publisher could not be opened or mapped; the process
+    /// forked; no waiter could be set up.
     pub fn wait_for_change(&mut self, timeout: Duration) -> Result<bool> {
         let version = self.connections_version;
         self.wait_or(timeout, |this| this.connections_version != version)
@@ -146,10 +147,10 @@ impl Subscription {
         has_mismatch.then(|| self.domain.mismatch(self.description())).flatten()
     }
 
-    /// A descriptor that is readable while there is something to take (rarely also shortly after the take), for
-    /// epoll and poll; call [`Subscription::take`] until it returns `None` before waiting for the descriptor again.
-    /// Unlike [`Subscription::wait`], each burst of samples is announced by the control thread, which costs an
-    /// additional hop.
+    /// A descriptor that is readable while there is something to take (rarely also shortly after the take), for epoll
+    /// and poll; call [`Subscription::take`] until it returns `None` before waiting for the descriptor again. The
+    /// control thread makes the descriptor readable, once for each burst of samples, so samples come one thread
+    /// switch later than with [`Subscription::wait`].
     ///
     /// # Errors
     /// No descriptor could be made; the process forked.
@@ -168,8 +169,8 @@ impl Subscription {
     }
 
     /// Sets the waker that is woken once, when there is something to take or publishers came or went; the waker is
-    /// woken at once if there is something now. The control thread wakes the task, which costs an additional hop, as
-    /// for [`Subscription::descriptor`]. With `None`, no task is woken any more.
+    /// woken at once if there is something now. The control thread wakes the task, which costs an additional thread
+    /// switch, as with [`Subscription::descriptor`]. With `None`, no task is woken any more.
     ///
     /// # Errors
     /// The process forked.
