@@ -167,8 +167,8 @@ impl Callbacks {
         lock(&self.list).group_callbacks(group).next().is_some()
     }
 
-    /// Gives the node to an executor, which is woken when the list of callbacks changes; `false` if another
-    /// executor has it.
+    /// Gives the node to an executor, which is woken when the list of callbacks changes. Returns `false` if
+    /// another executor has the node.
     pub(crate) fn attach_executor(&self, executor: &Waker) -> bool {
         let mut list = lock(&self.list);
         let is_free = list.executor.is_none();

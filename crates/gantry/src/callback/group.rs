@@ -33,7 +33,7 @@ pub(crate) struct Group {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ThreadOptions {
     pub(crate) policy: Option<SchedulingPolicy>,
-    /// The CPUs on which the thread may run; if the list is empty, they are inherited.
+    /// The CPUs on which the thread may run; if the list is empty, it inherits the CPUs of the thread that spins.
     pub(crate) cpus: Vec<usize>,
 }
 

@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 pub(super) struct KeptOrder {
     /// The keys and places of the values that the executor keeps until it runs the callback with them.
     queue: VecDeque<(EventKey, usize)>,
-    /// The places of values that an executor kept and did not run: these values are taken first.
+    /// The places of values that an executor kept and did not run: the next takes return these values first.
     returned: VecDeque<usize>,
     free: Vec<usize>,
     /// The number of places.
@@ -60,7 +60,7 @@ impl KeptOrder {
         Some(place)
     }
 
-    /// Puts back all values of the queue: they come before the values that were put back earlier.
+    /// Puts back all values of the queue: the next takes return them before the values that were put back earlier.
     pub(super) fn return_queued(&mut self) {
         while let Some((_, place)) = self.queue.pop_back() {
             self.returned.push_front(place);

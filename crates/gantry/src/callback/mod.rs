@@ -83,7 +83,7 @@ impl Callback {
         lock(&self.inner)
     }
 
-    /// As [`Callback::lock`]; `None` while the callback runs.
+    /// Locks the source and the closure without blocking; returns `None` while the callback runs.
     pub(crate) fn try_lock(&self) -> Option<MutexGuard<'_, Box<dyn AnyCallback>>> {
         try_lock(&self.inner)
     }

@@ -14,7 +14,7 @@ use std::sync::atomic::{
 const IDLE: u8 = 0;
 /// The closure runs.
 const RUNNING: u8 = 1;
-/// The callback was removed while the closure ran; the thread that runs the closure drops it.
+/// The callback was removed while the closure ran; the thread that runs the closure drops the closure.
 const REMOVED_WHILE_RUNNING: u8 = 2;
 /// The thread that removed the callback drops its closure.
 const REMOVED: u8 = 3;
@@ -50,7 +50,7 @@ impl RunState {
         matches!(self.state.load(Acquire), REMOVED | REMOVED_WHILE_RUNNING)
     }
 
-    /// Whether the thread that ran the closure has to drop it, because the callback was removed during the run.
+    /// Whether the thread that ran the closure must drop the closure, because the callback was removed during the run.
     pub(super) fn is_left_to_run(&self) -> bool {
         self.state.load(Acquire) == REMOVED_WHILE_RUNNING
     }

@@ -11,7 +11,7 @@ use crate::{
 use std::{sync::Arc, task::Waker};
 
 /// A handle to an executor, for other threads and for callbacks, also while the executor spins. Clones are handles to
-/// the same executor. A handle does not keep the executor.
+/// the same executor. A handle does not keep the executor alive.
 #[derive(Clone)]
 pub struct ExecutorHandle {
     pub(super) signal: Arc<WakeSignal>,

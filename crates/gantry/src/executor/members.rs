@@ -143,7 +143,7 @@ impl Members {
         Ok(())
     }
 
-    /// Removes a member, if it is in the list, and wakes the executor, so that it releases the member.
+    /// Removes a member, if it is in the list, and wakes the executor, so that the executor releases the member.
     pub(crate) fn remove(&self, member: &Member, signal: &WakeSignal) {
         let mut list = lock(&self.list);
         let Some(index) = list.members.iter().position(|other| other.is(member)) else { return };

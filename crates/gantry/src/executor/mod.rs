@@ -93,7 +93,7 @@ pub trait Executor: ExecutorSteps {
         self.spin_while(None, None)
     }
 
-    /// Waits until a callback may run, and runs one; `false` after `timeout` or a cancel.
+    /// Waits until a callback may run, and runs one callback; returns `false` after `timeout` or a cancel.
     ///
     /// # Errors
     /// As [`Executor::spin`].

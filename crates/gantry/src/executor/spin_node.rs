@@ -21,7 +21,7 @@ pub fn spin_some(node: &Node) -> Result<usize> {
     executor_of(node)?.spin_some(Duration::ZERO)
 }
 
-/// Runs the callbacks of a node until none has anything to do, as [`Executor::spin_all`] does. Each call makes an
+/// Runs the callbacks of a node until no callback has anything to do, as [`Executor::spin_all`] does. Each call makes an
 /// executor.
 ///
 /// # Errors

@@ -24,7 +24,7 @@ pub trait ExecutorSteps {
         take(&mut self.ready_queue().deferred).finish();
     }
 
-    /// Runs one of the gathered callbacks; `false` if none is left.
+    /// Runs one of the gathered callbacks; returns `false` if no gathered callback is left.
     fn step(&mut self) -> bool;
 
     /// Runs callbacks while `goes_on` holds, until the deadline or a cancel.
@@ -60,7 +60,7 @@ pub(super) fn spin_on_this_thread<E: ExecutorSteps + ?Sized>(
     within_spin(executor, |executor| {
         let signal = executor.ready_queue().signal.clone();
         loop {
-            // Gathering takes the notification of a thread that made the condition true, so the condition is checked
+            // Gathering clears the notification of a thread that made the condition true, so the condition is checked
             // after the gathering.
             executor.gather_unlocked();
             let is_late = is_past(deadline); // before the check: a condition that holds at the deadline counts
@@ -128,7 +128,7 @@ pub(super) fn is_past(deadline: Option<Instant>) -> bool {
     deadline.is_some_and(|deadline| Instant::now() >= deadline)
 }
 
-/// The end of a time from now; `None` if no clock can represent that time.
+/// The time at which `timeout` from now ends; `None` if an `Instant` cannot represent it.
 pub(super) fn deadline_after(timeout: Duration) -> Option<Instant> {
     Instant::now().checked_add(timeout)
 }

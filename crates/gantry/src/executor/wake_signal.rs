@@ -26,7 +26,7 @@ pub(crate) struct WakeSignal {
     gatherings: AtomicUsize,
     /// The callbacks that were notified since the last gathering, each callback once.
     notified: Mutex<Vec<Arc<CallbackWaker>>>,
-    /// The bell on which the executor sleeps; `None` while it has no node.
+    /// The bell on which the executor sleeps; `None` while the executor has no node.
     bell: Mutex<Option<Bell>>,
 }
 
@@ -41,7 +41,7 @@ impl WakeSignal {
         self.is_canceled.load(Acquire) || context::is_shut_down()
     }
 
-    /// Ends the effect of a cancel: the next spin is not canceled.
+    /// Clears a cancel that took effect, so that the next spin is not canceled.
     pub(crate) fn reset_cancel(&self) {
         self.is_canceled.store(false, Relaxed);
     }

@@ -103,7 +103,7 @@ impl EventQueue {
     }
 
     /// Takes the values that are older than this call, and at most as many as a history can hold: otherwise a fast
-    /// publisher could keep the executor here.
+    /// publisher could keep the executor in this loop.
     fn enqueue_all(&mut self, index: usize) {
         let now_ns = monotonic_ns();
         for _ in 0..MAX_DEPTH {
