@@ -54,8 +54,8 @@ fn the_topics_have_rates_lag_losses_and_memory() {
     assert!(lines[0].starts_with("gantry top  domain 0  1 processes  2 topics"), "{}", lines[0]);
     assert_eq!(words(&lines[1]), ["TOPICv", "HZ", "BYTES/S", "PUB", "SUB", "LAG", "LOST", "MEMORY"]);
     let image = words(line(&lines, "/front/camera/image_raw"));
-    // Of 31 images, 28 left the history of depth 2 before the viewer took the next one, and the viewer has not
-    // taken the last one.
+    // The topic had 31 images: 28 left the history of depth 2 before the viewer took the next one, and the viewer
+    // has not taken the last one.
     assert_eq!(image[..8], ["/front/camera/image_raw", "31.0", "9.3", "MB", "1", "1", "1", "28"]);
     let scan = words(line(&lines, "/scan"));
     assert_eq!(scan[..7], ["/scan", "40.0", "320", "B", "1", "0", "0"]);
