@@ -21,8 +21,8 @@ pub fn spin_some(node: &Node) -> Result<usize> {
     executor_of(node)?.spin_some(Duration::ZERO)
 }
 
-/// Runs the callbacks of a node until no callback has anything to do, as [`Executor::spin_all`] does. Each call makes an
-/// executor.
+/// Runs the callbacks of a node until no callback has anything to do, as [`Executor::spin_all`] does. Each call makes
+/// an executor.
 ///
 /// # Errors
 /// As [`Executor::add_node`] and [`Executor::spin`].

@@ -46,7 +46,7 @@ macro_rules! common_methods {
             tracker.server_count(requests)
         }
 
-        /// Waits until a server is matched; `false` after `timeout`.
+        /// Waits until a server is matched; returns `false` after `timeout`.
         ///
         /// # Errors
         /// The time is over and there is a server of another type
