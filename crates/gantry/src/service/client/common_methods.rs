@@ -23,7 +23,7 @@ macro_rules! common_methods {
             request.client_gid == self.tracker.gid && self.tracker.give_up(request.sequence)
         }
 
-        /// The number of requests that are neither answered nor given up.
+        /// The number of requests that were neither answered nor given up.
         #[must_use]
         pub fn pending_requests(&self) -> usize {
             self.tracker.pending()
