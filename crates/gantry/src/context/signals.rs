@@ -18,9 +18,9 @@ use std::{
     thread,
 };
 
-/// The flag that the next signal is not caught. It is set when a shutdown begins, and until the thread runs.
+/// The flag by which the next signal ends the process. It is set when a shutdown begins, and until the thread runs.
 static IS_LAST: OnceLock<Arc<AtomicBool>> = OnceLock::new();
-/// The mark that the thread that shuts down was started.
+/// Set once the thread that shuts the program down was started.
 static IS_SERVED: OnceLock<()> = OnceLock::new();
 
 /// Makes the next signal start a shutdown. After an error, signals have their default actions. The caller holds a lock.

@@ -90,7 +90,7 @@ impl<E> Events<E> {
         Ok(events)
     }
 
-    /// Takes the next event; `None` if there is none now.
+    /// Takes the next event; returns `None` if no event waits.
     ///
     /// # Errors
     /// Other processes' endpoints cannot be read; the process forked.

@@ -41,7 +41,7 @@ impl WakeSignal {
         self.is_canceled.load(Acquire) || context::is_shut_down()
     }
 
-    /// Clears a cancel that took effect, so that the next spin is not canceled.
+    /// Clears the cancel, so that the next spin is not canceled.
     pub(crate) fn reset_cancel(&self) {
         self.is_canceled.store(false, Relaxed);
     }

@@ -9,7 +9,7 @@ use gantry_shm::{EndpointDescription, Role};
 
 impl Node {
     /// The topics that a node publishes, with their types; without the topics of services. `node` is the full name,
-    /// as `/left/eye`; nodes with the same name count as one node.
+    /// such as `/left/eye`; nodes with the same name count as one node.
     ///
     /// # Errors
     /// There is no node with this name; the domain cannot be read; the process forked.
@@ -17,7 +17,7 @@ impl Node {
         self.names_and_types_by_node(node, Role::Publisher, topic)
     }
 
-    /// The topics to which a node subscribes, as [`Node::publisher_names_and_types_by_node`].
+    /// The topics to which a node subscribes, in the form of [`Node::publisher_names_and_types_by_node`].
     ///
     /// # Errors
     /// As that method.

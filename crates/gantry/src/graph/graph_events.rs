@@ -106,7 +106,7 @@ impl GraphEvents {
         Ok(GraphEvents { participant, changes, is_changed: false, known, found: VecDeque::new() })
     }
 
-    /// Takes the next change; `None` if there is none now.
+    /// Takes the next change; returns `None` if no change waits.
     ///
     /// # Errors
     /// The domain cannot be read; the process forked.

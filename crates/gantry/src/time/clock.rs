@@ -41,7 +41,7 @@ pub(crate) struct Jump {
     pub(crate) is_other_source: bool,
 }
 
-/// A listener for jumps of a clock: a timer, which must adapt to them.
+/// A listener for jumps of a clock: a timer, which must adapt to the jumps.
 pub(crate) trait JumpListener: std::fmt::Debug + Send + Sync {
     /// Adapts the listener to the jump; returns the wakers that the caller must call.
     fn time_jumped(&self, jump: Jump) -> Vec<Waker>;
@@ -221,7 +221,7 @@ pub(crate) fn monotonic_ns() -> u64 {
     read(ClockId::Monotonic)
 }
 
-/// CLOCK_MONOTONIC as of a few milliseconds ago at most, which is cheaper to read.
+/// CLOCK_MONOTONIC_COARSE: at most a few milliseconds behind CLOCK_MONOTONIC, and cheaper to read.
 #[inline]
 pub(crate) fn coarse_ns() -> u64 {
     read(ClockId::MonotonicCoarse)

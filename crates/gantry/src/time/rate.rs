@@ -48,7 +48,7 @@ impl Rate {
     /// Makes a rate of `rate_hz` rounds a second on the steady clock; the first round ends one period from now.
     ///
     /// # Errors
-    /// A rate that is not above 0 and finite, or above 1e9.
+    /// `rate_hz` is not above 0, not finite, or above 1e9.
     pub fn new(rate_hz: f64) -> Result<Rate> {
         match Duration::try_from_secs_f64(1.0 / rate_hz) {
             Ok(period) if !period.is_zero() => Rate::with_clock(&Clock::steady(), period),

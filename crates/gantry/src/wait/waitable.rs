@@ -56,7 +56,7 @@ pub trait TakeSource: Waitable {
     /// The type of a value.
     type Taken;
 
-    /// Takes the next value; `None` if there is none now.
+    /// Takes the next value; returns `None` if no value waits.
     ///
     /// # Errors
     /// As the method of the type that takes.

@@ -23,7 +23,7 @@ macro_rules! common_methods {
             request.client_gid == self.tracker.gid && self.tracker.give_up(request.sequence)
         }
 
-        /// The number of requests that are neither answered nor given up.
+        /// The number of requests that were neither answered nor given up.
         #[must_use]
         pub fn pending_requests(&self) -> usize {
             self.tracker.pending()
@@ -46,7 +46,7 @@ macro_rules! common_methods {
             tracker.server_count(requests)
         }
 
-        /// Waits until a server is matched; `false` after `timeout`.
+        /// Waits until a server is matched; returns `false` after `timeout`.
         ///
         /// # Errors
         /// The time is over and there is a server of another type

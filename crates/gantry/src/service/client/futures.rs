@@ -7,7 +7,7 @@ use std::{
     task::{Context, Poll, Waker},
 };
 
-/// A future of the outcome of one request. Dropping it gives up the request.
+/// A future of the outcome of one request. Dropping the future gives up the request.
 pub(super) struct OutcomeFuture<'a> {
     tracker: &'a mut RequestTracker,
     sequence: u64,

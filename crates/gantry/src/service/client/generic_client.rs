@@ -22,8 +22,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A client that calls a service with bytes, as [`Client`](crate::Client) does with messages. It belongs to one
-/// thread at a time.
+/// A client that calls a service with bytes, as [`Client`](crate::Client) does with messages. A client belongs to
+/// one thread at a time.
 ///
 /// Requests and responses are CDR bodies, as for a [`GenericPublisher`]. Gantry does not check that the bytes are
 /// messages of the described types.
@@ -79,7 +79,7 @@ impl Node {
 
 impl GenericClient {
     /// Sets whether a request needs a server when it is sent (the default, `true`). `false` is ROS 2's rule, for a
-    /// binding that keeps its own list of pending requests. Set it before the first request. With `false`:
+    /// binding that keeps its own list of pending requests. Call this before the first request. With `false`:
     /// - A request without a server reaches no process and is lost.
     /// - This client has no pending requests: their number has no bound, and no error reports a request that will not
     ///   be answered.

@@ -134,7 +134,7 @@ impl<S: ServiceType> Client<S> {
         Ok(self.tracker.track(sequence))
     }
 
-    /// Takes the next response to a request of this client, in place; `None` if there is none now. [`Response::id`]
+    /// Takes the next response to a request of this client, in place; `None` if no response waits. [`Response::id`]
     /// is the request's id.
     ///
     /// # Errors

@@ -53,7 +53,7 @@ impl PendingRequests {
         self.requests.push_back(PendingRequest { sequence, servers, server_count, state: State::Waiting });
     }
 
-    /// Removes a request that was answered or given up; `None` if it ended before.
+    /// Removes a request that was answered or given up; returns `None` if the request ended before.
     #[inline]
     pub(crate) fn remove(&mut self, sequence: u64) -> Option<PendingRequest> {
         let index = self.requests.binary_search_by_key(&sequence, |request| request.sequence).ok()?;

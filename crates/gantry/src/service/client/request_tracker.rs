@@ -350,7 +350,7 @@ impl RequestTracker {
         Err(waited)
     }
 
-    /// Gives up a request; `false` if the request has ended already.
+    /// Gives up a request; returns `false` if the request has ended already.
     pub(super) fn give_up(&mut self, sequence: u64) -> bool {
         let was_pending = self.pending.remove(sequence).is_some();
         self.requests_ended();

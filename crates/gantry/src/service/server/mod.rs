@@ -146,7 +146,7 @@ impl CallbackGroup {
 }
 
 impl<S: ServiceType> Service<S> {
-    /// Takes the next request, in place; `None` if there is none now. If several clients have requests, the oldest
+    /// Takes the next request, in place; `None` if no request waits. If several clients have requests, the oldest
     /// request comes first. A sample that is not a valid request gets no answer and is passed over:
     /// [`Service::malformed_requests`] counts it, and the log names the first, the tenth, the hundredth such
     /// sample and so on.…
