@@ -32,5 +32,5 @@ fn durations_become_durations_and_back_unless_they_are_negative() {
     assert_eq!(time::Duration::try_from(Duration { sec: 3, nanosec: 5 }), Ok(duration));
     assert_eq!(Duration::from(time::Duration::MAX), Duration { sec: i32::MAX, nanosec: 999_999_999 });
     let negative = time::Duration::try_from(Duration { sec: -1, nanosec: 999_999_999 }).unwrap_err();
-    assert!(std::string::ToString::to_string(&negative).contains("-1 s and 999999999 ns"));
+    assert!(negative.to_string().contains("-1 s and 999999999 ns"));
 }
