@@ -4,7 +4,7 @@ unsafe extern "C" {
     fn DefaultHandler();
 }
 
-/// The handler of the receiver's interrupt, the only enabled interrupt.
+/// The table, with the entry of the UART's receive interrupt, the only enabled interrupt.
 // SAFETY: cortex-m-rt, with its feature `device`, expects the table under this name in this section.
 #[unsafe(link_section = ".vector_table.interrupts")]
 // SAFETY: as above; no other symbol has this name.

@@ -18,7 +18,7 @@ use zenoh::{Config, Session, Wait, sample::SampleKind};
 pub const STRING: &str =
     "std_msgs::msg::dds_::String_/RIHS01_df668c740482bbd48fb39d76a70dfd4bd59db1288021743503259e948f6b1a18";
 
-/// The network's name in the status of bridges and in the marks of far nodes.
+/// The network's name, as bridges have it in their status and in the name of the RMW of far nodes.
 pub fn network() -> &'static str {
     "zenoh"
 }

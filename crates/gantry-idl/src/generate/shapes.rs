@@ -16,8 +16,8 @@ pub(super) struct Shape {
     pub(super) borrows: bool,
     /// Whether the shape has type parameters: a list has elements with shapes, which any iterator can give.
     pub(super) is_generic: bool,
-    /// Whether a view converts to the shape as an owned message does. The texts of a view are `&str`, but its wide
-    /// texts are not.
+    /// Whether a view converts to the shape, as an owned message always does. A view with wide texts does not, because
+    /// they are no `&str`.
     pub(super) from_view: bool,
 }
 

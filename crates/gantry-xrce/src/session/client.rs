@@ -232,7 +232,7 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> ClientSession<O, I, A, 
         Ok(DataSlot::new(slot, SubmessageId::WRITE_DATA, ObjectRequest { request, object }))
     }
 
-    /// Takes a message of the transport, which may have any bytes.
+    /// Processes a message that the transport received. The message may have any bytes.
     pub fn receive(&mut self, message: &[u8], now: Instant, handle: &mut dyn FnMut(ClientEvent<'_>)) {
         let header = match parse(message) {
             Ok((header, _)) => header,

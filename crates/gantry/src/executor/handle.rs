@@ -65,8 +65,8 @@ impl ExecutorHandle {
         self.members.remove(&Member::Node(node.clone()), &self.signal);
     }
 
-    /// As [`Executor::add_callback_group`](crate::Executor::add_callback_group). An executor that spins runs the
-    /// group's callbacks at once.
+    /// As [`Executor::add_callback_group`](crate::Executor::add_callback_group). If the executor
+    /// is spinning, the group takes effect immediately.
     ///
     /// # Errors
     /// As that method.

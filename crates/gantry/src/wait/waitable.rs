@@ -59,7 +59,7 @@ pub trait TakeSource: Waitable {
     /// Takes the next value; returns `None` if no value waits.
     ///
     /// # Errors
-    /// As the method of the type that takes.
+    /// The errors of the method of this type that takes.
     fn take_next(&mut self) -> Result<Option<Self::Taken>>;
 
     /// The memory that the value occupies, for a queue that limits the memory of its values.

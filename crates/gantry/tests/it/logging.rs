@@ -309,7 +309,7 @@ fn a_level_that_is_set_later_counts_for_the_hint_about_a_neighbour() {
     child.finish();
 }
 
-/// The log blocks in the warning about a slow callback until this callback is dropped, which this thread does.
+/// The log function blocks in the warning about a slow callback, until this thread has dropped the slow callback.
 fn end_while_the_log_blocks(topic: &str) {
     let ((blocks, blocked), (owned, dropped)) = (channel(), channel::<()>());
     let dropped = Mutex::new(dropped);

@@ -27,7 +27,7 @@ pub struct MessageInPlace {
     in_place: Vec<(usize, usize)>,
 }
 
-/// Whether a step of the program is a sequence that may lie in place.
+/// Whether a step of the program is a sequence whose elements may stay in the bytes of the sample.
 fn may_lie_in_place(step: &Step) -> bool {
     matches!(&step.action, Action::Sequence { sequence, item: Item::Block { is_bool: false, .. }, .. } if sequence.may_point())
 }

@@ -5,7 +5,7 @@ use gantry::Node;
 use gantry_msgs::example_interfaces::srv::{AddTwoInts, AddTwoInts_Response};
 use std::time::Duration;
 
-/// Answers requests until the coordinator ends the process: in turn in place and by copying.
+/// Answers requests, alternately in place and by copying, until the coordinator ends the process.
 pub fn run() -> AnyResult<()> {
     let mut service = Node::new(&format!("server_{}", std::process::id()))?.create_service::<AddTwoInts>(SERVICE)?;
     let end = until_told();

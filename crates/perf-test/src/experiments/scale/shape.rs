@@ -8,8 +8,9 @@ use serde_json::{Value, json};
 /// The distance between the topics of a node's successive subscriptions, in nodes. The number is prime, so that all
 /// topics have about the same number of subscriptions.
 const STRIDE: usize = 7;
-/// The message type if a topic has no payload size, and the type if it has one.
+/// The message type of topics without a payload size.
 const SMALL_MESSAGE: &str = "stamped3_float32";
+/// The message type of topics with a payload size.
 const SIZED_MESSAGE: &str = "stamped_vector";
 
 /// The shape of a generated topology.

@@ -15,7 +15,7 @@ const TIMER_COLUMNS: [&str; 8] = ["timer of", "node", "Hz", "n", "period: min", 
 /// The line about dropped messages.
 const DROPPED: &str = "  dropped: messages that a subscription on the way of the chain did not receive; the end of a chain is a callback that has the message";
 
-/// The tables as lines of text, each followed by an empty line; no lines without chains.
+/// The lines of the tables, with an empty line after each table. Empty if the run has no chains.
 pub fn lines(plans: &BTreeMap<Endpoint, &EndpointPlan>, summary: &Summary) -> Vec<String> {
     if summary.chains.is_empty() {
         return Vec::new();

@@ -1,5 +1,5 @@
-//! The speed of writing and reading, compared with a copy of the same size, for types of a ROS 2 in C++. Run it by
-//! hand, with optimisation: `cargo test --release -p rmw-gantry speed -- --ignored --nocapture`.
+//! The speed of serialising and deserialising C++ messages of an installed ROS 2, compared with a copy of the same
+//! size. Run it by hand, with optimisation: `cargo test --release -p rmw-abi speed -- --ignored --nocapture`.
 
 use super::{
     super::MessageType,
