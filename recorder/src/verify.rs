@@ -42,6 +42,9 @@ struct Report {
 
 impl Arguments {
     /// Prints the damages of the bag.
+    ///
+    /// # Errors
+    /// The bag cannot be read, or is damaged.
     pub fn run(self, output: Output) -> Result<()> {
         let bag = Bag::open(&self.bag)?;
         let mut report = Report { files: bag.files.len(), ..Report::default() };

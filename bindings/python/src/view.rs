@@ -39,6 +39,7 @@ type Info = (u64, u64, u64, [u8; 16], usize, Option<([u8; 16], u64)>);
 impl View {
     /// The view of a whole message. Checks all bytes.
     ///
+    /// # Errors
     /// The bytes are not a message of the type; the holder is returned with the error.
     pub fn new(holder: Holder, schema: Arc<Schema>) -> Result<View, (Holder, String)> {
         let position = match holder.body() {

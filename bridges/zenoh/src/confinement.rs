@@ -21,6 +21,7 @@ const LOCAL_TRANSPORTS: [&str; 2] = ["unixsock-stream/", "unixpipe/"];
 /// session's configuration (JSON) names. The network is not restricted, because peers send each other their
 /// addresses. Returns whether the kernel can do this.
 ///
+/// # Errors
 /// The configuration names a file that cannot be examined, or the kernel refuses the rules.
 pub fn confine(configuration: &str) -> Result<bool, RulesetError> {
     let mut strings = Vec::new();

@@ -31,6 +31,7 @@ impl Reader {
 
     /// Reads one message and passes it to `reader`.
     ///
+    /// # Errors
     /// The reason, as a sentence: the bytes are not a message of perf_test, or have another length.
     pub fn read(&mut self, arrival: &Arrival, reader: &mut dyn FnMut(&Taken<'_>)) -> Result<(), String> {
         let Arrival { arrived_ns, sample } = arrival;

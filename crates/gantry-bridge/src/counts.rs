@@ -3,6 +3,8 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// The numbers of samples of one topic or service in one direction. Each counter only grows.
+///
+/// Relaxed everywhere: no other data depends on a counter.
 #[derive(Debug, Default)]
 pub struct Counts {
     carried: AtomicU64,

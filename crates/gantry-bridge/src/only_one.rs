@@ -41,6 +41,12 @@ pub enum AnotherBridge {
 }
 
 /// Takes the place of the only bridge of a domain to `network` (one word).
+///
+/// An established bridge is always seen: a newcomer looks before and after it adds its own node, and retreats if it
+/// sees another one.
+///
+/// # Errors
+/// There is one already, or the domain cannot be joined.
 pub fn only_bridge(domain_id: u32, network: &str, is_hub: bool) -> Result<Place, AnotherBridge> {
     let name = format!("{BRIDGE_NODE}{network}");
     let participant = Participant::join(domain_id).map_err(gantry::Error::from)?;

@@ -28,6 +28,7 @@ impl StatusPublisher {
     /// Publishes a status after it has set the status's topics. `waiting` has the number of samples that wait for
     /// the network, by topic.
     ///
+    /// # Errors
     /// There is no room in shared memory.
     pub fn publish(
         &mut self,

@@ -67,6 +67,9 @@ impl<'a, S: gantry_cdr::Service, const DEPTH: usize, const SIZE: usize> Service<
 
     /// Answers a request with a response that `fill` writes in place, as in
     /// [`Publisher::publish_with`](crate::Publisher::publish_with).
+    ///
+    /// # Errors
+    /// [`PublishError`].
     pub fn send_response_with<T: Transport>(
         &self,
         client: &mut Client<'a, T>,

@@ -61,6 +61,8 @@ pub struct Clock {
 }
 
 /// Sleeps until a byte arrives, for at most a millisecond.
+///
+/// Interrupts only become pending, which ends the sleep; no handler runs beside `main`.
 pub struct Sleep(());
 
 /// Starts the board. `None` if it was started before.

@@ -14,6 +14,7 @@ pub struct ClockPublisher {
 impl ClockPublisher {
     /// Creates the publisher of `/clock`, which publishes `rate_hz` times in a second.
     ///
+    /// # Errors
     /// There is no room in shared memory.
     pub fn new(node: &Node, rate_hz: f64) -> Result<ClockPublisher> {
         let publisher = node.create_publisher::<Clock>("/clock", Qos::default())?;
@@ -28,6 +29,7 @@ impl ClockPublisher {
 
     /// Publishes the time `time_ns` of the bag, if the next message of `/clock` is due.
     ///
+    /// # Errors
     /// There is no room in shared memory.
     pub fn publish(&mut self, now_ns: u64, time_ns: u64) -> Result<()> {
         if now_ns < self.due_ns {

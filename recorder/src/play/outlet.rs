@@ -35,6 +35,7 @@ pub struct Outlet {
 impl Outlets {
     /// Adds a channel of a file. The channel's messages will be published on the topic `topic`.
     ///
+    /// # Errors
     /// There is no room in shared memory.
     pub fn add(&mut self, node: &Node, topic: &str, (file, channel): (usize, &Arc<Channel<'static>>)) -> Result<()> {
         let key = (topic.to_owned(), type_name(channel).to_owned());
@@ -90,6 +91,7 @@ impl Outlet {
     /// Creates the publisher for a channel, on the topic `topic`; `None`, after a warning, if the channel's
     /// messages are not messages of ROS 2.
     ///
+    /// # Errors
     /// There is no room in shared memory.
     pub fn new(node: &Node, topic: &str, channel: &Channel<'_>) -> Result<Option<Outlet>> {
         let of_type = message_type(channel);

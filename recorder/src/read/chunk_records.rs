@@ -14,6 +14,7 @@ use std::{
 
 /// Calls `visit` with each record of a chunk. `crc` is the checksum of the decompressed bytes, 0 if there is none.
 ///
+/// # Errors
 /// The reason, as a sentence, if the chunk is damaged. Records before the damage were visited, unless the checksum
 /// is wrong.
 pub fn visit(index: &ChunkIndex, crc: u32, bytes: &[u8], mut visit: impl FnMut(Record<'_>)) -> Result<(), String> {

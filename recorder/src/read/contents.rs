@@ -1,4 +1,7 @@
 //! The contents of a file that a scan has found: they replace the summary, which the file does not have.
+//!
+//! Messages outside of chunks are listed in the summary as uncompressed chunks: the records of an uncompressed chunk
+//! have the same format as records of the file.
 
 use mcap::{
     Channel, Schema, Summary,

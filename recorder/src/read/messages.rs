@@ -96,6 +96,7 @@ impl<'a> Messages<'a> {
 
     /// Calls `visit` with each message until it breaks.
     ///
+    /// # Errors
     /// An error of `visit`, or a file cannot be read or is damaged.
     pub fn visit(self, mut visit: impl FnMut(Message<'_>) -> Result<ControlFlow<()>>) -> Result<()> {
         for group in self.groups {

@@ -51,6 +51,7 @@ enum Work {
 impl Disk {
     /// Starts the threads. The writing thread rings the bell after each chunk.
     ///
+    /// # Errors
     /// An error of the operating system: a thread cannot be started.
     pub fn start(bag: BagWriter, (compression, threads): (Compression, usize), bell: Bell) -> Result<Disk> {
         let state = Arc::new(State::default());

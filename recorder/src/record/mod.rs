@@ -88,6 +88,9 @@ pub struct Arguments {
 
 impl Arguments {
     /// Records until a signal, the duration or an error ends the recording.
+    ///
+    /// # Errors
+    /// The domain cannot be joined, or the bag cannot be made or completed.
     pub fn run(self, domain_id: Option<u32>, output: Output) -> Result<()> {
         // With a handler for SIGXFSZ, a write beyond the limit of the file size fails instead of killing the process.
         let is_too_large = Arc::new(AtomicBool::new(false));

@@ -1,5 +1,8 @@
 //! The sequence numbers of a publisher's samples: the numbers that have arrived from any source (subscription), and
 //! the missing ones.
+//!
+//! A source gets numbers in rising order, without a gap unless it lost some. Another source may get these, before or
+//! later.
 
 use std::collections::VecDeque;
 

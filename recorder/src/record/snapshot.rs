@@ -101,6 +101,7 @@ pub struct Triggers {
 impl Triggers {
     /// Creates the service. `answer` is the text `message` in its responses.
     ///
+    /// # Errors
     /// There is no room in shared memory, or signals cannot be handled.
     pub fn new(node: &Node, collector: &mut Collector, answer: String) -> Result<Triggers> {
         let mut service = node.create_service::<Trigger>(SERVICE)?;

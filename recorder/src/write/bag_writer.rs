@@ -85,6 +85,7 @@ impl BagWriter {
 
     /// Appends a chunk to the present file, or to a new one.
     ///
+    /// # Errors
     /// An error of the operating system. The chunk is then not in the bag, and its messages are counted as unwritten.
     pub fn write(&mut self, packed: &Packed) -> Result<Written> {
         let mut written = Written::default();
@@ -146,6 +147,7 @@ impl BagWriter {
 
     /// Completes the present file; the next chunk begins another one.
     ///
+    /// # Errors
     /// An error of the operating system. The file then has its messages, but no summary.
     pub fn end_file(&mut self) -> Result<Option<File>> {
         if self.file.is_none() {

@@ -65,6 +65,7 @@ impl FileWriter {
     /// Appends a chunk: first the schemas and channels that the file does not have yet, then the chunk, then its
     /// message indexes.
     ///
+    /// # Errors
     /// An error of the operating system. The file is then unchanged.
     pub fn write_chunk(&mut self, packed: &Packed) -> io::Result<()> {
         let chunk = packed.chunk();
@@ -161,6 +162,7 @@ impl FileWriter {
 
     /// Writes the summary. The caller stores the file's data on the disk by `File::sync_data`, which may take time.
     ///
+    /// # Errors
     /// An error of the operating system. The file then has all of its messages, but no summary.
     pub fn finish(mut self) -> io::Result<File> {
         let mut end = Vec::new();
@@ -228,6 +230,9 @@ impl FileWriter {
     }
 
     /// Whether the file still exists under its name.
+    ///
+    /// # Errors
+    /// An error of the operating system.
     pub fn is_linked(&self) -> io::Result<bool> {
         self.file.is_linked()
     }
@@ -235,7 +240,7 @@ impl FileWriter {
     /// Another handle of the file, by which another thread can store the file's data on the disk.
     ///
     /// # Errors
-    /// The system's.
+    /// An error of the operating system.
     pub fn handle(&self) -> io::Result<File> {
         self.file.handle()
     }

@@ -41,6 +41,7 @@ impl WholeFile {
 
     /// Appends the parts in their order.
     ///
+    /// # Errors
     /// An error of the operating system. The file is then unchanged.
     pub fn append(&mut self, mut parts: &mut [IoSlice<'_>]) -> io::Result<()> {
         let bytes = WholeFile::bytes_of(parts);
@@ -95,7 +96,7 @@ impl WholeFile {
     /// Frees the reserved room that is not used, and returns the file.
     ///
     /// # Errors
-    /// The system's.
+    /// An error of the operating system.
     pub fn finish(self) -> io::Result<File> {
         self.file.set_len(self.position)?;
         Ok(self.file)
@@ -107,6 +108,9 @@ impl WholeFile {
     }
 
     /// Whether the file still exists under its name.
+    ///
+    /// # Errors
+    /// An error of the operating system.
     pub fn is_linked(&self) -> io::Result<bool> {
         Ok(self.file.metadata()?.nlink() > 0)
     }
@@ -114,7 +118,7 @@ impl WholeFile {
     /// Another handle of the file.
     ///
     /// # Errors
-    /// The system's.
+    /// An error of the operating system.
     pub fn handle(&self) -> io::Result<File> {
         self.file.try_clone()
     }

@@ -1,6 +1,8 @@
 //! The cost of viewers for a publisher: the durations of its publish calls for 1080p images at 60 Hz, in turn
 //! without a viewer, with a viewer that reads everything, and with a viewer that reads nothing; and the CPU time of
 //! the server.
+//!
+//! `cargo bench --bench stalled -- [--seconds N] [--rounds N]`
 
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on may panic")]
 

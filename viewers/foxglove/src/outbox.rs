@@ -1,4 +1,9 @@
 //! The outbox of a viewer: the answers and messages that wait until they are written to the viewer's socket.
+//!
+//! Answers are never dropped: a viewer with too many of them is one that does not read, and is disconnected. Messages
+//! have a bound of bytes: the oldest message of the subscription that has most bytes there makes room for a new one.
+//! So a stream of images drops its own images, and small topics get through. Dropped messages are counted by topic,
+//! also of subscriptions that are over.
 
 use crate::lock::lock;
 use std::{

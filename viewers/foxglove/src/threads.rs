@@ -21,6 +21,9 @@ impl Drop for Running {
 }
 
 /// Starts a thread that blocks all signals.
+///
+/// # Errors
+/// An error of the operating system.
 pub fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> Result<()> {
     *lock(&COUNT) += 1;
     let running = Running;

@@ -70,6 +70,9 @@ fn seconds(text: &str) -> std::result::Result<Duration, String> {
 
 impl Cli {
     /// Shows or prints samples until the user ends the program.
+    ///
+    /// # Errors
+    /// The domain cannot be read; the terminal or the output cannot be used.
     pub fn run(self) -> Result<()> {
         let domain_id = match self.common.domain_id {
             Some(domain_id) => domain_id,

@@ -45,6 +45,9 @@ impl Sampler {
     }
 
     /// Inspects the domain; `at` is the present time. The sample of a domain without processes is empty.
+    ///
+    /// # Errors
+    /// The domain's directory cannot be trusted or read.
     pub fn look(&mut self, at: Instant) -> Result<Sample> {
         let report = self.inspector.inspect()?;
         let seconds = self.before.at.map(|before| at.saturating_duration_since(before).as_secs_f64());

@@ -67,6 +67,7 @@ pub struct Terminal {
 impl Terminal {
     /// Takes the terminal.
     ///
+    /// # Errors
     /// Standard input or output is not a terminal, or its mode cannot be set.
     pub fn open() -> Result<Terminal> {
         HOOK.call_once(|| {

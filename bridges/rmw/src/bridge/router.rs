@@ -1,4 +1,8 @@
 //! The router of a topic: it passes each far sample to the inlet of the sample's publisher.
+//!
+//! Some RMWs give a message another id than its publisher has in the graph. An id that is not in the graph for a while
+//! is taken for the id of the first publisher that had no message yet; the names of two publishers of one topic may be
+//! exchanged then, not their samples. An RMW that once gave a message an id of its graph is never guessed for.
 
 use crate::rmw::Taken;
 use gantry::Gid;

@@ -1,5 +1,8 @@
 //! Far publishers to local subscriptions. There is one local publisher for each far publisher, but only as long as
 //! the topic has a local subscription.
+//!
+//! Each local subscription has a counterpart on the network, and one of the counterparts takes the samples of a far
+//! publisher: the one with the strongest QoS, so that latched samples come.
 
 use super::{
     far_graph::{FarEndpoint, FarGraph},

@@ -62,6 +62,7 @@ impl Client {
 
     /// Sends a request, and returns its number.
     ///
+    /// # Errors
     /// The RMW refuses the request.
     pub fn send(&self, request: &Message) -> Result<i64, RmwError> {
         let functions = &self.node.session.library.functions;

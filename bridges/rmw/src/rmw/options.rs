@@ -17,6 +17,9 @@ pub struct Options {
 
 impl Options {
     /// The options that rcl would read from the environment.
+    ///
+    /// # Errors
+    /// The reason, as a sentence: a variable has another value; security is enforced, and there are no keys.
     pub fn from_environment(domain_id: u32) -> Result<Options, String> {
         Options::from_variables(domain_id, |name| env::var(name).ok().filter(|value| !value.is_empty()))
     }

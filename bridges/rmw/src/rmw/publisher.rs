@@ -67,6 +67,7 @@ impl Publisher {
 
     /// Publishes a message, whose body `write` fills in. Blocks as long as the RMW's publish call blocks.
     ///
+    /// # Errors
     /// The RMW refuses the message, for example after a time-out.
     pub fn publish(&self, body_bytes: usize, write: impl FnOnce(&mut [u8])) -> Result<(), RmwError> {
         let functions = &self.node.session.library.functions;

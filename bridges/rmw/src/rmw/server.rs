@@ -74,6 +74,7 @@ impl Server {
 
     /// Answers a request.
     ///
+    /// # Errors
     /// The RMW refuses the response.
     pub fn respond(&self, to: RequestOrigin, response: &Message) -> Result<(), RmwError> {
         let functions = &self.node.session.library.functions;

@@ -38,6 +38,7 @@ type Context = (*mut rmw_context_t, Box<dyn Any>);
 impl Session {
     /// Initialises the RMW.
     ///
+    /// # Errors
     /// The error of the RMW, as a sentence.
     pub fn open(library: Arc<Library>, options: &Options) -> Result<Arc<Session>, String> {
         let opened = match library.distribution {
@@ -49,6 +50,9 @@ impl Session {
     }
 
     /// Whether `Subscription` has to leave out messages of this session itself, because the RMW does this wrongly.
+    ///
+    /// rmw_fastrtps reuses a buffer in `_take_serialized_message` that Fast CDR lets fill once. If it is to leave out a
+    /// message of this session (`ignore_local_publications`), it loses the message behind it.
     pub fn leaves_out_own(&self) -> bool {
         self.library.identifier.starts_with("rmw_fastrtps")
     }

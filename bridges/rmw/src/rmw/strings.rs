@@ -8,6 +8,9 @@ use std::{
 };
 
 /// The text of a C string, with invalid UTF-8 replaced; empty for null.
+///
+/// # Safety
+/// Null or a string that ends with 0.
 pub unsafe fn text(text: *const c_char) -> String {
     if text.is_null() {
         return String::new();

@@ -68,6 +68,7 @@ impl Waiter {
     /// Starts the thread. `on_graph` is called after each change of the network's graph, `on_end` when the thread
     /// ends, even by a panic.
     ///
+    /// # Errors
     /// The RMW or the operating system refuses, with the reason as a sentence.
     pub fn start(
         node: &Arc<Node>,

@@ -1,5 +1,8 @@
 //! Far publishers to local subscriptions. There is one local publisher for each far publisher, but only as long as
 //! the topic has a local subscription.
+//!
+//! A subscription on the network is there before its token, as rmw_zenoh's: a far publisher sends as soon as it sees
+//! the token.
 
 use super::{
     Context,

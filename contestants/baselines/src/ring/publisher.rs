@@ -38,6 +38,9 @@ pub struct RingPublisher {
 
 impl RingPublisher {
     /// Creates the publisher. If `rings`, subscriptions may sleep, and the publisher rings their bells.
+    ///
+    /// # Errors
+    /// The reason, as a sentence: no shared memory.
     pub fn new(topic: Topic, spec: &RunSpec, plan: &EndpointPlan, rings: bool) -> Result<RingPublisher, String> {
         let (id, layout) = (new_id(), Layout::new(plan));
         let file = OwnFile::create(&topic.announced(Side::Publisher, id, 0), layout.bytes())?;

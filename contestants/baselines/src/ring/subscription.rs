@@ -41,6 +41,7 @@ pub struct RingSubscription {
 impl RingSubscription {
     /// Creates the subscription.
     ///
+    /// # Errors
     /// The reason, as a sentence: there is no shared memory.
     pub fn new(topic: Topic, spec: &RunSpec, plan: &EndpointPlan) -> Result<RingSubscription, String> {
         let id = new_id();

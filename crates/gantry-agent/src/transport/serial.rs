@@ -48,6 +48,7 @@ impl Serial {
     /// Serves clients on a device, such as `/dev/ttyUSB0`. If the device disappears, it is opened again when
     /// it returns.
     ///
+    /// # Errors
     /// The device cannot be opened, or does not support the speed `baud`, in bits per second.
     pub fn open(agent: &Agent, path: &Path, baud: u32) -> Result<Serial> {
         let line = open_device(path, baud).map_err(|source| {

@@ -36,6 +36,9 @@ pub struct Border {
 
 impl Border {
     /// Makes the border between the domain of a bridge and the domain `network_domain_id` of its network.
+    ///
+    /// # Errors
+    /// No room in shared memory.
     pub fn new(place: &Place, network_domain_id: u32) -> gantry_shm::Result<Border> {
         // The id is the time of the start, so a bridge that starts later has a greater id.
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();

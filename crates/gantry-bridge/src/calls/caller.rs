@@ -46,6 +46,9 @@ impl<C: Call> Caller<C> {
 
     /// Makes the client if there is none and a far client exists (`is_asked`) or calls wait. Returns the client as
     /// a source, for the thread that takes responses.
+    ///
+    /// # Errors
+    /// As [`Node::create_generic_client_with_qos`].
     pub fn connect(
         self: &Arc<Caller<C>>,
         node: &Node,

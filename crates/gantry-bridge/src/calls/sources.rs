@@ -11,6 +11,7 @@ pub struct Sources {
 impl Sources {
     /// Starts the thread, with this name.
     ///
+    /// # Errors
     /// The thread cannot be started, or the domain cannot be read.
     pub fn start(node: &Node, name: &str) -> Result<Sources, Box<dyn std::error::Error + Send + Sync>> {
         Ok(Sources { listener: Listener::start(Collector::new(node)?, name)?.0, next_number: 0 })

@@ -73,6 +73,7 @@ impl LocalGraph {
     /// Reads the graph of the domain. `own` is the GID of any entity of the bridge. If `is_hub`, the nodes that
     /// other bridges brought count as local ones.
     ///
+    /// # Errors
     /// The domain cannot be read, or the process has forked.
     pub fn read(
         participant: &Participant,

@@ -1,4 +1,7 @@
 //! The origin of a node: a key that is the same on all networks, and the domains that brought the node.
+//!
+//! A bridge shows the origin of each node as an endpoint of the node, on a hidden topic whose name is the origin. So
+//! any network carries it, and other bridges find it where they find the node.
 
 use super::endpoint::{Endpoint, Kind};
 use gantry::{Gid, Message, Qos};
@@ -69,6 +72,9 @@ impl Origin {
     }
 
     /// Shows the origin in a domain, as long as the returned record lives. `node` is the full name of the node.
+    ///
+    /// # Errors
+    /// No room in shared memory.
     pub fn announce(&self, participant: &Arc<Participant>, node: &str) -> gantry_shm::Result<GraphRecord> {
         let Endpoint { name, type_name, hash, qos, .. } = self.endpoint();
         let message_type = TypeDescription { name: type_name, hash, ..TypeDescription::default() };

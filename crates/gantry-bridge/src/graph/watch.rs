@@ -9,6 +9,7 @@ const PERIOD: Duration = Duration::from_secs(1);
 /// Calls `on_change` after each change of the domain's graph, on a thread of its own, until `on_change` returns
 /// `false` or the program ends.
 ///
+/// # Errors
 /// The domain cannot be read, or the thread cannot be started.
 pub fn watch_domain(
     participant: Arc<Participant>,

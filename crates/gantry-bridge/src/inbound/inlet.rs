@@ -46,6 +46,9 @@ struct State {
 
 impl Inlet {
     /// Makes an inlet that publishes under the node with this full name. `counts` counts the result for each sample.
+    ///
+    /// # Errors
+    /// No room in shared memory; a depth out of range.
     pub fn new(
         participant: Arc<Participant>,
         (node, topic): (&str, &str),

@@ -1,5 +1,8 @@
 //! A lane: the samples of one local publisher that wait for the network. If there are too many, the oldest ones
 //! are dropped.
+//!
+//! The samples are pins in the publisher's memory. A link that is slower than the publisher would hold all its slots,
+//! so a lane has at most the publisher's depth, and a bound of bytes; beyond them the oldest is dropped and counted.
 
 use crate::{counts::Counts, lock::lock};
 use gantry::GenericSample;

@@ -47,6 +47,7 @@ impl Sender {
 
     /// Makes the thread of this priority, if there is none.
     ///
+    /// # Errors
     /// An error of the operating system: the thread cannot be started.
     pub fn prepare(&self, priority: u8) -> io::Result<()> {
         let mut threads = lock(&self.threads);

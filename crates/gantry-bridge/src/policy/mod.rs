@@ -41,6 +41,9 @@ pub struct Treatment {
 
 impl Policy {
     /// Reads the policy from a JSON file. The guide has an example.
+    ///
+    /// # Errors
+    /// A file that cannot be read or has another form.
     pub fn from_file(path: &Path) -> Result<Policy, PolicyError> {
         let named = |why: String| PolicyError { file: path.display().to_string(), why };
         let text = std::fs::read_to_string(path).map_err(|error| named(error.to_string()))?;
@@ -48,6 +51,9 @@ impl Policy {
     }
 
     /// Reads the policy from a JSON text. The error is the reason, as a sentence without the name of the file.
+    ///
+    /// # Errors
+    /// A text that has another form.
     pub fn from_text(text: &str) -> Result<Policy, String> {
         let own = File::parse(text)?.rules;
         let defaults = File::parse(DEFAULTS)?.rules;

@@ -178,6 +178,9 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> ClientSession<O, I, A, 
 
     /// Adds a request like [`Self::request`], but the request may be longer than a slot. The request is composed in
     /// `scratch`; if it is longer than a slot, it is sent in fragments.
+    ///
+    /// # Errors
+    /// [`WriteError`].
     pub fn request_in_fragments<'p, P: Payload<'p>>(
         &mut self,
         flags: Flags,

@@ -9,6 +9,9 @@ const DRIFT_SHIFT: u32 = 4;
 
 /// The estimated offset of the agent's clock, from the exchange of time stamps that has the smallest error
 /// bound at present.
+///
+/// The error bound of an exchange is half of its round trip at first, and grows with its age by the drift between
+/// two quartz clocks.
 #[derive(Clone, Copy, Debug)]
 pub struct AgentClock {
     /// The agent's time minus the local time.

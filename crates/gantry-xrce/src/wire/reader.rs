@@ -46,6 +46,9 @@ impl<'a> Reader<'a> {
     }
 
     /// Checks that all fields that were read exist and are valid.
+    ///
+    /// # Errors
+    /// The first defect that was found.
     pub fn check(&self) -> Result<()> {
         match self.problem {
             Some(problem) => Err(Error { offset: self.position as u32, problem }),

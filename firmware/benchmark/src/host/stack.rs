@@ -23,6 +23,7 @@ struct Call<F> {
 
 /// Runs `work` on a new thread, and returns the greatest depth of the thread's stack in bytes.
 ///
+/// # Errors
 /// The operating system cannot start the thread.
 pub fn depth_of<F: FnOnce()>(work: F) -> io::Result<usize> {
     let mut stack = Box::new(Stack([PAINT; STACK_BYTES / 8]));

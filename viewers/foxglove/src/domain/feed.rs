@@ -1,4 +1,6 @@
 //! The feed of a topic: one subscription for all viewers of the topic, while there are viewers.
+//!
+//! The subscription is BEST_EFFORT and KEEP_LAST: no publisher waits for it. It holds one sample, while it copies it.
 
 use crate::{
     lock::lock,
@@ -99,6 +101,9 @@ impl Feed {
     }
 
     /// Adds a viewer. The first viewer starts the subscription.
+    ///
+    /// # Errors
+    /// No thread can be started.
     pub fn add(self: &Arc<Self>, node: &Node, viewer: &Arc<Viewer>, subscription_id: u32) -> Result<()> {
         let mut readers = lock(&self.readers);
         if !readers.is_running {

@@ -74,6 +74,9 @@ impl GraphReader {
     }
 
     /// Whether an endpoint of the domain has a topic with exactly this name.
+    ///
+    /// # Errors
+    /// The domain cannot be read.
     pub fn has_topic(&self, topic: &str) -> Result<bool> {
         let count = |role| self.participant.count_endpoints(topic, role);
         Ok(count(Role::Publisher)? + count(Role::Subscription)? > 0)
@@ -88,6 +91,9 @@ impl GraphReader {
     }
 
     /// The type of this name that a process of the domain uses: preferably for this topic, otherwise for any topic.
+    ///
+    /// # Errors
+    /// The domain cannot be read.
     pub fn type_named(&self, name: &str, topic: &str) -> Result<Option<TypeDescription>> {
         let entries = self.participant.graph()?;
         let named = || entries.iter().map(|entry| &entry.description).filter(|entry| entry.message_type.name == name);

@@ -17,6 +17,7 @@ use gantry::ENCAPSULATION;
 
 /// The message without its encapsulation.
 ///
+/// # Errors
 /// The reason, as a sentence: the bytes are not in a CDR encoding that Gantry supports.
 pub fn body(cdr: &[u8]) -> Result<&[u8], String> {
     match cdr.split_first_chunk::<4>() {

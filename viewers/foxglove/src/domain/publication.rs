@@ -41,6 +41,7 @@ impl Publication {
 
     /// Publishes a message.
     ///
+    /// # Errors
     /// The payload is not a message of the type, or there is no room in shared memory.
     pub fn publish(&mut self, payload: &[u8]) -> Result<()> {
         match self.is_json {

@@ -13,6 +13,9 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Calls the service with a request in this encoding, which the response also has.
+///
+/// # Errors
+/// The request is none; the server does not answer; the encoding is not known.
 pub fn call(node: &Node, service: &ServiceEntry, encoding: &str, payload: &[u8]) -> Result<Vec<u8>> {
     let (name, service_type) = (&service.name, &service.service_type);
     let request_type = TopicType::new(&service_type.request)?;

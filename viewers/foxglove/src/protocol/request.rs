@@ -124,6 +124,7 @@ pub enum Binary<'a> {
 
 /// Reads a message in JSON.
 ///
+/// # Errors
 /// The reason, as a sentence: the text is not a request that the server supports.
 pub fn request(text: &str) -> Result<Request, String> {
     serde_json::from_str(text).map_err(|error| format!("the server does not understand this message: {error}"))
@@ -131,6 +132,7 @@ pub fn request(text: &str) -> Result<Request, String> {
 
 /// Reads a binary message.
 ///
+/// # Errors
 /// The reason, as a sentence: the bytes are not a message that the server supports.
 pub fn binary(bytes: &[u8]) -> Result<Binary<'_>, String> {
     let too_short = || format!("a binary message of {} bytes ends too early", bytes.len());

@@ -43,6 +43,7 @@ impl Listener {
 
     /// Accepts viewers from now on.
     ///
+    /// # Errors
     /// The thread cannot be started.
     pub fn start(&self, hub: &Arc<Hub>) -> Result<()> {
         let (socket, is_over, hub) = (self.socket.clone(), self.is_over.clone(), hub.clone());

@@ -25,6 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Serves until the program ends.
 ///
+/// # Errors
 /// The port cannot be used, the domain cannot be read, or the output cannot be written.
 pub fn serve(node: Node, selection: Selection, options: Options, output: Output) -> Result<()> {
     let listener = Listener::new(&options.host, options.port)?;

@@ -15,6 +15,9 @@ pub struct Wanted {
 
 impl Wanted {
     /// Adds these names; an empty list means all parameters.
+    ///
+    /// # Errors
+    /// The reason, as a sentence: the names are too many.
     pub fn add(&mut self, names: Vec<String>) -> Result<(), String> {
         match (names.is_empty(), self.is_all) {
             (true, _) => *self = Wanted { is_all: true, names: BTreeSet::new() },
@@ -25,6 +28,9 @@ impl Wanted {
     }
 
     /// Removes these names; an empty list means all parameters.
+    ///
+    /// # Errors
+    /// As [`Wanted::add`].
     pub fn remove(&mut self, names: Vec<String>) -> Result<(), String> {
         match (names.is_empty(), self.is_all) {
             (true, _) => *self = Wanted::default(),

@@ -93,6 +93,9 @@ impl Hub {
     }
 
     /// Reads the graph, and sends its changes to the viewers.
+    ///
+    /// # Errors
+    /// The domain cannot be read.
     pub fn update(&self) -> Result<()> {
         let graph = self.graph.read()?;
         let mut shown = lock(&self.shown);
@@ -111,6 +114,7 @@ impl Hub {
 
     /// Adds a connection before its handshake, and makes its viewer.
     ///
+    /// # Errors
     /// There are too many connections, or the server is ending.
     pub fn connect(&self, id: u64, address: SocketAddr, stream: TcpStream) -> Result<Arc<Viewer>> {
         let mut connections = lock(&self.connections);

@@ -21,6 +21,7 @@ const MAX_PUBLICATIONS: usize = 128;
 impl Hub {
     /// Does what the viewer asks for.
     ///
+    /// # Errors
     /// The reason, as a sentence for the viewer.
     pub fn answer(self: &Arc<Self>, viewer: &Arc<Viewer>, request: Request) -> Result<(), String> {
         match request {
@@ -62,6 +63,9 @@ impl Hub {
     }
 
     /// Handles a binary message of the viewer: a message to publish, or a call of a service.
+    ///
+    /// # Errors
+    /// The reason, as a sentence for the viewer.
     pub fn take(self: &Arc<Self>, viewer: &Arc<Viewer>, message: Binary<'_>) -> Result<(), String> {
         match message {
             Binary::Message { channel_id, payload } => {
