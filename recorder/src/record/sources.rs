@@ -111,7 +111,7 @@ impl Sources {
                 let overwritten = subscription.overwritten() + subscription.expired();
                 let new = overwritten - std::mem::replace(&mut attached.overwritten, overwritten);
                 topic.overwritten.fetch_add(new, Relaxed);
-            } else if is_end || !sources.iter().any(|number| self.0[*number].is_pending) {
+            } else if sources[0] == number && (is_end || !sources.iter().any(|number| self.0[*number].is_pending)) {
                 topic.overwritten.fetch_max(publishers.missing(&sources), Relaxed);
             }
         }
