@@ -156,11 +156,11 @@ impl Border {
             local.nodes.iter().filter(|node| self.local.contains_key(&node.gid)).cloned().collect();
         let is_open = |node: &&LocalNode| matches!(self.local.get(&node.gid), Some((Passage::Open, _)));
         let open: HashSet<_> =
-            nodes.iter().filter(is_open).map(|node| (process(node.gid), node.name.as_str())).collect();
-        let is_of_open = |local: &&LocalEndpoint| open.contains(&(process(local.gid), local.node.as_str()));
+            nodes.iter().filter(is_open).map(|node| (node.gid.process(), node.name.as_str())).collect();
+        let is_of_open = |local: &&LocalEndpoint| open.contains(&(local.gid.process(), local.node.as_str()));
         let endpoints = local.endpoints.iter().filter(is_of_open).cloned().collect();
-        let shown: HashSet<_> = nodes.iter().map(|node| (process(node.gid), node.name.as_str())).collect();
-        let is_withheld = |local: &&LocalEndpoint| !shown.contains(&(process(local.gid), local.node.as_str()));
+        let shown: HashSet<_> = nodes.iter().map(|node| (node.gid.process(), node.name.as_str())).collect();
+        let is_withheld = |local: &&LocalEndpoint| !shown.contains(&(local.gid.process(), local.node.as_str()));
         let withheld = local.endpoints.iter().filter(is_withheld).map(|local| local.gid);
         let passed_over = local.passed_over.iter().copied().chain(withheld).collect();
         LocalGraph { nodes, endpoints, passed_over, ..LocalGraph::default() }
@@ -178,11 +178,6 @@ impl Border {
         let of_far = self.far.values().map(|(passage, _)| passage);
         of_far.chain(self.local.values().map(|(passage, _)| passage)).any(|passage| *passage != Passage::Open)
     }
-}
-
-/// The part of a GID that all entities of a process have in common.
-fn process(gid: Gid) -> Option<[u8; 12]> {
-    gid.0.first_chunk().copied()
 }
 
 #[cfg(test)]

@@ -32,14 +32,21 @@ pub struct Gid(pub [u8; 16]);
 impl Gid {
     /// Whether the endpoint belongs to the process with this id.
     pub(crate) fn is_of_process(&self, id: &[u8; 16]) -> bool {
-        self.0[..12] == id[..12]
+        self.is_of_same_process(&Gid(*id))
     }
 
     /// Whether both endpoints belong to one process and one domain, as a subscription with
     /// `ignore_local_publications` must check. Neither locks nor allocates.
     #[must_use]
     pub fn is_of_same_process(&self, other: &Gid) -> bool {
-        self.0[..12] == other.0[..12]
+        self.process() == other.process()
+    }
+
+    /// The part that all endpoints of a process and domain have in common. Neither locks nor allocates.
+    #[must_use]
+    pub fn process(&self) -> [u8; 12] {
+        let [process @ .., _, _, _, _] = self.0;
+        process
     }
 }
 
