@@ -33,16 +33,16 @@ pub struct Run<'a> {
     pub reports: Reports,
     /// The lines before the first row.
     pub heading: Vec<String>,
-    /// Returns the warnings that do not follow from the figures.
+    /// Returns the warnings of this run that `Summary::figure_warnings` does not return.
     pub warnings: &'a dyn Fn(&Summary) -> Vec<Warning>,
-    /// Returns the verdicts on the figures and the warnings.
+    /// Returns the verdicts on the summary, which already contains all figures and warnings.
     pub verdicts: &'a dyn Fn(&Summary) -> Vec<Verdict>,
-    /// Returns the lines after the last row.
+    /// Returns the lines that are printed after the last row.
     pub ending: &'a dyn Fn(&Summary) -> Vec<String>,
 }
 
 impl Run<'_> {
-    /// Measures, judges and reports the run. The returned reports still take lines.
+    /// Measures, judges and reports the run. More lines can be written to the returned reports.
     ///
     /// # Errors
     /// The run could not begin or failed.
@@ -81,8 +81,8 @@ impl Runner {
         all_met(&self.measure(spec, &self.outputs, None)?, "requirements")
     }
 
-    /// Measures one of several runs, whose logs have `suffix` in their names. An incomplete run is an error. Also
-    /// returns the number of requirements that the run did not meet: the other runs follow nonetheless.
+    /// Measures one of several runs, whose logs have `suffix` in their names. An incomplete run is an error. The
+    /// returned number is the number of requirements that the run did not meet: the other runs follow nonetheless.
     ///
     /// # Errors
     /// The run could not begin, failed, or was ended early. After an error the other runs must not begin.
@@ -170,7 +170,7 @@ fn names_of_logs(outputs: &Outputs) -> Vec<String> {
 
 fn print_to_stderr(lines: impl IntoIterator<Item = impl std::fmt::Display>) {
     for line in lines {
-        // Fails only if the console has gone.
+        // The write fails only if standard error is closed.
         let _ = writeln!(std::io::stderr().lock(), "perf_test: {}", printable(&line.to_string(), &['\n', '\t']));
     }
 }

@@ -18,7 +18,7 @@ pub const DESCRIPTION: &str = "description";
 /// The name and the value of a setting that no middleware declares.
 const UNDECLARED: &str = "perf_test_undeclared";
 
-/// A check that is to be done.
+/// A check that has not been done yet.
 pub struct Todo {
     /// The name of the check.
     pub name: String,
@@ -193,7 +193,8 @@ pub fn checks(subject: &Subject<'_>) -> Vec<Todo> {
 /// The checks of the other wait strategies, of messages without a type, and of the phases of a message.
 fn ways(subject: &Subject<'_>, delivery: &str) -> Vec<Todo> {
     let can = subject.can();
-    // All other checks use the default wait strategy, or the first one that the middleware declares.
+    // The other checks use the default wait strategy or, if the middleware does not declare it,
+    // the first declared one.
     let usual = if can.wait.contains(&Wait::default()) { Some(Wait::default()) } else { can.wait.first().copied() };
     let waits = can.wait.iter().filter(|wait| Some(**wait) != usual && !pushes(subject));
     let mut options: Vec<String> = waits.map(|wait| format!("wait {}", wait.name())).collect();

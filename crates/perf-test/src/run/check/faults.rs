@@ -1,4 +1,4 @@
-//! The faults of a run that its summary shows.
+//! The faults of a run that can be seen in its summary.
 
 use super::subject::{Measured, Subject};
 use crate::{common::warning::WarningKind, log::Summary};
@@ -45,7 +45,7 @@ pub fn judge(subject: &Subject<'_>, (spec, summary): &Measured, losses: Losses) 
     Ok(format!("{sent} sent, {received} received{lost}"))
 }
 
-/// The faults that no quality of service allows.
+/// The faults that are faults under every quality of service.
 fn general(spec: &RunSpec, summary: &Summary) -> Vec<String> {
     let (sent, received) = (&summary.total.sent, &summary.total.received);
     let mut faults: Vec<String> = summary.exited.iter().map(|kind| format!("all {kind} exited")).collect();
@@ -97,7 +97,7 @@ fn uncounted(subject: &Subject<'_>, summary: &Summary) -> Vec<String> {
     let sent = summary.sent_at_least;
     for figures in &summary.subscriptions {
         let (endpoint, received) = (figures.endpoint(), &figures.received);
-        // The number of received and skipped ids. Messages after the last one that arrived are in no gap.
+        // The number of ids up to the last one received. Messages that were lost after it leave no gap in the ids.
         let seen = received.samples + received.lost();
         if received.samples > sent || seen > sent {
             let (samples, missed) = (received.samples, received.lost());

@@ -53,7 +53,7 @@ pub fn late_join(subject: &Subject<'_>) -> Vec<Check> {
         let name = name(durability);
         match joined {
             None => Check::not_declared(name, "it does not declare this durability"),
-            // The options were refused, for example because of a setting that excludes such a history.
+            // The options were refused, for example because they set something that excludes this durability.
             Some(Err(Failure::Usage(sentence))) => Check::not_declared(name, sentence),
             Some(joined) => {
                 let judge = |(publisher, late): (Measured, Measured)| {

@@ -32,7 +32,7 @@ pub struct Subject<'a> {
     pub messages: Vec<MessageChoice>,
     /// Whether the user has named the messages, which the middleware must then support.
     pub messages_are_given: bool,
-    /// The names of the settings that the user has fixed.
+    /// The names of the settings that the user has given a value.
     pub fixed_settings: Vec<String>,
     /// The text that the name of a check must contain; the other checks are not done.
     only: String,
@@ -43,7 +43,7 @@ pub struct Subject<'a> {
 }
 
 impl<'a> Subject<'a> {
-    /// Whether the check of this name is to be done.
+    /// Whether the user wants the check of this name.
     #[must_use]
     pub fn wants(&self, name: &str) -> bool {
         name.contains(&self.only)

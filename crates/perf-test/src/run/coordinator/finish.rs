@@ -78,8 +78,8 @@ impl Run<'_> {
     /// The counts and the latencies of all endpoints. The subscriptions have lost `lost` samples in all.
     fn total(&self, lost: u64) -> TotalEntry {
         let sums = &self.ledger.sums.total;
-        // The number of samples sent is more exact than the gaps: refused messages leave gaps, too, and missing last
-        // samples leave none.
+        // `lost` is computed from the number of samples sent, which is more exact than the gaps in the ids: refused
+        // messages leave gaps, too, and samples that are lost after the last received one leave none.
         let whole = self.spec.has_publishers() && self.failed_endpoints.is_empty();
         let missed = if whole { lost + sums.received.reordered } else { sums.received.missed };
         let received = Received { missed, ..sums.received };

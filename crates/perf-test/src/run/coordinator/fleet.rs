@@ -22,7 +22,7 @@ use perf_worker::{
 const LONGEST_LINE_BYTES: u64 = 16 << 20;
 /// The number of lines that are no reports after which a worker's reports are not read any more.
 const MOST_INVALID_LINES: u32 = 100;
-/// The number of characters of such a line that are shown.
+/// The number of characters that are shown of a line that is no report.
 const SHOWN_CHARS: usize = 80;
 
 /// An event of a worker process.
@@ -40,7 +40,7 @@ pub enum Event {
 /// One worker process.
 #[derive(Debug)]
 pub struct Worker {
-    /// The endpoints of the worker in words, as `subscription 0`.
+    /// The endpoints of the worker in words, such as `subscription 0`.
     pub label: String,
     /// The process ID of the worker.
     pub pid: u32,
@@ -65,7 +65,7 @@ impl Fleet {
     /// Starts a worker for each plan.
     ///
     /// # Errors
-    /// A sentence. The workers that have been started are ended.
+    /// The reason, as a sentence. The workers that were already started are ended.
     pub fn start(program: &Path, plans: Vec<Plan>) -> Result<Fleet, String> {
         let (sender, events) = mpsc::channel();
         let mut fleet = Fleet { workers: Vec::new(), events };
@@ -77,7 +77,7 @@ impl Fleet {
         Ok(fleet)
     }
 
-    /// Sends an order to all workers that still listen.
+    /// Sends an order (for example to start or to end) to all workers that have not closed their standard input.
     pub fn order(&mut self, order: &Order) {
         for worker in &mut self.workers {
             worker.send(order);
@@ -161,7 +161,8 @@ impl Worker {
                 self.status = self.child.wait().ok();
                 return None;
             }
-            // Reports do not matter any more. The pause covers the time between the last report and the exit.
+            // The worker's reports are no longer needed, only its exit. Between its last report and its
+            // exit, this loop polls.
             std::thread::sleep(Duration::from_millis(1));
         }
     }

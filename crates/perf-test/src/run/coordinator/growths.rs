@@ -10,11 +10,12 @@ use perf_worker::{
     run_spec::History,
 };
 
-/// The growth of the latency of each subscription of a topology, before its first message.
+/// The growth of the latency of each subscription of a topology, with no message counted yet.
 pub fn growths(plans: &BTreeMap<Endpoint, EndpointPlan>, senders: &Senders) -> BTreeMap<Endpoint, Growth> {
     let of = |plan: &EndpointPlan| {
         let senders = senders.get(&plan.endpoint)?.iter().filter_map(|sender| plans.get(sender));
-        // The rates are used and not the paces, because publishers without a timer have no pace.
+        // The publishers' rates give the period. Their timers' paces do not, because a publisher without a
+        // timer has no pace.
         let highest_hz = senders.map(|sender| sender.rate_hz).fold(0.0, f64::max);
         let depth = (plan.qos.history == History::KeepLast).then_some(plan.qos.depth);
         let queue = Queue { period_ns: SECOND_NS as f64 / highest_hz, rate_hz: plan.rate_hz, depth };

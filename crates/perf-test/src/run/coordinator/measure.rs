@@ -84,7 +84,8 @@ impl Run<'_> {
         started.exit(&format!("after {:.1} s", (now_ns() - self.start_ns) as f64 / SECOND_NS as f64))
     }
 
-    /// Keeps the usage of a daemon. `exit` is the sentence about its exit, if it has exited.
+    /// Adds the usage of a daemon to the summary, or a warning if the usage cannot be read. `exit` is the sentence
+    /// about its exit, if it has exited.
     fn end_daemon(&mut self, daemon: Daemon, exit: Option<String>) {
         let mut warn = |sentence, hint| self.summary.warnings.push(Warning::new(WarningKind::Daemon, sentence, hint));
         match daemon.end() {
@@ -124,8 +125,8 @@ impl Run<'_> {
         let expected = |endpoint: Endpoint| {
             let senders = ledger.senders_of(endpoint);
             if senders.is_empty() && (stopped_ns.is_some() || spec.is_private()) {
-                // Publishers of other programs do not stop, but this run ends now; a private topic has no
-                // such publishers.
+                // The only publishers are those of other programs. They do not stop, and this run does not wait for
+                // them; on a private topic there are none.
                 0
             } else if senders.is_empty() || relay_lost || senders.iter().any(|of| failed_endpoints.contains_key(of)) {
                 UNKNOWN
@@ -145,7 +146,7 @@ impl Run<'_> {
         self.show_rows(|_| true)?;
         let lost = self.subscriptions().map(|endpoint| self.lost_by(endpoint)).sum();
         if let Some(row) = self.ledger.last_row(self.start_ns, now_ns(), lost) {
-            // This row is not a whole second, and may be too short to be compared with the others.
+            // This row is logged and not shown on the console, because it is shorter than a second.
             self.log(row)?;
         }
         Ok(())
@@ -219,10 +220,11 @@ impl Run<'_> {
                 self.ledger.enter_process(&endpoints, gaps, &entry);
             }
             Event::Report(Report::Total { endpoint, counts }) => {
-                // The counts of the endpoint's single seconds are not known, so the growth of its latency is not
-                // known either.
+                // The report has the counts of the whole run and not of each second, so the growth of its latency
+                // is not known either.
                 self.growths.remove(&endpoint);
-                // The endpoint had no rows of its own: its process had them.
+                // Only the sums of the endpoint are still missing: the rows of its process
+                // already contain its messages.
                 self.ledger.sums.add(endpoint, self.spec.left_out_s().into(), &counts);
             }
             Event::Report(Report::Finished { endpoint, report, resources }) => {

@@ -263,7 +263,7 @@ struct Run<'a> {
     started: Vec<StartedDaemon>,
     /// The processes of the middleware besides the workers, until they have been measured.
     daemons: Vec<Daemon>,
-    /// The number of times at which the daemons were read.
+    /// The daemons' accounts are read again when this number of seconds that count has passed.
     daemon_readings: i64,
     /// The summary so far: times of the set-up, daemons that have ended, warnings.
     summary: Summary,

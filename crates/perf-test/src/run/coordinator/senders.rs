@@ -44,7 +44,7 @@ pub fn senders(plans: &[Plan]) -> Senders {
         let relayed =
             relays.iter().filter(|relay| relay.relay_topic == receiver.topic && relay.topic != receiver.topic);
         let topics = std::iter::once(receiver).chain(relayed.copied()).map(|plan| plan.topic.as_str());
-        // A topic and a service may have one name.
+        // A topic and a service may have the same name.
         let of_kind = topics.filter_map(|topic| of_topic.get(&(topic, receiver.service)));
         let mut reaching: Vec<Endpoint> = of_kind.flatten().copied().collect();
         if reaching.is_empty() {

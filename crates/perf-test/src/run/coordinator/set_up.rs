@@ -14,11 +14,12 @@ use perf_worker::{
     worker::protocol::{MatchStatus, Order, Report, times::READY_NS},
 };
 
-/// The fixed part of the time from the order to go until the start; the next two constants add a time for each
-/// endpoint, so that every endpoint has the order in time.
+/// The fixed part of the time from the order `Go` until the start of the measurement. A time for each endpoint is
+/// added to it, so that every endpoint gets the order before the start.
 const LEAD_NS: i64 = SECOND_NS / 10;
+/// The time that is added for each endpoint that has its own thread.
 const LEAD_PER_ENDPOINT_NS: i64 = SECOND_NS / 500;
-/// The time for each endpoint in an executor, where an endpoint has no thread of its own.
+/// The time that is added for each endpoint in an executor, where an endpoint has no thread of its own.
 const LEAD_IN_EXECUTORS_NS: i64 = SECOND_NS / 2000;
 
 impl Run<'_> {
@@ -144,7 +145,8 @@ impl Run<'_> {
     }
 }
 
-/// The publishers that subscriptions can distinguish by their sources. A single publisher is always among them.
+/// The publishers that subscriptions can distinguish by the source ids of their messages. A single publisher
+/// is always among them.
 fn sources_of<'a>(
     spec: &RunSpec,
     plans: impl Iterator<Item = &'a EndpointPlan>,

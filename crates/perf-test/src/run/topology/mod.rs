@@ -32,8 +32,8 @@ use target::Target;
 pub struct TopologyRun {
     /// The nodes.
     topology: Topology,
-    /// The run that all processes share. Its message is the largest message of the topology; each endpoint has a
-    /// message, a rate and QoS of its own.
+    /// The settings of the run, which all processes share. The message in them is the largest message of the
+    /// topology; each endpoint has a message, a rate and QoS of its own.
     spec: RunSpec,
     /// The way in which the nodes are run.
     nodes: NodeOptions,

@@ -24,7 +24,7 @@ impl TopologyRun {
     /// The run that the options describe.
     ///
     /// # Errors
-    /// A sentence: the topology or an option is wrong, or the middleware does not support it.
+    /// The reason, as a sentence: the topology or an option is wrong, or the middleware does not support it.
     pub fn from_options(options: &TopologyOptions) -> Result<TopologyRun, String> {
         let sources = [options.topology.clone(), options.irobot.topology_files.clone()].concat();
         let topology = Topology::read(&sources)?;

@@ -38,8 +38,9 @@ const SUBSCRIPTION_COLUMNS: [&str; 13] = [
 /// The line about subscriptions that could not report.
 const UNREPORTED: &str =
     "  unreported: sent, and the process of the subscription ended before it could report them as received or lost";
-/// The lines about messages that were not received: if the middleware counts overwritten messages, and if it does not.
+/// The line about messages that were not received, if the middleware counts overwritten messages.
 const LOST: &str = "  lost: sent, not received, and not overwritten (dropped from the history before the callback ran)";
+/// The line about messages that were not received, if the middleware does not count overwritten messages.
 const LOST_OR_OVERWRITTEN: &str = "  lost: sent and not received; lost, or overwritten (dropped from the history before the callback ran): this middleware does not \
      count which";
 

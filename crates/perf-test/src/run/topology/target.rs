@@ -23,13 +23,13 @@ const NAMED: [(&str, &str); 2] = [
     ("sierra_nevada", include_str!("../../../targets/sierra_nevada.json")),
     ("mont_blanc", include_str!("../../../targets/mont_blanc.json")),
 ];
-/// The end of the names of iRobot's files. The name of a target may be given with this end, too.
+/// The suffix of the names of iRobot's files. The name of a target may be given with this suffix, too.
 const PLATFORM: &str = "_rpi3";
 /// The keys that describe a target and set no limit.
 const DESCRIPTIONS: [&str; 4] = ["topology_file", "platform", "additional_options", "comments"];
 /// The name of the section about messages.
 const MESSAGES: &str = "latency_total";
-/// The sections of a target and their figures, each with the key in iRobot's old and in its new headers.
+/// The sections of a target and their figures, each with its key in iRobot's old files and in its new ones.
 const SECTIONS: [(&str, &[LimitedFigure]); 2] = [
     (
         "resources",
@@ -103,7 +103,7 @@ impl Target {
     /// Reads a target from a file or, if there is no such file, by its name.
     ///
     /// # Errors
-    /// A sentence with the name of the file, and the place in the file.
+    /// The reason, as a sentence that names the file and the faulty key or position in it.
     pub fn read(source: &str) -> Result<Target, String> {
         match std::fs::read_to_string(source) {
             Ok(text) => Target::of_text(source, &text),

@@ -34,8 +34,9 @@ use perf_worker::{
 const LAST_WORDS_TIMEOUT: Duration = Duration::from_secs(1);
 /// The time between two checks of a daemon that starts or ends.
 const POLL: Duration = Duration::from_millis(2);
-/// The number of last lines that are kept, and the number of lines in a sentence about the daemon's exit.
+/// The number of the daemon's last lines of output that are kept.
 const LAST_LINES: usize = 200;
+/// The number of these last lines that a sentence about the daemon's exit contains at most.
 const LAST_WORDS: usize = 5;
 /// The longest line that is passed on as one line.
 const LONGEST_LINE_BYTES: u64 = 1 << 16;

@@ -16,7 +16,7 @@ pub struct Account {
     /// The resources at the last row of the worker's endpoints. This row may be after the run, because endpoints that
     /// receive go on until they have all messages.
     drained: Resources,
-    /// The resources at the last row that was returned.
+    /// The resources at the end of the row that was returned last.
     pub row: Resources,
     latest: Resources,
 }
@@ -64,7 +64,8 @@ impl Accounts {
         }
     }
 
-    /// Enters the resources of a worker with the counts of its endpoints. Whole rows are of seconds before `rows_end`.
+    /// Enters the resources of a worker with the counts of its endpoints. Seconds before `rows_end` are whole
+    /// rows of the run.
     pub fn enter(&mut self, entry: &Entry, rows_end: u64) {
         let Entry { worker, second, whole, ref counts, resources } = *entry;
         let Some(account) = self.workers.get_mut(worker) else { return };

@@ -151,12 +151,12 @@ impl Ledger {
         (length_ns > 0).then(|| tail.close(end_ns, length_ns, &mut self.accounts, self.cores))
     }
 
-    /// Subtracts the gaps of messages that were not sent from the missing samples. On full cores each publisher has
-    /// gaps in each row, so only the publisher's own receivers are searched: a search of all receivers would take
-    /// longer than the second of the row.
+    /// Subtracts the gaps of messages that were not sent from the missing samples. If the cores are overloaded, each
+    /// publisher has such gaps in each row, so only the publisher's own receivers are searched: a search of all
+    /// receivers would take longer than the second of the row.
     fn remove_gaps(&mut self, open: &mut OpenRow) {
         for (publisher, messages) in &open.refused {
-            // The subscriptions that are expected, and at the end the ones that have finished with this row.
+            // The subscriptions that still report rows, and at the end also the ones that finished with this row.
             let sees = |of: &&Endpoint| {
                 matches!(of, Endpoint::Subscription(_)) && (self.expected.contains(of) || open.reported.contains(of))
             };

@@ -30,15 +30,15 @@ pub struct SentBy {
 /// The sums of one endpoint, after the seconds left out.
 #[derive(Clone, Debug, Default)]
 pub struct EndpointSums {
-    /// The counts of the messages of a publisher.
+    /// The counts of the messages that the endpoint sent, if it is a publisher.
     pub sent: Sent,
     /// The delays of the publisher's messages from due time to send time.
     pub lateness: Cells,
-    /// The counts of the messages of a subscription.
+    /// The counts of the messages that the endpoint received, if it is a subscription.
     pub received: Received,
     /// The latencies of the subscription's messages from the send time.
     pub latencies: Cells,
-    /// The counts of the messages of a relay or a server.
+    /// The counts of the messages that the endpoint passed on or answered, if it is a relay or a server.
     pub relayed: Relayed,
 }
 

@@ -41,7 +41,7 @@ fn received(endpoint: Endpoint, second: u64, latencies_ns: &[u64]) -> (Endpoint,
     (endpoint, Entry { worker, second, whole: true, counts, resources })
 }
 
-/// The same entry as a part of its second.
+/// Turns the entry into the report of a part of its second.
 fn part((endpoint, entry): (Endpoint, Entry)) -> (Endpoint, Entry) {
     (endpoint, Entry { whole: false, ..entry })
 }
@@ -149,7 +149,7 @@ fn messages_after_the_run_share_its_cost_unless_readers_wait_for_lost_ones() {
     enter(&mut ledger, part(received(S1, 9, &[7])));
     ledger.accounts.end(2, resources(9, 5 * SECOND_NS));
     assert_eq!((ledger.accounts.measured(), ledger.message_cost(false)), (within, cost));
-    // The time after the last row, in which a process ends, is no cost of a message in any case.
+    // The CPU time that a process uses after its last row, while it ends, is no cost of a message in either case.
     let drained = ledger.message_cost(true);
     assert_eq!((drained.received, drained.sent), (39, 20));
     assert!(drained.cpu_ns > cost.cpu_ns && drained.cpu_ns < 7 * SECOND_NS, "{drained:?}");
