@@ -143,7 +143,7 @@ impl OwnFile {
     /// Announces an endpoint by a file of `bytes` zeros.
     ///
     /// # Errors
-    /// A sentence with the reason.
+    /// The reason, as a sentence.
     pub fn create(announced: &Announced, bytes: usize) -> Result<OwnFile, String> {
         let path = announced.path();
         let create = || {

@@ -7,7 +7,7 @@ pub mod mock;
 use perf_worker::backend::Backend;
 
 /// The back ends in this program. Workers are started from the small worker program beside this one, if it is there:
-/// the memory of workers is a figure, and in this program it would include pages of the coordinator.
+/// the memory of workers is measured, and workers that run this program would also have the coordinator's pages.
 #[cfg(not(test))]
 pub const BUILT_IN: [&dyn Backend; 1] = [&perf_worker_gantry::Gantry];
 /// The back ends in a program of unit tests, beside which there is no worker program of the mock.

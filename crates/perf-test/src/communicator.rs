@@ -25,7 +25,7 @@ const PREFIX: &str = "perf_test_";
 /// The mock, by the name in logs.
 pub const MOCK: &str = "Mock";
 
-/// A middleware by a name that its users know, in lower case.
+/// A middleware that is not in this program, by a name that its users know, in lower case.
 #[derive(Clone, Copy, Debug)]
 pub struct Foreign {
     /// The name in performance_test, its forks and elsewhere.
@@ -43,7 +43,7 @@ const fn foreign(name: &'static str, program: &'static str, description: &'stati
     Foreign { name, program: if program.is_empty() { None } else { Some(program) }, setting: None, description }
 }
 
-/// A name that stands for rclcpp with one of its executors.
+/// rclcpp with one of its executors, under a name of its own.
 const fn rclcpp(name: &'static str, executor: &'static str, description: &'static str) -> Foreign {
     Foreign { setting: Some(("executor", executor)), ..foreign(name, "rclcpp", description) }
 }
@@ -169,7 +169,7 @@ impl Communicator {
     /// The middleware `name`, in upper or lower case, with `-` or `_` between its words.
     ///
     /// # Errors
-    /// A sentence with all names that exist.
+    /// The reason, as a sentence with all names that exist.
     pub fn find(name: &str) -> Result<Communicator, String> {
         if let Some(backend) = BUILT_IN.into_iter().find(|backend| backend.name().eq_ignore_ascii_case(name)) {
             return Ok(Communicator {
@@ -265,7 +265,7 @@ impl Communicator {
     /// The description of the middleware. Worker programs are asked for it.
     ///
     /// # Errors
-    /// A sentence: the program does not start or does not describe itself.
+    /// The reason, as a sentence: the program does not start or does not describe itself.
     pub fn describe(&self) -> Result<Description, String> {
         let path = match &self.program {
             Program::This(backend) => return Ok(backend.describe()),
@@ -288,7 +288,8 @@ impl Communicator {
     /// Returns the daemons that the run must start.
     ///
     /// # Errors
-    /// A sentence with the option and the alternative; or the program does not start, or its answer is not valid.
+    /// The reason, as a sentence with the option and the alternative; or the program does not start, or its
+    /// answer is not valid.
     pub fn check(&self, spec: &RunSpec) -> Result<Vec<DaemonCommand>, String> {
         spec.capabilities.check(spec)?;
         let path = match &self.program {
@@ -310,7 +311,7 @@ impl Communicator {
     /// Checks whether the middleware has executors.
     ///
     /// # Errors
-    /// A sentence with the middlewares that have some.
+    /// The reason, as a sentence with the middlewares that have some.
     pub fn check_executors(&self, capabilities: &Capabilities) -> Result<(), String> {
         if !capabilities.executors.is_empty() {
             return Ok(());
@@ -325,7 +326,7 @@ impl Communicator {
     /// Removes the files of dead workers.
     ///
     /// # Errors
-    /// A sentence: the middleware cannot work here, or files could not be removed.
+    /// The reason, as a sentence: the middleware cannot work here, or files could not be removed.
     pub fn clean_up(&self, spec: &RunSpec) -> Result<(), String> {
         match &self.program {
             Program::This(backend) => backend.clean_up(spec),
@@ -338,7 +339,7 @@ impl Communicator {
 fn ask(path: &Path, order: &str, spec: &RunSpec) -> Result<Vec<u8>, String> {
     let spec = serde_json::to_string(spec).map_err(|error| error.to_string())?;
     let output = Answer::from_command(Command::new(path).args([order, &spec]))?;
-    // The program is named without its folder, because tables and folders of results show the sentence.
+    // The sentence names the program without its folder, because tables and folders of results show this sentence.
     let program = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
     if output.status.success() { Ok(output.stdout) } else { Err(format!("{program} {order}: {}", output.error())) }
 }

@@ -50,7 +50,7 @@ impl CompareOptions {
     /// The logs of the base, and the logs of the new version.
     ///
     /// # Errors
-    /// A sentence: the logs are not in two groups, one for the base and one for the new version.
+    /// The reason, as a sentence: the logs are not in two groups, one for the base and one for the new version.
     pub fn sides(&self) -> Result<(&[PathBuf], &[PathBuf]), String> {
         match self.logs.as_slice() {
             [base, new] => Ok((std::slice::from_ref(base), std::slice::from_ref(new))),

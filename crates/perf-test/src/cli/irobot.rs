@@ -44,7 +44,7 @@ pub struct IrobotOptions {
 }
 
 impl IrobotOptions {
-    /// Whether iRobot's output files are to be written.
+    /// Whether the options ask for iRobot's output files.
     #[must_use]
     pub fn has_files(&self) -> bool {
         let asked = self.tracking == Some(true) || self.csv_out == Some(true);

@@ -276,7 +276,8 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, clap:
     Cli::try_parse_from(legacy::verbs::renamed(legacy::spelling::normalise(arguments)))
 }
 
-/// The sentence about a verb of an earlier version; `None` if the arguments have none.
+/// The sentence about a subcommand that an earlier version had and that is now called otherwise; `None` if
+/// the arguments have none.
 #[must_use]
 pub fn notice(arguments: &[OsString]) -> Option<String> {
     legacy::verbs::notice(arguments)
@@ -285,7 +286,7 @@ pub fn notice(arguments: &[OsString]) -> Option<String> {
 /// Parses these arguments as the options of a single run.
 ///
 /// # Errors
-/// A sentence: an argument is not valid.
+/// The reason, as a sentence: an argument is not valid.
 pub fn run_options(arguments: &[String]) -> Result<RunOptions, String> {
     let cli = parse_arguments(arguments)?;
     match (cli.command, arguments.first()) {
@@ -300,7 +301,7 @@ pub fn run_options(arguments: &[String]) -> Result<RunOptions, String> {
 /// Parses arguments that begin with `topology`; `None` if they begin with another word.
 ///
 /// # Errors
-/// A sentence: an argument is not valid.
+/// The reason, as a sentence: an argument is not valid.
 pub fn topology_options(arguments: &[String]) -> Result<Option<Box<TopologyOptions>>, String> {
     if arguments.first().is_none_or(|name| name != "topology") {
         return Ok(None);
@@ -315,7 +316,8 @@ pub fn topology_options(arguments: &[String]) -> Result<Option<Box<TopologyOptio
 fn parse_arguments(arguments: &[String]) -> Result<Cli, String> {
     let line = std::iter::once("perf_test").chain(arguments.iter().map(String::as_str));
     parse(line.map(OsString::from)).map_err(|error| {
-        // Only the first paragraph of clap's error is kept, without its label. The usage after it is left out.
+        // Only the first paragraph of clap's error is kept, without the word `error:` before it. The usage below
+        // it is left out.
         let text = error.to_string();
         let sentence = text.split("\n\n").next().unwrap_or_default();
         sentence.trim_start_matches("error: ").split_whitespace().collect::<Vec<_>>().join(" ")

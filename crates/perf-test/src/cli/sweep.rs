@@ -1,8 +1,8 @@
 //! The options of the sweeps: `zero-copy`, `sizes`, `types` and `matrix`.
 //!
-//! `matrix` takes the options of a run with several values each. It reads them as texts with the declarations of
-//! [`RunOptions`]. An [`Axis`] has the values of one option. Each combination is then parsed as the command line of
-//! a single run.
+//! `matrix` takes the options of a run with several values each. Its options are the options that [`RunOptions`]
+//! declares, but their values are read as text and not yet parsed. An [`Axis`] has the values of one option. Each
+//! combination of values is then parsed as the command line of a single run.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -113,7 +113,8 @@ impl Axis {
 /// The options of `matrix`.
 #[derive(Clone, Debug, Args)]
 pub struct MatrixOptions {
-    /// The options of the presets, too; before the file, since they make lists of all options that are there.
+    /// The options that `matrix` shares with its presets. This field stands before `file`, because `SweepOptions`
+    /// makes every option that is declared before it a list, too.
     #[command(flatten)]
     pub sweep: SweepOptions,
     /// YAML of performance_test's runs, `experiments:` with a list of maps [example: run.yaml]
@@ -154,7 +155,7 @@ impl FromArgMatches for SweepOptions {
     }
 }
 
-/// A run's option, changed to take several values as texts. Each value is parsed later, with its run.
+/// Changes an option of a run so that it takes several values as text. Each value is parsed later, with its run.
 fn as_list(arg: Arg) -> Arg {
     match arg.get_action() {
         ArgAction::Set => arg.action(ArgAction::Append).value_parser(value_parser!(OsString)),

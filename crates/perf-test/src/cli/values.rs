@@ -107,7 +107,7 @@ pub fn switch(text: &str) -> Result<bool, String> {
     }
 }
 
-/// Parses a setting of the middleware, as `publishing=async`.
+/// Parses a setting of the middleware, such as `publishing=async`.
 pub fn setting(text: &str) -> Result<(String, String), String> {
     let pair = text.split_once('=').filter(|(name, value)| !name.is_empty() && !value.is_empty());
     let (name, value) = pair.ok_or("give a name and a value, as publishing=async")?;

@@ -39,7 +39,8 @@ impl Answer {
     /// Runs the program until it exits.
     ///
     /// # Errors
-    /// A sentence: the program cannot be started, or it was killed because it did not exit in time or printed too much.
+    /// The reason, as a sentence: the program cannot be started, or it was killed because it did not exit in time
+    /// or printed too much.
     pub fn from_command(command: &mut Command) -> Result<Answer, String> {
         Answer::within(ANSWER_TIMEOUT, command)
     }
@@ -161,7 +162,8 @@ mod tests {
     fn a_process_group_ends_at_the_limit_of_time_and_of_memory() {
         let (mut reader, writer) = std::io::pipe().unwrap();
         let path = format!("/proc/{}/fd/{}", std::process::id(), writer.as_raw_fd());
-        // A child holds the pipe open, and outlives its parent unless the whole group is killed.
+        // A child of the program holds the pipe open, and outlives the program unless the whole
+        // process group is killed.
         let script = format!("exec 9>{path}; sleep 1000 & echo >&9; wait");
         let run = std::thread::spawn(move || answer(Duration::from_secs(3), &script));
         reader.read_exact(&mut [0]).unwrap(); // the child is there

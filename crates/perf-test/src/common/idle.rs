@@ -10,7 +10,7 @@ use std::path::Path;
 
 const DEVICE: &str = "/dev/cpu_dma_latency";
 
-/// A guard: while it exists, no CPU of this machine sleeps deeply.
+/// A guard: while it exists, no CPU of this machine enters a deep sleep state.
 #[derive(Debug)]
 pub struct Awake {
     _device: File,
@@ -20,7 +20,7 @@ impl Awake {
     /// Opens the kernel's device file and sets the bound to 0 µs.
     ///
     /// # Errors
-    /// A sentence: the machine has no such device, or this user may not use it.
+    /// The reason, as a sentence: the machine has no such device, or this user may not use it.
     pub fn hold() -> Result<Awake, String> {
         Awake::hold_by(Path::new(DEVICE), 0).map_err(|error| {
             format!(

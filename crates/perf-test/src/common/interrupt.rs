@@ -10,7 +10,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::common::error::Failure;
 
-/// The exit code after a second signal, as shells expect it after Ctrl-C.
+/// The exit code after a second signal: 128 + SIGINT, which shells use after Ctrl-C.
 const EXIT_INTERRUPTED: i32 = 130;
 
 /// The request that the program end in an orderly way.
@@ -25,7 +25,8 @@ impl Interrupt {
     pub fn install() -> Result<Interrupt, Failure> {
         let flag = Arc::new(AtomicBool::new(false));
         for signal in [SIGINT, SIGTERM, SIGHUP] {
-            // The order matters: the first signal finds the flag clear and sets it, and the second finds it set.
+            // The order of the two registrations matters: the first signal finds the flag clear and sets it, and the
+            // second finds it set.
             signal_hook::flag::register_conditional_shutdown(signal, EXIT_INTERRUPTED, flag.clone())
                 .and_then(|_| signal_hook::flag::register(signal, flag.clone()))
                 .map_err(|error| Failure::Measurement(format!("cannot catch signal {signal}: {error}")))?;
@@ -33,7 +34,7 @@ impl Interrupt {
         Ok(Interrupt(flag))
     }
 
-    /// A request that only this program can make, since no signal is caught.
+    /// A request that only this program can make, because it does not catch signals.
     #[must_use]
     pub fn of_program() -> Interrupt {
         Interrupt(Arc::default())

@@ -14,7 +14,7 @@ const ID_BYTES: usize = 16;
 /// Checks a topic name from the command line.
 ///
 /// # Errors
-/// A sentence with the rule of ROS 2 that the name breaks.
+/// The reason, as a sentence with the rule of ROS 2 that the name breaks.
 pub fn check(topic: &str) -> Result<(), String> {
     let refuse = |why: &str| {
         Err(format!("topic name \"{topic}\" is not allowed: {why}. Give a name like `test_topic` or `/camera/image`"))

@@ -78,7 +78,7 @@ pub fn format_bytes(bytes: u64) -> String {
     }
 }
 
-/// A rate of messages as text; the rate 0 stands for as fast as possible.
+/// A rate of messages as text. A rate of 0 means that messages are sent as fast as possible.
 #[must_use]
 pub fn format_rate(rate_hz: u32) -> String {
     if rate_hz == 0 { "as fast as possible".to_owned() } else { format!("{rate_hz} Hz") }

@@ -44,10 +44,10 @@ impl fmt::Display for Warning {
     }
 }
 
-/// The kinds of warnings. The name of a kind in logs is its variant in kebab case, as `few-samples`.
+/// The kinds of warnings. The name of a kind in logs is its variant in kebab case, such as `few-samples`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum WarningKind {
-    /// The last publisher of another program ended before the run did.
+    /// The last publisher that belonged to another program ended before the run did.
     Alone,
     /// The cost of the machine could not be measured again after the run.
     Calibration,
@@ -95,7 +95,7 @@ pub enum WarningKind {
     Overload,
     /// Samples left the history before they were taken.
     Overwritten,
-    /// The instrument's own cost shows in the latencies.
+    /// The instrument's own cost is a considerable part of the latencies.
     OwnCost,
     /// The publishers did not hold the rate.
     RateNotHeld,

@@ -11,7 +11,7 @@ pub type Node<'a> = MarkedYaml<'a>;
 /// missing content.
 ///
 /// # Errors
-/// A sentence: the text is not YAML, or it is empty.
+/// The reason, as a sentence: the text is not YAML, or it is empty.
 pub fn document<'a>(text: &'a str, empty: &str) -> Result<Node<'a>, String> {
     let documents = MarkedYaml::load_from_str(text)
         .map_err(|error| format!("line {}: it is no YAML: {}", error.marker().line(), error.info()))?;
@@ -26,7 +26,7 @@ pub fn line(node: &Node<'_>) -> usize {
 /// The keys of a map with their values. `of` is the name of the map, for errors.
 ///
 /// # Errors
-/// A sentence: the value is not a map, or a key is not a word.
+/// The reason, as a sentence: the value is not a map, or a key is not a word.
 pub fn entries<'a, 'b>(node: &'b Node<'a>, of: &str) -> Result<Vec<(String, &'b Node<'a>)>, String> {
     let YamlData::Mapping(entries) = &node.data else {
         return Err(format!("line {}: {of} must be a map", line(node)));

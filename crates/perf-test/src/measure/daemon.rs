@@ -1,9 +1,9 @@
 //! A daemon of a middleware: a process that the middleware needs besides the workers. The user names the daemon
 //! (`--daemon`), or the run starts it. The CPU time and the memory of the daemon are part of the middleware's cost.
 //!
-//! The kernel's accounts of the daemon are read at the beginning of the measurement and at the end of each second, as
-//! the accounts of the workers are. CPU time before the first reading and after the last one does not count, and a
-//! daemon that exits keeps the figures of its last reading.
+//! The kernel's accounts of the daemon are read at the beginning of the measurement and at the end of each second,
+//! at the same times as the accounts of the workers. CPU time before the first reading and after the last one does
+//! not count, and a daemon that exits keeps the figures of its last reading.
 
 use std::fs;
 
@@ -59,7 +59,8 @@ pub struct DaemonUsage {
     pub core_percent: f64,
     /// The resident memory of the daemon at the end of the last whole second.
     pub memory: Memory,
-    /// The daemon's memory by kind at the end; null if the kernel does not show it, as for a process of another user.
+    /// The daemon's memory by kind at the end; null if the kernel does not show it, for example for a
+    /// process of another user.
     pub footprint: Option<Footprint>,
     /// The usage of each thread of the daemon during the measurement.
     pub threads: Vec<ThreadUsage>,
@@ -69,7 +70,7 @@ impl Daemon {
     /// Finds the process with the pid `wanted`, or all processes with the name `wanted`.
     ///
     /// # Errors
-    /// A sentence, if there is no such process.
+    /// The reason, as a sentence, if there is no such process.
     pub fn find(wanted: &str) -> Result<Vec<Daemon>, String> {
         let daemon = |pid: u32| Some(Daemon { started_by_run: false, ..Daemon::started(pid, &name_of(pid)?) });
         let found: Vec<Daemon> = match wanted.parse() {
@@ -100,7 +101,7 @@ impl Daemon {
     /// Reads the accounts of the daemon. The first reading begins the measurement, the last one ends it.
     ///
     /// # Errors
-    /// A sentence, if the daemon has exited.
+    /// The reason, as a sentence, if the daemon has exited.
     pub fn read(&mut self) -> Result<(), String> {
         let reading = Reading::of_process(self.pid).map_err(|error| format!("the daemon {}: {error}", self.name))?;
         if self.first.is_some() {
@@ -114,7 +115,7 @@ impl Daemon {
     /// The usage of the daemon between the first and the last reading, or from the only reading until now.
     ///
     /// # Errors
-    /// A sentence, if there was no reading, or the daemon exited after the only one.
+    /// The reason, as a sentence, if there was no reading, or the daemon exited after the only one.
     pub fn end(self) -> Result<DaemonUsage, String> {
         let Daemon { pid, name, started_by_run, first, last } = self;
         let first = first.ok_or_else(|| format!("{name} (pid {pid}) was not measured"))?;

@@ -67,8 +67,8 @@ mod tests {
 
     #[test]
     fn the_interval_is_that_of_the_sign_test() {
-        // From tables of the binomial distribution: the values that bound the median with a confidence of at least
-        // 95 %.
+        // Taken from tables of the binomial distribution: the ranks of the values that bound the median with a
+        // confidence of at least 95 %.
         for (n, low, high, confidence) in [
             (6, 1.0, 6.0, 0.96875),
             (8, 1.0, 8.0, 0.9922),

@@ -8,7 +8,7 @@ use super::least_squares::{least_squares, weighted_sum};
 
 /// The fewest points of a fit: Akaike's criterion divides by n - p - 1, and two lines that meet have p = 5 parameters.
 pub const MIN_POINTS: usize = 7;
-/// The number of steps between the places that are tried for the knee.
+/// The positions that are tried as the knee divide the range of possible positions into this number of equal steps.
 const PLACES: u32 = 200;
 /// The root mean square of the deviations, in natural logarithms, below which one line explains all points: 5 %.
 const SMALL: f64 = 0.05;

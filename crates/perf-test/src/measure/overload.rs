@@ -76,8 +76,8 @@ impl Growth {
         Growth { queue, ..Growth::default() }
     }
 
-    /// Adds the latencies of one second, ns. Seconds come in order. A piece of a second at the end of the run is not
-    /// `whole` and does not count for the growth.
+    /// Adds the latencies of one second, ns. Seconds come in order. The last second of a run may be shorter: then
+    /// `whole` is false, and the second does not count for the growth.
     pub fn add(&mut self, second: u64, whole: bool, latency_ns: &Moments) {
         if latency_ns.n == 0 {
             return;

@@ -2,7 +2,7 @@
 
 /// The percentiles that are reported.
 pub const PERCENTILES: [f64; 5] = [50.0, 90.0, 99.0, 99.9, 99.99];
-/// The fewest samples beyond a percentile with which the percentile can be trusted.
+/// The least number of samples that must lie beyond a percentile, so that its value can be trusted.
 pub const MIN_TAIL_SAMPLES: f64 = 10.0;
 
 /// Whether enough of `n` samples lie beyond a percentile.

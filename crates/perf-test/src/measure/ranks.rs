@@ -1,10 +1,10 @@
 //! The ratio of two groups of runs that are not paired: Hodges and Lehmann's estimate with its interval, and the test
 //! of Mann and Whitney.
 //!
-//! Assumed: the runs are independent of each other, and the logarithms of both groups are distributed alike, apart from
-//! a shift; the shape of that distribution does not matter. The interval inverts the test, so it excludes 1 exactly if
-//! the test rejects at the same confidence. The distribution of the test is exact and assumes that no values are equal;
-//! equal values count against a difference.
+//! Assumed: the runs are independent of each other, and the logarithms of both groups are distributed alike, apart
+//! from a shift; the shape of that distribution does not matter. The interval inverts the test, so it excludes 1
+//! exactly if the test rejects at the same confidence. The distribution of the test is exact and assumes that no
+//! values are equal; a tie counts as evidence against a difference.
 
 use super::interval::{CONFIDENCE, Interval};
 
@@ -99,7 +99,8 @@ mod tests {
 
     #[test]
     fn the_ratio_is_that_of_a_textbook() {
-        // Hollander and Wolfe, "Nonparametric Statistical Methods", examples 4.1, 4.3 and 4.5: as logarithms.
+        // Hollander and Wolfe, "Nonparametric Statistical Methods", examples 4.1, 4.3 and 4.5: the values
+        // are taken as logarithms.
         let at_term = [0.80, 0.83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, 0.73, 1.46].map(f64::exp);
         let earlier = [1.15, 0.88, 0.90, 0.74, 1.21].map(f64::exp);
         let (found, chance) = ratio_of_groups(&at_term, &earlier).unwrap();

@@ -47,7 +47,7 @@ struct Middleware {
     problem: Option<String>,
 }
 
-/// A middleware that has no worker program here.
+/// A middleware whose worker program was not found.
 #[derive(Debug, Serialize)]
 struct Missing {
     name: &'static str,
@@ -160,7 +160,7 @@ impl Listing {
     }
 }
 
-/// The capabilities in which middlewares differ, on one line.
+/// The capabilities in which middlewares differ, as one line of text.
 fn capabilities(of: &Capabilities) -> String {
     fn names<T: Choice>(values: &[T]) -> String {
         values.iter().map(|value| value.name()).collect::<Vec<_>>().join("|")

@@ -82,7 +82,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 /// Prints the help, or an error of the command line, and returns the exit code.
 #[must_use]
 pub fn wrong_usage(error: &clap::Error) -> ExitCode {
-    // Fails only if the console has gone.
+    // The write fails only if the console is closed.
     let _ = error.print();
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }
@@ -144,7 +144,7 @@ fn preset_results(preset: &Preset, options: &SweepOptions) -> Result<Option<Resu
     matrix::measure(preset, None, options).map(Some)
 }
 
-/// Prints the result of a command, also with `-o none`.
+/// Prints the result of a command, even with `-o none`.
 fn print_lines(lines: &[String]) -> Result<(), Failure> {
     write_lines(lines).map_err(|error| cannot_write(&error))
 }

@@ -58,7 +58,8 @@ impl Container {
     }
 }
 
-/// The mount of cgroup v2 whose groups can have CPUs of their own; `None` if there is none.
+/// The mount of cgroup v2 that has the `cpuset` controller, so that its groups can have CPUs of their own; `None` if
+/// no mount has it.
 pub(crate) fn cpuset_mount(root: &Root) -> Option<&'static str> {
     let has_cpuset = |mount: &&str| {
         let controllers = root.line(&format!("{mount}/cgroup.controllers"));
@@ -148,7 +149,8 @@ fn folders(root: &Root) -> Vec<String> {
     for (mounts, path) in [(NEW_MOUNTS, groups.new), (OLD_MOUNTS, groups.old)] {
         let Some(path) = path else { continue };
         let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).take(MAX_DEPTH).collect();
-        // In a container the folder of the group is the mount itself, and the path does not exist.
+        // In a container, the group's own folder is the mount itself, and the path in
+        // `/proc/self/cgroup` does not exist.
         for mount in mounts {
             folders.extend((0..=parts.len()).map(|depth| {
                 let below = parts[..depth].iter().map(|part| format!("/{part}")).collect::<String>();

@@ -95,13 +95,14 @@ fn some(list: Option<Vec<u32>>) -> Option<Vec<u32>> {
     list.filter(|list| !list.is_empty())
 }
 
-/// The different values of one file over all CPUs.
+/// The different values that `file` has in the folders of the CPUs `names`.
 fn each(root: &Root, names: &[String], file: &str) -> BTreeSet<String> {
     names.iter().filter_map(|name| root.line(&format!("{CPUS}/{name}/{file}"))).collect()
 }
 
 fn caches(root: &Root, names: &[String]) -> Vec<Cache> {
-    // A shared cache is in the folder of each of its CPUs: the list of these CPUs identifies it.
+    // A cache that several CPUs share is in the folder of each of them: the list of the sharing
+    // CPUs identifies the cache.
     let mut found: BTreeSet<(u8, String, u64, String)> = BTreeSet::new();
     for name in names {
         let folder = format!("{CPUS}/{name}/cache");

@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{cpu::CPUS, root::Root};
 
-/// A sleep state is deep if its wake-up takes longer than this, because a message takes less time.
+/// A sleep state is deep if its wake-up takes longer than this time: a message can take less time, so the wake-up
+/// would be most of its latency.
 pub(super) const DEEP_LATENCY_US: u64 = 10;
 
 /// The device through which programs limit the wake-up time of CPUs.

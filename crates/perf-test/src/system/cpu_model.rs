@@ -78,7 +78,8 @@ fn named(cpu_info: &str) -> Vec<String> {
                 names.extend(printable(value).map(|name| name.split_whitespace().collect::<Vec<_>>().join(" ")))
             }
             "CPU implementer" => implementer = hexadecimal(value),
-            // Old kernels also write a model name, which names the architecture only: the part is more precise.
+            // Old kernels also write a model name, but it names only the architecture. The part number
+            // names the model itself.
             "CPU part" => names.extend(implementer.zip(hexadecimal(value)).map(|(who, part)| arm_name(who, part))),
             _ => {}
         }

@@ -6,8 +6,9 @@ use super::root::Root;
 
 pub(crate) const POLICIES: &str = "sys/devices/system/cpu/cpufreq";
 pub(super) const DEVICES: &str = "sys/class/devfreq";
-/// The file in which Intel's driver turns turbo off, and the file in which other drivers turn it on.
+/// The file with which Intel's driver turns turbo off.
 const NO_TURBO: &str = "sys/devices/system/cpu/intel_pstate/no_turbo";
+/// The file with which other drivers turn turbo on.
 const BOOST: &str = "sys/devices/system/cpu/cpufreq/boost";
 
 /// Frequencies. A list is empty if the kernel shows none: a virtual machine, a container, a board without cpufreq.

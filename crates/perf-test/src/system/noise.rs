@@ -77,7 +77,7 @@ impl Noise {
     /// Measures the noise for about `length_s` seconds.
     ///
     /// # Errors
-    /// A sentence, if no thread can be started.
+    /// The reason, as a sentence, if no thread can be started.
     pub fn measure(length_s: u32) -> Result<Noise, String> {
         let cannot = |error| format!("cannot start a thread to measure the noise floor: {error}");
         let meter =
@@ -88,7 +88,8 @@ impl Noise {
 
 /// Measures the noise on the current thread, and changes the timer slack of this thread.
 fn measure_here(length_s: u32) -> Result<Noise, String> {
-    // If the kernel refuses this setting, timers are later by the slack, which is then part of this machine's noise.
+    // If the kernel refuses this setting, timers expire later by the timer slack of this thread, which is then part
+    // of this machine's noise.
     let _ = set_current_timer_slack(NonZeroU64::new(1));
     let length_ns = i64::from(length_s) * SECOND_NS;
     let begin_ns = now_ns();

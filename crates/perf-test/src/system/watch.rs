@@ -24,10 +24,10 @@ const LOAD_WARN_FRACTION: f64 = 0.10;
 const SLEEP_WARN_FRACTION: f64 = 0.01;
 /// The relative change of the frequency above which there is a warning.
 const FREQUENCY_WARN_FRACTION: f64 = 0.10;
-/// The change of the wall clock relative to the monotonic clock above which the wall clock was stepped: NTP slews both
-/// clocks alike.
+/// The change of the wall clock relative to the monotonic clock above which the wall clock counts as stepped: NTP
+/// slews both clocks alike.
 const STEP_NS: i64 = 1_000_000;
-/// The number of readings of both clocks; the closest pair counts.
+/// The number of readings of both clocks; the pair with the shortest time between its two readings counts.
 const CLOCK_READINGS: usize = 8;
 
 /// The machine before a run.

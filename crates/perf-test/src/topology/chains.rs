@@ -1,8 +1,9 @@
 //! The chains of a topology: the topics of each chain, and the endpoints on its path.
 //!
-//! A chain begins with the messages of some topics, continues with the messages that these trigger, and ends when a
-//! subscription to its last topic has received one. A message carries the origin of its chain in its payload, so
-//! each message of the chain but the first needs room for it.
+//! A chain begins with the messages of some topics, continues with the messages that these trigger, and ends when
+//! a subscription to its last topic has received a message. Each message but the first ones carries in its
+//! payload the origin of the chain (the times at which the oldest and the newest first message were sent), and
+//! must have room for it.
 
 use std::collections::BTreeSet;
 
@@ -17,13 +18,13 @@ use perf_worker::nearest::or_nearest;
 use perf_worker::{endpoint::ChainLink, run_spec::Content};
 
 const KEYS: &[&str] = &["name", "from", "to"];
-/// The size of an origin in a payload, bytes.
+/// The size of the origin of a chain in a payload, bytes: two send times.
 const ORIGIN_BYTES: u64 = 16;
 
 /// Reads an element of the list `chains`.
 ///
 /// # Errors
-/// A sentence that begins with the path of the wrong value in the file.
+/// The reason, as a sentence that begins with the path of the wrong value in the file.
 pub fn read(file: &str, place: String, value: &RawValue) -> Result<Chain, String> {
     let object = Object::read(place, value, &[KEYS])?;
     let text = |key| object.text(key)?.ok_or_else(|| object.missing(key));
@@ -55,7 +56,7 @@ impl ChainPaths {
     /// room for the origin.
     ///
     /// # Errors
-    /// A sentence that begins with the path of the wrong value in the file.
+    /// The reason, as a sentence that begins with the path of the wrong value in the file.
     pub fn check(&self, processes: &[Process]) -> Result<(), String> {
         let publishers = || processes.iter().flat_map(|process| &process.nodes).flat_map(|node| &node.publishers);
         let subscriptions = || processes.iter().flat_map(|process| &process.nodes).flat_map(|node| &node.subscriptions);
@@ -92,13 +93,13 @@ impl ChainPaths {
         Ok(())
     }
 
-    /// The chains whose path has the publishers of a topic.
+    /// The chains on whose path the publishers of this topic are.
     pub fn publisher_links(&self, topic: &str) -> Vec<ChainLink> {
         self.links(topic, |_| true)
     }
 
-    /// The chains whose path has a subscription of a node. Such a chain either ends with the subscription, or
-    /// continues with a publisher that the subscription's messages trigger.
+    /// The chains on whose path the node's subscription to `topic` is. Such a chain either ends with the
+    /// subscription, or continues with a publisher that the subscription's messages trigger.
     pub fn subscription_links(&self, node: &Node, topic: &str) -> Vec<ChainLink> {
         let carries_on = |way: &ChainPath| {
             node.publishers.iter().any(|of| {

@@ -65,7 +65,7 @@ impl Reader<'_> {
     /// Reads an element of the list `publishers`.
     ///
     /// # Errors
-    /// A sentence that begins with the path of the wrong value in the file.
+    /// The reason, as a sentence that begins with the path of the wrong value in the file.
     pub fn publisher(&mut self, place: String, value: &RawValue) -> Result<Publisher, String> {
         let object = Object::read(place, value, &[PUBLISHER_KEYS, qos::KEYS])?;
         let topic = self.name(&object, TOPIC)?;
@@ -94,7 +94,7 @@ impl Reader<'_> {
         let object = Object::read(place, value, &[SUBSCRIPTION_KEYS, qos::KEYS])?;
         let mut pass_by = object.choice(PASS_BY, &PASS_BY_VALUES)?.unwrap_or(PassBy::SharedPtr);
         if pass_by == PassBy::LoanedMsg {
-            // The subscriptions of iRobot's tool do the same, with a warning.
+            // iRobot's tool also replaces `loaned_msg` of a subscription by `shared_ptr`, with a warning.
             self.note(&object, PASS_BY, "a subscription has no `loaned_msg`, and this one has `shared_ptr`");
             pass_by = PassBy::SharedPtr;
         }
@@ -170,10 +170,10 @@ impl Reader<'_> {
     }
 }
 
-/// Reads a list of topics. `expand` makes a full name of each.
+/// Reads a list of topics. `expand` turns each name into a full name.
 ///
 /// # Errors
-/// A sentence: the list is empty, or a topic occurs twice.
+/// The reason, as a sentence: the list is empty, or a topic occurs twice.
 pub fn topics(
     object: &Object<'_>,
     key: &str,

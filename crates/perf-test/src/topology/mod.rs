@@ -54,8 +54,9 @@ impl Topology {
     /// that comes with the tool.
     ///
     /// # Errors
-    /// A sentence that begins with the file and the path of the wrong value in it, as
-    /// `robot.json: nodes[3].publishers[0].freq_hz: `; or a source is neither a file nor a name.
+    /// The reason, as a sentence that begins with the file and the path of the wrong value in it, such as
+    /// `robot.json: nodes[3].publishers[0].freq_hz: `; or the sentence that a source is neither a file nor the
+    /// name of a topology.
     pub fn read(sources: &[String]) -> Result<Topology, String> {
         let texts = sources.iter().map(|source| text_of(source)).collect::<Result<Vec<_>, _>>()?;
         let texts: Vec<(&str, &str)> =

@@ -21,7 +21,7 @@ const MAX_NODES: u32 = 100_000;
 /// Parses the text of a file. Adds sentences about keys without effect to `notes`.
 ///
 /// # Errors
-/// A sentence that begins with the path of the wrong value in the file.
+/// The reason, as a sentence that begins with the path of the wrong value in the file.
 pub fn read(name: &str, file: &str, text: &str, notes: &mut Vec<String>) -> Result<Process, String> {
     let value: &RawValue = serde_json::from_str(text).map_err(|error| format!("{file}: it is no JSON: {error}"))?;
     let in_file = |sentence: String| format!("{file}: {sentence}");

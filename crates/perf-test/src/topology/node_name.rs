@@ -5,7 +5,7 @@
 pub struct NodeName {
     /// The name of the node without its namespace.
     pub name: String,
-    /// The namespace of the node, as `/` or `/robot`.
+    /// The namespace of the node, such as `/` or `/robot`.
     pub namespace: String,
 }
 
@@ -13,7 +13,7 @@ impl NodeName {
     /// The full name of a topic or a service that the node uses.
     ///
     /// # Errors
-    /// A sentence with the rule of ROS 2 that the name breaks.
+    /// The reason, as a sentence with the rule of ROS 2 that the name breaks.
     pub fn expand(&self, topic: &str) -> Result<String, String> {
         gantry::expand_topic_name(topic, &self.name, &self.namespace).map_err(|error| error.to_string())
     }

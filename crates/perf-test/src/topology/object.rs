@@ -1,6 +1,6 @@
 //! An object of a topology file: its keys, each with the text of its value, and the object's path in the file.
 //!
-//! Every error begins with the path of the wrong value in the file, as `nodes[3].publishers[0].freq_hz: `.
+//! Every error begins with the path of the wrong value in the file, such as `nodes[3].publishers[0].freq_hz: `.
 
 use std::ops::RangeInclusive;
 
@@ -16,7 +16,7 @@ const MAX_SHOWN_CHARS: usize = 40;
 /// An object of the file. Its keys are unique and known.
 #[derive(Debug)]
 pub struct Object<'a> {
-    /// The path of the object in the file, as `nodes[3].publishers[0]`; empty for the whole file.
+    /// The path of the object in the file, such as `nodes[3].publishers[0]`; empty for the whole file.
     pub place: String,
     entries: Vec<(String, &'a RawValue)>,
 }
@@ -25,7 +25,7 @@ impl<'a> Object<'a> {
     /// Parses the object whose path is `place`. Only the keys in `keys` are allowed.
     ///
     /// # Errors
-    /// A sentence: the value is not an object, or it has an unknown key or a key twice.
+    /// The reason, as a sentence: the value is not an object, or it has an unknown key or a key twice.
     pub fn read(place: String, value: &'a RawValue, keys: &[&[&str]]) -> Result<Object<'a>, String> {
         let Ok(Entries(entries)) = serde_json::from_str(value.get()) else {
             return Err(at(&place, &format!("it is `{}`, and must be an object in braces", shown(value.get()))));
@@ -50,7 +50,7 @@ impl<'a> Object<'a> {
     /// The text under `key`; `None` if the key is missing.
     ///
     /// # Errors
-    /// A sentence: the value is not a text.
+    /// The reason, as a sentence: the value is not a text.
     pub fn text(&self, key: &str) -> Result<Option<String>, String> {
         self.value(key, "a text in quotation marks")
     }
@@ -58,7 +58,7 @@ impl<'a> Object<'a> {
     /// The number under `key`; `None` if the key is missing.
     ///
     /// # Errors
-    /// A sentence: the value is not a number.
+    /// The reason, as a sentence: the value is not a number.
     pub fn number(&self, key: &str) -> Result<Option<f64>, String> {
         self.value(key, "a number")
     }
@@ -67,7 +67,7 @@ impl<'a> Object<'a> {
     /// number, too.
     ///
     /// # Errors
-    /// A sentence: the value is not a whole number, or it is out of range.
+    /// The reason, as a sentence: the value is not a whole number, or it is out of range.
     pub fn whole(&self, key: &str, range: RangeInclusive<u32>) -> Result<Option<u32>, String> {
         let expected = format!("a whole number from {} to {}", range.start(), range.end());
         let bounds = f64::from(*range.start())..=f64::from(*range.end());
@@ -80,7 +80,7 @@ impl<'a> Object<'a> {
     /// The text under `key`, which must be one of `values`; `None` if the key is missing.
     ///
     /// # Errors
-    /// A sentence with the nearest allowed text and all others.
+    /// The reason, as a sentence with the nearest allowed text and all others.
     pub fn choice<T: Copy>(&self, key: &str, values: &[(&str, T)]) -> Result<Option<T>, String> {
         let Some(given) = self.text(key)? else { return Ok(None) };
         if let Some((_, value)) = values.iter().find(|(name, _)| *name == given) {
@@ -95,7 +95,7 @@ impl<'a> Object<'a> {
     /// The elements of the list under `key`, each with its path; empty if the key is missing.
     ///
     /// # Errors
-    /// A sentence: the value is not a list.
+    /// The reason, as a sentence: the value is not a list.
     pub fn list(&self, key: &str) -> Result<Vec<(String, &'a RawValue)>, String> {
         let Some(raw) = self.raw(key) else { return Ok(Vec::new()) };
         let values: Vec<&RawValue> =

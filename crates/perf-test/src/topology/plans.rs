@@ -21,7 +21,7 @@ impl Topology {
     /// Checks that the system can be measured.
     ///
     /// # Errors
-    /// A sentence: the topology has no publishers or no subscriptions.
+    /// The reason, as a sentence: the topology has no publishers or no subscriptions.
     pub fn check_runnable(&self) -> Result<(), String> {
         let missing = match self.endpoint_counts() {
             (0, _) => "publisher and no client",

@@ -40,7 +40,7 @@ pub struct Chain {
 /// One node.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Node {
-    /// The full name of the node, as `/namespace/name`.
+    /// The full name of the node, in the form `/namespace/name`.
     pub name: String,
     /// The number of the node's executor. Nodes of a process with equal numbers share an executor.
     pub executor: u32,
@@ -94,8 +94,8 @@ pub struct Publisher {
 pub enum Trigger {
     /// A timer expires, with this pace.
     Timer(Pace),
-    /// Since its last publication, a message of each of these topics (full names) has arrived. The publisher's node
-    /// subscribes to all of them.
+    /// Messages: since the publisher's last publication, a message of each of these topics (full names) has arrived.
+    /// The publisher's node subscribes to all of them.
     Topics(Vec<String>),
 }
 
@@ -104,7 +104,8 @@ pub enum Trigger {
 pub struct Subscription {
     /// The full name of the subscription's topic.
     pub topic: String,
-    /// The messages that the subscription receives; of several publishers, the largest ones.
+    /// The messages that the subscription receives; if the topic has several publishers, the
+    /// largest of their messages.
     pub payload: Payload,
     /// The CPU time that the callback uses for each message, µs.
     #[serde(skip_serializing_if = "is_zero")]

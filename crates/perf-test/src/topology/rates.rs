@@ -7,7 +7,8 @@ use super::process::{Process, Publisher, Trigger};
 /// Sets the rate of each publisher.
 ///
 /// # Errors
-/// A sentence that begins with the path of the wrong value in the file: publishers trigger each other in a cycle.
+/// The reason, as a sentence that begins with the path of the wrong value in the file: publishers trigger each
+/// other in a cycle.
 pub fn set(processes: &mut [Process]) -> Result<(), String> {
     let publishers = processes.iter_mut().flat_map(|process| &mut process.nodes).flat_map(|node| &mut node.publishers);
     let mut open: Vec<&mut Publisher> = publishers.collect();

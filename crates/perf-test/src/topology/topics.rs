@@ -11,7 +11,7 @@ use perf_worker::run_spec::{Durability, Reliability};
 /// its publishers. Adds sentences about endpoints without a counterpart to `notes`.
 ///
 /// # Errors
-/// A sentence that begins with the path of the wrong value in the file.
+/// The reason, as a sentence that begins with the path of the wrong value in the file.
 pub fn connect(processes: &mut [Process], notes: &mut Vec<String>) -> Result<(), String> {
     for node in processes.iter().flat_map(|process| &process.nodes) {
         check_triggers(node)?;
@@ -83,7 +83,7 @@ fn incompatible(offered: &NodeQos, asked: &NodeQos) -> Option<&'static str> {
     }
 }
 
-/// The path of an endpoint in a file, and the endpoint's messages.
+/// An endpoint in the checks of a topic: its path in the file, and its messages.
 type There<'a> = (&'a str, &'a Payload);
 
 fn same_type(kind: &str, name: &str, there: There<'_>, here: There<'_>, key: &str) -> Result<(), String> {

@@ -58,7 +58,7 @@ fn given(options: &LegacyOptions) -> impl Iterator<Item = Meaning> {
 /// The settings for which the given options stand, each with its option.
 ///
 /// # Errors
-/// A sentence: the middleware lacks one of these settings.
+/// The reason, as a sentence: the middleware lacks one of these settings.
 pub fn settings(
     options: &LegacyOptions,
     middleware: &str,

@@ -1,8 +1,8 @@
-//! The verbs of earlier versions, and the verbs that a user may leave out.
+//! The subcommands ("verbs") of earlier versions, and the subcommands that a user may leave out.
 
 use std::ffi::OsString;
 
-/// The verbs of earlier versions, each with the words that replace it.
+/// The subcommands of earlier versions, each with the words that replace it.
 const RENAMED: [(&str, &[&str]); 4] = [
     ("experiment", &["sweep"]),
     ("versus", &["compare", "middlewares"]),
@@ -12,7 +12,7 @@ const RENAMED: [(&str, &[&str]); 4] = [
 /// The words that may follow `compare`. Any other argument after `compare` is a log.
 const OF_COMPARE: [&str; 5] = ["logs", "middlewares", "conditions", "-h", "--help"];
 
-/// The arguments, with the verbs of this version in place of earlier ones.
+/// The arguments, with the subcommands of this version in place of the earlier ones.
 pub fn renamed(mut arguments: Vec<OsString>) -> Vec<OsString> {
     if let Some((_, words)) = earlier(&arguments) {
         arguments.splice(1..2, words.iter().map(OsString::from));
@@ -29,12 +29,13 @@ pub fn renamed(mut arguments: Vec<OsString>) -> Vec<OsString> {
     arguments
 }
 
-/// Whether the word after `sweep` is an option or a file. Any other word is a subcommand, perhaps a misspelt one.
+/// Whether the word after `sweep` is an option or a file, so that `matrix` was left out. Any other word is a
+/// subcommand, perhaps a misspelt one.
 fn is_of_matrix(word: &str) -> bool {
     (word.starts_with('-') && !["-h", "--help"].contains(&word)) || word.contains(['.', '/'])
 }
 
-/// The sentence about a verb of an earlier version; `None` if the arguments have none.
+/// The sentence about a subcommand that is now called otherwise; `None` if the arguments have none.
 pub fn notice(arguments: &[OsString]) -> Option<String> {
     let (old, words) = earlier(arguments)?;
     Some(format!("`{old}` is now `{}`; the next version does not know the old name", words.join(" ")))

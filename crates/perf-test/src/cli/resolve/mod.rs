@@ -227,7 +227,8 @@ fn raw(message: MessageChoice) -> Result<MessageChoice, String> {
     Ok(MessageChoice { content: Content::Plain, payload_bytes, last_id: u64::MAX, ..message })
 }
 
-/// The part of the payload that is touched, and a note for the heading if the part is not the requested one.
+/// The part of each payload that is written and read, and a note for the heading if the message has no payload and
+/// the requested part is therefore replaced by the stamp.
 fn touch(asked: Touch, message: &MessageChoice) -> (Touch, Vec<String>) {
     if asked == Touch::Stamp || message.payload_bytes > 0 {
         return (asked, Vec::new());
@@ -239,7 +240,7 @@ fn touch(asked: Touch, message: &MessageChoice) -> (Touch, Vec<String>) {
 /// The quality of service that the options give. With `reliable`, as for services, the default reliability is RELIABLE.
 ///
 /// # Errors
-/// A sentence: a switch and an option contradict each other.
+/// The reason, as a sentence: a switch and an option contradict each other.
 pub fn qos(options: &QosOptions, reliable: bool) -> Result<Qos, String> {
     let reliability =
         switch(options.reliable, "--reliable", Reliability::Reliable, "--reliability", options.reliability)?;

@@ -20,7 +20,7 @@ impl Group {
         Group { lines: vec![title.to_owned()], unknown: Vec::new() }
     }
 
-    /// Adds a line for each value. Without a value, adds the label to the unknown ones.
+    /// Adds a line for each value. Without a value, adds the label to the labels whose values are unknown.
     pub(super) fn line(mut self, label: &str, values: impl IntoIterator<Item = String>) -> Group {
         let pieces: Vec<String> =
             values.into_iter().flat_map(|value| broken(&value, LINE_WIDTH - LABEL_WIDTH)).collect();
@@ -35,7 +35,8 @@ impl Group {
         self
     }
 
-    /// Adds a value that most machines lack; without it there is no line.
+    /// Adds a value that most machines do not have. Without the value, there is no line, and the label does
+    /// not count as unknown.
     pub(super) fn rare(self, label: &str, value: Option<String>) -> Group {
         if value.is_some() { self.line(label, value) } else { self }
     }

@@ -1,4 +1,5 @@
-//! The values of the lines as text with their units. Equal values are counted. `None` if nothing is known.
+//! The values of the lines as text with their units. Equal values are counted. A function returns `None` if
+//! no value is known.
 
 use std::collections::BTreeMap;
 
@@ -60,7 +61,7 @@ pub(super) fn caches(cpu: &Cpu) -> Option<String> {
     }))
 }
 
-/// A size with the unit that shows it best.
+/// A size in the largest unit (KiB, MiB or GiB) in which it is at least 1.
 fn size(size_kib: u64) -> String {
     match size_kib as f64 {
         kib if kib < 1024.0 => format!("{kib} KiB"),

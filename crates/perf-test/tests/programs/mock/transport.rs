@@ -76,7 +76,7 @@ impl Socket {
     /// Creates a socket for an endpoint of this kind on the topic.
     ///
     /// # Errors
-    /// A sentence: the folder cannot be used.
+    /// The reason, as a sentence: the folder cannot be used.
     pub fn new(key: &TopicKey, kind: Kind) -> Result<Socket, String> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let folder = folder()?;
@@ -103,7 +103,7 @@ impl Drop for Socket {
 /// Sockets that are connected to all living endpoints of one kind on the topic.
 ///
 /// # Errors
-/// A sentence: the folder cannot be used.
+/// The reason, as a sentence: the folder cannot be used.
 pub fn connect_all(key: &TopicKey, kind: Kind) -> Result<Vec<UnixDatagram>, String> {
     let prefix = key.prefix(kind);
     let of_kind = |name: &OsString| name.to_str().is_some_and(|name| name.starts_with(&prefix));
@@ -119,7 +119,7 @@ pub fn connect_all(key: &TopicKey, kind: Kind) -> Result<Vec<UnixDatagram>, Stri
 /// Removes the socket names of dead endpoints.
 ///
 /// # Errors
-/// A sentence: the folder cannot be used.
+/// The reason, as a sentence: the folder cannot be used.
 pub fn clean_up() -> Result<(), String> {
     let folder = folder()?;
     for path in names(&folder)?.iter().map(|name| folder.join(name)) {
