@@ -89,7 +89,7 @@ fn several_of_each_in_one_process_and_apart() {
             sent.samples > 0 && received.samples == 2 * sent.samples && summary.lost == 0,
             "{strategy}: {summary:?}"
         );
-        // The subscription distinguishes the two publishers and knows the phase of each.
+        // The subscription distinguishes the two publishers, and computes response latencies from the phase of each.
         assert_eq!((received.missed, received.duplicates, received.corrupt), (0, 0, 0), "{strategy}: {received:?}");
         assert_eq!(summary.total.response.n, received.samples, "{strategy}");
     }

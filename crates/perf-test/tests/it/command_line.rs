@@ -245,8 +245,8 @@ fn programs_with_different_types_are_told_so() {
 
 fn memory_that_the_system_refuses_is_named_with_its_size_and_the_reason() {
     let memory = Memory::new();
-    // The limit on file sizes is above the files of the domain, and below the file of a publisher of 4 MB messages.
-    // Both hold in each unit that shells use for the limit.
+    // The limit on file sizes is larger than the other files of the domain, and smaller than the file of a publisher
+    // of 4 MB messages, in each of the units (512 or 1024 bytes) in which shells count the limit.
     let program = env!("CARGO_BIN_EXE_perf_test");
     let script = format!("ulimit -f 6400; trap '' XFSZ; exec {program} -m Array4m -r 100 --max-runtime 30 -o none");
     let output = memory.shell(&script).output().unwrap();

@@ -151,7 +151,7 @@ fn settings_are_applied_recorded_and_restored() {
 
 fn a_setting_that_is_refused_leaves_the_others_as_they_were() {
     let (memory, fake) = (Memory::new(), machine());
-    // The governor of the second policy cannot be read as a line of text.
+    // The file of the second policy's governor is empty, so this governor cannot be read.
     fake.policy(1, "1", "schedutil", (240_000, 1_200_000));
     fake.file(&format!("{CPUFREQ}/policy1/scaling_governor"), "");
     let folder = plan(&format!("rounds: 1\n{RUN}conditions: [baseline, {{name: fast, governor: performance}}]\n"));
@@ -227,7 +227,7 @@ fn an_interrupt_and_a_kill_restore_the_machine() {
     let pid = child.id();
     let group = fake.root().join(format!("{GROUPS}/perf_test-{pid}"));
     wait_until(|| group.join("cgroup.procs").exists());
-    // Another start of the program leaves the settings of a living process alone.
+    // Another start of the program does not restore settings that a living process has changed.
     let other = run(&memory, "list", Some(&fake));
     assert!(other.stderr.is_empty() && governor(&fake) == "performance", "{}", other.everything());
     send(pid, Signal::KILL);

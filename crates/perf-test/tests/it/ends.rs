@@ -59,7 +59,7 @@ fn the_samples_of_a_publisher_killed_before_the_first_row_count() {
         let mut run = memory.start("--reliable --history-depth 1000 -s 1 -m Array1k -r 1000 --max-runtime 60");
         run.wait_for("getrusage(2)");
         let publisher = run.wait_for_worker("publisher 0");
-        // The publisher sends once it has the order to go: it then sleeps between messages, which are a
+        // The publisher sends once it has the order `Go`: it then sleeps between messages, which are a
         // millisecond apart.
         wait_until_it_has_slept(publisher, 150);
         send(publisher, Signal::KILL);

@@ -195,7 +195,8 @@ fn a_row_of_another_length_is_divided_by_that_length() {
 }
 
 fn data_received_is_the_true_size_also_of_unbounded_messages() {
-    // The size is the payload, at most 4 bytes each of length and of padding, the time and the id.
+    // The size of the message is the sum of the payload, at most 4 bytes of length, at most 4 bytes of padding, the
+    // time and the id.
     for (message, payload) in [("UnboundedSequence", 6001_u64), ("UnboundedString", 6001), ("BoundedSequence4k", 4096)]
     {
         let (memory, logs) = (Memory::new(), Logs::new());

@@ -10,7 +10,8 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
-/// The time between two checks of a process: short beside every wait, and long enough for other tests to run.
+/// The time between two checks of a process: short in comparison with every wait, and long enough for other tests
+/// to run.
 const POLL: Duration = Duration::from_millis(1);
 
 /// The shared memory folder of one test, under /dev/shm as for real users.

@@ -23,7 +23,7 @@ const ROBOT: &str = r#"{ "nodes": [
     "subscribers": [ { "topic_name": "c", "qos_depth": 1000, "msg_type": "array4k", "work_us": 1000 } ] },
   { "node_name": "actuator", "subscribers": [ { "topic_name": "d", "qos_depth": 1000, "msg_type": "array4k" } ] }
 ], "chains": [ { "name": "slow to end", "from": ["b"], "to": "d" }, { "name": "all", "from": ["a", "b"], "to": "d" } ] }"#;
-/// The index of the publisher for each subscription: of `a`, `b`, `c` and `d`.
+/// For each subscription (to `a`, `b`, `c` and `d`), the index of the publisher from which it receives.
 const SENDERS: [usize; 4] = [0, 1, 2, 3];
 const MS: f64 = 1e6;
 
@@ -52,7 +52,7 @@ fn a_chain_is_as_long_as_its_hops_and_its_work() {
     let (finished, log) = run(&[ROBOT], "-c Mock --mock latency=2ms");
     let summary = log.summary.as_ref().unwrap();
     assert_accounted(summary);
-    // The slower input determines the rate, and each of its messages reaches the end.
+    // The slower input determines the rate, and each of its messages reaches the end of the chain.
     let sent: Vec<u64> = summary.publishers.iter().map(|of| of.sent.samples).collect();
     assert_eq!((sent[2], sent[3], summary.lost), (sent[1], sent[1], 0), "{}", finished.everything());
     let [all, slow] = summary.chains.as_slice() else { panic!("{:?}", summary.chains) };

@@ -23,8 +23,8 @@ const ROBOT: &str = r#"{ "nodes": [
 ] }"#;
 /// The numbers of messages and requests that are due: of the publisher, of the arm's client and of the viewer's client.
 const DUE: [u64; 3] = [20 * RUN_S - 1, 100 * RUN_S - 1, 50 * RUN_S - 1];
-/// The index of the sender for each subscription: to the responses for the arm, to the topic, and to the responses
-/// for the viewer.
+/// For each subscription, the index of the publisher from which it receives. The first subscription is to the
+/// responses for the arm, the second one to the topic, and the third one to the responses for the viewer.
 const SENDERS: [usize; 3] = [1, 0, 2];
 
 /// Asserts that every due request is sent, skipped, refused or unsent, and that every sent one is answered or lost.

@@ -25,7 +25,8 @@ use test_support::{is_ignored, trap, trial};
 /// The line that the worker prints if the trap caught nothing.
 const OK: &str = "nothing was allocated, and no system call made";
 
-/// A test: its name, the options of the run, and the endpoints of the worker. The first endpoint is in the trap.
+/// A test: its name, the options of the run, and the endpoints of the worker. The trap watches the thread of the
+/// first endpoint.
 type Scenario = (&'static str, &'static str, &'static [Endpoint]);
 
 const SCENARIOS: [Scenario; 6] = [

@@ -20,12 +20,13 @@ use crate::OK;
 
 /// The number of messages before the trap is set.
 const WARM_UP: u64 = 1000;
-/// The number of messages in the trap. They take a third of a second at the rate of the tests.
+/// The number of messages that are published or taken while the trap is set. They take a third of a second at the
+/// rate of the tests.
 pub const MESSAGES: u64 = 5000;
 /// The length of a payload. It is short, so that on a busy machine, too, all messages fit into the first second.
 const PAYLOAD_BYTES: usize = 1000;
 
-/// Runs this process as a worker that goes into the trap for this number of messages.
+/// Runs this process as a worker that sets the trap for this number of messages.
 pub fn run(messages: u64) -> ExitCode {
     static NOTHING: OnceLock<Nothing> = OnceLock::new();
     std::panic::set_hook(Box::new(|panic| trap::end(format_args!("{panic}"))));
@@ -87,7 +88,7 @@ impl Nothing {
 
 /// A publisher or a subscription of the middleware that does nothing.
 struct End {
-    /// The number of messages in the trap; `None` if this end does not set it.
+    /// The number of messages for which this end sets the trap; `None` if it does not set it.
     watched: Option<u64>,
     on_schedule: bool,
     touch: Touch,

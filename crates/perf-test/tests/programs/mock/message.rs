@@ -8,7 +8,7 @@ use perf_worker::{
     stamp::{Stamp, Stamped},
 };
 
-/// The number of payload bytes that travel; `--touch` reads the first byte of every page, or all bytes.
+/// The number of payload bytes that are really sent; `--touch` reads the first byte of every page, or all bytes.
 pub const PAYLOAD_BYTES: usize = 64;
 /// The header: source, time and id, time of sending, and length.
 const HEADER_BYTES: usize = 16 + RAW_HEADER_BYTES + 2 * 8;

@@ -38,8 +38,8 @@ pub fn client_ends(spec: &RunSpec, plan: &EndpointPlan) -> Result<(MockPublisher
     };
     let own = EndpointPlan { endpoint: Endpoint::Subscription(index), ..of_responses(plan, &requests.source) };
     let mut responses = MockSubscription::new(spec, &own)?;
-    // The server has a publisher on the topic of responses only once it answers, so matching looks at the
-    // requests' topic.
+    // The server has a publisher on the topic of responses only once it answers, so the client is matched by the
+    // topic of the requests.
     (responses.endpoint.key, responses.endpoint.others) = (requests.endpoint.key.clone(), Kind::Subscription);
     Ok((requests, responses))
 }
