@@ -99,7 +99,8 @@ impl Baseline {
     }
 }
 
-/// Checks that a publisher has enough places for the subscriptions, and that /dev/shm has enough free memory.
+/// Checks that a publisher's memory has a place for each expected subscription, and that /dev/shm has enough
+/// free memory.
 fn check_ring(name: &str, spec: &RunSpec) -> Result<(), String> {
     let subscriptions = spec.expected_subscriptions.max(1) as usize;
     if subscriptions > PLACES {

@@ -10,7 +10,7 @@ use rustix::io::Errno;
 /// Waits until one of the file descriptors is ready, at most `timeout`. With a single one, the call does not allocate.
 ///
 /// # Errors
-/// A sentence of the kernel.
+/// The kernel's error, as a sentence.
 pub fn wait_for<'a>(
     mut files: impl ExactSizeIterator<Item = BorrowedFd<'a>>,
     ready: PollFlags,

@@ -18,9 +18,10 @@ pub type Wakeups = event::PortFactory<ipc::Service>;
 const KEEP_ALL_BUFFER: usize = 64;
 /// The alignment of a message in bytes: a message is a struct that begins with 8-byte numbers, its time and its id.
 const ALIGNMENT: usize = 8;
-/// iceoryx2's default limits of endpoints in a publish-subscribe service. A service of a run has at least these limits,
-/// so that other programs can open it.
+/// iceoryx2's default limit of publishers in a publish-subscribe service. A service of a run has at least the default
+/// limits, so that other programs can open it.
 const DEFAULT_PUBLISHERS: u32 = 2;
+/// iceoryx2's default limit of subscriptions in a publish-subscribe service.
 const DEFAULT_SUBSCRIPTIONS: u32 = 8;
 /// iceoryx2's default limit of notifiers, and of listeners, in an event service.
 const DEFAULT_WAKEUPS: u32 = 16;

@@ -18,8 +18,9 @@ pub const SHARED_MEMORY: &str = "shared-memory";
 pub const EXPRESS: &str = "express";
 /// The configuration key of the setting [`SHARED_MEMORY`].
 const SHARED_MEMORY_KEY: &str = "transport/shared_memory/enabled";
-/// The group and the first port of scouting.
+/// The multicast group of zenoh's scouting.
 const SCOUTING_GROUP: &str = "224.0.0.224";
+/// The port of zenoh's scouting in domain 0; each domain has the next port.
 const SCOUTING_PORT: u32 = 7446;
 
 /// Whether a setting is on.

@@ -23,8 +23,8 @@ pub struct CExecutor {
     failure: Failure,
 }
 
-/// The executor in C, which is destroyed when this value is dropped, and all objects to which C has pointers
-/// until then.
+/// The executor in C, which is destroyed when this value is dropped, and all objects that C may use until the
+/// executor is destroyed.
 struct Object {
     pointer: *mut c_void,
     functions: ExecutorFunctions,

@@ -215,7 +215,7 @@ pub unsafe extern "C" fn perf_test_worker_main(
     let backend = match unsafe { CBackend::new(backend) } {
         Ok(backend) => backend,
         Err(sentence) => {
-            // Writing fails only if the console has gone.
+            // The write fails only if standard error is closed.
             let _ = writeln!(std::io::stderr().lock(), "the back end is not valid: {sentence}");
             return 1;
         }

@@ -34,6 +34,6 @@ impl Drop for Open {
 pub struct Endpoint {
     /// The endpoint.
     pub object: *mut c_void,
-    /// The plan of the endpoint, whose address does not change.
+    /// The plan of the endpoint. The address of the plan does not change, because C may use it.
     pub plan: Arc<CEndpoint>,
 }

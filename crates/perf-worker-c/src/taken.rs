@@ -25,7 +25,7 @@ pub fn nothing_taken() -> abi::Taken {
 /// The longest slice of Rust.
 pub const MOST_BYTES: usize = isize::MAX as usize;
 
-/// A time from C, in which 0 means that there is none.
+/// Converts a time from C, in which 0 means that the back end gave no time.
 pub fn unless_0(time_ns: i64) -> Option<i64> {
     (time_ns != 0).then_some(time_ns)
 }

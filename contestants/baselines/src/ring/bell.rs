@@ -46,7 +46,7 @@ impl Bell {
     /// Sleeps until the bell rings, at most `timeout`. Returns at once if `has_news`.
     ///
     /// # Errors
-    /// A sentence of the kernel.
+    /// The kernel's error, as a sentence.
     pub fn sleep(&self, timeout: Duration, has_news: impl FnOnce() -> bool) -> Result<(), String> {
         self.word().store(1, Relaxed);
         // SeqCst: its partner is the fence of `ring`.
@@ -75,7 +75,7 @@ mod tests {
     #[test]
     fn a_subscription_that_is_about_to_sleep_misses_no_message() {
         const ROUNDS: u64 = 20_000;
-        // A missed wake-up would show as a round that takes this long.
+        // If a wake-up were missed, a round would take this long.
         const LONG: Duration = Duration::from_secs(600);
         let file = File::from(memfd_create("bell", MemfdFlags::CLOEXEC).unwrap());
         file.set_len(BELL_BYTES as u64).unwrap();

@@ -70,7 +70,7 @@ impl StreamSubscription {
     /// Creates the subscription.
     ///
     /// # Errors
-    /// A sentence of the kernel.
+    /// The kernel's error, as a sentence.
     pub fn new(kind: Kind, topic: Topic, spec: &RunSpec, plan: &EndpointPlan) -> Result<StreamSubscription, String> {
         let id = new_id();
         let (listener, announced) = Listener::new(kind, |port| topic.announced(Side::Subscription, id, port))

@@ -68,7 +68,7 @@ impl UdpSubscription {
     /// Creates the subscription.
     ///
     /// # Errors
-    /// A sentence of the kernel.
+    /// The kernel's error, as a sentence.
     pub fn new(topic: Topic, spec: &RunSpec, plan: &EndpointPlan) -> Result<UdpSubscription, String> {
         let (socket, port) = receiver().map_err(|error| format!("cannot create a UDP socket: {error}"))?;
         let file = OwnFile::create(&topic.announced(Side::Subscription, new_id(), port), 0)?;

@@ -1,5 +1,5 @@
-//! The functions of a back end, as C would have them. The id of a message selects the mistakes that the
-//! functions make.
+//! The functions of a back end, as a program in C would define them. The id of a message selects the mistakes that
+//! the functions make.
 
 use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int, c_void};

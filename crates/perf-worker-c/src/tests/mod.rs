@@ -262,7 +262,7 @@ fn the_executors_of_a_back_end_of_version_2_have_no_services() {
         assert!(sentence.contains("the executors of this middleware have no services, and /"), "{sentence}");
     }
     assert!(executor.subscription(&spec, &plan, Arc::new(TestSink::default())).is_ok());
-    // Outside of executors this back end has services, as before.
+    // Outside of executors this back end has services, as in every version of the header.
     assert!(backend.describe().capabilities.services && session.client(&spec, &plan).is_ok());
 }
 

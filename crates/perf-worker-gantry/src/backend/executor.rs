@@ -137,7 +137,8 @@ impl Executor for NodeExecutor {
 struct NodeTimer {
     timer: Timer,
     period: Duration,
-    /// The number of periods that were over when the timer was started.
+    /// The number of periods that had passed since the common start when the timer was started: the timer has
+    /// skipped them.
     before: Arc<AtomicU64>,
 }
 
@@ -154,7 +155,7 @@ impl NodeTimer {
     }
 }
 
-/// A subscription of a node: the handle that stays with the instrument.
+/// The instrument's handle of a node's subscription.
 struct NodeSubscription {
     waiting: Slot,
     overwritten: Arc<AtomicU64>,
@@ -184,7 +185,7 @@ impl Received for NodeSubscription {
     }
 }
 
-/// A subscription that no executor has yet.
+/// A subscription whose callback is not yet added to its node.
 struct WaitingSubscription {
     subscription: GenericSubscription,
     node: Node,
@@ -207,7 +208,7 @@ impl WaitingSubscription {
         Ok(WaitingSubscription { subscription: created.map_err(sentence)?, node, reading, sink, overwritten })
     }
 
-    /// Gives the subscription, with its callback, to its node.
+    /// Adds the callback of the subscription to the node, which then owns the subscription.
     fn start(self) {
         let WaitingSubscription { subscription, node, reading, sink, overwritten } = self;
         node.add_callback(subscription, move |subscription: &mut GenericSubscription, sample| {

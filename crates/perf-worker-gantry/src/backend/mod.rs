@@ -92,7 +92,8 @@ impl Backend for Gantry {
         Ok(Box::new(GantrySession { _node: node, publish_mode, options: spec.options() }))
     }
 
-    /// Joins and leaves the domain: joining removes the files of dead processes, leaving removes what is empty then.
+    /// Joins and leaves the domain. Joining removes the files of dead processes, and leaving removes the domain's
+    /// folder if no other process is in the domain.
     fn clean_up(&self, spec: &RunSpec) -> Result<(), String> {
         Node::builder("perf_test_coordinator").domain_id(spec.domain_id).build().map(drop).map_err(sentence)
     }

@@ -168,7 +168,7 @@ impl Publisher for Requests {
 impl Subscription for Responses {
     fn take(&mut self, reader: &mut dyn FnMut(&Taken<'_>)) -> Result<bool, String> {
         let Some(response) = self.client.borrow_mut().take_response().map_err(sentence)? else { return Ok(false) };
-        // No response to a request in flight leaves the history.
+        // The 0 is the number of overwritten messages: no response to a request in flight leaves the history.
         self.reading.show(response.sample(), 0, reader)?;
         Ok(true)
     }

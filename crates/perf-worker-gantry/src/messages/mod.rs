@@ -74,7 +74,7 @@ trait Benchmark: Message {
     fn prepared(unbounded_bytes: usize) -> Box<Self>;
     /// Touches every page, so that no page fault falls into the measurement.
     fn touch(&mut self);
-    /// The shape of a loan for such a message.
+    /// The shape (the texts, and the lengths of sequences) of a loan for this message.
     fn shape(&self) -> impl Shape<Self>;
     /// Stamps the owned message.
     fn stamp(&mut self, stamp: Stamp);
