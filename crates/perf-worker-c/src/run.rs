@@ -103,7 +103,8 @@ impl CEndpoint {
             pace_messages: plan.pace.messages,
             pace_ns: plan.pace.per_ns,
             node: texts.add(&plan.node)?,
-            // Endpoints outside of executors belong to no node of the run.
+            // Endpoints outside of executors belong to no node, so no way of handing messages over (`msg_pass_by`) is
+            // set for them.
             pass_by: if plan.node.is_empty() { 0 } else { bit_of(PASSES, plan.pass_by) },
         };
         Ok(CEndpoint { endpoint, _texts: texts })

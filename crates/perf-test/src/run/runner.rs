@@ -148,7 +148,8 @@ pub fn measure_quietly(spec: &RunSpec, interrupt: &Interrupt, rows: Option<Sende
     coordinator::run(spec, &communicator, coordinator::plans(spec, &topic), &mut Reports::quiet(rows), interrupt)
 }
 
-/// The middleware of a run, its id and the full name of its topic. Removes the files of an earlier run that was killed.
+/// Returns the middleware of the run, the id of the run, and the full name of the run's topic. Removes the files that
+/// an earlier run left behind when it was killed.
 fn begin(spec: &RunSpec) -> Result<(Communicator, String, String), Failure> {
     let communicator = Communicator::find(&spec.communicator).map_err(Failure::Usage)?;
     let run_id = random_id()?;

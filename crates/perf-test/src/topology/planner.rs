@@ -134,7 +134,7 @@ impl<'a> Planner<'a> {
 
     fn publisher(&mut self, of: &Publisher) -> EndpointPlan {
         let endpoint = Endpoint::Publisher(next(&mut self.publishers));
-        // Each publisher has its own limits if the middleware can tell publishers apart.
+        // Each publisher has its own limits of lateness, which are used if the middleware can tell publishers apart.
         let mut own = Ends::default();
         own.add_publisher(&of.trigger, of.rate_hz);
         EndpointPlan {

@@ -320,7 +320,7 @@ fn results_of_several_boots_are_put_together() {
     fake.file("proc/sys/kernel/random/boot_id", "boot-3\n");
     measure("later").assert_good();
     fake.file("proc/cmdline", "root=/dev/mmcblk0p1 quiet idle=poll\n");
-    // The same folder still has the baseline of the boot before.
+    // The folder `lowlatency` already has the results of the baseline, which was measured in an earlier boot.
     let polling = measure("lowlatency");
     polling.assert_good();
     assert!(polling.stderr.contains("baseline: skipped: it needs a boot without the kernel parameters `idle=poll`"));

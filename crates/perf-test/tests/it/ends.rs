@@ -179,7 +179,7 @@ fn a_blocked_console_delays_no_worker() {
     let memory = Memory::new();
     let run = memory.start("--reliable --history-depth 1000 -m Array64 -r 100 --max-runtime 2");
     run.narrow_console();
-    // Another run measures the time: it takes longer than any worker may take to finish.
+    // The length of another run is the waiting time: it is longer than any worker may take to finish.
     memory.run("-r 1 --max-runtime 14 -o none").assert_good();
     let run = run.finish();
     run.assert_good();

@@ -38,7 +38,7 @@ fn systems() -> Vec<Vec<String>> {
         if let Some(size) = name.strip_prefix("pub_") {
             return Some(other(&name, size.trim_start_matches("loaned_")));
         }
-        // These processes are already in the systems of the publishers.
+        // A process `sub_…` is no system of its own: it is already in the systems of the publishers.
         (!name.starts_with("sub_")).then(|| vec![name])
     };
     all_named().into_iter().filter_map(system).collect()

@@ -230,7 +230,7 @@ fn a_server_of_an_executor_answers_while_the_request_is_in_hand() {
     log.lock().unwrap().ended.clear();
     drop((executor, server));
     drop((client, session));
-    // The first publisher belongs to the server that was refused.
+    // The publisher that follows the executor in this list belongs to the server that the executor refused.
     let ended = ["executor", "publisher", "subscription", "publisher", "publisher", "subscription", "session"];
     assert_eq!(log.lock().unwrap().ended, ended);
 }

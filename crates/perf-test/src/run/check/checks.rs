@@ -25,7 +25,7 @@ pub struct Todo {
     run: Run,
 }
 
-/// The run of a check, and the result that it must have.
+/// The run of a check, and the result that the run must have.
 enum Run {
     /// The messages of a run with these options must arrive, except for the `losses`.
     Delivers {

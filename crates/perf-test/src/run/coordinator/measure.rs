@@ -97,8 +97,8 @@ impl Run<'_> {
         }
     }
 
-    /// `Some` if the run must end before its time is up. The inner value is the sentence for the summary; an interrupt
-    /// by the user has none.
+    /// `Some` if the run must end before its time is up. The inner value is the reason, a sentence for the summary;
+    /// it is `None` if the user interrupted the run.
     fn reason_to_stop(&self, before_end: bool) -> Option<Option<String>> {
         if !before_end {
             return None;
@@ -125,8 +125,8 @@ impl Run<'_> {
         let expected = |endpoint: Endpoint| {
             let senders = ledger.senders_of(endpoint);
             if senders.is_empty() && (stopped_ns.is_some() || spec.is_private()) {
-                // The only publishers are those of other programs. They do not stop, and this run does not wait for
-                // them; on a private topic there are none.
+                // All publishers belong to other programs. They do not stop, and this run does not wait for them; on
+                // a private topic there are none.
                 0
             } else if senders.is_empty() || relay_lost || senders.iter().any(|of| failed_endpoints.contains_key(of)) {
                 UNKNOWN
@@ -146,7 +146,7 @@ impl Run<'_> {
         self.show_rows(|_| true)?;
         let lost = self.subscriptions().map(|endpoint| self.lost_by(endpoint)).sum();
         if let Some(row) = self.ledger.last_row(self.start_ns, now_ns(), lost) {
-            // This row is logged and not shown on the console, because it is shorter than a second.
+            // This row is not a whole second, and may be too short for its counts to be compared with the other rows.
             self.log(row)?;
         }
         Ok(())
@@ -223,8 +223,7 @@ impl Run<'_> {
                 // The report has the counts of the whole run and not of each second, so the growth of its latency
                 // is not known either.
                 self.growths.remove(&endpoint);
-                // Only the sums of the endpoint are still missing: the rows of its process
-                // already contain its messages.
+                // The endpoint's counts are only in the report for the whole run: its process reported the rows.
                 self.ledger.sums.add(endpoint, self.spec.left_out_s().into(), &counts);
             }
             Event::Report(Report::Finished { endpoint, report, resources }) => {

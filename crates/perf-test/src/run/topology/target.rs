@@ -29,7 +29,8 @@ const PLATFORM: &str = "_rpi3";
 const DESCRIPTIONS: [&str; 4] = ["topology_file", "platform", "additional_options", "comments"];
 /// The name of the section about messages.
 const MESSAGES: &str = "latency_total";
-/// The sections of a target and their figures, each with its key in iRobot's old files and in its new ones.
+/// The sections of a target and their figures, each with the key that iRobot's old file headers use and the key that
+/// its new ones use.
 const SECTIONS: [(&str, &[LimitedFigure]); 2] = [
     (
         "resources",

@@ -138,7 +138,7 @@ impl Fake {
         );
     }
 
-    /// Sets the kernel's CPU times: the ticks of programs and of steal; the rest of a long time is idle.
+    /// Sets the kernel's CPU times: the ticks of programs and of steal; the rest of 10 million ticks is idle.
     pub fn cpu_times(&self, user: u64, steal: u64) {
         let idle = 10_000_000 - user - steal;
         self.file("proc/stat", format!("cpu  {user} 0 0 {idle} 0 0 0 {steal} 0 0\ncpu0 1 2 3\nintr 5\n"));

@@ -94,9 +94,9 @@ impl Accounts {
 
     /// The cost of messages from the beginning of the statistics. With `drained`, it is the cost of all messages
     /// until the last one is received (`sums` has their counts); otherwise it is the cost of the messages within the
-    /// whole seconds of the run. If no message is received after these seconds, the cost within them is the whole
-    /// cost: a reader that busy-waits uses CPU time after them, too. A run shorter than a second counts all messages
-    /// in either case.
+    /// whole seconds of the run. If these seconds contain all messages, the cost within them is returned even with
+    /// `drained`, because a reader that busy-waits uses CPU time after them without a message. A run shorter than a
+    /// second counts all messages in either case.
     pub fn message_cost(&self, sums: &Tally, drained: bool) -> MessageCost {
         let all = (sums.received.samples, sums.sent.samples + sums.relayed.samples);
         let is_short = self.workers.iter().all(|account| account.end.is_none());
