@@ -288,8 +288,8 @@ impl Communicator {
     /// Returns the daemons that the run must start.
     ///
     /// # Errors
-    /// The reason, as a sentence with the option and the alternative; or the program does not start, or its
-    /// answer is not valid.
+    /// The reason, as a sentence with the unsupported option and an alternative, or about a worker program that does
+    /// not start or whose answer is not valid.
     pub fn check(&self, spec: &RunSpec) -> Result<Vec<DaemonCommand>, String> {
         spec.capabilities.check(spec)?;
         let path = match &self.program {

@@ -32,13 +32,13 @@ impl Bell {
         self.0.word(0)
     }
 
-    /// Wakes the subscription if it sleeps. Called after a message was pushed.
+    /// Wakes the subscription if it sleeps. The publisher calls this function after it has pushed a message.
     pub fn ring(&self) {
         // SeqCst; the partner is the fence in `sleep`. Either the sleeping thread sees the message, or this thread sees
         // the word 1.
         fence(SeqCst);
         if self.word().load(Relaxed) == 1 && self.word().swap(0, Relaxed) == 1 {
-            // Fails only for an invalid address.
+            // The call fails only for an invalid address.
             let _ = futex::wake(self.word(), futex::Flags::empty(), 1);
         }
     }

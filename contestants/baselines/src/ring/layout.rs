@@ -11,9 +11,10 @@ const PAGE_BYTES: usize = 4096;
 pub const ID: [usize; 2] = [0, 8];
 /// Whether there is a subscription.
 pub const ACTIVE: usize = 16;
-/// The offset in a place of the number of the queue's oldest entry, which has its own cache line.
+/// The offset, within a place, of the number of the queue's oldest entry. The number has its own cache line, because
+/// the publisher and the subscription would else share one.
 pub const HEAD: usize = LINE_BYTES;
-/// The offset in a place of the number of the queue's next entry, which has its own cache line.
+/// The offset, within a place, of the number of the queue's next entry. This number has its own cache line, too.
 pub const TAIL: usize = 2 * LINE_BYTES;
 /// The entries.
 pub const ENTRIES: usize = 3 * LINE_BYTES;

@@ -53,7 +53,7 @@ impl Mapping {
     /// The bytes of a slot.
     ///
     /// # Safety
-    /// No process writes them while the slice lives.
+    /// No process writes these bytes while the slice lives.
     pub unsafe fn bytes(&self, offset: usize, length: usize) -> &[u8] {
         let start = self.at(offset, length);
         // SAFETY: `at` checked the bounds, every value is a valid byte, and the caller promises that no process writes.
@@ -63,7 +63,7 @@ impl Mapping {
     /// The bytes of a slot, writable.
     ///
     /// # Safety
-    /// No other reference to them exists in any process while the slice lives.
+    /// No other reference to these bytes exists in any process while the slice lives.
     #[expect(clippy::mut_from_ref, reason = "exclusive by the caller's promise, not by a borrow of the mapping")]
     pub unsafe fn bytes_mut(&self, offset: usize, length: usize) -> &mut [u8] {
         let start = self.at(offset, length);

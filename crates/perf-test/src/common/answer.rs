@@ -20,7 +20,7 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
 const LAST_WORDS_TIMEOUT: Duration = Duration::from_secs(1);
 /// The longest standard output and the longest standard error, in bytes.
 const LONGEST_BYTES: usize = 1 << 20;
-/// The most characters of the standard error that a sentence shows.
+/// The largest number of characters of the standard error that a sentence shows.
 const SHOWN_CHARS: usize = 2000;
 /// The time between two checks whether a program has exited.
 const POLL: Duration = Duration::from_millis(1);
@@ -91,13 +91,13 @@ impl Answer {
 
 fn kill(child: &mut Child) {
     kill_group(child);
-    // The call fails only if the program has just exited.
+    // The kill fails only if the program has just exited.
     let _ = child.kill().and_then(|()| child.wait());
 }
 
 fn kill_group(child: &Child) {
     if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
-        // The call fails if no process of the group is left.
+        // The kill fails if no process of the group is left.
         let _ = kill_process_group(group, Signal::KILL);
     }
 }

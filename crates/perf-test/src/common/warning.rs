@@ -1,11 +1,11 @@
-//! A warning: a reason not to trust a result without a second look, with its cause and a hint.
+//! A warning: a reason to check a result before it is trusted, with the cause and a hint.
 
 use std::fmt;
 
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
-/// A reason not to trust a run without a second look.
+/// A reason to check a run before its figures are trusted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "WarningEntry"))]
 pub struct Warning {
@@ -109,7 +109,7 @@ pub enum WarningKind {
     SpinOnFewCores,
     /// The hypervisor gave CPU time to other machines.
     Steal,
-    /// The type has text, which zero copy cannot leave unwritten.
+    /// The message type has a text: with zero copy, too, the text of each loan is written before the loan is valid.
     Text,
     /// A CPU quota stopped processes.
     Throttled,

@@ -262,7 +262,8 @@ fn as_json(value: &impl Serialize) -> Result<String, Failure> {
         .map_err(|error| Failure::Measurement(format!("cannot write the result as JSON: {error}")))
 }
 
-/// JSON whose texts have escapes for the control characters that JSON permits, because a terminal would obey them.
+/// Escapes the control characters in the texts of `json`: JSON permits these characters, but a terminal would
+/// obey them.
 fn without_controls(json: &str) -> String {
     let mut text = String::with_capacity(json.len());
     for c in json.chars() {

@@ -1,6 +1,7 @@
 //! The surroundings of this process: a container, and control groups that limit its CPU time.
 //!
-//! Both versions of control groups are read. A quota counts at any level between the process and the root.
+//! Both versions of control groups are read. The quota of any control group between the group of the process and the
+//! root group counts.
 
 use serde::{Deserialize, Serialize};
 

@@ -10,9 +10,9 @@ const POLICIES: [&str; 8] =
     ["SCHED_OTHER", "SCHED_FIFO", "SCHED_RR", "SCHED_BATCH", "SCHED_ISO", "SCHED_IDLE", "SCHED_DEADLINE", "SCHED_EXT"];
 /// The index of the nice value in `/proc/self/stat` (proc_pid_stat(5)), counted from the end of the program's name.
 const NICE: usize = 16;
-/// The index of the real-time priority in `/proc/self/stat`, counted in the same way.
+/// The index of the real-time priority in `/proc/self/stat`, counted from the end of the program's name.
 const RT_PRIORITY: usize = 37;
-/// The index of the scheduling policy in `/proc/self/stat`, counted in the same way.
+/// The index of the scheduling policy in `/proc/self/stat`, counted from the end of the program's name.
 const POLICY: usize = 38;
 
 /// Scheduling and limits. An unreadable value is `None`.

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use crate::common::no_key;
 use perf_worker::nearest::or_nearest;
 
-/// The most characters of a wrong value that an error shows.
+/// The largest number of characters of a wrong value that an error shows.
 const MAX_SHOWN_CHARS: usize = 40;
 
 /// An object of the file. Its keys are unique and known.

@@ -253,7 +253,7 @@ fn the_idl_has_the_messages_that_are_asked_for() {
 }
 
 fn messages_without_room_in_shared_memory_are_refused_before_the_run() {
-    // The run has a file system of its own that is as small as in a container.
+    // The run's shared memory is a separate file system of 16 MB, as small as in a container.
     let mount = "mount -t tmpfs -o size=16m none \"$GANTRY_SHM_DIR\" && exec \"$@\"";
     let in_small_memory = |program: &[&str]| {
         let memory = Memory::new();

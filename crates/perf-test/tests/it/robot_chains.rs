@@ -9,8 +9,8 @@ test_support::tests![
     the_reference_system_runs_in_one_process_and_in_many,
 ];
 
-/// Two sensors, the second with a fourth of the first one's rate, a fusion, a filter that works for 3 ms, and
-/// an actuator.
+/// A robot of five nodes: two sensors, of which the second has a fourth of the rate of the first, a fusion, a filter
+/// that works for 3 ms, and an actuator.
 const ROBOT: &str = r#"{ "nodes": [
   { "node_name": "fast", "publishers": [ { "topic_name": "a", "qos_depth": 1000, "msg_type": "array4k", "freq_hz": 80 } ] },
   { "node_name": "slow", "publishers": [ { "topic_name": "b", "qos_depth": 1000, "msg_type": "array4k", "freq_hz": 20 } ] },

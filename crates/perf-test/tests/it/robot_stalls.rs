@@ -16,7 +16,7 @@ test_support::tests![
     every_message_of_an_overloaded_subscription_is_accounted_for,
 ];
 
-/// The length of a run, which suffices for the stall of every publisher with 10 Hz or more.
+/// The length of a run, seconds: long enough for message 3 of every publisher with 10 Hz or more to stall.
 const RUN_S: u64 = 1;
 /// The number of runs at once; they mostly sleep.
 const RUNS: usize = 4;

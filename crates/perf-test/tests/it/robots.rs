@@ -273,7 +273,7 @@ fn irobots_files_have_the_figures_of_the_log() {
         read("robot1/latency_total.txt").lines().nth(1).unwrap().split_whitespace().nth(6),
         Some(&*lost.to_string())
     );
-    // The file has the line of the start, and a line for each second.
+    // `resources.txt` has a line for the start, and a line for each second.
     assert!(
         read("robot0/resources.txt").lines().count() >= 2 + log.rows.len().min(2),
         "{}",
@@ -317,7 +317,7 @@ fn resources_are_sampled_in_the_period_of_the_options() {
         lines.map(|value| value.parse().unwrap()).collect()
     };
     let times_ms = column(0);
-    // The file has the line of the start, and many more than one line for each second.
+    // `resources.txt` has a line for the start, and many more than one line for each second.
     assert!(times_ms.len() > 1 + 2 * log.rows.len(), "{text}{}", finished.everything());
     assert!(times_ms.is_sorted_by(|one, other| one < other), "{text}");
     let (percents, peaks_kib) = (column(1), column(5));

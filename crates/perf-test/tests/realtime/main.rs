@@ -101,7 +101,8 @@ fn said(role: &str, options: &str, endpoints: &[Endpoint]) -> (String, i64) {
             }
         }
         if unmatched == 0 {
-            // The start has no delay: samples that a subscription takes before the start are in no statistic.
+            // The start is now and not later, because samples that a subscription takes before the start are in
+            // no statistic.
             start_ns = now_ns();
             order(&mut worker, &serde_json::to_string(&Order::Go { start_ns, sources: Vec::new() }).unwrap());
         }

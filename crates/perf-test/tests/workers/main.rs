@@ -316,7 +316,7 @@ fn a_worker_that_sends_no_reports_is_ended() {
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("perf_test_flooder");
     let echo_program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/workers/perf_test_echo");
-    // After the order to go, the subscription's process sends invalid lines for ever.
+    // After the order `Go`, the subscription's process sends invalid lines for ever.
     let flood = "while echo nonsense; do :; done >&3 &";
     let pass_on =
         format!("while read -r line; do printf '%s\\n' \"$line\"; case $line in '{{\"Go\"'*) {flood} ;; esac; done");

@@ -103,7 +103,7 @@ impl Backend for Gantry {
 struct GantrySession {
     _node: Node,
     publish_mode: PublishMode,
-    /// The options of the run; each endpoint carries them out.
+    /// The options of the run, which each endpoint applies.
     options: Settings,
 }
 

@@ -18,7 +18,7 @@ pub enum Losses {
     Counted,
 }
 
-/// Judges the counts of a run that should be good.
+/// Judges the counts of a run in which no fault is expected.
 ///
 /// # Errors
 /// One sentence with all faults of the run.
@@ -91,7 +91,8 @@ fn copied(spec: &RunSpec, summary: &Summary) -> Option<String> {
     })
 }
 
-/// The faults of the counts: messages that are in no count, or in a wrong one.
+/// The faults of the counts: more messages or ids than were sent, or losses that the count of overwritten messages
+/// does not explain.
 fn uncounted(subject: &Subject<'_>, summary: &Summary) -> Vec<String> {
     let mut faults = Vec::new();
     let sent = summary.sent_at_least;

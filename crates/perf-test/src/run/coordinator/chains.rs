@@ -37,7 +37,7 @@ impl ChainSums {
     }
 }
 
-/// The chains of some reports, by their names.
+/// Merges the chains of these reports by their names.
 pub fn merge<'a>(reports: impl IntoIterator<Item = &'a ChainReport>) -> BTreeMap<String, ChainSums> {
     let mut chains: BTreeMap<String, ChainSums> = BTreeMap::new();
     for report in reports {

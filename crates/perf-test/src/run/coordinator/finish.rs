@@ -168,8 +168,8 @@ impl Run<'_> {
         Some(NodeAndTopic { node: plan.node.clone(), topic: plan.given_topic().to_owned() })
     }
 
-    /// The least number of samples that publishers of this run can have sent after the seconds left out. For a killed
-    /// publisher the last samples are known from the subscriptions that saw them.
+    /// The least number of samples that publishers of this run can have sent after the seconds that the statistics
+    /// leave out. For a killed publisher the last samples are known from the subscriptions that saw them.
     fn sent_at_least(&self, senders: &[Endpoint]) -> u64 {
         let sent = self.ledger.sums.sent_by(senders);
         let Some(first) = senders.first() else { return sent.counted };

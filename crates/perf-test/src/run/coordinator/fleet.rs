@@ -156,7 +156,7 @@ impl Worker {
                 return self.status;
             }
             if Instant::now() >= deadline {
-                // Fails only if the worker has just exited.
+                // The kill fails only if the worker has just exited.
                 let _ = self.child.kill();
                 self.status = self.child.wait().ok();
                 return None;
@@ -212,7 +212,8 @@ fn start_worker(program: &Path, index: usize, plan: &Plan, events: &Sender<(usiz
     let listen = move || {
         let mut said = BufReader::new(reports);
         let (mut line, mut invalid_lines) = (Vec::new(), 0);
-        // The pipe is closed after this loop, so a process that floods it ends, too.
+        // The pipe is closed after this loop, so the writes of a process that floods the pipe fail, and the process
+        // ends, too.
         while invalid_lines < MOST_INVALID_LINES
             && said.by_ref().take(LONGEST_LINE_BYTES).read_until(b'\n', &mut line).is_ok_and(|length| length > 0)
         {

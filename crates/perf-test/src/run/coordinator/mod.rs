@@ -1,9 +1,9 @@
 //! The coordinator: one run from its first process to its summary.
 //!
 //! The coordinator starts the daemons that the middleware needs, and the workers. It waits until the endpoints are
-//! matched, gives the start, merges and reports the rows, lets the endpoints take the remaining samples, and ends all
-//! processes. It does not disturb the workers while they measure. `worker::protocol` defines the messages between
-//! coordinator and workers.
+//! matched, orders the workers to start, merges and reports the rows, lets the endpoints take the remaining samples,
+//! and ends all processes. It does not disturb the workers while they measure. `worker::protocol` defines the
+//! messages between coordinator and workers.
 
 mod chains;
 pub mod daemon;

@@ -23,7 +23,7 @@ const LEAD_PER_ENDPOINT_NS: i64 = SECOND_NS / 500;
 const LEAD_IN_EXECUTORS_NS: i64 = SECOND_NS / 2000;
 
 impl Run<'_> {
-    /// Waits until all endpoints exist and are matched, then gives the start.
+    /// Waits until all endpoints exist and are matched, then orders the workers to start.
     pub(super) fn set_up(&mut self) -> Result<(), String> {
         let mut not_ready: BTreeSet<Endpoint> = self.working.clone();
         let mut not_matched = not_ready.clone();

@@ -3,7 +3,7 @@
 use crate::report::tables::widths;
 use perf_worker::endpoint::EndpointPlan;
 
-/// The cell for a count that the middleware does not have.
+/// The text of a cell whose count the middleware does not report.
 pub const NOT_COUNTED: &str = "-";
 /// The number of columns with names, which are left-aligned.
 const NAME_COLUMNS: usize = 2;

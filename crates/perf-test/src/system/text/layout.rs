@@ -57,7 +57,7 @@ pub(super) fn numbered(number: usize, advice: &Advice) -> Vec<String> {
     let indent = " ".repeat(ADVICE_INDENT);
     let mut lines = vec![format!("{number:>ADVICE_NUMBER$}. {}", advice.finding, ADVICE_NUMBER = ADVICE_INDENT - 2)];
     lines.extend(broken(&advice.why, LINE_WIDTH - ADVICE_INDENT).into_iter().map(|piece| format!("{indent}{piece}")));
-    // Commands are never broken, so that they can be copied.
+    // Commands are never broken into several lines, so that they can be copied.
     lines.extend(advice.command.as_ref().map(|command| format!("{indent}$ {command}")));
     lines
 }

@@ -88,7 +88,7 @@ fn the_latency_from_the_due_time_knows_the_phase_of_each_publisher() {
 
 fn the_delay_of_a_late_publisher_is_in_the_latency_from_the_due_time_only() {
     let run = measure("latency=2ms,stall=50:300ms", "-r 100 --max-runtime 2");
-    // The classes late and too late use the latency from the send time.
+    // The classes late and too late use the latency from the send time, so no message counts as late.
     run.assert_counts(Counts { sent: 200, received: 200, ..Counts::default() });
     let total = &run.summary().total;
     assert_always(&total.latency, 200, 2.0 * MS);

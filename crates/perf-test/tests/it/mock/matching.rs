@@ -26,7 +26,7 @@ fn nothing_is_sent_before_all_are_matched() {
     assert!(run.summary().matched_after_ns >= 200_000_000, "{}", run.run.stdout);
 }
 
-/// Probes are in no count, whatever happens to the messages.
+/// Probes are not counted, whatever happens to the messages.
 fn probes_match_where_endpoints_are_not_counted() {
     let keep_all = "--reliable --history KEEP_ALL --transient";
     let runs = [

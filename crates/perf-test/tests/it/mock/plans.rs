@@ -263,7 +263,7 @@ fn a_late_order_to_go_costs_a_shared_thread_no_sample() {
     let sources = late.wait_until_matched(2);
     let go = Order::Go { start_ns: now_ns() + 100 * MS, sources };
     early.order(&go);
-    // When the late worker gets its order to go, it has already taken all messages along with the probes.
+    // When the late worker gets the order `Go`, it has already taken all messages along with the probes.
     let (sent, _) = early.wait_until_ended();
     late.order(&go);
     late.order(&Order::Drain { expected: vec![(SUBSCRIPTIONS[0], sent)] });

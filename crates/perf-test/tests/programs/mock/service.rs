@@ -55,7 +55,8 @@ pub fn server(spec: &RunSpec, plan: &EndpointPlan) -> Result<Server, String> {
 
 /// The endpoints of a server: for requests and for responses.
 pub fn server_ends(spec: &RunSpec, plan: &EndpointPlan) -> Result<(MockSubscription, Answers), String> {
-    // A nameless subscription would not show which client to answer.
+    // The subscription is not nameless, because the server must know which client has sent a request to answer
+    // this client.
     let requests = MockSubscription { nameless: false, ..MockSubscription::new(spec, plan)? };
     Ok((requests, Answers { spec: spec.clone(), plan: plan.clone(), clients: BTreeMap::new() }))
 }

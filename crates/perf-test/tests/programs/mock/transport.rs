@@ -64,7 +64,7 @@ impl TopicKey {
     }
 }
 
-/// The socket of an endpoint of this process. Dropping it removes its name.
+/// The socket of an endpoint of this process. When the socket is dropped, its name is removed from the folder.
 #[derive(Debug)]
 pub struct Socket {
     /// The socket itself, in non-blocking mode.

@@ -36,7 +36,7 @@ const LAST_WORDS_TIMEOUT: Duration = Duration::from_secs(1);
 const POLL: Duration = Duration::from_millis(2);
 /// The number of the daemon's last lines of output that are kept.
 const LAST_LINES: usize = 200;
-/// The number of these last lines that a sentence about the daemon's exit contains at most.
+/// The largest number of the daemon's last lines in a sentence about the daemon's exit.
 const LAST_WORDS: usize = 5;
 /// The longest line that is passed on as one line.
 const LONGEST_LINE_BYTES: u64 = 1 << 16;
@@ -121,7 +121,7 @@ impl StartedDaemon {
 
     fn kill_group(&self, signal: Signal) {
         if let Some(group) = i32::try_from(self.pid).ok().and_then(Pid::from_raw) {
-            // Fails if no process of the group is left.
+            // The kill fails if no process of the group is left.
             let _ = kill_process_group(group, signal);
         }
     }
@@ -198,7 +198,7 @@ impl Output {
         while said.by_ref().take(LONGEST_LINE_BYTES).read_until(b'\n', &mut line).is_ok_and(|length| length > 0) {
             let text = String::from_utf8_lossy(&line);
             let text = printable(text.trim_end(), &['\t']).into_owned();
-            // Fails only if the console has gone.
+            // The write fails only if standard error is closed.
             let _ = writeln!(std::io::stderr().lock(), "{}: {text}", self.name);
             let is_ready = matches!(&self.ready, Readiness::Line(sign) if text.contains(sign.as_str()));
             self.keep(text);

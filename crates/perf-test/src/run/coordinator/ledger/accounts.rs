@@ -71,7 +71,8 @@ impl Accounts {
         let Some(account) = self.workers.get_mut(worker) else { return };
         (account.latest, account.drained) = (resources, resources);
         if whole && second < self.left_out_s {
-            // Another endpoint of the same process may have reported a later second already.
+            // If another endpoint of the same process has already reported a second that counts, these resources
+            // contain a part of that second, so they are not the beginning.
             if account.end.is_none() {
                 account.begin = resources;
             }

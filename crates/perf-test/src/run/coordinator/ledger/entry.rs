@@ -1,4 +1,4 @@
-//! A report that is entered: the counts of one endpoint, or the sums over all endpoints of a process.
+//! A report that is entered into the ledger: the counts of one endpoint, or the sums over all endpoints of a process.
 
 use perf_worker::measure::{resources::Resources, tally::Counts};
 

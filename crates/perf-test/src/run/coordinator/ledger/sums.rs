@@ -17,17 +17,17 @@ use perf_worker::{
 /// The counts of the samples of some publishers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SentBy {
-    /// The samples that were sent after the seconds left out.
+    /// The samples that were sent after the seconds that the statistics leave out (warm-up and ignored seconds).
     pub counted: u64,
     /// The samples that were sent from the first second on.
     pub ever: u64,
     /// The ids that were used for the samples of `ever`, and for messages that were refused or skipped.
     pub ids_ever: u64,
-    /// The messages that were refused or skipped after the seconds left out.
+    /// The messages that were refused or skipped after the seconds that the statistics leave out.
     pub refused: u64,
 }
 
-/// The sums of one endpoint, after the seconds left out.
+/// The sums of one endpoint, without the seconds that the statistics leave out.
 #[derive(Clone, Debug, Default)]
 pub struct EndpointSums {
     /// The counts of the messages that the endpoint sent, if it is a publisher.
