@@ -311,7 +311,7 @@ impl Communicator {
     /// Checks whether the middleware has executors.
     ///
     /// # Errors
-    /// The reason, as a sentence with the middlewares that have some.
+    /// The reason, as a sentence that names the middlewares with executors.
     pub fn check_executors(&self, capabilities: &Capabilities) -> Result<(), String> {
         if !capabilities.executors.is_empty() {
             return Ok(());

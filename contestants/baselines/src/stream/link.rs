@@ -78,7 +78,7 @@ impl Listener {
     /// Accepts the new links, and returns each with the id of its publisher. Does not wait.
     ///
     /// # Errors
-    /// The kernel's.
+    /// The kernel's error.
     pub fn accept(&mut self) -> rustix::io::Result<Vec<(Id, OwnedFd)>> {
         loop {
             match accept_with(&self.socket, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK) {

@@ -34,8 +34,8 @@ fn possible_values<T: Choice>() -> impl Iterator<Item = PossibleValue> {
     T::ALL.iter().map(|(_, name, meaning)| PossibleValue::new(*name).help(meaning.trim_end_matches('.')))
 }
 
-/// The CPUs that one option gives. The type is not `Vec`, because clap takes an option of that type as one that may
-/// be repeated.
+/// The CPUs that one option gives. The type is not `Vec`, because clap takes an option of the type `Vec` as one that
+/// may be repeated.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cpus(pub Vec<u32>);
 

@@ -23,7 +23,7 @@ const TIMER_PERIOD_NS: i64 = 1_000_000;
 const SLEEP: Duration = Duration::from_millis(1);
 /// The number of readings of the clock. The smallest step between two readings counts.
 const CLOCK_READINGS: u32 = 10_000;
-/// A shorter gap between two readings of the clock is not a stop.
+/// The shortest gap between two readings of the clock that counts as a stop of the thread.
 const STOP_NS: i64 = 5_000;
 /// The largest p99 of timers and wake-ups on a quiet machine.
 const MAX_QUIET_P99_NS: u64 = 100_000;

@@ -26,7 +26,7 @@ pub struct Process {
     pub nice: Option<i32>,
     /// The number of files that the process may open.
     pub open_files_limit: Option<u64>,
-    /// The address space that the process may use, bytes; the largest number if there is no limit.
+    /// The address space that the process may use, bytes; `u64::MAX` if there is no limit.
     pub address_space_limit_bytes: Option<u64>,
 }
 

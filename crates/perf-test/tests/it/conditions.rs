@@ -395,7 +395,7 @@ fn wrong_plans_are_refused_before_a_run() {
         assert!(refused.stderr.contains(words), "{words:?} is not in {}", refused.everything());
         assert!(!folder.path().join("plan-results").exists());
     }
-    // A machine that lacks all of these settings skips all conditions and reports it.
+    // A machine that has none of the settings in the plan skips all conditions and reports it.
     let bare = Fake::empty();
     let folder =
         plan(&format!("{RUN}conditions: [{{name: a, governor: performance}}, {{name: b, cpu_dma_latency_us: 0}}]\n"));

@@ -31,7 +31,7 @@ fn a_killed_subscription_is_reported_and_the_others_go_on() {
     assert!(run.stdout.contains(&note), "{}", run.stdout);
     assert_eq!(run.rows(), 3);
     assert_eq!(run.number("sent"), 300);
-    // The other subscription received all 300 messages, and the dead one its messages of the first second.
+    // The other subscription received all 300 messages, and the killed one received its messages of the first second.
     assert!(run.number("received") > 300, "{}", run.stdout);
     assert_eq!(run.number("lost"), 0, "{}", run.stdout);
     memory.assert_empty();

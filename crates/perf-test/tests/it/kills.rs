@@ -14,7 +14,8 @@ test_support::tests![
     a_dead_worker_meets_no_requirement,
 ];
 
-/// The number of kills of each process. The seed is printed, so that a failure can be reproduced.
+/// The number of kills of each process. The seed for the moments of the kills is printed, so that a failure can
+/// be reproduced.
 const KILLS: u64 = 4;
 
 /// Starts a run with all logs, and kills the process `victim` after it has slept `sleeps` more times. Returns the

@@ -105,8 +105,8 @@ fn sane(row: &Row) {
     let latency = row.latency;
     assert!(latency.min > 0.0 && latency.min <= latency.mean && latency.mean <= latency.max && m2 >= 0.0, "{row:?}");
     // The variance has bounds: it is least if two samples are at the extremes and all others at the mean, and
-    // greatest if all samples are at an extreme. A factor of 1000, as in performance_test's CSV, is outside these
-    // bounds for fewer than 2000 samples.
+    // greatest if all samples are at an extreme. A variance that is wrong by a factor of 1000, as in
+    // performance_test's own CSV, is outside these bounds for fewer than 2000 samples.
     if (2..2000).contains(&n) {
         let square = |time: f64| time * time;
         let least = (square(latency.max - latency.mean) + square(latency.min - latency.mean)) / (n - 1) as f64;

@@ -152,7 +152,7 @@ setTimeout(() => {
 }, 3000);
 </script></body>"##;
 
-/// The ids of the sections of runs that are open.
+/// The ids of the open sections; a section lists the runs of a mark.
 fn opened_runs(document: &str) -> Vec<&str> {
     let parts = document.split("<details id=\"").skip(1).map(|part| part.split_once('>').unwrap().0);
     parts.filter(|part| part.contains("open=\"\"")).map(|part| part.split_once('"').unwrap().0).collect()

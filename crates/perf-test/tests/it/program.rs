@@ -67,7 +67,7 @@ impl Memory {
         command
     }
 
-    /// The command of a shell script in this environment.
+    /// The command of a shell script that uses this shared memory folder.
     pub fn shell(&self, script: &str) -> Command {
         let mut command = Command::new("sh");
         command.args(["-c", script]).env("GANTRY_SHM_DIR", self.path());

@@ -242,7 +242,7 @@ fn a_killed_process_costs_no_figure_of_the_others() {
     }
 }
 
-/// The columns of the first line of one of iRobot's files that begins with these words.
+/// The columns of the first line that begins with these words, in the text of one of iRobot's files.
 fn columns(text: &str, words: &[&str]) -> Vec<String> {
     let lines = text.lines().map(|line| line.split_whitespace().map(str::to_owned).collect::<Vec<String>>());
     let mut found = lines

@@ -10,7 +10,7 @@ use perf_worker::{choice::Choice, endpoint::EndpointPlan};
 pub struct SizedType {
     /// The functions of the type.
     pub message_type: &'static MessageType,
-    /// The size of the messages, as [`MessageType::prepared`] takes it.
+    /// The size of the messages that is passed to [`MessageType::prepared`], bytes.
     pub size_bytes: usize,
 }
 

@@ -39,7 +39,7 @@ enum Run {
     /// A run with this setting and value must be refused. The coordinator does not check the setting in this run: the
     /// middleware itself must refuse the setting, or not confirm it.
     RefusesSetting(String, String),
-    /// No run is done, for this reason.
+    /// The check does no run, for this reason.
     NotDeclared(String),
 }
 

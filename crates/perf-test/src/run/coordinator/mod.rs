@@ -261,7 +261,7 @@ struct Run<'a> {
     ended: BTreeMap<usize, WorkerEnd>,
     /// The daemons that the run has started. They end after the workers.
     started: Vec<StartedDaemon>,
-    /// The processes of the middleware besides the workers, until they have been measured.
+    /// The daemons whose usage is still measured: the started ones, and the ones that the user named (`--daemon`).
     daemons: Vec<Daemon>,
     /// The daemons' accounts are read again when this number of seconds that count has passed.
     daemon_readings: i64,

@@ -1,6 +1,6 @@
-//! The overload of a topology by the rule of the executor study. For the slowest subscription of each topic, it is the
-//! cumulative latency, the time after which this latency exceeds the period, the growth of the latency, and the time
-//! until the queue overflows.
+//! The table of overload in a topology, with the figures of the executor study that `measure::overload` cites. A row
+//! has the slowest subscription of a topic: its cumulative latency, the time after which this latency exceeds the
+//! period, the growth of the latency, and the time until the queue overflows.
 
 use std::collections::BTreeMap;
 

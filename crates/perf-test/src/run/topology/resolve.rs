@@ -11,7 +11,8 @@ use crate::{
 };
 use perf_worker::run_spec::{Roundtrip, RunSpec, Strategy, Threshold};
 
-/// iRobot's numbers of executors, with their names here. iRobot's second executor is single-threaded, too.
+/// The numbers that iRobot's tool uses for executors, each with the name of the executor in `perf_test`. iRobot's
+/// second executor is single-threaded, too.
 const NUMBERS: [(&str, &str); 3] = [("1", "single"), ("2", "single"), ("3", "events")];
 
 /// The name of an executor, which may be given by its number.

@@ -46,7 +46,8 @@ fn a_round_trip_with_another_clock_is_exact() {
     let script = "latency=2ms,clock=300s:12us,reception-clock=300s:12us";
     let run = measure(script, "--roundtrip-mode Both -r 100 --max-runtime 1");
     assert_always(&run.summary().total.latency, 100, 4.0 * MS);
-    // Publisher and subscription have one clock, so its error is the same in both times and cancels out.
+    // Publisher and subscription have the same clock, so the error of this clock is the same in both times and
+    // cancels out.
     assert_eq!(run.summary().clock_error_ns, None);
     assert!(!run.run.stdout.contains("clocks differ"), "{}", run.run.stdout);
 }

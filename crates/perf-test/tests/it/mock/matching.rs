@@ -117,7 +117,8 @@ fn a_dead_subscription_blocks_no_endpoint_and_leaves_nothing() {
     run.assert_good();
     assert_eq!(run.number("sent"), 300, "{}", run.stdout);
     assert!(!run.stdout.contains("refused"), "{}", run.stdout);
-    // The other subscription received all samples, and later samples do not count as lost for the dead one.
+    // The other subscription received all samples, and later samples do not count as lost for the
+    // killed subscription.
     assert!((270..540).contains(&run.number("received")), "{}", run.stdout);
     assert!((30..60).contains(&run.number("lost")), "{}", run.stdout);
     memory.assert_empty();

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use super::message::Message;
 use perf_worker::run_spec::{MockScript, is_nth};
 
-/// The capacity of the queue at first, below which it does not allocate.
+/// The initial capacity of the queue: while the queue has no more messages, it does not allocate.
 const QUEUE_CAPACITY: usize = 4096;
 
 /// A message that is delivered.

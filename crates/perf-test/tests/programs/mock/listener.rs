@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::MockSubscription;
 use perf_worker::backend::{Listener, Matched, Matching, OtherClock, Sink, Subscription};
 
-/// The interval at which the thread looks for messages. The times in messages do not depend on it.
+/// The interval at which the thread checks for messages. The times in messages do not depend on it.
 const INTERVAL: Duration = Duration::from_millis(1);
 
 /// A subscription whose messages a thread takes.

@@ -12,7 +12,7 @@ use perf_worker::{
 pub const PAYLOAD_BYTES: usize = 64;
 /// The header: source, time and id, time of sending, and length.
 const HEADER_BYTES: usize = 16 + RAW_HEADER_BYTES + 2 * 8;
-/// The size of the longest message that travels, bytes.
+/// The size of the longest message that is sent, bytes.
 pub const LONGEST_BYTES: usize = HEADER_BYTES + PAYLOAD_BYTES;
 
 /// A message.
