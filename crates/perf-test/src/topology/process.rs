@@ -178,7 +178,7 @@ fn is_zero(value: &u32) -> bool {
     *value == 0
 }
 
-/// Serialises a way of handing over as the name that topology files use for it.
+/// Serialises a way of handing messages over as the name that topology files use for it.
 fn pass_by<S: Serializer>(pass_by: &PassBy, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(pass_by.name())
 }

@@ -78,10 +78,13 @@ pub struct Series {
 pub struct Row {
     pub t_s: f64,
     pub loop_s: f64,
-    /// The number of samples received per second; the next three counts are also per second.
+    /// The number of samples received per second.
     pub received: u64,
+    /// The number of samples sent per second.
     pub sent: u64,
+    /// The number of samples lost per second.
     pub lost: u64,
+    /// The number of bytes received per second.
     pub bytes: u64,
     pub latency: Series,
     /// The time left in each period of the publisher's loop, in version 1.x.

@@ -192,8 +192,8 @@ fn a_topology_that_cannot_run_says_why_and_starts_nothing() {
 const DEBUG: &str = r#"{ "nodes": [ { "node_name": "debug", "subscribers": [
     { "topic_name": "fast", "qos_depth": 1000, "msg_type": "stamped10b" }, { "topic_name": "slow", "qos_depth": 1000, "msg_type": "stamped1kb" } ] } ] }"#;
 
-/// Runs the robot in two processes, and sends the signal to the program or to the second process once this process
-/// has received messages.
+/// Runs the robot in two processes, and sends the signal to the program or to the second process once the second
+/// process has received messages.
 #[track_caller]
 fn signal(signal: Signal, to_program: bool) -> (Finished, Log) {
     let (memory, folder) = (Memory::new(), tempfile::tempdir().unwrap());

@@ -143,7 +143,8 @@ struct NodeTimer {
 }
 
 impl NodeTimer {
-    /// Starts the timer in the phase of `start_ns`, even if the executor's thread woke up later.
+    /// Starts the timer so that it expires at whole periods after `start_ns`, even if the executor's thread woke
+    /// up later.
     fn start(&self, start_ns: i64) {
         let after_start_ns = now_ns().saturating_sub(start_ns);
         let late = Duration::from_nanos(u64::try_from(after_start_ns).unwrap_or(0));

@@ -31,7 +31,7 @@ fn spec() -> RunSpec {
     RunSpec { executor: Some("single".to_owned()), ..spec }
 }
 
-/// Options with these processes and this way of handing over.
+/// Options with these processes and this way of handing messages over.
 fn nodes(processes: Processes, pass_by: Option<PassBy>) -> NodeOptions {
     let late = Threshold { part_of_period: Some(0.2), absolute_ns: Some(5_000_000) };
     NodeOptions { processes, pass_by, late, too_late: Threshold::TOO_LATE }

@@ -204,8 +204,8 @@ fn unequal_endpoints_keep_to_their_own_plans() {
         let samples = received.map(|of| (of.samples, of.bytes, of.missed, of.duplicates));
         let (first, second) = ((SENT[0], SENT[0] * 128, 0, 0), (SENT[1], SENT[1] * 1024, 0, 0));
         assert_eq!(samples, [first, second, second], "{communicator}");
-        // The latency from the due time is the latency from the send time plus the lateness of the publisher,
-        // phases included.
+        // The latency from the due time is the latency from the send time plus the lateness of the publisher. This is
+        // also true of a publisher that begins with a delay (a phase).
         for (received, publisher) in received.iter().zip([0, 1, 1]) {
             let (response, latency) = (received.response_ns, received.latency_ns);
             let expected_ns = latency.mean + sent[publisher].lateness_ns.mean;

@@ -19,9 +19,9 @@ pub struct Delivered {
     pub message: Message,
     /// The time of reception, ns of CLOCK_MONOTONIC.
     pub received_ns: i64,
-    /// The time when the message reached the process; `None` without a mark.
+    /// The time when the message reached the process; `None` if the script does not set it (`transport`).
     pub arrived_ns: Option<i64>,
-    /// The time when the message's bytes were in hand; `None` without a mark.
+    /// The time when the message's bytes were in hand; `None` if the script does not set it (`wake`).
     pub in_hand_ns: Option<i64>,
 }
 

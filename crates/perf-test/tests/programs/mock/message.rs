@@ -33,7 +33,7 @@ pub struct Message {
 }
 
 impl Message {
-    /// A message of which at most the first [`PAYLOAD_BYTES`] of the payload travel.
+    /// Creates a message, of whose payload at most the first [`PAYLOAD_BYTES`] are sent.
     pub fn new(
         source: [u8; 16],
         id: u64,
@@ -53,7 +53,7 @@ impl Message {
         self.time_ns == 0
     }
 
-    /// The bytes of the payload that travel.
+    /// The bytes of the payload that are sent.
     pub fn payload(&self) -> &[u8] {
         &self.payload[..self.payload_bytes]
     }

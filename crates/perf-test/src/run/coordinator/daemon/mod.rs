@@ -162,7 +162,7 @@ impl StartedDaemon {
         }
     }
 
-    /// The daemon's last lines since a time, each with its time, ns.
+    /// The kept lines of the daemon that were read since `time_ns`, each with the time at which it was read, ns.
     #[must_use]
     pub fn said_since(&self, time_ns: i64) -> Vec<(i64, String)> {
         let lines = self.output.last_lines.lock().unwrap_or_else(PoisonError::into_inner);
