@@ -20,7 +20,7 @@ pub const EXPRESS: &str = "express";
 const SHARED_MEMORY_KEY: &str = "transport/shared_memory/enabled";
 /// The multicast group of zenoh's scouting.
 const SCOUTING_GROUP: &str = "224.0.0.224";
-/// The port of zenoh's scouting in domain 0; each domain has the next port.
+/// The port of zenoh's scouting in domain 0. The port of another domain is this port plus the domain's id.
 const SCOUTING_PORT: u32 = 7446;
 
 /// Whether a setting is on.

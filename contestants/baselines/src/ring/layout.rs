@@ -11,8 +11,8 @@ const PAGE_BYTES: usize = 4096;
 pub const ID: [usize; 2] = [0, 8];
 /// Whether there is a subscription.
 pub const ACTIVE: usize = 16;
-/// The offset, within a place, of the number of the queue's oldest entry. The number has its own cache line, because
-/// the publisher and the subscription would else share one.
+/// The offset, within a place, of the number of the queue's oldest entry. The number has its own cache line, which
+/// avoids false sharing with the tail.
 pub const HEAD: usize = LINE_BYTES;
 /// The offset, within a place, of the number of the queue's next entry. This number has its own cache line, too.
 pub const TAIL: usize = 2 * LINE_BYTES;

@@ -70,7 +70,7 @@ pub struct Overload {
 }
 
 impl Growth {
-    /// Creates the growth of the latency in a queue, without messages.
+    /// Creates the growth of the latency in a queue, with no message counted yet.
     #[must_use]
     pub fn new(queue: Queue) -> Growth {
         Growth { queue, ..Growth::default() }

@@ -16,7 +16,7 @@ use perf_worker::{
     run_spec::{PassBy, RunSpec},
 };
 
-/// The publishers and subscriptions of one topic, counted.
+/// The numbers of publishers and subscriptions of one topic, and the rates of the publishers.
 #[derive(Clone, Copy, Debug, Default)]
 struct Ends {
     publishers: u32,

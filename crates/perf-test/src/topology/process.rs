@@ -94,8 +94,8 @@ pub struct Publisher {
 pub enum Trigger {
     /// A timer expires, with this pace.
     Timer(Pace),
-    /// Messages: since the publisher's last publication, a message of each of these topics (full names) has arrived.
-    /// The publisher's node subscribes to all of them.
+    /// A message of each of these topics (full names) has arrived since the publisher's last publication. The
+    /// publisher's node subscribes to all of them.
     Topics(Vec<String>),
 }
 

@@ -24,7 +24,7 @@ test_support::tests![
     a_picture_is_drawn_beside_each_log,
 ];
 
-/// A folder of its own for the logs of a run, with their names.
+/// A separate folder for the logs of one run, which gives each log its name.
 struct Logs(tempfile::TempDir);
 
 impl Logs {
