@@ -4,12 +4,14 @@
 //! News needs no thread that distributes it: a ring wakes one of the sleeping threads, which gathers for all
 //! threads. A thread that begins to run a callback wakes no other thread; it only leaves the gathering to the
 //! sleeping threads (`Collector::hand_over`). Invariants, under the lock:
-//! - A thread that gathered runs a callback, sleeps, or waits in reserve; before it runs or waits, it hands over.
+//! - A thread that gathered runs a callback, sleeps, or waits in reserve; before it runs or waits, it hands the
+//!   gathering over to the other threads.
 //! - While a callback can run and a thread has nothing to do, one thread is awake to run the callback: the thread
 //!   that gathered last, or the thread that it woke.
 //! - While a thread sleeps, one of the sleeping threads wakes at the next due time.
 //!
-//! A thread that has nothing left to run gathers, and then
+//! A thread that has nothing left to run gathers. Its next step depends on the number of threads that are
+//! asleep already:
 //!
 //! | asleep | the thread | the next news | the next due time |
 //! | --- | --- | --- | --- |
@@ -143,14 +145,15 @@ impl<O: Order> WorkerPool<O> {
     /// Ends all threads.
     fn cancel(&self) {
         self.signal.cancel();
-        // The lock is taken once, because another thread may have seen no cancel and may not sleep yet.
+        // The lock is taken once before the threads are woken: a thread that checked before the cancel has the lock
+        // until it waits, so it gets the wake-up.
         drop(lock(&self.state));
         self.signal.wake_all_threads();
         self.has_work.notify_all();
         self.has_turned.notify_all();
     }
 
-    /// The loop of each thread, until the spin is over for any thread.
+    /// The loop of each thread. When one thread leaves the loop, the spin ends for all threads.
     fn run(&self) {
         let _cancel = CancelAtEnd(self);
         let mut sleeper = Sleeper::new();
