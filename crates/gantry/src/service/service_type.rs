@@ -10,9 +10,9 @@ use gantry_shm::TypeDescription;
 pub struct ServiceTypeDescription {
     /// ROS 2 name, as `std_srvs/srv/SetBool`.
     pub name: String,
-    /// The type of the requests, as `std_srvs/srv/SetBool_Request`.
+    /// The type of the requests, such as `std_srvs/srv/SetBool_Request`.
     pub request: TypeDescription,
-    /// The type of the responses, as `std_srvs/srv/SetBool_Response`.
+    /// The type of the responses, such as `std_srvs/srv/SetBool_Response`.
     pub response: TypeDescription,
 }
 

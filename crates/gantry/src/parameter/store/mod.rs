@@ -85,8 +85,9 @@ impl ParameterStore {
         &self.options
     }
 
-    /// Calls `start` once, and again after an error. Another thread does not wait for the call: no lock is held
-    /// during `start`, because `start` waits for callbacks of changes, which may call this method.
+    /// Calls `start` once, and again after an error. A second thread that calls this method does not wait for the end
+    /// of `start`: no lock is held during `start`, because `start` waits for callbacks of changes, which may call
+    /// this method.
     pub(crate) fn start_once(&self, start: impl FnOnce() -> Result<()>) -> Result<()> {
         if self.is_started.swap(true, SeqCst) {
             return Ok(());
