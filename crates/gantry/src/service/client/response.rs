@@ -89,7 +89,7 @@ impl GenericResponse {
         self.sample.bytes()
     }
 
-    /// The times of the response's message and the server's gid.
+    /// The times of the response's message, and the server's gid.
     #[inline]
     #[must_use]
     pub fn message_info(&self) -> SampleInfo {
