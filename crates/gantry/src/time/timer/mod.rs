@@ -1,7 +1,7 @@
 //! Timers on a schedule that does not drift.
 //!
 //! A [`Timer`] is a handle: clones are handles to the same timer, and any thread may cancel or reset it. Invariant:
-//! until a reset, the next due time is the first due time plus a whole number of periods.
+//! until a reset or a jump of the clock, the next due time is the first due time plus a whole number of periods.
 
 use super::clock::{Clock, Jump, JumpListener, in_ns, monotonic_ns};
 use crate::{

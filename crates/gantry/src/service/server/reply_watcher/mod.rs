@@ -36,11 +36,12 @@ thread_local! {
     static IS_WORKING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The watcher of one server's clients on the control thread. A watcher keeps neither the node nor the participant.
+/// The watcher of one server's clients on the control thread. A watcher keeps neither the node nor the
+/// participant alive.
 pub(super) struct ReplyWatcher {
     requests: PublisherMatches,
     pub(super) maker: Maker,
-    /// Whether clients may have come or left since the last work.
+    /// Whether clients may have come or left since the watcher last worked.
     is_due: AtomicBool,
     work: Mutex<Work>,
     /// The time at which the work is tried again; 0 if there is nothing to try again.
@@ -294,10 +295,10 @@ impl Drop for Making<'_> {
 }
 
 impl Watcher for ReplyWatcher {
-    /// Makes and drops publishers. It runs on the control thread, and on a thread that makes a client in this
-    /// process and must return with the client's publisher made. Because publishers are made here, `update` may be
-    /// called again on a thread that is already in it: this thread then waits for no server's work, because the
-    /// worker may wait for this thread.
+    /// Makes and drops publishers. This method runs on the control thread, and also on a thread of this process that
+    /// makes a client, because the client's publisher must exist when this thread continues. While a publisher is
+    /// made, `update` may be called again on the same thread: the inner call waits for no server's work, because the
+    /// thread that does this work may itself wait for the calling thread.
     ///
     /// Each call sets `is_due`, and returns once a thread has begun to work after the flag was set, or will
     /// certainly do so:
