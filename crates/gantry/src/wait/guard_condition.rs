@@ -1,4 +1,4 @@
-//! A guard condition: news that a program triggers by itself.
+//! A guard condition: an event that the program itself triggers.
 
 use super::{
     lock,
