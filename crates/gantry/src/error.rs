@@ -189,7 +189,7 @@ pub enum Error {
         why: String,
     },
 
-    /// A service whose server still has another type after the wait.
+    /// A wait for a service whose time is over, while the service's server has another type than the client.
     #[error("{mismatch}; use one type, and build all programs with the same definition of it")]
     ServiceTypeMismatch {
         /// The two types, and what differs.

@@ -55,7 +55,7 @@ pub(crate) trait AnyCallback: Send {
     fn return_queued(&mut self);
 }
 
-/// Replaces a removed callback, whose source and closure were dropped.
+/// The callback that takes the place of a removed callback, whose source and closure were dropped.
 pub(super) struct RemovedCallback;
 
 impl WaitSource for RemovedCallback {}

@@ -58,9 +58,10 @@ impl List {
 }
 
 impl CallbackHandle {
-    /// Calls `with` with the callback's source, with the same type `W` as in the arguments of the callback's closure.
-    /// For example, through a [`Client`](crate::Client), another callback can send the requests whose responses this
-    /// callback gets. Returns `None` if the callback was removed, its node is gone, or its source is not a `W`.
+    /// Passes the callback's source to `with`. `W` is the type that the source has in the arguments of the callback's
+    /// closure. For example, through a [`Client`](crate::Client), another callback can send the requests whose
+    /// responses this callback gets. Returns `None` if the callback was removed, its node is gone, or its source is
+    /// not a `W`.
     ///
     /// Blocks while the callback runs, and prevents its run until `with` returns. Do not call this method in the
     /// callback itself, which has the source as an argument: the callback would wait for itself. Two callbacks that

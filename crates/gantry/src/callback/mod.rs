@@ -105,8 +105,8 @@ impl Callback {
         self.running(|inner| inner.run_queued(key, &self.runs))
     }
 
-    /// Takes the oldest value of the source and keeps it for a later run; `number` becomes a part of its key. If
-    /// there is no value, returns the outcome that a run would have.
+    /// Takes the oldest value of the source and keeps it for a later run; `number` becomes a part of the value's key.
+    /// If there is no value, returns the outcome that a run would have.
     pub(crate) fn enqueue(&self, number: u64) -> Result<KeptEvent, RunOutcome> {
         if self.is_removed() {
             return Err(RunOutcome::Nothing);

@@ -41,7 +41,7 @@ struct MemberList {
     members: Vec<Member>,
     /// Removed members whose callbacks the executor still has.
     leaving: Vec<Member>,
-    /// The participant of all members. A spinning executor keeps the participant even without a member.
+    /// The participant of all members. A spinning executor keeps the participant alive even without a member.
     participant: Option<Arc<Participant>>,
     /// The executor was dropped.
     is_closed: bool,

@@ -44,7 +44,7 @@ const DOMAIN_VARIABLE: &str = "ROS_DOMAIN_ID";
 pub struct Node(Arc<Inner>);
 
 /// A weak handle of a node, for callbacks: the node keeps its callbacks, so a callback that owns a clone of its node
-/// would keep the node for ever.
+/// would keep the node alive for ever.
 ///
 /// ```
 /// # use std::time::Duration;

@@ -154,7 +154,7 @@ impl Node {
 
     /// Adds a callback that may refuse a change of parameters, with a reason; the callback is also called for
     /// declarations. The callback may read parameters, but not change them. A callback that owns a clone of its node
-    /// keeps the node for ever: give it a [`WeakNode`](crate::WeakNode).
+    /// keeps the node alive for ever: give it a [`WeakNode`](crate::WeakNode).
     ///
     /// ```
     /// # fn main() -> gantry::Result<()> {

@@ -244,8 +244,8 @@ impl GenericPublisher {
     }
 
     /// The publisher's QoS events from now on, as a handle for any thread: subscriptions that match, leave or are
-    /// incompatible; deadlines that the publisher missed; its liveliness. The subscriptions that are matched now are
-    /// the first event. The handle does not slow down publishing.
+    /// incompatible; deadlines that the publisher missed; its liveliness. The first event reports the subscriptions
+    /// that are matched now. The handle does not slow down publishing.
     ///
     /// # Errors
     /// Other processes' endpoints cannot be read; the process forked.

@@ -161,8 +161,8 @@ impl GenericSubscription {
     }
 
     /// The subscription's QoS events from now on, as a handle for any thread: publishers that match, leave or are
-    /// incompatible; deadlines that publishers missed; their liveliness. The publishers that are matched now are the
-    /// first event. The handle does not slow down taking.
+    /// incompatible; deadlines that publishers missed; their liveliness. The first event reports the publishers that
+    /// are matched now. The handle does not slow down taking.
     ///
     /// # Errors
     /// Other processes' endpoints cannot be read; the process forked.

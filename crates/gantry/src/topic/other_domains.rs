@@ -43,7 +43,7 @@ static WAITING: Mutex<Waiting> = Mutex::new(Waiting { subscriptions: Vec::new(),
 
 struct Waiting {
     /// The subscriptions, each with the time from which on its search is due. The references are weak because a
-    /// subscription keeps its domain, whose files are removed when the last handle of the domain is dropped.
+    /// subscription keeps its domain alive, whose files are removed when the last handle of the domain is dropped.
     subscriptions: Vec<(u64, Weak<UnmatchedSubscription>)>,
     /// The time before which there is no further search, CLOCK_MONOTONIC.
     rest_until_ns: u64,

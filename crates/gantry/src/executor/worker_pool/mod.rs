@@ -13,14 +13,14 @@
 //! A thread that has nothing left to run gathers. Its next step depends on the number of threads that are
 //! asleep already:
 //!
-//! | asleep | the thread | the next news | the next due time |
+//! | threads asleep | this thread | the next news | the next due time |
 //! | --- | --- | --- | --- |
-//! | 0 or 1 threads | sleeps until the next due time | rings one of the sleeping threads, which gathers | ends its sleep |
-//! | 2 threads | hands over, waits in reserve | as above | ends the sleep of one of them, unless the due time is earlier than both sleeps end: then `hand_over` wakes one, which sleeps until that time |
+//! | 0 or 1 | sleeps until the next due time | rings one of the sleeping threads, which gathers | ends its sleep |
+//! | 2 | hands the gathering over, waits in reserve | as above | ends the sleep of one of them, unless the due time is earlier than both sleeps end: then `hand_over` wakes one, which sleeps until that time |
 //!
 //! When a thread begins to run a callback and hands over, the other threads do this:
 //!
-//! | asleep | in reserve | is woken |
+//! | threads asleep | threads in reserve | the thread that is woken |
 //! | --- | --- | --- |
 //! | some | any | one sleeping thread, if more callbacks can run, or one is due before the earliest sleep ends; else the next news rings |
 //! | none | some | one in reserve, which gathers and sleeps |

@@ -34,7 +34,7 @@ struct Declared {
     value: ParameterValue,
 }
 
-/// The parameters of a change, as a parameter event lists them.
+/// The parameters of a change, in the three lists of a parameter event (`rcl_interfaces/msg/ParameterEvent`).
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
     pub(crate) new: Vec<Parameter>,

@@ -62,7 +62,7 @@ impl Node {
         self.create_generic_client_with_qos(name, service_type, DEFAULT_DEPTH)
     }
 
-    /// As [`Node::create_generic_client`], with a QoS of the meaning that [`Node::create_client_with_qos`] describes.
+    /// As [`Node::create_generic_client`], with a QoS; its effects are described at [`Node::create_client_with_qos`].
     ///
     /// # Errors
     /// As both methods.

@@ -30,8 +30,8 @@ pub(crate) struct PendingRequest {
 pub(crate) enum State {
     /// The response may come.
     Waiting,
-    /// Each living server had responses overwritten, and its response to this request may have been among them; or
-    /// else the response is among the responses that can be taken now.
+    /// The response may be lost, because each living server had responses overwritten; if it is not lost, it can be
+    /// taken now.
     Lost,
     /// All servers that can answer are gone.
     ServerGone,

@@ -43,7 +43,7 @@ impl Node {
         self.create_generic_service_with_qos(name, service_type, DEFAULT_DEPTH)
     }
 
-    /// As [`Node::create_generic_service`], with a QoS of the meaning that [`Node::create_service_with_qos`] describes.
+    /// As [`Node::create_generic_service`], with a QoS; its effects are described at [`Node::create_service_with_qos`].
     ///
     /// # Errors
     /// As both methods.

@@ -88,7 +88,7 @@ impl ReplyPublishers {
         self.clients.values().chain(self.unread.publisher.as_deref()).map(GenericPublisher::memory_bytes).sum()
     }
 
-    /// Publishes with the publisher for a client's replies; returns `None` if the client left.
+    /// Calls `publish` with the publisher of the replies to `client`; returns `None` if the client left.
     pub(super) fn publish<R>(&mut self, client: Gid, publish: impl FnOnce(&mut GenericPublisher) -> R) -> Option<R> {
         self.find(client);
         let publisher = self.clients.get_mut(&client)?;

@@ -135,10 +135,10 @@ impl Timer {
         Some(Duration::from_nanos(next_ns.saturating_sub(self.clock.now_ns())))
     }
 
-    /// The time at which the timer becomes ready, for a caller that waits by itself, as with a
-    /// [`Collector`](crate::Collector); `None` if time alone does not make it ready. A timer on a clock that
-    /// advances only when it is set, such as simulated time, calls its waker ([`Waitable::set_waker`]) when the
-    /// clock is set.
+    /// The time at which the timer becomes ready, for a caller that waits without a wait set or an executor, for
+    /// example with a [`Collector`](crate::Collector); `None` if time alone does not make it ready. A timer on a
+    /// clock that advances only when it is set, such as simulated time, calls its waker ([`Waitable::set_waker`])
+    /// when the clock is set.
     #[must_use]
     pub fn due(&mut self) -> Option<Instant> {
         let due_ns = self.due_ns()?;

@@ -231,8 +231,8 @@ impl ReplyWatcher {
         Ok(())
     }
 
-    /// Ends the watcher's work, because the server is dropped. Publishers and `presence` keep the participant, so
-    /// the control thread must not hold any of them afterwards: otherwise a program that ends now would leave its
+    /// Ends the watcher's work, because the server is dropped. Publishers and `presence` keep the participant alive,
+    /// so the control thread must not hold any of them afterwards: otherwise a program that ends now would leave its
     /// files behind.
     pub(super) fn close(&self) {
         let mut handover = lock(&self.handover);
