@@ -275,7 +275,7 @@ pub enum Error {
     /// A call or a future that a shutdown ended.
     #[error("{what} was given up: the program shuts down")]
     ShutDown {
-        /// The request with its service, or the wait that was ended.
+        /// The operation that the shutdown ended: a request with its service, or a wait.
         what: String,
     },
 

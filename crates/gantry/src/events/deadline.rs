@@ -13,7 +13,7 @@ pub(crate) struct Deadline {
 }
 
 impl Deadline {
-    /// Creates a deadline; with a period of `u64::MAX` it is never due.
+    /// Creates a deadline. A deadline with a period of `u64::MAX` is never due.
     pub(crate) fn new(period_ns: u64, now_ns: u64) -> Deadline {
         Deadline { period_ns, since_ns: now_ns, counted: 0 }
     }

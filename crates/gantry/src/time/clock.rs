@@ -22,7 +22,7 @@ enum TimeSource {
     Ros(Arc<RosTime>),
 }
 
-/// The time of a node: simulated time, or else the time of day, with timers on the steady clock.
+/// The time of a node: simulated time, or else the time of day; timers then run on the steady clock.
 #[derive(Debug, Default)]
 struct RosTime {
     is_simulated: AtomicBool,

@@ -34,7 +34,8 @@ pub struct GenericSubscription {
     malformed: MalformedSamples,
 }
 
-/// A taken message, in place. A sample owns its pin: it can be kept, sent to another thread, and dropped in any order.
+/// A taken message, in place. A sample owns the pin that protects its memory: it can be kept, sent to another thread,
+/// and dropped in any order.
 ///
 /// # Real-time
 /// A sample is on the data path while its subscription exists.

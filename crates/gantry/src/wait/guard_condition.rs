@@ -64,7 +64,7 @@ impl GuardCondition {
         wakers.into_iter().for_each(Waker::wake);
     }
 
-    /// Whether the guard condition was triggered since the last take.
+    /// Returns whether the guard condition was triggered since the last take, and resets it.
     pub fn take(&mut self) -> bool {
         std::mem::take(&mut lock(&self.state).is_triggered)
     }

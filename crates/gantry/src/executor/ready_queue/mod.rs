@@ -54,7 +54,8 @@ pub struct ReadyQueue {
     by_bit: Vec<Vec<usize>>,
     /// The times at which callbacks become ready without news, or are tried again, each with the callback's index.
     due: BTreeSet<(u64, usize)>,
-    /// Indices of pending callbacks that no run has taken yet, by the levels of their priorities.
+    /// The indices of pending callbacks that the executor has not taken out for a run yet, by the levels of
+    /// their priorities.
     ready: Vec<Vec<usize>>,
     /// The indices of callbacks whose news cannot be used at present; empty between gatherings. The list is kept so
     /// that its memory is allocated once.

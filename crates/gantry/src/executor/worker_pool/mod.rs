@@ -18,7 +18,7 @@
 //! | 0 or 1 | sleeps until the next due time | rings one of the sleeping threads, which gathers | ends its sleep |
 //! | 2 | hands the gathering over, waits in reserve | as above | ends the sleep of one of them, unless the due time is earlier than both sleeps end: then `hand_over` wakes one, which sleeps until that time |
 //!
-//! When a thread begins to run a callback and hands over, the other threads do this:
+//! When a thread begins to run a callback, it hands the gathering over, and wakes at most one other thread:
 //!
 //! | threads asleep | threads in reserve | the thread that is woken |
 //! | --- | --- | --- |

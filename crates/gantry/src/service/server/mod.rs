@@ -66,8 +66,8 @@ pub struct Service<S: ServiceType> {
     replies: ReplyPublishers,
 }
 
-/// A taken request, in place; it derefs to the message's view. A request owns its pin: it can be kept, sent to
-/// another thread, dropped in any order, and answered now or later.
+/// A taken request, in place; it derefs to the message's view. A request owns the pin that protects its memory: it
+/// can be kept, sent to another thread, dropped in any order, and answered now or later.
 ///
 /// # Real-time
 /// A request is on the data path while its service exists.

@@ -303,11 +303,11 @@ impl Watcher for ReplyWatcher {
     /// Each call sets `is_due`, and returns once a thread has begun to work after the flag was set, or will
     /// certainly do so:
     ///
-    /// | thread | `work` | the call |
+    /// | the calling thread | the lock `work` | the call |
     /// | --- | --- | --- |
-    /// | outside of any such work | free, or locked by another thread | waits for it, then works; it returns when its own change is seen |
-    /// | within the work of this server or of another one | free | works |
-    /// | as above | locked | leaves it to the holder, which looks at `is_due` once more after it unlocked |
+    /// | is not within the work of a server | free, or locked by another thread | waits for the lock, then works; it returns when its own change is seen |
+    /// | is within the work of this server or of another one | free | works |
+    /// | is within the work of this server or of another one | locked | leaves the work to the holder of the lock, which reads `is_due` once more after it unlocked |
     ///
     /// The last line needs the two fences. This call sets the flag, fences, and finds the lock taken; the holder
     /// unlocks, fences, and loads the flag. If this call found the lock taken before the holder unlocked it, the holder
