@@ -189,8 +189,9 @@ impl Node {
         self.presence().wait_for_change(timeout)
     }
 
-    /// The news of each change of the graph from now on, for a binding whose user reads the graph, as with rcl's
-    /// graph guard condition. Several changes since the last take are one event.
+    /// A source that announces each change of the graph from now on, without the change itself: for a binding
+    /// whose user then reads the graph, as with rcl's graph guard condition. Several changes since the last take
+    /// are one event.
     ///
     /// # Errors
     /// The process forked.

@@ -245,8 +245,8 @@ impl NodeBuilder {
         NodeBuilder { uses_global_arguments: on, ..self }
     }
 
-    /// Sets the name of the `rmw` implementation that makes the node, such as `rmw_gantry`; explanations show it
-    /// beside the node. The default is no name: the node is not made by an `rmw`.
+    /// Sets the name of the `rmw` implementation that makes the node, such as `rmw_gantry`; [`Node::explain`] shows
+    /// the name beside the node. The default is no name: the node is not made by an `rmw`.
     #[must_use]
     pub fn rmw_implementation(mut self, name: &str) -> Self {
         self.details.rmw_implementation = name.to_owned();

@@ -16,15 +16,20 @@
 //! | threads asleep | this thread | the next news | the next due time |
 //! | --- | --- | --- | --- |
 //! | 0 or 1 | sleeps until the next due time | rings one of the sleeping threads, which gathers | ends its sleep |
-//! | 2 | hands the gathering over, waits in reserve | as above | ends the sleep of one of them, unless the due time is earlier than both sleeps end: then `hand_over` wakes one, which sleeps until that time |
+//! | 2 | hands the gathering over, waits in reserve | as above | ends the sleep of one of the two |
+//!
+//! If the next due time is earlier than the ends of both sleeps, `hand_over` wakes one of the two threads, which then
+//! sleeps until that time.
 //!
 //! When a thread begins to run a callback, it hands the gathering over, and wakes at most one other thread:
 //!
 //! | threads asleep | threads in reserve | the thread that is woken |
 //! | --- | --- | --- |
-//! | some | any | one sleeping thread, if more callbacks can run, or one is due before the earliest sleep ends; else the next news rings |
-//! | none | some | one in reserve, which gathers and sleeps |
+//! | some | any | a sleeping thread, if a callback can run, or is due before the earliest sleep ends; else none |
+//! | none | some | a thread in reserve, which gathers and sleeps |
 //! | none | none | none: all run callbacks, and gather after that |
+//!
+//! If the thread wakes no sleeping thread, the next news rings one.
 //!
 //! A spin with a condition has one more thread, the one that called it: this thread checks the condition
 //! after each run.

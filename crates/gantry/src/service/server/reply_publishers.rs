@@ -162,7 +162,7 @@ impl ReplyPublishers {
         if sentences.is_empty() { requests.mismatches() } else { sentences }
     }
 
-    /// Adopts the publishers of new clients, and returns the publishers of clients that left to the watcher.
+    /// Takes over the publishers of new clients from the watcher, and gives back the publishers of clients that left.
     #[inline]
     pub(super) fn update(&mut self) {
         let changes = self.watcher.changes.load(Acquire); // partner: `ReplyWatcher::make`, `ReplyWatcher::let_go`

@@ -305,9 +305,9 @@ impl Watcher for ReplyWatcher {
     ///
     /// | the calling thread | the lock `work` | the call |
     /// | --- | --- | --- |
-    /// | is not within the work of a server | free, or locked by another thread | waits for the lock, then works; it returns when its own change is seen |
-    /// | is within the work of this server or of another one | free | works |
-    /// | is within the work of this server or of another one | locked | leaves the work to the holder of the lock, which reads `is_due` once more after it unlocked |
+    /// | works for no server | free, or locked | waits for the lock, then works; returns when its own change is seen |
+    /// | works for this server or another one | free | works |
+    /// | works for this server or another one | locked | returns: the holder reads `is_due` once more after it unlocked |
     ///
     /// The last line needs the two fences. This call sets the flag, fences, and finds the lock taken; the holder
     /// unlocks, fences, and loads the flag. If this call found the lock taken before the holder unlocked it, the holder
