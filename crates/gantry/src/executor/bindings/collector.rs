@@ -38,11 +38,11 @@ use std::{sync::Arc, time::Instant};
 /// ```
 ///
 /// The order matters:
-/// - After the attachment the caller looks at the source once, because the collector does not name a source for samples
-///   that it already has.
-/// - Before the next wait the caller looks at each named source: it takes all samples, or calls
+/// - After the attachment the caller checks the source once, because the collector does not name a source for
+///   samples that it already has.
+/// - Before the next wait the caller checks each named source: it takes all samples, or calls
 ///   [`is_ready`](crate::Waitable::is_ready). The collector does not name a source twice for the same samples, so a
-///   caller that leaves samples in a source has to look at the source again by itself.
+///   caller that leaves samples in a source has to check the source again by itself.
 /// - [`collect`](Collector::collect) alone is a poll and needs no wait. [`wait`](Collector::wait) returns at once while
 ///   news has not been collected.
 ///

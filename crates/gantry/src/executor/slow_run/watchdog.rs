@@ -34,8 +34,8 @@ pub(in crate::executor) struct Watchdog {
     signal: Weak<WakeSignal>,
     members: Weak<Members>,
     looking: Mutex<()>,
-    /// The time of the earliest next look, CLOCK_MONOTONIC: joins and leaves of endpoints cause more updates than
-    /// looks are needed.
+    /// The time before which an update does not look, CLOCK_MONOTONIC: joins and leaves of endpoints cause more
+    /// updates than looks are needed.
     rest_until_ns: AtomicU64,
     /// The number of the executor's gatherings at the last look.
     seen_gatherings: AtomicUsize,

@@ -1,5 +1,5 @@
 //! The threads of one spin. They share the ready callbacks under a lock; the threads that have nothing to run sleep
-//! without the lock on the executor's bell.
+//! on the executor's bell, and do not hold the lock meanwhile.
 //!
 //! News needs no thread that distributes it: a ring wakes one of the sleeping threads, which gathers for all
 //! threads. A thread that begins to run a callback wakes no other thread; it only leaves the gathering to the

@@ -32,8 +32,8 @@ use gantry_shm::{Gid, Qos, RequestId};
 use request_tracker::{Outcome, RequestTracker};
 use std::time::{Duration, Instant};
 
-/// A client, which calls a service. It belongs to one thread at a time ([`Client::into_shared`] makes a client for
-/// several tasks). There are three ways to call: [`Client::call`] blocks, [`Client::call_async`] is awaited, and
+/// A client, which calls a service. A client belongs to one thread at a time ([`Client::into_shared`] makes a client
+/// for several tasks). There are three ways to call: [`Client::call`] blocks, [`Client::call_async`] is awaited, and
 /// after [`Client::send_request`], [`Client::take_response`] returns the responses in the order in which they come.
 ///
 /// If several servers answer, the first response counts. If all servers that received a request end before they answer,

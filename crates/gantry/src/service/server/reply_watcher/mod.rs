@@ -240,7 +240,8 @@ impl ReplyWatcher {
         let publishers = (std::mem::take(&mut handover.made), std::mem::take(&mut handover.gone));
         drop(handover);
         drop(publishers);
-        // A thread that works for a server may drop a server in a waker; it must not wait for itself.
+        // A thread that works for a server may call a waker that drops a server: then it must not wait for its
+        // own work.
         if !IS_WORKING.get() {
             drop(lock(&self.work));
         }
@@ -307,7 +308,7 @@ impl Watcher for ReplyWatcher {
     /// | --- | --- | --- |
     /// | works for no server | free, or locked | waits for the lock, then works; returns when its own change is seen |
     /// | works for this server or another one | free | works |
-    /// | works for this server or another one | locked | returns: the holder reads `is_due` once more after it unlocked |
+    /// | works for this server or another one | locked | returns: the holder reads `is_due` again after it unlocked |
     ///
     /// The last line needs the two fences. This call sets the flag, fences, and finds the lock taken; the holder
     /// unlocks, fences, and loads the flag. If this call found the lock taken before the holder unlocked it, the holder
