@@ -1,4 +1,4 @@
-//! Errors: sentences with the values in them and advice.
+//! The errors of this crate. Each one is a sentence that contains the values and advice.
 
 use crate::printable;
 
@@ -9,7 +9,7 @@ pub const MAX_DOMAIN_ID: u32 = 232;
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// An error of the engine: it concerns memory, permissions or other processes.
+    /// An error of the engine (`gantry-shm`): it concerns memory, permissions or other processes.
     #[error(transparent)]
     Engine(#[from] gantry_shm::Error),
 
@@ -88,7 +88,7 @@ pub enum Error {
     InvalidParameter {
         /// Its name.
         name: String,
-        /// The rule that was broken, or the reason that a callback gave.
+        /// The rule that was broken, or the reason that a parameter callback gave.
         why: String,
     },
 
@@ -136,7 +136,7 @@ pub enum Error {
     GroupThread {
         /// The node's full name.
         node: String,
-        /// The policy with its priority, or the CPUs.
+        /// The property that the thread cannot have: the scheduling policy with its priority, or the CPUs.
         property: String,
         /// The reason, and what permits it.
         why: String,
@@ -184,12 +184,12 @@ pub enum Error {
         service: String,
         /// Its type.
         type_name: String,
-        /// The reason why the existing servers do not match, or else the name of a similar service; empty if
-        /// there is neither.
+        /// The reason why the existing servers do not match; if there is none, the name of a similar service, as a
+        /// question; else empty.
         why: String,
     },
 
-    /// A service whose server still has another type after the wait.
+    /// A wait for a service whose time is over, while the service's server has another type than the client.
     #[error("{mismatch}; use one type, and build all programs with the same definition of it")]
     ServiceTypeMismatch {
         /// The two types, and what differs.
@@ -248,7 +248,7 @@ pub enum Error {
         sequence: u64,
         /// The time that the call waited.
         waited_ms: u64,
-        /// Whether the servers have taken the request.
+        /// A clause of the sentence: whether the servers have taken the request.
         progress: String,
     },
 
@@ -275,7 +275,7 @@ pub enum Error {
     /// A call or a future that a shutdown ended.
     #[error("{what} was given up: the program shuts down")]
     ShutDown {
-        /// The request with its service, or the wait that was ended.
+        /// The operation that the shutdown ended: a request with its service, or a wait.
         what: String,
     },
 

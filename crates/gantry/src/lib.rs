@@ -30,14 +30,17 @@
 //! # Ok(()) }
 //! ```
 //!
-//! A program that runs until Ctrl-C calls [`init`] first: it then ends in order, and its nodes use `--ros-args`.
+//! A program that runs until Ctrl-C calls [`init`] first: Ctrl-C then shuts the program down in order, and its nodes
+//! use the arguments after `--ros-args`.
 //!
-//! Messages come from `.msg` files: ROS 2's are in `gantry-msgs`, your own need a `build.rs` of three lines
-//! (`gantry-idl`). The copy path, [`Publisher::publish_copy`] and [`Subscription::take_copy`], uses owned structs.
+//! The types of messages are generated from `.msg` files: ROS 2's types are in `gantry-msgs`, your own types need a
+//! `build.rs` of three lines (`gantry-idl`). The copy path, [`Publisher::publish_copy`] and
+//! [`Subscription::take_copy`], uses owned structs.
 //!
-//! Endpoints of one process match when they are made, in any order. The control thread of each process discovers the
-//! endpoints of other processes. A subscription that existed before a publisher gets this publisher's first message,
-//! too, if the message is still kept.
+//! Endpoints of one process are matched as soon as both exist, in whichever order they are made. The control thread
+//! of each process discovers the endpoints of other processes. A subscription that existed before a publisher also
+//! gets this publisher's first message, if the publisher's history still has the message when the subscription
+//! discovers the publisher.
 //!
 //! Services work in the same way: [`Node::create_service`], [`Node::create_client`]. Requests and responses of any size
 //! are built and read in place.
@@ -66,14 +69,14 @@
 //! ```
 //!
 //! # Real-time
-//! The *data path* is to loan, write and publish, and to take, read and release. It allocates nothing, takes no
-//! lock, does not block and ends after a bounded number of steps (in the number of subscriptions when memory is
-//! reclaimed). It makes one system call for each reader that sleeps, and none if the publisher is asynchronous
-//! ([`PublishMode::Async`]). Each exception is documented under "Real-time" at its item. Everything else is the
-//! *control path*, which may allocate, block and make system calls; an item whose documentation does not mention the
-//! data path is on the control path. A real-time loop makes its endpoints before it starts, waits until they are
-//! matched ([`Publisher::wait_for_subscriptions`]), and publishes some messages so that memory is allocated, which
-//! the publisher then keeps: see the example `control_loop`.
+//! The *data path* is to loan, write and publish, and to take, read and release. It allocates nothing, takes no lock,
+//! does not block and ends after a bounded number of steps; when memory is reclaimed, the bound grows with the number
+//! of subscriptions. It makes one system call for each reader that sleeps, and none if the publisher is asynchronous
+//! ([`PublishMode::Async`]). Each exception is documented under "Real-time" in the documentation of the item.
+//! Everything else is the *control path*, which may allocate, block and make system calls; an item whose
+//! documentation does not mention the data path is on the control path. A real-time loop makes its endpoints before
+//! it starts, waits until they are matched ([`Publisher::wait_for_subscriptions`]), and publishes some messages
+//! first: for these the publisher allocates memory, which it keeps. See the example `control_loop`.
 //!
 //! A publisher belongs to one thread at a time (`&mut self`), so that publishing needs no lock;
 //! [`Publisher::try_clone`] makes a publisher for another thread.
@@ -145,7 +148,7 @@ pub use topic::{
 };
 pub use wait::{GuardCondition, TakeFuture, TakeSource, Waitable};
 
-/// Compiles the programs of the READMEs and of the guide.
+/// Compiles the example programs of the READMEs and of the guide as doctests.
 #[cfg(doctest)]
 mod pages {
     #[doc = include_str!("../../../README.md")]

@@ -1,7 +1,7 @@
 //! The log of the library: events of `tracing`, or lines on standard error in a program without a `tracing` subscriber.
 //!
-//! A line has the format of ROS 2's console: `[WARN] [1234.567890123] [ns.node]: message`. Each sentence is printed
-//! once per process, so a cause that lasts does not fill the terminal.
+//! A line has the format of ROS 2's console: `[WARN] [1234.567890123] [ns.node]: message`. A process prints each
+//! sentence once (until `MAX_REMEMBERED` other ones were printed), so a cause that lasts does not fill the terminal.
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -19,7 +19,8 @@ use tracing::{Level, dispatcher, subscriber::NoSubscriber};
 
 /// The environment variable with the level.
 const VARIABLE: &str = "GANTRY_LOG";
-/// The number of sentences after which the printed ones are forgotten, and may be printed again.
+/// The number of printed sentences that are remembered. When it is reached, all are forgotten, and may be
+/// printed again.
 const MAX_REMEMBERED: usize = 1024;
 /// The name of the logger for events that belong to no node.
 const LIBRARY: &str = "gantry";
@@ -45,22 +46,22 @@ pub enum LogLevel {
 #[derive(Debug)]
 struct Levels {
     default: LogLevel,
-    /// Whether nothing is printed, at any level.
+    /// Whether no event is printed, not even an error.
     is_silent: bool,
-    /// The levels by the name of the logger: `ns.node`. A level also applies to the loggers below this name in the
-    /// hierarchy of dots.
+    /// The levels that were set for loggers, by the logger's name (`ns.node`). A level also applies to each logger
+    /// whose name continues this name after a dot.
     loggers: BTreeMap<String, LogLevel>,
 }
 
-/// Sets the level of all nodes without a level of their own ([`set_logger_level`]), as `--log-level LEVEL` does
-/// in ROS 2. It replaces `GANTRY_LOG`. A program with a `tracing` subscriber sets the levels there, and this
-/// level is not used.
+/// Sets the level of all nodes without a level of their own ([`set_logger_level`]), as `--log-level LEVEL` does in
+/// ROS 2. The level replaces the level of `GANTRY_LOG`. It has no effect in a program with a `tracing` subscriber,
+/// which has levels of its own.
 pub fn set_log_level(level: LogLevel) {
     with_levels(|levels| levels.default = level);
 }
 
 /// Sets the level of one node, whose logger is its full name with dots (`ns.node`), as `--log-level ns.node:=LEVEL`
-/// does in ROS 2; `ns` stands for all nodes of the namespace that have no level of their own.
+/// does in ROS 2; the logger `ns` stands for all nodes of the namespace `/ns` that have no level of their own.
 pub fn set_logger_level(logger: &str, level: LogLevel) {
     with_levels(|levels| levels.loggers.insert(logger.to_owned(), level));
 }
@@ -130,7 +131,8 @@ pub fn is_logged(count: u64) -> bool {
     count.checked_ilog10().is_some_and(|power| 10_u64.pow(power) == count)
 }
 
-/// The end of a log line about the event with this count ([`is_logged`]); it is empty for the first event.
+/// The end of a log line: the count of the event ([`is_logged`]), such as ` (the 10th such event)`; empty for the
+/// first event.
 #[derive(Clone, Copy, Debug)]
 pub struct Nth(pub u64);
 
@@ -140,7 +142,7 @@ impl Display for Nth {
     }
 }
 
-/// Prints the event, if this thread has no `tracing` subscriber; `true` if the thread has a subscriber.
+/// Prints the event if this thread has no `tracing` subscriber. Returns whether the thread has a subscriber.
 fn to_stderr(level: LogLevel, node: &str, message: &dyn Display) -> bool {
     if has_subscriber() {
         return true;
@@ -226,8 +228,8 @@ fn level_of_environment() -> LogLevel {
 impl FromStr for LogLevel {
     type Err = &'static str;
 
-    /// Reads a level by its name in `GANTRY_LOG` or in ROS 2, in small or capital letters. `fatal` is `error`: the
-    /// library has no fatal events.
+    /// Reads a level by its name in `GANTRY_LOG` or in ROS 2, in small or capital letters. `fatal` is read as
+    /// `error`: the library has no fatal events.
     fn from_str(text: &str) -> Result<LogLevel, &'static str> {
         match text.to_ascii_lowercase().as_str() {
             "off" => Ok(LogLevel::Off),

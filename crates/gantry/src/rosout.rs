@@ -1,4 +1,5 @@
-//! `/rosout`: the log of a program for other programs, as ROS 2 has it. This module is on the control path.
+//! The topic `/rosout`, on which a program publishes its log for other programs, as in ROS 2. This module is on the
+//! control path.
 
 use crate::{
     error::Result,
@@ -22,15 +23,15 @@ use tracing::{
 use tracing_subscriber::layer::{Context, Layer};
 
 thread_local! {
-    /// Whether this thread publishes an event: events of the publisher itself are not published.
+    /// Whether this thread is publishing an event. Events that the publisher itself logs meanwhile are not published.
     static IS_PUBLISHING: Cell<bool> = const { Cell::new(false) };
 }
 
 /// A layer of `tracing` that publishes events on `/rosout`; `gantry topic echo /rosout` prints them. Needs the
 /// feature `rosout`, which is on by default.
 ///
-/// The logger is the event's field `node`, which the library's own events have, or else the layer's node. TRACE events
-/// are not published: ROS 2 has no such severity.
+/// The name of the logger comes from the node in the event's field `node`, which the library's own events have, or
+/// else from the layer's node. TRACE events are not published: ROS 2 has no such severity.
 ///
 /// ```
 /// use gantry::{Node, RosoutLayer};

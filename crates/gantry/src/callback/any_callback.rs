@@ -1,4 +1,4 @@
-//! A callback without the type of its source, and the outcomes of its runs.
+//! A callback with the type of its source erased, and the outcomes of its runs.
 
 use super::run_state::RunState;
 use crate::{
@@ -35,7 +35,7 @@ pub(crate) struct KeptEvent {
     pub(crate) size_bytes: usize,
 }
 
-/// A callback without the type of its source.
+/// A callback as a trait object, with the type of its source erased.
 pub(crate) trait AnyCallback: Send {
     /// The source.
     fn waitable(&mut self) -> &mut dyn Waitable;
@@ -45,7 +45,7 @@ pub(crate) trait AnyCallback: Send {
     fn has_work(&mut self) -> bool;
     /// Takes one value and calls the closure with it.
     fn run(&mut self, runs: &RunState) -> Result<RunOutcome>;
-    /// Takes the oldest value and keeps it under its time and `number`; returns `None` if there is no value.
+    /// Takes the oldest value and keeps it under the key of its time and `number`; returns `None` if there is no value.
     fn enqueue(&mut self, number: u64) -> Result<Option<KeptEvent>>;
     /// Calls the closure with the value that was kept under this key, if the value is still valid.
     fn run_queued(&mut self, key: EventKey, runs: &RunState) -> RunOutcome;
@@ -55,7 +55,7 @@ pub(crate) trait AnyCallback: Send {
     fn return_queued(&mut self);
 }
 
-/// Replaces a removed callback, whose source and closure were dropped.
+/// The callback that takes the place of a removed callback, whose source and closure were dropped.
 pub(super) struct RemovedCallback;
 
 impl WaitSource for RemovedCallback {}

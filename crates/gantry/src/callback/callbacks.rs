@@ -58,9 +58,10 @@ impl List {
 }
 
 impl CallbackHandle {
-    /// Calls `with` with the callback's source, in the form in which the callback gets the source. For example,
-    /// through a [`Client`](crate::Client), another callback can send the requests whose responses this callback
-    /// gets. Returns `None` if the callback was removed, its node is gone, or its source is not a `W`.
+    /// Passes the callback's source to `with`. `W` is the type that the source has in the arguments of the callback's
+    /// closure. For example, through a [`Client`](crate::Client), another callback can send the requests whose
+    /// responses this callback gets. Returns `None` if the callback was removed, its node is gone, or its source is
+    /// not a `W`.
     ///
     /// Blocks while the callback runs, and prevents its run until `with` returns. Do not call this method in the
     /// callback itself, which has the source as an argument: the callback would wait for itself. Two callbacks that
@@ -75,7 +76,7 @@ impl CallbackHandle {
         result
     }
 
-    /// Passes the source to the visitor without its type, so that all types share this code.
+    /// Passes the source to the visitor with its type erased, so that all types share this code.
     fn visit(&self, visitor: &mut dyn FnMut(&mut dyn Any)) {
         let Some(callback) = self.0.upgrade() else { return };
         visitor(callback.lock().source());
@@ -113,7 +114,7 @@ impl Callbacks {
         self.add_any(group, Box::new(TypedCallback::new(waitable, callback)))
     }
 
-    /// Adds a callback without the type of its source, so that callbacks of all types share this code.
+    /// Adds a callback with the type of its source erased, so that callbacks of all types share this code.
     fn add_any(self: &Arc<Self>, group: &Arc<Group>, callback: Box<dyn AnyCallback>) -> CallbackHandle {
         let callback = Arc::new(Callback::new(Arc::downgrade(self), group.clone(), callback));
         self.change(|list| list.callbacks.push(callback.clone()));
@@ -184,12 +185,12 @@ impl Callbacks {
     }
 
     /// Gives a group to an executor, which is woken when the list of callbacks changes. Returns `false` if another
-    /// executor than `parent` has the group, with or without its node. `parent` is an executor that passes on the
-    /// groups of its nodes.
+    /// executor than `parent` has the group, with or without its node. `parent` is an executor that has the group and
+    /// passes the groups of its nodes on to other executors.
     pub(crate) fn attach_group(&self, group: &Arc<Group>, executor: &Waker, parent: Option<&Waker>) -> bool {
         self.change(|list| {
-            // If a group is no longer added with its node, the node's executor releases the group at a gathering at
-            // which no callback of the group runs.
+            // If a group ceases to be added with its node, the node's executor still has the group until it gathers
+            // ready callbacks while no callback of the group runs.
             let has_still = || list.group_callbacks(group).any(|callback| callback.is_registered());
             let node_executor = list.executor.as_ref().filter(|_| group.is_added_with_node() || has_still());
             let holder = list.executor_of(group).or(node_executor);
@@ -201,8 +202,8 @@ impl Callbacks {
         })
     }
 
-    /// Takes a group from an executor that had it without its node. The parent or the node's executor runs the group
-    /// from now on.
+    /// Takes a group from an executor that had it without its node. From now on, the executor that passed the group
+    /// on runs it, or else the node's executor.
     pub(crate) fn detach_group(&self, group: &Arc<Group>, executor: &Waker) {
         self.change(|list| {
             list.groups.retain(|(other, waker)| !(Arc::ptr_eq(other, group) && is_same(waker, executor)));

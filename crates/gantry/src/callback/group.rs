@@ -7,7 +7,7 @@ use std::sync::{
     atomic::{AtomicBool, AtomicI32, Ordering::Relaxed},
 };
 
-/// The rule whether the callbacks of a group may run at the same time.
+/// The rule that decides whether callbacks of a group may run at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallbackGroupType {
     /// Only one callback of the group runs at a time.
@@ -24,7 +24,8 @@ pub(crate) struct Group {
     /// Whether the executor of the node also runs this group.
     is_added_with_node: AtomicBool,
     thread: Mutex<ThreadOptions>,
-    /// Whether a callback of this mutually exclusive group runs. W, R: under the executor's lock.
+    /// Whether a callback of this mutually exclusive group runs. The flag is written and read under the
+    /// executor's lock.
     pub(crate) is_busy: AtomicBool,
 }
 
@@ -33,7 +34,8 @@ pub(crate) struct Group {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ThreadOptions {
     pub(crate) policy: Option<SchedulingPolicy>,
-    /// The CPUs on which the thread may run; if the list is empty, it inherits the CPUs of the thread that spins.
+    /// The CPUs on which the thread may run; if the list is empty, the thread inherits the CPUs of the thread
+    /// that spins.
     pub(crate) cpus: Vec<usize>,
 }
 

@@ -1,7 +1,8 @@
-//! The order of the values that a callback keeps for its executor, without the values: each value has a place (an
-//! index), which is free again when the value is taken out. All types of values share this code.
+//! The order of the values that a callback keeps for its executor. The values lie in a list of the callback: each
+//! value has a place (an index of this list), which is free again when the value is taken out. All types of values
+//! share this code.
 //!
-//! Invariant: the queue is in the order of its keys. A place is in the queue, returned, or free.
+//! Invariant: the queue is in the order of its keys. Each place is in exactly one of `queue`, `returned` and `free`.
 
 use super::any_callback::EventKey;
 use std::collections::VecDeque;
@@ -10,7 +11,8 @@ use std::collections::VecDeque;
 pub(super) struct KeptOrder {
     /// The keys and places of the values that the executor keeps until it runs the callback with them.
     queue: VecDeque<(EventKey, usize)>,
-    /// The places of values that an executor kept and did not run: the next takes return these values first.
+    /// The places of values that were kept for the executor and then put back, before a callback ran with them: the
+    /// next takes return these values first.
     returned: VecDeque<usize>,
     free: Vec<usize>,
     /// The number of places.

@@ -1,7 +1,8 @@
-//! Callbacks: a closure and the source that it takes from, without their types, so that executors can run any callback.
+//! Callbacks. A callback is a closure and the source from which the values for the closure are taken. The types of
+//! both are erased, so that executors can run any callback.
 //!
-//! A node keeps its callbacks. At most one thread at a time runs a callback: the executor guarantees this, so the mutex
-//! is uncontended.
+//! A node keeps its callbacks. At most one thread at a time runs a callback: the executor guarantees this, so a run
+//! finds the callback's mutex free unless another thread reads the source.
 
 mod any_callback;
 mod callbacks;
@@ -104,7 +105,8 @@ impl Callback {
         self.running(|inner| inner.run_queued(key, &self.runs))
     }
 
-    /// Takes the oldest value and keeps it for a later run under `number`; otherwise returns why there is no value.
+    /// Takes the oldest value of the source and keeps it for a later run; `number` becomes a part of the value's key.
+    /// If there is no value, returns the outcome that a run would have.
     pub(crate) fn enqueue(&self, number: u64) -> Result<KeptEvent, RunOutcome> {
         if self.is_removed() {
             return Err(RunOutcome::Nothing);
@@ -192,12 +194,13 @@ impl Callback {
         !self.is_known_slow.swap(true, Relaxed)
     }
 
-    /// The time at which the newest run began, CLOCK_MONOTONIC_COARSE, for the thread that runs the callback.
+    /// The time at which the newest run began, CLOCK_MONOTONIC_COARSE. To be called on the thread that runs
+    /// the callback.
     pub(crate) fn began_ns(&self) -> u64 {
         self.runs.began_ns()
     }
 
-    /// The time at which the present run began, if there is a run; for any thread.
+    /// The time at which the present run began; `None` if the callback does not run. May be called on any thread.
     pub(crate) fn running_since_ns(&self) -> Option<u64> {
         self.runs.running_since_ns()
     }

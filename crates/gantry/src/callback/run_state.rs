@@ -1,8 +1,8 @@
 //! The state of a callback's runs, which other threads read: whether the closure runs, the time at which the run
 //! began, and whether the callback was removed.
 //!
-//! Invariant: exactly one thread drops the closure of a removed callback: the thread that removed it or, if the closure
-//! ran then, the thread that runs it.
+//! Invariant: exactly one thread drops the closure of a removed callback: the thread that removed the callback or, if
+//! the closure ran at that moment, the thread that ran the closure.
 
 use crate::time::coarse_ns;
 use std::sync::atomic::{
@@ -16,13 +16,13 @@ const IDLE: u8 = 0;
 const RUNNING: u8 = 1;
 /// The callback was removed while the closure ran; the thread that runs the closure drops the closure.
 const REMOVED_WHILE_RUNNING: u8 = 2;
-/// The thread that removed the callback drops its closure.
+/// The callback was removed while the closure did not run; the thread that removed the callback drops the closure.
 const REMOVED: u8 = 3;
 
 #[derive(Default)]
 pub(crate) struct RunState {
     state: AtomicU8,
-    /// The time at which the newest run began, CLOCK_MONOTONIC_COARSE. Stored before `state`.
+    /// The time at which the newest run began, CLOCK_MONOTONIC_COARSE. Stored before `state` becomes `RUNNING`.
     began_ns: AtomicU64,
 }
 
@@ -55,12 +55,13 @@ impl RunState {
         self.state.load(Acquire) == REMOVED_WHILE_RUNNING
     }
 
-    /// The time at which the newest run began, CLOCK_MONOTONIC_COARSE, for the thread that runs the callback.
+    /// The time at which the newest run began, CLOCK_MONOTONIC_COARSE. To be called on the thread that runs
+    /// the callback.
     pub(super) fn began_ns(&self) -> u64 {
         self.began_ns.load(Relaxed)
     }
 
-    /// The time at which the present run began, if there is a run; for any thread.
+    /// The time at which the present run began; `None` if the callback does not run. May be called on any thread.
     pub(super) fn running_since_ns(&self) -> Option<u64> {
         (self.state.load(Acquire) == RUNNING).then(|| self.began_ns.load(Relaxed))
     }

@@ -1,4 +1,4 @@
-//! Tests of removals at the moment when a run ends.
+//! Tests in which a callback is removed at the moment when its run ends.
 
 use super::*;
 use crate::{

@@ -18,7 +18,7 @@ pub(super) struct TypedCallback<W: TakeSource, F> {
     waitable: W,
     callback: F,
     kept: KeptOrder,
-    /// The kept values, by their places; `None` marks a free place.
+    /// The kept values, indexed by their places in `kept`; `None` marks a free place.
     values: Vec<Option<W::Taken>>,
 }
 
@@ -27,8 +27,8 @@ impl<W: TakeSource, F> TypedCallback<W, F> {
         TypedCallback { waitable, callback, kept: KeptOrder::default(), values: Vec::new() }
     }
 
-    /// Takes the next value. `is_ready` is called first for two reasons: it joins new publishers, for whose
-    /// discovery `take_next` does not wait and no bell rings; and it is cheaper than a take if the news belonged to
+    /// Takes the next value. `is_ready` is called first for two reasons: it connects to new publishers, which
+    /// `take_next` does not wait for and no bell announces; and it is cheaper than a take if the news belonged to
     /// another topic with the same bit of the collector.
     fn take(&mut self) -> Result<Option<W::Taken>> {
         while let Some(place) = self.kept.pop_returned() {
@@ -53,7 +53,7 @@ impl<W: TakeSource, F> TypedCallback<W, F> {
 }
 
 impl<W: TakeSource, F: FnMut(&mut W, W::Taken)> TypedCallback<W, F> {
-    /// Calls the closure. An error in the check for further values counts as another value: the next take
+    /// Calls the closure. If the check for further values fails, the outcome is [`RunOutcome::More`]: the next take
     /// returns the error.
     fn call(&mut self, taken: W::Taken, runs: &RunState) -> RunOutcome {
         let Some(run) = runs.begin() else { return RunOutcome::Nothing };

@@ -1,5 +1,5 @@
-//! The life of the program as its nodes see it: it runs until a shutdown, which ends all spins and waits of the
-//! process.
+//! The state of the program that its nodes see: the program runs until a shutdown, which ends all spins and waits of
+//! the process.
 //!
 //! Invariant: the functions of [`on_shutdown`] have run before a spin or a wait ends because of the shutdown, so a
 //! `main` that returns then interrupts none of these functions. This module is on the control path.
@@ -30,7 +30,7 @@ struct State {
     last_waker: u64,
 }
 
-/// A waker that is called at the end of each shutdown, and when the program begins anew. Dropping this value
+/// A waker that is called at the end of each shutdown, and at each [`begin`] of the program. Dropping this value
 /// removes the waker.
 #[derive(Debug, Default)]
 pub(crate) struct ShutdownWaker {
@@ -76,13 +76,14 @@ pub(crate) fn is_shut_down() -> bool {
     gantry_shm::is_interrupted()
 }
 
-/// Shuts the program down, as SIGINT and SIGTERM do after [`init`](crate::init): runs the functions of [`on_shutdown`],
-/// then ends all spins and waits of this process, present and later ones. `false` if a shutdown has begun before.
+/// Shuts the program down, as SIGINT and SIGTERM do after [`init`](crate::init): runs the functions of
+/// [`on_shutdown`], then ends all spins and waits of this process, present and later ones. Returns `false` if a
+/// shutdown has begun before.
 ///
 /// A function that panics is logged, and the next one runs. A spin returns `Ok` after the end of the callback that
 /// runs now; a wait returns `false`, as after its time limit. A call of a service, and a future of this library that
 /// has nothing to return, fail with [`Error::ShutDown`]. Nodes and endpoints stay usable, and leave the domain when
-/// they are dropped: return from `main`. A signal that comes after the shutdown began ends the process at once.
+/// they are dropped: so `main` should return. A signal that comes after the shutdown began ends the process at once.
 pub fn shutdown() -> bool {
     {
         let mut state = lock(&STATE);
@@ -146,8 +147,9 @@ impl Drop for ShutdownWaker {
     }
 }
 
-/// Takes the next function to call. If there is none, completes the shutdown: no function can be added from now on, and
-/// spins and waits end. Both are done under one lock, so that a program that starts again meanwhile is not interrupted.
+/// Takes the next function to call. If there is none, completes the shutdown: no function can be added from now on,
+/// and spins and waits end. The phase and the interruption of waits change under one lock, so that a program that
+/// begins again meanwhile is not interrupted.
 fn next_function() -> Option<Box<dyn FnOnce() + Send>> {
     let mut state = lock(&STATE);
     let next = state.functions.pop_front();

@@ -1,7 +1,8 @@
 //! The handling of SIGINT and SIGTERM: the first signal shuts the program down, on a thread of this library, and the
 //! next signal has its default action.
 //!
-//! The handlers are installed once per process. They set a flag and write to a pipe; the thread does the rest.
+//! The handlers are installed once per process. They set a flag and write to a pipe; the thread that reads the pipe
+//! does the rest.
 
 use super::shutdown;
 use signal_hook::{
@@ -18,12 +19,14 @@ use std::{
     thread,
 };
 
-/// The flag by which the next signal ends the process. It is set when a shutdown begins, and until the thread runs.
+/// The flag that makes the next signal end the process. It is set until [`install`] has started the thread, and again
+/// once a shutdown begins.
 static IS_LAST: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 /// Set once the thread that shuts the program down was started.
 static IS_SERVED: OnceLock<()> = OnceLock::new();
 
-/// Makes the next signal start a shutdown. After an error, signals have their default actions. The caller holds a lock.
+/// Makes the next signal start a shutdown. After an error, signals have their default actions. The caller holds a
+/// lock, so that no two threads install the handlers at once.
 pub(super) fn install() -> io::Result<()> {
     let is_last = match IS_LAST.get() {
         Some(is_last) => is_last.clone(),
@@ -37,11 +40,12 @@ pub(super) fn install() -> io::Result<()> {
     Ok(())
 }
 
-/// Makes signals set the flag. While the flag is set, as in this call, a signal ends the process.
+/// Registers the handlers that set the flag. While the flag is set, as it is after this call, a signal ends
+/// the process.
 fn set_flag() -> io::Result<Arc<AtomicBool>> {
     let is_last = Arc::new(AtomicBool::new(true));
-    // The handlers run in the order of their registration. A first signal finds the flag clear, sets it, and then wakes
-    // the thread, which sets the flag, too.
+    // The handlers run in the order of their registration. At the first signal, the first handler finds the flag
+    // clear, the second one sets it, and the handler of `Signals` wakes the thread, which sets the flag, too.
     for signal in [SIGINT, SIGTERM] {
         flag::register_conditional_default(signal, is_last.clone())?;
         flag::register(signal, is_last.clone())?;

@@ -1,4 +1,5 @@
-//! Counts of an endpoint's events: since the endpoint's [`Events`](super::Events) were made, and at the last report.
+//! Counts of an endpoint's events since the endpoint's [`Events`](super::Events) were made. Each count also has its
+//! value at the last report, which is the last take of such an event.
 
 use gantry_shm::{EndpointDescription, Gid, QosPolicy, Role};
 use std::{collections::BTreeSet, sync::Arc};
@@ -16,8 +17,8 @@ impl Count {
         self.now != self.reported
     }
 
-    /// Reports the count and its change since the last report. The change of a count that went down is a negative `i64`
-    /// as `u64`.
+    /// Reports the count and its change since the last report. If the count went down, the change is a negative
+    /// `i64`, cast to `u64`.
     fn report(&mut self) -> (u64, u64) {
         (self.now, self.now.wrapping_sub(std::mem::replace(&mut self.reported, self.now)))
     }
@@ -58,7 +59,7 @@ pub(crate) struct EventCounts {
 
 impl EventCounts {
     /// Counts the endpoints that are incompatible with `own`, by type or by QoS, and that were not counted at the
-    /// previous call. `others` are all endpoints of the opposite role on the topic, or the new ones.
+    /// previous call. `others` are all endpoints of the opposite role on the topic if `is_all`, else only the new ones.
     pub(crate) fn count_incompatible(
         &mut self,
         own: &EndpointDescription,

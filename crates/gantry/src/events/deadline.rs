@@ -13,7 +13,7 @@ pub(crate) struct Deadline {
 }
 
 impl Deadline {
-    /// Creates a deadline; with a period of `u64::MAX` it is never due.
+    /// Creates a deadline. A deadline with a period of `u64::MAX` is never due.
     pub(crate) fn new(period_ns: u64, now_ns: u64) -> Deadline {
         Deadline { period_ns, since_ns: now_ns, counted: 0 }
     }
@@ -23,7 +23,8 @@ impl Deadline {
         *self = Deadline::new(self.period_ns, now_ns);
     }
 
-    /// The number of further periods that are over if the newest sample has the time `newest_ns`.
+    /// Counts the periods that have ended without a sample if the newest sample has the time `newest_ns`. Returns the
+    /// number of periods that no earlier call counted.
     pub(crate) fn missed(&mut self, newest_ns: u64, now_ns: u64) -> u64 {
         if newest_ns > self.since_ns {
             self.restart(newest_ns.min(now_ns));

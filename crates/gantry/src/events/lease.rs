@@ -9,7 +9,7 @@ use gantry_shm::Qos;
 /// The bounds of the time between two checks of a publisher whose lease ran out.
 const RECHECK_NS: std::ops::RangeInclusive<u64> = 1_000_000..=1_000_000_000;
 
-/// The lease of a publisher: whether a publisher that must assert its liveliness within a time is alive.
+/// The lease of a publisher that must assert its liveliness within a time, and whether this publisher is alive.
 pub(crate) struct Lease {
     lease_ns: u64,
     pub(crate) is_alive: bool,
@@ -23,7 +23,8 @@ impl Lease {
         Lease { lease_ns: limit_ns(lease), is_alive: true, due_ns: 0 }
     }
 
-    /// Whether the publisher is alive, if it was last active at `active_ns`.
+    /// Returns whether a publisher that was last active at `active_ns` is alive at `now_ns`, and sets the time of the
+    /// next check.
     pub(crate) fn update(&mut self, active_ns: u64, now_ns: u64) -> bool {
         self.is_alive = now_ns.saturating_sub(active_ns) <= self.lease_ns;
         self.due_ns = match self.is_alive {

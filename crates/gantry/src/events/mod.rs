@@ -1,8 +1,9 @@
-//! Events besides samples, as sources for wait sets, executors and futures: matches, incompatible endpoints, missed
-//! deadlines, lost liveliness, changes of the graph.
+//! Events other than new samples, as sources for wait sets, executors and futures: matches, incompatible endpoints,
+//! missed deadlines, lost liveliness, changes of the graph.
 //!
 //! Each handle has a monitor, which the engine's control thread keeps up to date and which wakes a [`Waker`].
-//! Publishers and subscriptions do nothing for events. The module is on the control path and has a lock of its own.
+//! Publishers and subscriptions themselves do no work for events. The module is on the control path and has a lock of
+//! its own.
 
 mod counts;
 mod deadline;
@@ -28,9 +29,10 @@ use std::{
     task::Waker,
 };
 
-/// A handle to events since it was made: the QoS events of one publisher or subscription ([`PublisherEvents`],
-/// [`SubscriptionEvents`]), or the changes of the graph ([`GraphChanges`](crate::GraphChanges)). The handle may be
-/// used on any thread and may outlive its endpoint, which has no more events then.
+/// A handle to the events that occur after the handle was made: the QoS events of one publisher or subscription
+/// ([`PublisherEvents`], [`SubscriptionEvents`]), or the changes of the graph
+/// ([`GraphChanges`](crate::GraphChanges)). The handle may be used on any thread and may outlive its endpoint, which
+/// has no more events then.
 ///
 /// Several events of one kind since the last take are one event with counts. Deadlines and leases are checked when they
 /// are due, but at most once a millisecond.
@@ -47,9 +49,10 @@ pub type PublisherEvents = Events<PublisherEvent>;
 pub type SubscriptionEvents = Events<SubscriptionEvent>;
 
 /// A source of events: the state of a publisher, a subscription or the graph from which events are made. A source
-/// does not keep the participant.
+/// does not keep the participant alive.
 pub(crate) trait EventSource<E>: Send {
-    /// Updates the counts. `generation` is the topic's generation of the side whose joins and leaves change the counts.
+    /// Updates the counts. `generation` is the counter of joins and leaves, on the topic, of the endpoints that
+    /// change the counts (for the events of a publisher, the subscriptions).
     fn update(&mut self, generation: u64, now_ns: u64) -> Result<()>;
     /// The time at which an update is due although no endpoint joined or left, CLOCK_MONOTONIC.
     fn due_ns(&self) -> Option<u64> {
@@ -61,8 +64,8 @@ pub(crate) trait EventSource<E>: Send {
     fn take_next(&mut self) -> Option<E>;
 }
 
-/// The part of the events that the control thread updates. A monitor keeps the domain, not the participant, because
-/// the control thread may be the last holder of the monitor.
+/// The part of the events that the control thread updates. A monitor keeps the domain alive, but not the participant,
+/// because the last holder of the monitor may be the control thread of this participant.
 struct Monitor<E> {
     generation: Generation,
     state: Mutex<State<E>>,

@@ -13,8 +13,8 @@ use crate::{
 use gantry_shm::{EndpointDescription, QosPolicy, SubscriptionMatches};
 use std::sync::Arc;
 
-/// An event of a publisher. Totals count from the creation of the publisher's [`Events`](crate::Events), changes
-/// from the last event of the same kind.
+/// An event of a publisher. Totals count from the creation of the publisher's [`Events`](crate::Events), and changes
+/// count since the last event of the same kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PublisherEvent {
@@ -31,7 +31,7 @@ pub enum PublisherEvent {
     },
     /// The publisher published no sample within its deadline.
     OfferedDeadlineMissed {
-        /// The number of periods of the deadline without a sample.
+        /// The number of deadline periods in which no sample was published.
         total_count: u64,
         /// How many more.
         total_count_change: u64,
@@ -43,17 +43,17 @@ pub enum PublisherEvent {
         /// How many times more.
         total_count_change: u64,
     },
-    /// A subscription to this topic requests more than the publisher offers.
+    /// A subscription to this topic requests stricter QoS than the publisher offers.
     OfferedIncompatibleQos {
         /// Subscriptions that did.
         total_count: u64,
         /// How many more.
         total_count_change: u64,
-        /// The incompatible policy of the last of these subscriptions.
+        /// The QoS policy in which the last of these subscriptions is incompatible.
         last_policy: QosPolicy,
     },
     /// A subscription to this topic has another type;
-    /// [`GenericPublisher::mismatches`](crate::GenericPublisher::mismatches) has the difference.
+    /// [`GenericPublisher::mismatches`](crate::GenericPublisher::mismatches) returns the difference.
     IncompatibleType {
         /// Subscriptions that had.
         total_count: u64,
@@ -65,10 +65,10 @@ pub enum PublisherEvent {
 /// The source of the events of one publisher.
 pub(crate) struct PublisherEventSource {
     description: Arc<EndpointDescription>,
-    /// The view of the matched subscriptions; `None` when the publisher is gone, because its events do not
-    /// keep its memory.
+    /// The view of the matched subscriptions; `None` once the publisher is gone: events do not keep the
+    /// publisher's memory.
     matches: Option<SubscriptionMatches>,
-    /// The generation of the topic's readers to which the counts belong.
+    /// The generation of the topic's readers at the last update of the counts.
     generation: Option<u64>,
     deadline: Deadline,
     lease: Lease,

@@ -13,8 +13,8 @@ use crate::{
 use gantry_shm::{EndpointDescription, MatchedPublisher, PublisherMatches, QosPolicy, SeenPublishers};
 use std::{collections::HashMap, sync::Arc};
 
-/// An event of a subscription. Totals count from the creation of the subscription's [`Events`](crate::Events),
-/// changes from the last event of the same kind.
+/// An event of a subscription. Totals count from the creation of the subscription's [`Events`](crate::Events), and
+/// changes count since the last event of the same kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SubscriptionEvent {
@@ -32,7 +32,7 @@ pub enum SubscriptionEvent {
     /// No matched publisher published within the subscription's deadline. Nothing is counted while no
     /// publisher is matched.
     RequestedDeadlineMissed {
-        /// The number of periods of the deadline without a sample.
+        /// The number of deadline periods in which no sample was published.
         total_count: u64,
         /// How many more.
         total_count_change: u64,
@@ -48,17 +48,17 @@ pub enum SubscriptionEvent {
         /// The change of `not_alive_count` since the last event of this kind.
         not_alive_count_change: i64,
     },
-    /// A publisher of this topic offers less than the subscription requests.
+    /// A publisher of this topic offers less strict QoS than the subscription requests.
     RequestedIncompatibleQos {
         /// Publishers that did.
         total_count: u64,
         /// How many more.
         total_count_change: u64,
-        /// The incompatible policy of the last of these publishers.
+        /// The QoS policy in which the last of these publishers is incompatible.
         last_policy: QosPolicy,
     },
     /// A publisher of this topic has another type;
-    /// [`GenericSubscription::mismatches`](crate::GenericSubscription::mismatches) has the difference.
+    /// [`GenericSubscription::mismatches`](crate::GenericSubscription::mismatches) returns the difference.
     IncompatibleType {
         /// Publishers that had.
         total_count: u64,
@@ -71,7 +71,7 @@ pub enum SubscriptionEvent {
 pub(crate) struct SubscriptionEventSource {
     description: Arc<EndpointDescription>,
     matches: PublisherMatches,
-    /// The publishers that were seen, of which `publishers` are matched.
+    /// The publishers of the topic that the last update has seen; the matched ones are in `publishers`.
     seen: SeenPublishers,
     publishers: Vec<(MatchedPublisher, Lease)>,
     /// Whether the subscription has a deadline, or a matched publisher has a lease.

@@ -19,8 +19,8 @@ pub struct ExecutorHandle {
 }
 
 impl ExecutorHandle {
-    /// Ends the current spin once the callbacks that run now have ended. Without a current spin, the next spin ends
-    /// before it begins.
+    /// Ends the current spin once the callbacks that run now have ended. If the executor does not spin now, its next
+    /// spin ends at once.
     ///
     /// # Real-time
     /// No allocation; one lock, which is held for some nanoseconds, and at most one system call. A signal handler must
@@ -29,8 +29,8 @@ impl ExecutorHandle {
         self.signal.cancel();
     }
 
-    /// Wakes the executor, so that it checks for work again: [`Executor::spin_until`](crate::Executor::spin_until)
-    /// evaluates its condition.
+    /// Wakes the executor, so that it checks for work again; [`Executor::spin_until`](crate::Executor::spin_until)
+    /// then also evaluates its condition.
     ///
     /// # Real-time
     /// As [`ExecutorHandle::cancel`].
@@ -58,9 +58,9 @@ impl ExecutorHandle {
         self.add(Member::Node(node.clone()))
     }
 
-    /// As [`Executor::remove_node`](crate::Executor::remove_node). An executor that spins releases the node at its next
-    /// gathering (at once if it sleeps), after the callbacks of the node that run now have ended. An executor that does
-    /// not spin keeps the node until it spins.
+    /// As [`Executor::remove_node`](crate::Executor::remove_node). An executor that spins releases the node when it
+    /// next looks for ready callbacks (at once if it sleeps), after the callbacks of the node that run now have
+    /// ended. An executor that does not spin keeps the node until it spins.
     pub fn remove_node(&self, node: &Node) {
         self.members.remove(&Member::Node(node.clone()), &self.signal);
     }
@@ -74,8 +74,8 @@ impl ExecutorHandle {
         self.add(Member::Group(group.clone()))
     }
 
-    /// As [`Executor::remove_callback_group`](crate::Executor::remove_callback_group), with the limits of
-    /// [`ExecutorHandle::remove_node`].
+    /// As [`Executor::remove_callback_group`](crate::Executor::remove_callback_group). The executor releases the
+    /// group at the same moment at which [`ExecutorHandle::remove_node`] would release a node.
     pub fn remove_callback_group(&self, group: &CallbackGroup) {
         self.members.remove(&Member::Group(group.clone()), &self.signal);
     }

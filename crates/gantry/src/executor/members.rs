@@ -1,5 +1,5 @@
-//! The members of an executor: nodes, and callback groups without their node. Any thread adds and removes members; the
-//! executor reads the list before it gathers.
+//! The members of an executor: nodes, and callback groups without their node. Any thread adds and removes members;
+//! the executor reads the list before it gathers ready callbacks.
 //!
 //! Invariant: a member that was removed belongs to this executor until the executor has released the member's callbacks
 //! and none of them runs. So a callback never runs in one executor while another one has its group.
@@ -41,7 +41,7 @@ struct MemberList {
     members: Vec<Member>,
     /// Removed members whose callbacks the executor still has.
     leaving: Vec<Member>,
-    /// The participant of all members. A spinning executor keeps the participant even without a member.
+    /// The participant of all members. A spinning executor keeps the participant alive even without a member.
     participant: Option<Arc<Participant>>,
     /// The executor was dropped.
     is_closed: bool,
@@ -68,7 +68,7 @@ impl Member {
         }
     }
 
-    /// The number of changes of the callbacks of the member's node.
+    /// The number of changes of the list of callbacks of the member's node.
     pub(crate) fn version(&self) -> u64 {
         self.node().callbacks().version()
     }
@@ -171,8 +171,8 @@ impl Members {
         lock(&self.list).members.iter().flat_map(|member| member.callbacks(executor)).collect()
     }
 
-    /// Allows other executors to take a member that left, unless it was added again meanwhile. Returns the handle of
-    /// the member that the list had.
+    /// Allows other executors to take a removed member, unless it was added again meanwhile. Returns the handle of
+    /// this member that was in the list.
     pub(crate) fn release(&self, member: &Member, executor: &Waker) -> Option<Member> {
         let mut list = lock(&self.list);
         let index = list.leaving.iter().position(|leaving| leaving.is(member))?;

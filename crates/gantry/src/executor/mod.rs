@@ -1,8 +1,8 @@
 //! Executors run the callbacks of nodes; a wait set waits without callbacks.
 //!
-//! All executors share the ready queue; `single`, `events::event_queue` and `multi::lanes` are the orders in which
-//! callbacks run, one step at a time (`steps`) or on the threads of a `worker_pool`; `isolated` has an executor for
-//! each callback group. An idle executor sleeps in one futex, independent of the number of topics.
+//! Each executor has a ready queue (`ready_queue`); `single`, `events::event_queue` and `multi::lanes` are the orders
+//! in which callbacks run, one step at a time (`steps`) or on the threads of a `worker_pool`; `isolated` has an
+//! executor for each callback group. An idle executor sleeps in one futex, independent of the number of topics.
 
 mod bindings;
 mod events;
@@ -57,13 +57,14 @@ pub trait Executor: ExecutorSteps {
     /// groups that another executor has.
     ///
     /// # Errors
-    /// The node is in an executor already, or in another domain than this executor's nodes; no waiter could be set up.
+    /// The node is in an executor already, or in another domain than this executor's nodes; no waiter, on which the
+    /// executor sleeps, could be set up.
     fn add_node(&mut self, node: &Node) -> Result<()> {
         self.ready_queue().add(Member::Node(node.clone()), None)
     }
 
     /// Removes a node; does nothing if the node is not in this executor. Groups that were added without their node
-    /// stay.
+    /// stay in the executor.
     fn remove_node(&mut self, node: &Node) {
         self.ready_queue().remove(&Member::Node(node.clone()));
     }
@@ -141,8 +142,8 @@ pub trait Executor: ExecutorSteps {
 
     /// Runs callbacks until `condition` holds, which is checked before each wait and after each callback; `false`
     /// after `timeout` or a cancel. A thread that makes the condition true calls [`ExecutorHandle::wake`], so that
-    /// it is noticed at once. An executor with several threads runs callbacks on all of them, and the calling thread
-    /// checks the condition.
+    /// the executor evaluates the condition at once. An executor with several threads runs callbacks on all of them,
+    /// and the calling thread checks the condition.
     ///
     /// # Errors
     /// As [`Executor::spin`].
@@ -156,8 +157,8 @@ pub trait Executor: ExecutorSteps {
         Ok(holds)
     }
 
-    /// Runs callbacks until `future` is complete, and returns its value; `None` after `timeout` or a cancel. It is
-    /// like rclcpp's `spin_until_future_complete`, for any future, such as a client's response or a sample.
+    /// Runs callbacks until `future` is complete, and returns its value; `None` after `timeout` or a cancel. This is
+    /// rclcpp's `spin_until_future_complete`, but for any future, such as a client's response or a sample.
     ///
     /// ```
     /// # use gantry::{Executor, Node, Qos, SingleThreadedExecutor};

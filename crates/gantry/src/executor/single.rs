@@ -32,8 +32,8 @@ impl ExecutorSteps for SingleThreadedExecutor {
     /// Begins a new round for each priority whose last round is over.
     fn gather(&mut self) {
         // News of publishers are not read here if they can wait for a later round: with thousands of topics, many
-        // topics share a bit, and reading the bits after each run is expensive. The news cannot wait if a new round
-        // begins, or if a round of a higher priority would go first.
+        // topics share a bit of the collector, and reading the bits after each run is expensive. The news cannot wait
+        // if a new round begins, or if a round of a higher priority would go first.
         let are_rounds_full = !self.rounds.is_empty() && !self.rounds.iter().any(VecDeque::is_empty);
         let is_changed =
             if are_rounds_full { self.ready_queue.gather_without_news() } else { self.ready_queue.gather() };

@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A condition of a spin, which the calling thread checks.
+/// The condition under which a spin goes on, which the calling thread checks.
 pub(super) type GoesOn<'a> = &'a mut dyn FnMut() -> bool;
 
 /// The steps of an executor. The trait is not exported, so only this crate's types can be executors.
@@ -18,7 +18,7 @@ pub trait ExecutorSteps {
     /// Finds out which callbacks may run.
     fn gather(&mut self);
 
-    /// Gathers while no lock is held, so the work that the gathering deferred is finished at once.
+    /// Gathers, and finishes at once the work that the gathering deferred: the caller holds no lock.
     fn gather_unlocked(&mut self) {
         self.gather();
         take(&mut self.ready_queue().deferred).finish();
@@ -76,7 +76,7 @@ pub(super) fn spin_on_this_thread<E: ExecutorSteps + ?Sized>(
     })
 }
 
-/// The frame of each spin: it begins with a check for members, and ends with the release of removed members.
+/// Runs a spin: first checks that the executor has members, and at the end releases removed members.
 pub(super) fn within_spin<E: ExecutorSteps + ?Sized, R>(
     executor: &mut E,
     spin: impl FnOnce(&mut E) -> Result<R>,

@@ -1,5 +1,5 @@
 //! Tests with sources that no user can write, because `Waitable` is sealed: a source that fails, and a source that
-//! has news at a bad time.
+//! gets a value while its executor checks it.
 
 use super::*;
 use crate::{CallbackGroupType, Error, PlainMessage, Publisher, Qos, Sample, TakeSource, Waitable, wait::WaitSource};
@@ -29,8 +29,8 @@ impl PlainMessage for Point {
     const DEFINITION: &'static str = "float64 x\nfloat64 y";
 }
 
-/// Runs a test with each executor. The test gets a topic of its own, and whether other threads than the spinning one
-/// run callbacks.
+/// Runs a test with each executor. The closure gets the executor, a topic of its own, and whether other threads than
+/// the spinning one run callbacks.
 fn with_each(name: &str, test: impl Fn(&mut (dyn Executor + Send), &str, bool)) {
     let events = |overflow| Box::new(EventsExecutor::with_queue(5000, overflow));
     let executors: [Box<dyn Executor + Send>; 5] = [
@@ -65,7 +65,7 @@ fn spin_until_received(executor: &mut (dyn Executor + Send), received: &Receiver
     });
 }
 
-/// Adds a callback that causes its own next run.
+/// Adds a callback that publishes on its own topic, and so causes its own next run.
 fn feed_itself(node: &Node, topic: &str) {
     let publisher = Arc::new(Mutex::new(node.create_publisher::<Point>(topic, Qos::default()).unwrap()));
     let feed = |publisher: &Mutex<Publisher<Point>>| {
@@ -129,7 +129,7 @@ fn a_source_that_fails_is_tried_again_and_not_all_the_time() {
     });
 }
 
-/// A subscriber of the log that counts the errors that this thread logs.
+/// A `tracing` subscriber that counts the errors that this thread logs.
 struct CountErrors(Arc<AtomicUsize>);
 
 impl tracing::Subscriber for CountErrors {

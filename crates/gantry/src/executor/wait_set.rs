@@ -46,7 +46,7 @@ impl WaitSet {
     /// Makes a wait set for one thread and for sources of the node's domain.
     ///
     /// # Errors
-    /// The registry lock is held too long; the process forked.
+    /// Another process held the domain's registry lock too long; the process forked.
     pub fn new(node: &Node) -> Result<WaitSet> {
         let mut engine = gantry_shm::WaitSet::new(node.participant());
         let signal = Arc::<WakeSignal>::default();

@@ -1,5 +1,6 @@
-//! The signal that wakes an executor from any thread of its process: to stop, or for news that no publisher's bell
-//! announces. The signal lists the callbacks that have such news, so that the executor need not ask all callbacks.
+//! The signal by which any thread of the process wakes an executor: to end its spin, or to announce news that does
+//! not come from a publisher. The signal lists the callbacks that have such news, so that the executor need not ask
+//! all callbacks.
 
 use crate::{callback::Callback, context, wait::lock};
 use gantry_shm::Bell;
@@ -22,7 +23,8 @@ pub(crate) struct WakeSignal {
     is_canceled: AtomicBool,
     /// The number of threads that run callbacks; it is 0 between spins.
     threads: AtomicUsize,
-    /// The number of gatherings. W: the executor, under its lock if it has one.
+    /// The number of times that the executor has gathered ready callbacks. Written by the executor only, under its
+    /// lock if it has one.
     gatherings: AtomicUsize,
     /// The callbacks that were notified since the last gathering, each callback once.
     notified: Mutex<Vec<Arc<CallbackWaker>>>,
@@ -109,8 +111,8 @@ impl WakeSignal {
         *lock(&self.bell) = bell;
     }
 
-    /// Whether a sleep must end. A cancel ends the sleep even if another gathering took the cancel's notification
-    /// before the cancel was seen.
+    /// Whether a sleep must end. A cancel ends the sleep even if a gathering cleared the cancel's notification before
+    /// the cancel was seen.
     pub(crate) fn should_wake(&self) -> bool {
         self.is_notified.load(Acquire) || self.is_canceled()
     }

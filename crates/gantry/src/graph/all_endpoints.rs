@@ -1,5 +1,5 @@
-//! The whole graph of a domain, in which services are plain topics: the endpoints under their topics' names in the
-//! engine.
+//! The whole graph of a domain, in which services are plain topics: the endpoints have the topic names that the
+//! engine uses.
 
 use super::TopicEndpointInfo;
 use crate::{

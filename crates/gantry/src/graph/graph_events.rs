@@ -1,7 +1,7 @@
 //! Changes of the graph as events.
 //!
-//! The graph is read when its generation has changed, and compared with the graph at the last reading. The control
-//! thread calls the waker.
+//! The graph is read when its generation (a counter of joins and leaves) has changed, and compared with the graph at
+//! the last reading. The control thread calls the waker.
 
 use super::endpoint_info::{EndpointType, TopicEndpointInfo};
 use crate::{
@@ -44,7 +44,8 @@ pub enum GraphEntity {
 }
 
 impl GraphEntity {
-    /// `None` for the topic of a service's replies: the topic of the service's requests stands for the service.
+    /// The entity of an entry. `None` for the topic of a service's replies: the topic of the service's requests
+    /// stands for the service.
     fn new(entry: GraphEntry, nodes: &RmwNodes) -> Option<GraphEntity> {
         if entry.description.role == Role::Node {
             return Some(GraphEntity::Node(entry.description.node.clone()));
@@ -79,7 +80,7 @@ pub enum GraphEvent {
 /// is called at the first change after each [`Events::take`].
 pub type GraphChanges = Events<()>;
 
-/// Makes the source of the news of changes from now on.
+/// Makes the source that announces each change of the graph from now on.
 pub(crate) fn graph_changes(participant: &Arc<Participant>) -> Result<GraphChanges> {
     let mut changes = Events::new(participant, "", Role::Node, GraphEventSource(Count::default()))?;
     changes.take()?; // all before now

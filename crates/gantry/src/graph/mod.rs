@@ -1,8 +1,8 @@
 //! The graph: the nodes, topics, services and endpoints of a domain.
 //!
 //! The methods have the names of rclcpp and rclpy. Each call reads the processes' own files (the engine's `graph`),
-//! so no copy can be out of date. A service is a pair of topics, which are shown as the service. This module is on
-//! the control path.
+//! so no copy can be out of date. A service is a pair of topics, which these methods show as one service. This module
+//! is on the control path.
 
 mod all_endpoints;
 mod by_node;
@@ -169,7 +169,8 @@ impl Node {
     }
 
     /// Waits until the graph has changed since the last call that returned `true`, or since this node was made;
-    /// `false` after `timeout`. Used in this way, no change is missed between a reading of the graph and the wait:
+    /// `false` after `timeout`. A loop of the following form misses no change between its reading of the graph and
+    /// its wait:
     ///
     /// ```no_run
     /// # fn example(node: &gantry::Node) -> gantry::Result<()> {
@@ -188,8 +189,9 @@ impl Node {
         self.presence().wait_for_change(timeout)
     }
 
-    /// The news of each change of the graph from now on, for a binding whose user reads the graph, as with rcl's
-    /// graph guard condition. Several changes since the last take are one event.
+    /// A source that announces each change of the graph from now on, without the change itself: for a binding
+    /// whose user then reads the graph, as with rcl's graph guard condition. Several changes since the last take
+    /// are one event.
     ///
     /// # Errors
     /// The process forked.

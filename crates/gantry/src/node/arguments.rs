@@ -1,7 +1,7 @@
 //! ROS arguments: the arguments of a program between `--ros-args` and `--`.
 //!
-//! The syntax follows the ROS 2 design article "ROS Command Line Arguments" as rcl implements it (`arguments.c`, 9.2):
-//! a list that rcl accepts is accepted, also where Gantry has no use for an argument.
+//! The syntax follows the ROS 2 design article "ROS Command Line Arguments" as rcl implements it (`arguments.c`,
+//! 9.2): a list that rcl accepts is accepted, even if Gantry has no use for one of its arguments.
 
 use super::{
     names,
@@ -68,7 +68,7 @@ impl RosArguments {
     /// Finds the ROS arguments among a program's arguments.
     ///
     /// # Errors
-    /// rcl does not accept a ROS argument; a parameter file cannot be read.
+    /// A ROS argument is not one that rcl accepts; a parameter file cannot be read.
     pub(crate) fn parse(arguments: &[String]) -> Result<RosArguments> {
         let mut parsed = RosArguments::default();
         for argument in read(arguments) {
@@ -127,7 +127,8 @@ impl RosArguments {
         if node.is_some_and(|node| !remap::is_rule_word(node)) {
             return Err(broken("before the colon stands the name of a node, without a namespace"));
         }
-        // As in rcl's lexer, slashes may stand anywhere in a part, and `__` begins names such as `__node`.
+        // As in rcl's lexer, slashes may stand anywhere in a part, and no piece may begin with `__`, which is kept
+        // for names such as `__node`.
         let is_piece = |piece: &str| piece.is_empty() || names::is_word(piece) && !piece.starts_with("__");
         let is_part = |part: &str| !part.is_empty() && part.split('/').all(is_piece);
         if !name.split('.').all(is_part) {

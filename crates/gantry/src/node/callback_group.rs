@@ -38,8 +38,8 @@ impl CallbackGroup {
 
     /// Sets whether [`Executor::add_node`](crate::Executor::add_node) also adds this group, as it does by default. A
     /// group that is not added with its node runs only in the executor to which
-    /// [`Executor::add_callback_group`](crate::Executor::add_callback_group) adds it. A group that an
-    /// executor already runs becomes free when that executor next gathers and no callback of the group runs.
+    /// [`Executor::add_callback_group`](crate::Executor::add_callback_group) adds it. A group that an executor already
+    /// runs becomes free when that executor next looks for ready callbacks while no callback of the group runs.
     #[must_use]
     pub fn automatically_add_to_executor_with_node(self, is_added: bool) -> CallbackGroup {
         self.group.set_added_with_node(is_added);
@@ -65,7 +65,7 @@ impl CallbackGroup {
 
     /// Gives `waitable`, which must be of the node's domain, to the executor of the group. The executor calls
     /// `callback` with the waitable and each value taken from it. A callback that owns its group or a clone of its
-    /// node keeps the node for ever: give it publishers and clients, or a [`WeakNode`](crate::Node::downgrade).
+    /// node keeps the node alive for ever: give it publishers and clients, or a [`WeakNode`](crate::Node::downgrade).
     pub fn add_callback<W>(
         &self,
         waitable: W,

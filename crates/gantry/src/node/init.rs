@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 static GLOBAL: Mutex<Option<Arc<RosArguments>>> = Mutex::new(None);
 
 /// Begins a program, as `rclcpp::init(argc, argv)`: catches SIGINT and SIGTERM, and makes all nodes use the ROS
-/// arguments of the command line. Call it first in `main`, before other threads exist.
+/// arguments of the command line. Call this function first in `main`, before other threads exist.
 ///
 /// At the first of these signals the program shuts down ([`shutdown`](crate::shutdown)): functions of
 /// [`on_shutdown`](crate::on_shutdown) run, then spins and waits end; `main` returns, destructors run, and no file

@@ -1,5 +1,5 @@
-//! Nodes: named members of a domain. Modules of upper storeys add the methods of a node that make their objects.
-//! This module is on the control path.
+//! Nodes: named members of a domain. The modules of topics, services and parameters, which import this one, add the
+//! methods by which a node makes their objects. This module is on the control path.
 
 mod arguments;
 mod callback_group;
@@ -44,7 +44,7 @@ const DOMAIN_VARIABLE: &str = "ROS_DOMAIN_ID";
 pub struct Node(Arc<Inner>);
 
 /// A weak handle of a node, for callbacks: the node keeps its callbacks, so a callback that owns a clone of its node
-/// would keep the node for ever.
+/// would keep the node alive for ever.
 ///
 /// ```
 /// # use std::time::Duration;
@@ -101,7 +101,7 @@ impl Node {
         NodeBuilder { name, namespace, domain_id, remappings, arguments, uses_global_arguments, details, parameters }
     }
 
-    /// A handle that does not keep the node: see [`WeakNode`].
+    /// A handle that does not keep the node alive: see [`WeakNode`].
     #[must_use]
     pub fn downgrade(&self) -> WeakNode {
         WeakNode(Arc::downgrade(&self.0))
@@ -147,7 +147,7 @@ impl Node {
         self.0.names.resolve(NameKind::Topic, topic)
     }
 
-    /// The full name of a service for this node, as [`Node::resolve_topic_name`].
+    /// The full name of a service for this node: expanded and remapped, as by [`Node::resolve_topic_name`].
     ///
     /// # Errors
     /// A name that ROS 2 does not allow.
@@ -214,7 +214,7 @@ impl NodeBuilder {
         NodeBuilder { domain_id: Some(domain_id), ..self }
     }
 
-    /// Adds a remapping rule: `from` and `to` are the two sides of a rule of ROS 2, as `("chatter", "news")`,
+    /// Adds a remapping rule: `from` and `to` are the two sides of a rule of ROS 2, such as `("chatter", "news")`,
     /// `("__ns", "/left")`, `("rosservice:///map", "/old_map")`. The first rule that matches a name is applied; these
     /// rules come before the rules of [`NodeBuilder::ros_arguments`].
     #[must_use]
@@ -245,16 +245,16 @@ impl NodeBuilder {
         NodeBuilder { uses_global_arguments: on, ..self }
     }
 
-    /// Sets the name of the `rmw` implementation that makes the node, such as `rmw_gantry`; explanations show it
-    /// beside the node. The default is no name: the node is not made by an `rmw`.
+    /// Sets the name of the `rmw` implementation that makes the node, such as `rmw_gantry`; [`Node::explain`] shows
+    /// the name beside the node. The default is no name: the node is not made by an `rmw`.
     #[must_use]
     pub fn rmw_implementation(mut self, name: &str) -> Self {
         self.details.rmw_implementation = name.to_owned();
         self
     }
 
-    /// Sets the enclave that [`Node::node_names_and_enclaves`] shows, as `/front/camera`; it has no other effect. The
-    /// default is `/`.
+    /// Sets the enclave that [`Node::node_names_and_enclaves`] shows, such as `/front/camera`; it has no other
+    /// effect. The default is `/`.
     #[must_use]
     pub fn enclave(mut self, enclave: &str) -> Self {
         self.details.enclave = enclave.to_owned();

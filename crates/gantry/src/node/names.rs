@@ -8,7 +8,7 @@
 use crate::error::{Error, Result};
 use gantry_shm::Gid;
 
-/// Longest full name of a topic or service: the 255 characters of DDS minus 8 characters for
+/// The greatest length of the full name of a topic or service: the 255 characters of DDS minus 8 characters for
 /// prefixes (`RMW_TOPIC_MAX_NAME_LENGTH`).
 pub(crate) const MAX_TOPIC_BYTES: usize = 255 - 8;
 /// Longest namespace (`RMW_NAMESPACE_MAX_LENGTH`).
@@ -58,7 +58,7 @@ pub fn expand_topic_name(topic: &str, node: &str, namespace: &str) -> Result<Str
     expand("topic", topic, node, namespace)
 }
 
-/// As [`expand_topic_name`]; errors name the name's kind by `kind`, such as "topic".
+/// As [`expand_topic_name`], for a name of any kind; `kind` is the kind in the sentences of errors, such as "topic".
 pub(crate) fn expand(kind: &'static str, name: &str, node: &str, namespace: &str) -> Result<String> {
     check_node(node)?;
     let namespace = full_namespace(namespace)?;
@@ -94,8 +94,8 @@ pub(crate) fn request_topic(service: &str) -> String {
     format!("rq{service}Request")
 }
 
-/// The topic of replies of the service with this full name, as in ROS 2. No client reads this topic: it shows the
-/// servers and the type of their replies.
+/// The topic of replies of the service with this full name, as in ROS 2. No client reads this topic: by it, the graph
+/// lists the servers and the type of their replies.
 pub(crate) fn reply_topic(service: &str) -> String {
     format!("rr{service}Reply")
 }
@@ -247,7 +247,7 @@ mod tests {
     }
 
     /// Each line is a name, and its full names in `/` and in `/ns/a__b` as rclpy 7.1 (librcl 9.2.8) expanded and
-    /// validated them, or `!` if rclpy refused. The names are a sample of 20,000 random names.
+    /// validated them, or `!` if rclpy refused the name. The names are a sample of 20,000 random names.
     #[test]
     fn random_names_resolve_as_in_a_real_rcl() {
         for line in include_str!("../../tests/rcl/names.txt").lines() {

@@ -8,8 +8,9 @@ use std::{env, sync::Once};
 pub const BRIDGE_NODE: &str = "/_gantry_bridge_";
 
 /// ROS 2's environment variable by which a user requests nodes of other hosts, with its value
-/// (`ROS_AUTOMATIC_DISCOVERY_RANGE=SUBNET`). If no range is set, the result is `None`, although ROS 2's default is
-/// `SUBNET`: most users have never chosen it.
+/// (`ROS_AUTOMATIC_DISCOVERY_RANGE=SUBNET`). The second such variable is `ROS_STATIC_PEERS`, the list of hosts. If
+/// neither variable is set, the result is `None`, although ROS 2's default range is `SUBNET`: most users have never
+/// chosen it.
 #[must_use]
 pub fn other_hosts_variable() -> Option<String> {
     let value = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
@@ -23,7 +24,7 @@ pub fn other_hosts_variable() -> Option<String> {
 }
 
 /// Warns at the first node of a process if the environment requests nodes of other hosts and the domain has no
-/// bridge. Hidden nodes do not count: bridges and `ros2`'s commands have such nodes.
+/// bridge. Hidden nodes do not count as the first node: bridges and `ros2`'s commands have such nodes.
 pub(crate) fn warn_of_missing_bridge(participant: &Participant, node: &str) {
     static FIRST: Once = Once::new();
     if node.rsplit('/').next().is_some_and(|name| name.starts_with('_')) {

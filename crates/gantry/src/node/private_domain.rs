@@ -6,9 +6,9 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 /// The smallest number of a private domain. `ROS_DOMAIN_ID` cannot name such a number.
 const FIRST_ID: u32 = 1 << 31;
 
-/// A private domain, which no process joins without its number, for
-/// [`NodeBuilder::domain_id`](crate::NodeBuilder::domain_id): its nodes meet each other and no other nodes, as ROS 2's
-/// programs do with `ROS_AUTOMATIC_DISCOVERY_RANGE=OFF`. The number is drawn at random, and no existing domain has it.
+/// The number of a new private domain, for [`NodeBuilder::domain_id`](crate::NodeBuilder::domain_id). No process
+/// joins the domain without this number, so its nodes meet each other and no other nodes, as with ROS 2's
+/// `ROS_AUTOMATIC_DISCOVERY_RANGE=OFF`. The number is drawn at random, and no existing domain has it.
 ///
 /// ```
 /// # fn main() -> gantry::Result<()> {

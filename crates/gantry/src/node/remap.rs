@@ -41,7 +41,7 @@ enum Match<'a> {
     Name { name: &'a str, kind: Option<NameKind> },
 }
 
-/// A node's names after remapping, and the rules for the names that it uses.
+/// A node's name and namespace after remapping, and the rules for the names of topics and services that the node uses.
 #[derive(Debug)]
 pub(crate) struct Remapped {
     pub(crate) node: String,
@@ -83,7 +83,7 @@ impl Remapped {
         format!("{}/{}", self.namespace.trim_end_matches('/'), self.node)
     }
 
-    /// The full name that the node uses for `name`.
+    /// The full name of the topic or service that the node calls `name`: expanded, then remapped.
     pub(crate) fn resolve(&self, kind: NameKind, name: &str) -> Result<String> {
         let full = names::expand(kind.word(), name, &self.node, &self.namespace)?;
         let fits =
@@ -98,7 +98,7 @@ impl Rule<'_> {
     }
 }
 
-/// Reads a rule. The names in a rule must be names of rcl's lexer: names without substitutions and
+/// Reads a rule. The names in a rule must be names of rcl's lexer: without substitutions, and without
 /// repeated underscores.
 pub(super) fn parse(text: &str) -> Result<Rule<'_>> {
     let broken = |why: &str| misunderstood(text, why);

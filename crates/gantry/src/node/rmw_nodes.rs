@@ -18,7 +18,7 @@ impl RmwNodes {
         Ok(RmwNodes::among(&participant.endpoints_of("")?))
     }
 
-    /// Finds the nodes of rmw-gantry among the entries of the graph.
+    /// Finds the nodes that an `rmw` made among the entries of the graph.
     pub(crate) fn among(entries: &[GraphEntry]) -> RmwNodes {
         let node = |EndpointDescription { gid, node, .. }: &_, implementation| RmwNode {
             gid: *gid,
@@ -39,7 +39,7 @@ impl RmwNodes {
     }
 }
 
-/// The text for a node with its process in sentences: "/talker in talker (pid 7)", "/talker (rmw_gantry) in
+/// The text that names a node and its process in a sentence: "/talker in talker (pid 7)", "/talker (rmw_gantry) in
 /// python3 (pid 8)".
 pub(crate) fn node_and_process(node: &str, rmw_implementation: Option<&str>, process: &str) -> String {
     match rmw_implementation {

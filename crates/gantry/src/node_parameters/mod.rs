@@ -39,13 +39,13 @@ impl Node {
     /// ```
     ///
     /// # Errors
-    /// A parameter that is declared already, or has no name; a value of the command line of another type; a callback's
-    /// refusal; no room in shared memory for the services.
+    /// A parameter that is declared already, or has no name; a value on the command line that has another type; a
+    /// callback's refusal; no room in shared memory for the services.
     pub fn declare_parameter<T: ParameterVariant>(&self, name: &str, default: T) -> Result<T::Value> {
         self.declare_parameter_with_descriptor(name, default, ParameterDescriptor::default())
     }
 
-    /// As [`Node::declare_parameter`], with a description, a range, or other properties. Name and type of the
+    /// As [`Node::declare_parameter`], with a description, a range, or other properties. The name and the type in the
     /// descriptor are filled in.
     ///
     /// ```
@@ -153,8 +153,8 @@ impl Node {
     }
 
     /// Adds a callback that may refuse a change of parameters, with a reason; the callback is also called for
-    /// declarations. It may read parameters, but not change them. A callback that owns a clone of its node keeps the
-    /// node for ever: give it a [`WeakNode`](crate::WeakNode).
+    /// declarations. The callback may read parameters, but not change them. A callback that owns a clone of its node
+    /// keeps the node alive for ever: give it a [`WeakNode`](crate::WeakNode).
     ///
     /// ```
     /// # fn main() -> gantry::Result<()> {

@@ -1,6 +1,7 @@
 //! Simulated time: the parameter `use_sim_time`, and the thread that sets a node's clock from the topic `/clock`.
 //!
-//! The thread is separate, as in rclcpp by default: the clock continues while a callback runs, or without a spin.
+//! The clock has a thread of its own, as in rclcpp by default: it continues while a callback runs, and while no
+//! executor spins.
 
 use crate::{
     context::{self, ShutdownWaker},
@@ -116,7 +117,7 @@ fn follow(
     }
 }
 
-/// Waits after a shutdown until the program begins anew, or this follower is to stop.
+/// Waits after a shutdown until the program is initialised again, or until this follower must stop.
 fn wait_for_init(stop: &mut GuardCondition) -> Result<()> {
     let waker = Waker::from(Arc::new(Unpark(thread::current())));
     let _at_shutdown = ShutdownWaker::new(waker.clone());

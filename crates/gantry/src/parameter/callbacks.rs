@@ -1,4 +1,5 @@
-//! Callbacks of changes: called before a change is checked, while it can still be refused, and after it was made.
+//! Callbacks of parameter changes, of three kinds: called before a change is checked (`pre_set`), after the check,
+//! while the change can still be refused (`on_set`), and after the change was made (`post_set`).
 
 use super::value::Parameter;
 use crate::wait::{lock, try_lock};

@@ -3,7 +3,8 @@
 use super::value::{ParameterType, ParameterValue};
 use gantry_msgs::rcl_interfaces::msg::{FloatingPointRange, IntegerRange, ParameterDescriptor};
 
-/// The largest difference of two equal doubles, in multiples of the precision of their sum, as in rclcpp.
+/// The largest difference of two doubles that count as equal, in multiples of `f64::EPSILON` times their sum, as
+/// in rclcpp.
 const MAX_ERROR_ULP: f64 = 100.0;
 
 /// Checks a value; the error is the reason why it is not allowed.

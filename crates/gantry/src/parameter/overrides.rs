@@ -52,7 +52,8 @@ impl ParameterArguments {
     }
 }
 
-/// Reads a value as the command line of ROS 2 does (`-p name:=value`): YAML, with its words for booleans.
+/// Reads a value as the command line of ROS 2 does (`-p name:=value`): as YAML, with the words of YAML 1.1
+/// for booleans.
 ///
 /// ```
 /// let value: gantry::ParameterValue = "[1.5, .inf]".parse()?;

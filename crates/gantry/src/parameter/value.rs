@@ -70,7 +70,7 @@ pub struct Parameter {
 pub trait ParameterVariant: Into<ParameterValue> + private::Sealed {
     /// The type in which the value is read: `String` for `&str`, otherwise the type itself.
     type Value: ParameterVariant;
-    /// The type of the parameter; `NotSet` for any type.
+    /// The type of the parameter; `NotSet` stands for any type.
     const TYPE: ParameterType;
     /// Converts the value to this type; `None` if the value has another type.
     fn from_value(value: ParameterValue) -> Option<Self::Value>;

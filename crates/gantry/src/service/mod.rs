@@ -23,8 +23,8 @@ const DEFAULT_DEPTH: u32 = 100;
 /// The largest depth of a client or a server.
 const MAX_DEPTH: u32 = 10_000;
 /// The smallest number of requests that a client keeps for a server that does not take them, so that such a server
-/// does not soon stop a client with a small depth. A ring has room for a few more entries than that: 1024 entries
-/// are enough on both sides.
+/// does not soon stop a client with a small depth. A ring has a few more entries than the messages that it keeps:
+/// rings of 1024 entries are enough on both sides.
 const MIN_KEPT_REQUESTS: u32 = 960;
 /// The longest request that travels inline. With this length, an entry of the client's ring is one cache line. The
 /// ring is resident, and a longer request costs little more in a slot.

@@ -10,9 +10,9 @@ use gantry_shm::TypeDescription;
 pub struct ServiceTypeDescription {
     /// ROS 2 name, as `std_srvs/srv/SetBool`.
     pub name: String,
-    /// The type of the requests, as `std_srvs/srv/SetBool_Request`.
+    /// The type of the requests, such as `std_srvs/srv/SetBool_Request`.
     pub request: TypeDescription,
-    /// The type of the responses, as `std_srvs/srv/SetBool_Response`.
+    /// The type of the responses, such as `std_srvs/srv/SetBool_Response`.
     pub response: TypeDescription,
 }
 
@@ -28,14 +28,14 @@ impl ServiceTypeDescription {
     }
 }
 
-/// The name of a service's type, by the name of the type of its requests or responses.
+/// The name of a service's type, derived from the name of the type of its requests or responses.
 pub(crate) fn service_type_name(message: &str) -> &str {
     let service = message.strip_suffix("_Request").or_else(|| message.strip_suffix("_Response"));
     service.unwrap_or(message)
 }
 
 /// The sentence about a server and a client whose requests, or responses, have different types; `None` if the types
-/// are equal. `asks` begins a part of the sentence: "you ask" or "/node asks".
+/// are equal. `asks` begins the clause about the client: "you ask" or "/node asks".
 pub(crate) fn type_mismatch(
     service: &str,
     (server, served): (&str, &TypeDescription),

@@ -22,7 +22,7 @@ enum TimeSource {
     Ros(Arc<RosTime>),
 }
 
-/// The time of a node: simulated time, or else the time of day, with timers on the steady clock.
+/// The time of a node: simulated time, or else the time of day; timers then run on the steady clock.
 #[derive(Debug, Default)]
 struct RosTime {
     is_simulated: AtomicBool,
@@ -137,8 +137,8 @@ impl Clock {
         listeners.push(listener);
     }
 
-    /// Sets a manual clock and wakes the threads that wait for its time; `false` for the steady clock, which cannot be
-    /// set.
+    /// Sets a manual clock and wakes the threads that wait for its time; `false` for the steady clock and for a
+    /// node's clock, which this method cannot set.
     pub fn set(&self, now: Duration) -> bool {
         let TimeSource::Manual(manual) = &self.0 else { return false };
         manual.now_ns.store(in_ns(now), Release);
@@ -191,7 +191,8 @@ impl Manual {
 
 impl RosTime {
     /// Makes a jump and notifies the timers. The caller calls the returned wakers when it holds no lock. No timer
-    /// becomes due by mistake during the jump, because a later time is set after the timers were notified.
+    /// becomes due by mistake during the jump: an earlier time is set before the timers are notified, a later time
+    /// after that.
     fn jump(&self, listeners: &[Weak<dyn JumpListener>], jump: Jump, set: impl FnOnce()) -> Vec<Waker> {
         let tell =
             || listeners.iter().filter_map(Weak::upgrade).flat_map(|listener| listener.time_jumped(jump)).collect();

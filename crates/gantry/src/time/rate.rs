@@ -26,8 +26,8 @@ use std::{
 /// ```
 ///
 /// # Real-time
-/// [`Rate::sleep`] locks, and sleeps in a futex. A control loop that must not wait for a lock should sleep on the
-/// system's clock directly (example `control_loop`).
+/// [`Rate::sleep`] takes a lock, and sleeps in a futex. A control loop that must not wait for a lock should sleep on
+/// the system's clock directly (example `control_loop`).
 #[derive(Debug)]
 pub struct Rate {
     timer: Timer,
@@ -97,7 +97,7 @@ impl Rate {
 }
 
 impl Alarm {
-    /// Waits until the waker rings, or `timeout` is over.
+    /// Waits until the waker is called, or `timeout` is over.
     fn wait(&self, timeout: Option<Duration>) {
         let mut is_rung = lock(&self.is_rung);
         if !*is_rung {

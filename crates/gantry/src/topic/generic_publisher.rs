@@ -14,11 +14,11 @@ use crate::{
 use gantry_shm::{Gid, RequestId, Role, SourceTime};
 use std::{sync::Arc, time::Duration};
 
-/// A publisher of messages as bytes. It belongs to one thread at a time, hence `&mut self`.
+/// A publisher of messages as bytes. A publisher belongs to one thread at a time, hence `&mut self`.
 ///
 /// A message is a CDR body as ROS 2 has it on the wire, XCDR1 in little endian, without the four bytes of
-/// encapsulation ([`ENCAPSULATION`](crate::ENCAPSULATION)) before it. The body begins at a multiple of 8, so that
-/// alignment counts from its first byte.
+/// encapsulation ([`ENCAPSULATION`](crate::ENCAPSULATION)) before it. The body begins at a multiple of 8 bytes in
+/// memory, so that alignment counts from the body's first byte.
 ///
 /// # Real-time
 /// On the data path, [`loan`](GenericPublisher::loan), [`publish`](GenericPublisher::publish),
@@ -42,8 +42,8 @@ pub struct GenericPublisher {
 /// A loan holds the slot's old bytes (zeros at first): write every byte, padding included.
 ///
 /// # Real-time
-/// A loan is on the data path, with two exceptions. If more than 64 loans exist at the same time, dropping further
-/// ones unpublished takes a lock. The last loan of a dropped publisher unmaps its memory.
+/// A loan is on the data path, with two exceptions. If more than 64 loans exist at the same time, dropping a further
+/// loan without publishing it takes a lock. After the publisher was dropped, dropping its last loan unmaps its memory.
 #[derive(Debug)]
 pub struct GenericLoan(pub(super) gantry_shm::Loan);
 
@@ -90,8 +90,8 @@ impl GenericPublisher {
         Ok(GenericPublisher::new(self.engine.try_clone()?, self.presence.clone()))
     }
 
-    /// Loans memory for a message of `length_bytes`. Several loans may exist at the same time; a loan that is
-    /// dropped unpublished is returned.
+    /// Loans memory for a message of `length_bytes`. Several loans may exist at the same time; a loan that is dropped
+    /// without being published goes back to the publisher.
     ///
     /// # Errors
     /// The type has no message of this length; all slots are in use and there is no room for more; the process forked.
@@ -134,25 +134,25 @@ impl GenericPublisher {
     }
 
     /// Publishes a loan in place and returns its sequence: 1, 2, … If publisher and subscription are both RELIABLE and
-    /// KEEP_ALL, and the subscription has not yet taken the sample that this message would replace, the publisher
-    /// waits for it up to [`PublisherOptions::max_blocking_time`](crate::PublisherOptions::max_blocking_time).
+    /// KEEP_ALL, and the subscription has not yet taken the sample that this message would replace, the publisher waits
+    /// for the subscription up to [`PublisherOptions::max_blocking_time`](crate::PublisherOptions::max_blocking_time).
     ///
     /// # Errors
     /// The blocking time is over; the loan is another publisher's; no room for a history that grew to the publisher's
     /// depth; the process forked. The error returns the message.
     ///
     /// # Real-time
-    /// No allocation and no lock; one system call for each reader that sleeps. If more or deeper readers matched
-    /// since the last call, this method may add memory (system calls, allocation).
+    /// No allocation and no lock; one system call for each reader that sleeps. If more readers, or readers of a
+    /// larger depth, matched since the last call, this method may add memory (system calls, allocation).
     #[inline]
     pub fn publish(&mut self, loan: GenericLoan) -> std::result::Result<u64, PublishError<GenericLoan>> {
         let time = self.clock.now();
         self.publish_at(loan, time)
     }
 
-    /// As [`GenericPublisher::publish`], with the caller's time instead of a reading of the clock. So several messages
-    /// can share one reading, or carry the time of a measurement. Readers find exactly this time in
-    /// [`SampleInfo`](crate::SampleInfo).
+    /// As [`GenericPublisher::publish`], with a time that the caller gives, instead of a reading of the clock. So
+    /// several messages can share one reading, or carry the time of a measurement. Readers find exactly this time
+    /// in [`SampleInfo`](crate::SampleInfo).
     ///
     /// Both times are nanoseconds: [`SourceTime::monotonic_ns`] of CLOCK_MONOTONIC, which
     /// [`Clock::steady`](crate::Clock::steady) reads, and [`SourceTime::wall_ns`] since 1970. Lifespan,
@@ -183,7 +183,8 @@ impl GenericPublisher {
     /// As [`GenericPublisher::loan`] and [`GenericPublisher::publish`].
     ///
     /// # Real-time
-    /// As [`GenericPublisher::loan`] and [`GenericPublisher::publish`]; its time grows with the number of bytes.
+    /// As [`GenericPublisher::loan`] and [`GenericPublisher::publish`]; the time of the copy grows with the number
+    /// of bytes.
     pub fn publish_copy(&mut self, message: &[u8]) -> Result<u64> {
         self.publish_copy_with(message.len(), |body| gantry_cdr::copy(body, message))
     }
@@ -243,8 +244,8 @@ impl GenericPublisher {
     }
 
     /// The publisher's QoS events from now on, as a handle for any thread: subscriptions that match, leave or are
-    /// incompatible; deadlines that the publisher missed; its liveliness. The subscriptions that are matched now are
-    /// the first event. The handle does not slow down publishing.
+    /// incompatible; deadlines that the publisher missed; its liveliness. The first event reports the subscriptions
+    /// that are matched now. The handle does not slow down publishing.
     ///
     /// # Errors
     /// Other processes' endpoints cannot be read; the process forked.
@@ -253,7 +254,7 @@ impl GenericPublisher {
         Events::new(self.presence.participant(), self.topic(), Role::Subscription, source)
     }
 
-    /// The id of this publisher, which [`SampleInfo::publisher_gid`](crate::SampleInfo) has for its messages. Makes
+    /// The id of this publisher: the [`SampleInfo::publisher_gid`](crate::SampleInfo) of each of its messages. Makes
     /// no system call.
     #[must_use]
     pub fn gid(&self) -> Gid {
@@ -269,7 +270,7 @@ impl GenericPublisher {
     }
 
     /// Waits until at least `count` subscriptions are matched; `false` after `timeout`
-    /// ([`GenericPublisher::mismatches`] may have the reason).
+    /// ([`GenericPublisher::mismatches`] may return the reason).
     ///
     /// # Errors
     /// The time is over and there is a subscription with another type

@@ -15,7 +15,7 @@ use crate::{
 use gantry_shm::{Gid, Role, SampleInfo};
 use std::{fmt::Display, os::fd::BorrowedFd, sync::Arc, time::Duration};
 
-/// A subscription that takes messages as bytes. It belongs to one thread at a time.
+/// A subscription that takes messages as bytes. A subscription belongs to one thread at a time.
 ///
 /// A message is a CDR body, as for a [`GenericPublisher`](crate::GenericPublisher).
 ///
@@ -29,12 +29,13 @@ pub struct GenericSubscription {
     pub(crate) engine: gantry_shm::Subscription,
     /// Keeps the node in the graph.
     presence: Arc<Presence>,
-    /// The search for publishers in other domains, which runs while no publisher is matched.
+    /// The search for publishers in other domains, which runs once, if this domain has no publisher of the topic.
     _unmatched: Option<Arc<UnmatchedSubscription>>,
     malformed: MalformedSamples,
 }
 
-/// A taken message, in place. A sample owns its pin: it can be kept, sent to another thread, and dropped in any order.
+/// A taken message, in place. A sample owns the pin that protects its memory: it can be kept, sent to another thread,
+/// and dropped in any order.
 ///
 /// # Real-time
 /// A sample is on the data path while its subscription exists.
@@ -46,7 +47,8 @@ impl GenericSubscription {
         GenericSubscription { engine, presence, _unmatched: None, malformed: MalformedSamples::default() }
     }
 
-    /// Orders a search for the topic's publisher in other domains, which logs a warning if it finds one.
+    /// Requests a search for publishers of the topic in other domains. The search logs a warning if it finds
+    /// a publisher.
     pub(super) fn look_at_other_domains(mut self) -> Result<GenericSubscription> {
         self._unmatched = Some(UnmatchedSubscription::watch(self.presence.participant(), &self.engine)?);
         Ok(self)
@@ -70,8 +72,9 @@ impl GenericSubscription {
         Ok(self.engine.take()?.map(GenericSample))
     }
 
-    /// The copy path: `copy` copies the next message to the caller's memory ([`GenericSample::copy_to`],
-    /// [`GenericSample::copy_into`]). The copy is counted for the graph.
+    /// The copy path: `copy` copies the next message to the caller's memory
+    /// ([`GenericSample::copy_to`], [`GenericSample::copy_into`]). The copy is counted in the
+    /// `copied_messages` of [`TopicEndpointInfo`](crate::TopicEndpointInfo).
     ///
     /// # Errors
     /// As [`GenericSubscription::take`].
@@ -126,9 +129,9 @@ impl GenericSubscription {
         Ok(self.engine.wait_for_publishers(count, timeout)?)
     }
 
-    /// Turns the bounded busy-wait of [`GenericSubscription::wait`] before its sleep on (the default) or off. The
-    /// busy-wait finds samples that come within 20 µs without a sleep and a wake-up. A busy-wait that finds no
-    /// sample costs CPU time, and makes the next busy-wait shorter. Without busy-waits, a wait sleeps at once if
+    /// Turns the bounded busy-wait of [`GenericSubscription::wait`] before its sleep on (the default) or off. If a
+    /// sample comes within 20 µs, the busy-wait finds it, which saves a sleep and a wake-up. A busy-wait that finds
+    /// no sample costs CPU time, and makes the next busy-wait shorter. Without busy-waits, a wait sleeps at once if
     /// there is nothing to take. Wait sets and executors are not affected.
     ///
     /// Reads files to find the number of usable CPUs: call this method before the work begins.
@@ -159,8 +162,8 @@ impl GenericSubscription {
     }
 
     /// The subscription's QoS events from now on, as a handle for any thread: publishers that match, leave or are
-    /// incompatible; deadlines that publishers missed; their liveliness. The publishers that are matched now are the
-    /// first event. The handle does not slow down taking.
+    /// incompatible; deadlines that publishers missed; their liveliness. The first event reports the publishers that
+    /// are matched now. The handle does not slow down taking.
     ///
     /// # Errors
     /// Other processes' endpoints cannot be read; the process forked.
@@ -180,7 +183,7 @@ impl GenericSubscription {
     /// number never decreases; the difference of two calls is the number of new messages, as ROS 2's
     /// `on_new_message` counts them.
     ///
-    /// Reads the state of each publisher; control path if publishers came or went, otherwise no allocation.
+    /// Reads the state of each publisher. Allocates only if publishers came or went, and is then on the control path.
     ///
     /// # Errors
     /// The process forked.
@@ -202,14 +205,14 @@ impl GenericSubscription {
         self.engine.losses().overwritten
     }
 
-    /// For each publisher that is joined, the number of its samples that left the history before this subscription took
-    /// them.
+    /// For each publisher to which this subscription is connected, the number of the publisher's samples that left
+    /// the history before this subscription took them.
     pub fn overwritten_by_publisher(&self) -> impl Iterator<Item = (Gid, u64)> {
         self.engine.lost_by_publisher()
     }
 
-    /// The number of samples for this subscription that were not delivered to a caller: [overwritten] or
-    /// [malformed]. It is the number in ROS 2's event of lost messages.
+    /// The number of samples for this subscription that were not delivered to a caller: [overwritten] or [malformed].
+    /// ROS 2's event of lost messages reports this number.
     ///
     /// [overwritten]: GenericSubscription::overwritten
     /// [malformed]: GenericSubscription::malformed
@@ -225,8 +228,8 @@ impl GenericSubscription {
     }
 
     /// The number of taken samples whose bytes were not a message of the topic's type, as the typed
-    /// [`Subscription`](crate::Subscription) finds: samples whose take returned an error, and samples that
-    /// were skipped.
+    /// [`Subscription`](crate::Subscription) finds when it checks them: samples whose take returned an error, and
+    /// samples that were skipped.
     #[must_use]
     pub fn malformed(&self) -> u64 {
         self.malformed.count
@@ -237,7 +240,7 @@ impl GenericSubscription {
     /// themselves and continue without an error, so that a publisher cannot end other programs.
     ///
     /// # Real-time
-    /// A line of the log costs a reading of the graph.
+    /// Each line in the log costs a reading of the graph.
     pub fn skip_malformed(&mut self, sample: &GenericSample, why: impl Display) {
         let (participant, subscription) = (self.presence.participant(), self.engine.description());
         self.malformed.skip(participant, subscription, sample.message_info().publisher_gid, &why);
@@ -255,7 +258,7 @@ impl GenericSubscription {
         self.malformed.error(participant, topic, publisher, (type_name, error))
     }
 
-    /// Logs the error of the newest malformed sample, if it is the first, the tenth, the hundredth and so on.…
+    /// Logs the error of the newest malformed sample, if this sample is the first, the tenth, the hundredth and so on.
     #[cold]
     pub(super) fn log_malformed(&self, error: &Error) {
         let count = self.malformed.count;

@@ -8,8 +8,8 @@ use crate::{
 use gantry_shm::{EndpointDescription, Gid, Participant, Role};
 use std::fmt::Display;
 
-/// The count of malformed samples, and the name of the last such sample's publisher, which is kept because it costs
-/// a reading of the graph.
+/// The count of malformed samples, and the name of the last such sample's publisher. The name is kept, because the
+/// search for it reads the graph.
 #[derive(Debug, Default)]
 pub(crate) struct MalformedSamples {
     pub(crate) count: u64,
@@ -17,7 +17,8 @@ pub(crate) struct MalformedSamples {
 }
 
 impl MalformedSamples {
-    /// Counts a sample for which no caller gets an error; the log names the sample.
+    /// Counts a sample for which no caller gets an error, and logs the first, the tenth, the hundredth such sample
+    /// and so on.
     pub(crate) fn skip(
         &mut self,
         participant: &Participant,

@@ -147,7 +147,7 @@ impl Node {
             if let Some(sample) = subscription.take()? {
                 return Ok(Some(sample));
             }
-            // A wait may end because of a sample that expires before it is taken, so it is repeated.
+            // A wait may end because of a sample that expires before the take, so the wait is repeated.
             if !subscription.wait(remaining(deadline))? {
                 return Ok(None);
             }
@@ -221,7 +221,7 @@ impl CallbackGroup {
     }
 }
 
-/// The description of `T` for the engine.
+/// The description of the message type `T` for the engine.
 pub(crate) fn type_description<T: Message>() -> TypeDescription {
     const {
         assert!(gantry_cdr::BODY_ALIGN <= gantry_shm::PAYLOAD_ALIGN, "a body begins where a payload does");

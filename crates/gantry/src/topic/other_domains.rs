@@ -1,4 +1,4 @@
-//! Hints for endpoints that wait in vain: the opposite endpoint is in another domain.
+//! Warnings about endpoints that wait in vain, because the opposite endpoint is in another domain.
 
 use crate::{lock::lock, log, node::is_private, time::monotonic_ns};
 use gantry_shm::{DomainReport, EndpointDescription, Participant, PublisherMatches, Role, SeenPublishers, Watcher};
@@ -42,14 +42,14 @@ impl UnmatchedPublisher {
 static WAITING: Mutex<Waiting> = Mutex::new(Waiting { subscriptions: Vec::new(), rest_until_ns: 0 });
 
 struct Waiting {
-    /// The subscriptions with their numbers. The references are weak because a subscription keeps its domain, whose
-    /// files are removed when the last handle of the domain is dropped.
+    /// The subscriptions, each with the time from which on its search is due. The references are weak because a
+    /// subscription keeps its domain alive, whose files are removed when the last handle of the domain is dropped.
     subscriptions: Vec<(u64, Weak<UnmatchedSubscription>)>,
     /// The time before which there is no further search, CLOCK_MONOTONIC.
     rest_until_ns: u64,
 }
 
-/// The order of one search for the publishers of a subscription in the other domains of this user. The control
+/// The request for one search for the publishers of a subscription in the other domains of this user. The control
 /// thread searches, so that the search also serves a subscription whose callback waits in an executor.
 pub(super) struct UnmatchedSubscription {
     own: Arc<EndpointDescription>,
@@ -59,7 +59,7 @@ pub(super) struct UnmatchedSubscription {
 }
 
 impl UnmatchedSubscription {
-    /// Orders the search; it does not run if the subscription is dropped before the search is due.
+    /// Requests the search, which does not run if the subscription is dropped before the search is due.
     pub(super) fn watch(
         participant: &Participant,
         subscription: &gantry_shm::Subscription,
@@ -141,7 +141,7 @@ fn warn(mut ends: Vec<Arc<EndpointDescription>>) {
     }
 }
 
-/// Warns if this domain has an opposite endpoint; returns whether it has one.
+/// Warns if the domain `domain_id` has an opposite endpoint of `own`; returns whether it has one.
 fn is_told(own: &EndpointDescription, domain_id: u32, report: &DomainReport) -> bool {
     let Some(other) = other_end(own, report) else { return false };
     let (word, other_word) = match own.role {

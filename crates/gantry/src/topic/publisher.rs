@@ -10,8 +10,9 @@ use std::{
     time::Duration,
 };
 
-/// A publisher of messages of type `T`. It belongs to one thread at a time, and derefs to its [`GenericPublisher`],
-/// which has the methods that do not depend on `T`, and whose documentation names the real-time methods.
+/// A publisher of messages of type `T`. A publisher belongs to one thread at a time, and derefs to its
+/// [`GenericPublisher`], which has the methods that do not depend on `T`, and whose documentation names the
+/// real-time methods.
 #[derive(Debug)]
 pub struct Publisher<T> {
     generic: GenericPublisher,
@@ -117,7 +118,7 @@ impl<T: Message> Publisher<T> {
         self.publish_at(loan, time)
     }
 
-    /// Publishes a loan in place with the caller's time, as [`GenericPublisher::publish_at`].
+    /// Publishes a loan in place with a time that the caller gives, as [`GenericPublisher::publish_at`].
     ///
     /// # Errors
     /// As that method.
@@ -193,7 +194,7 @@ impl<T> Deref for Publisher<T> {
 }
 
 impl<T: Message> Loan<T> {
-    /// Publishes the loan's memory by `publish`, which returns the memory with an error.
+    /// Publishes the loan's memory by a call of `publish`, which returns the memory if it fails.
     #[inline]
     pub(crate) fn publish_with<R>(
         self,

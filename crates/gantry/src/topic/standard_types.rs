@@ -4,9 +4,9 @@ use super::type_description;
 use gantry_shm::TypeDescription;
 use std::collections::BTreeMap;
 
-/// The types of `gantry-msgs` by their names, as `std_msgs/msg/String` or, of a service,
-/// `std_srvs/srv/SetBool_Request`: for programs that get the name of a type at run time.
-/// Available with the feature `standard-types`.
+/// The types of `gantry-msgs` by their names, such as `std_msgs/msg/String` or, for a service,
+/// `std_srvs/srv/SetBool_Request`: for programs that get the name of a type at run time. Available with the
+/// feature `standard-types`.
 #[must_use]
 pub fn standard_types() -> BTreeMap<String, TypeDescription> {
     let mut types = BTreeMap::new();

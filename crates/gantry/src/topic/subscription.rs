@@ -12,7 +12,7 @@ use gantry_cdr::{ByteOrder, Message, View};
 use gantry_shm::{Gid, SampleInfo};
 use std::{marker::PhantomData, ops::Deref, os::fd::BorrowedFd, time::Duration};
 
-/// A subscription that takes messages of type `T`. It belongs to one thread at a time, and derefs to its
+/// A subscription that takes messages of type `T`. A subscription belongs to one thread at a time, and derefs to its
 /// [`GenericSubscription`], which has the methods that do not depend on `T`, and whose documentation names the
 /// real-time methods.
 #[derive(Debug)]
@@ -87,8 +87,8 @@ impl<T: Message> Subscription<T> {
         Ok(Some((sample, info)))
     }
 
-    /// A future of the next message, in place, for any async runtime. The control thread wakes each wait, which
-    /// costs an additional hop.
+    /// A future of the next message, in place, for any async runtime. The control thread wakes the waiting task,
+    /// which costs one more thread switch than in an executor.
     ///
     /// ```no_run
     /// # use gantry::{Subscription, gantry_cdr::Message};

@@ -1,4 +1,4 @@
-//! A guard condition: news that a program triggers by itself.
+//! A guard condition: an event that the program itself triggers.
 
 use super::{
     lock,
@@ -64,7 +64,7 @@ impl GuardCondition {
         wakers.into_iter().for_each(Waker::wake);
     }
 
-    /// Whether the guard condition was triggered since the last take.
+    /// Returns whether the guard condition was triggered since the last take, and resets it.
     pub fn take(&mut self) -> bool {
         std::mem::take(&mut lock(&self.state).is_triggered)
     }

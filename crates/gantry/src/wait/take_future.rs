@@ -1,5 +1,5 @@
-//! The future of a take, for any async runtime. The control thread wakes the task, which costs an additional hop
-//! that an executor does not need.
+//! The future of a take, for any async runtime. The control thread wakes the task, which costs one more thread switch
+//! than in an executor.
 
 use super::waitable::TakeSource;
 use crate::{
@@ -15,7 +15,7 @@ use std::{
 /// the future loses no value.
 ///
 /// # Real-time
-/// Each wait costs locks, system calls and an additional hop over the control thread.
+/// Each wait costs locks, system calls and an additional switch to the control thread.
 #[derive(Debug)]
 #[must_use = "a future does nothing unless it is awaited"]
 pub struct TakeFuture<'a, W: TakeSource> {
@@ -24,7 +24,7 @@ pub struct TakeFuture<'a, W: TakeSource> {
 }
 
 impl<'a, W: TakeSource> TakeFuture<'a, W> {
-    /// Creates the future of a source without due times: at a due time, the future would not be woken.
+    /// Creates the future of a source. The source must have no due times, because no due time wakes the future.
     pub(crate) fn new(source: &'a mut W) -> TakeFuture<'a, W> {
         TakeFuture { source, at_shutdown: ShutdownWaker::default() }
     }
@@ -42,8 +42,8 @@ impl<W: TakeSource> Future for TakeFuture<'_, W> {
         if let Some(subscription) = source.subscription() {
             subscription.set_waker(Some(context.waker().clone()))?; // wakes at once if there is something by now
         }
-        // The take follows the registration of the waker, because earlier news wakes no task: a client whose server
-        // is gone gets no sample.
+        // The take follows the registration of the waker, because news from before the registration wakes no task. An
+        // example is a client whose server is gone: no sample comes.
         if let Some(taken) = source.take_next()? {
             return Poll::Ready(Ok(taken));
         }

@@ -7,7 +7,7 @@ use std::task::Waker;
 
 /// The part of a [`Waitable`] that wait sets, futures and executors use. It is not exported, which seals `Waitable`.
 pub trait WaitSource: Send {
-    /// The subscription whose publishers ring, if the source waits for samples.
+    /// The subscription whose publishers ring the bell of the waiter, if the source waits for samples.
     fn subscription(&mut self) -> Option<&mut gantry_shm::Subscription> {
         None
     }
@@ -28,7 +28,7 @@ pub trait WaitSource: Send {
         false
     }
 
-    /// Whether values may be dropped and counted if there is no room, as is true of samples.
+    /// Whether a queue that has no room may drop and count values of this source; true for samples.
     fn is_lossy(&self) -> bool {
         false
     }
@@ -59,7 +59,7 @@ pub trait TakeSource: Waitable {
     /// Takes the next value; returns `None` if no value waits.
     ///
     /// # Errors
-    /// The errors of the method of this type that takes.
+    /// As the take method of the implementing type, such as [`Subscription::take`](crate::Subscription::take).
     fn take_next(&mut self) -> Result<Option<Self::Taken>>;
 
     /// The memory that the value occupies, for a queue that limits the memory of its values.

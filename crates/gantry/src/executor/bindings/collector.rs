@@ -38,11 +38,11 @@ use std::{sync::Arc, time::Instant};
 /// ```
 ///
 /// The order matters:
-/// - After the attachment the caller looks at the source once, because the collector does not name a source for samples
-///   that it already has.
-/// - Before the next wait the caller looks at each named source: it takes all samples, or calls
+/// - After the attachment the caller checks the source once, because the collector does not name a source for
+///   samples that it already has.
+/// - Before the next wait the caller checks each named source: it takes all samples, or calls
 ///   [`is_ready`](crate::Waitable::is_ready). The collector does not name a source twice for the same samples, so a
-///   caller that leaves samples in a source has to look at the source again by itself.
+///   caller that leaves samples in a source has to check the source again by itself.
 /// - [`collect`](Collector::collect) alone is a poll and needs no wait. [`wait`](Collector::wait) returns at once while
 ///   news has not been collected.
 ///
@@ -66,7 +66,7 @@ impl Collector {
     pub const BITS: usize = gantry_shm::Collector::BITS;
 
     /// Makes a collector for sources of the node's domain. The collector keeps the process in the domain, but does
-    /// not keep the node.
+    /// not keep the node alive.
     ///
     /// # Errors
     /// The process forked.
@@ -74,7 +74,7 @@ impl Collector {
         Collector::for_participant(node.participant().clone())
     }
 
-    /// As [`Collector::new`], before there is a node: the process joins the domain.
+    /// As [`Collector::new`], for a process that has no node yet: the process joins the domain.
     ///
     /// # Errors
     /// The shared memory cannot be set up or trusted; the process forked.
@@ -86,8 +86,9 @@ impl Collector {
         Ok(Collector { engine: gantry_shm::Collector::new(&participant)?, _participant: participant })
     }
 
-    /// Attaches a source. `None` if the source gets no samples: the news of such a source comes by its waker or by
-    /// time. A source may be attached to several collectors. Look at the source once after this call.
+    /// Attaches a source. Returns `None` if the source gets no samples: the news of such a source comes by its waker
+    /// or by time. A source may be attached to several collectors. After this call, the caller checks the source
+    /// once, because the collector does not announce samples that the source already has.
     ///
     /// The attachment belongs to the topic, and does not refer to the source: detach it before or after the source is
     /// dropped. If it is never detached, its topic still wakes the collector needlessly.
@@ -109,9 +110,9 @@ impl Collector {
     }
 
     /// Waits until there is something to collect, `look` returns `true`, the bell is rung, or the `deadline` is over
-    /// (`None`: no limit). The wait may also end early. A ring outside of a wait is not remembered: `look` finds the
-    /// news that were stored before the ring, such as the flag of a guard condition. [`shutdown`](crate::shutdown)
-    /// rings the bell, too: a `look` that checks [`ok`](crate::ok) ends the wait.
+    /// (`None`: no limit). The wait may also end early. A ring outside of a wait is not remembered, so `look` must
+    /// find the news that was stored before the ring, such as the flag of a guard condition.
+    /// [`shutdown`](crate::shutdown) rings the bell, too: a `look` that checks [`ok`](crate::ok) ends the wait.
     ///
     /// # Errors
     /// The process forked.

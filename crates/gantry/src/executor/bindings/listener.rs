@@ -1,6 +1,7 @@
 //! A listener: a thread that waits for the samples of sources and notifies their owners.
 //!
-//! Only the thread uses the collector. Other threads store their changes in the state, set its flag, and ring.
+//! Only the listener's thread uses the collector. Other threads store their changes in the `Mailbox`, set its flag,
+//! and ring the collector's bell.
 
 use super::collector::Collector;
 use crate::{context, error::Result, lock::lock};
@@ -15,9 +16,11 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-/// A source of a [`Listener`], as its owner keeps it behind a lock. The source may be gone by the time of a call.
+/// The reference of a [`Listener`] to a source that the source's owner keeps behind a lock. The source may be gone
+/// when a method is called.
 pub trait ListenerSource: Send + 'static {
-    /// Attaches the source. `None` if the source is gone or gets no samples: then [`Self::on_news`] is not called.
+    /// Attaches the source. Returns `None` if the source is gone or gets no samples: then [`Self::on_news`] is
+    /// not called.
     ///
     /// # Errors
     /// As [`Collector::attach`]; [`Self::on_news`] is not called after an error.
@@ -40,7 +43,8 @@ impl<S: ListenerSource + ?Sized> ListenerSource for Box<S> {
 }
 
 /// A thread that waits for the samples of many sources of a domain and calls the owner of each: for bindings and
-/// bridges that keep their sources themselves and have no executor. An [`Executor`](crate::Executor) runs callbacks.
+/// bridges that keep their sources themselves and have no executor. To run callbacks, use an
+/// [`Executor`](crate::Executor) instead.
 ///
 /// The thread ends when the listener is dropped, and at a [`shutdown`](crate::shutdown). A panic in
 /// [`ListenerSource::on_news`] also ends the thread.
@@ -99,11 +103,12 @@ struct Mailbox<S> {
 }
 
 impl<S: ListenerSource> Listener<S> {
-    /// Starts the thread, which has the collector until it ends. The thread runs no signal handler of the program. The
-    /// thread's handle is returned beside the listener: join the handle, or drop it to let the thread end by itself.
+    /// Starts the thread, which owns the collector. Signals are blocked on the thread, so it runs no signal handler
+    /// of the program. The thread's handle is returned beside the listener: join the handle, or drop it to let the
+    /// thread end by itself.
     ///
     /// # Errors
-    /// The system's, if no thread can be started.
+    /// The system's error, if no thread can be started.
     pub fn start(collector: Collector, thread_name: &str) -> io::Result<(Listener<S>, JoinHandle<()>)> {
         let mailbox = Arc::new(Mailbox {
             changes: Mutex::default(),
@@ -117,7 +122,8 @@ impl<S: ListenerSource> Listener<S> {
         Ok((Listener { mailbox }, thread))
     }
 
-    /// Adds a source to the wait. `number` belongs to this source; a source that has the number already is replaced.
+    /// Adds a source to the sources for which the thread waits. `number` identifies the source; a source that has
+    /// this number already is replaced.
     pub fn add(&self, number: u64, source: S) {
         self.change(number, Some(source));
     }
@@ -136,7 +142,8 @@ impl<S: ListenerSource> Listener<S> {
 }
 
 impl<S> Listener<S> {
-    /// Ends the thread without waiting for it, as a drop does: for a listener that other owners still hold.
+    /// Makes the thread end, without waiting for it, as a drop of the listener does: for a listener that has other
+    /// owners, too.
     pub fn end(&self) {
         self.mailbox.is_ending.store(true, Release); // partner: `Mailbox::is_ending`
         self.mailbox.bell.ring();

@@ -1,7 +1,8 @@
 //! The bounded queue of the events executor: events in the order of priority and time.
 //!
-//! If several threads run callbacks, each event is also in a *lane*, as in `lanes`: the lane of its mutually exclusive
-//! group, or of its callback. Invariant: the first event of a lane is in `runnable` if no callback of the lane runs.
+//! If several threads run callbacks, each event is also in a *lane*, as in `multi::lanes`: the lane of its callback's
+//! mutually exclusive group, or a lane of the callback alone if its group is reentrant. Invariant: the first event of
+//! a lane is in `runnable` if no callback of the lane runs.
 
 use crate::{
     callback::{CallbackGroupType, EventKey, KeptEvent, RunOutcome},
@@ -41,18 +42,19 @@ pub enum Overflow {
 pub(super) struct EventQueue {
     pub(super) ready_queue: ReadyQueue,
     events: BTreeMap<Key, Event>,
-    /// The number of events that may be dropped, and the memory that their samples occupy.
+    /// The number of queued events that may be dropped.
     lossy: usize,
+    /// The memory that the samples of these events occupy.
     lossy_bytes: usize,
     pub(super) capacity: usize,
     pub(super) max_bytes: usize,
     pub(super) overflow: Overflow,
-    /// The number of events so far. An event's number orders it among events of the same time.
+    /// The number of the newest event. Events of the same time are in the order of their numbers.
     found: u64,
     pub(super) dropped: u64,
     /// The indices of ready callbacks whose sources are read when the queue has room.
     indices: VecDeque<usize>,
-    /// The only ready callback while the queue is empty. This callback runs without being queued.
+    /// The index of the only ready callback while the queue is empty. This callback runs without being queued.
     only: Option<usize>,
     /// While several threads run callbacks.
     lanes: Option<EventLanes>,
@@ -102,8 +104,8 @@ impl EventQueue {
         Ok(kept)
     }
 
-    /// Takes the values that are older than this call, and at most as many as a history can hold: otherwise a fast
-    /// publisher could keep the executor in this loop.
+    /// Queues the values of a callback's source that are older than this call, and at most as many as a history can
+    /// hold: otherwise a fast publisher could keep the executor in this loop.
     fn enqueue_all(&mut self, index: usize) {
         let now_ns = monotonic_ns();
         for _ in 0..MAX_DEPTH {
@@ -189,7 +191,8 @@ impl EventQueue {
         self.lanes = None;
     }
 
-    /// Drops the indices after the callbacks changed: then all callbacks are pending, and take their kept values first.
+    /// Empties the queue after the callbacks' indices changed: then all callbacks are pending, and take their kept
+    /// values first.
     fn clear(&mut self) {
         self.ready_queue.return_queued();
         self.events.clear();
@@ -240,7 +243,7 @@ impl EventLanes {
     }
 }
 
-/// Whether a callback of the lane of the callback at `index` runs.
+/// Whether a callback runs that has the same lane as the callback at `index`.
 fn is_busy(ready_queue: &ReadyQueue, index: usize) -> bool {
     let registered = ready_queue.registered(index);
     registered.is_running || registered.callback.group.is_busy.load(Relaxed)
@@ -255,7 +258,7 @@ impl Order for EventQueue {
         if self.ready_queue.gather() {
             self.clear();
         }
-        // This callback was found before a cancel and has not run yet.
+        // The callback in `only` was found before a cancel and has not run: it becomes ready again.
         if let Some(index) = self.only.take() {
             self.ready_queue.report(index, RunOutcome::More);
         }

@@ -19,9 +19,9 @@ const DEFAULT_CAPACITY: usize = 1000;
 /// The default limit of the memory that queued samples occupy: a sixteenth of a publisher's default memory limit.
 const DEFAULT_MAX_BYTES: usize = 64 << 20;
 
-/// Runs callbacks in the order of their events' times (the sample was published, the timer was due), also if a topic
-/// has several publishers; callbacks of groups with a higher [priority](crate::CallbackGroup::with_priority) run
-/// first. The queue is bounded.
+/// Runs callbacks in the order of their events' times (the time at which the sample was published or the timer was
+/// due), also if a topic has several publishers; callbacks of groups with a higher
+/// [priority](crate::CallbackGroup::with_priority) run first. The queue is bounded.
 ///
 /// The executor runs one callback after the other on the thread that spins it, or several at once
 /// ([`with_threads`](EventsExecutor::with_threads)).
@@ -49,8 +49,8 @@ impl EventsExecutor {
         EventsExecutor { queue: EventQueue::new(capacity.max(1), DEFAULT_MAX_BYTES, overflow), threads: 1 }
     }
 
-    /// Limits the bytes that queued samples occupy in their publishers' memory, for a queue that drops events. One
-    /// sample always has room.
+    /// Limits the bytes that queued samples occupy in their publishers' memory, if the queue drops events
+    /// ([`Overflow`]). One sample always has room.
     #[must_use]
     pub fn with_max_queue_bytes(mut self, max_bytes: usize) -> EventsExecutor {
         self.queue.max_bytes = max_bytes;

@@ -2,8 +2,8 @@
 //! the thread of its subscription.
 //!
 //! The executor passes each group of its nodes on to a single-threaded executor of the group's own. The thread that
-//! spins runs no callbacks meanwhile: it starts and ends the groups' threads. Invariant: a group's callbacks leave
-//! this executor before the group's own executor registers them, and come back after it is dropped.
+//! spins runs no callbacks meanwhile: it starts and ends the groups' threads. Invariant: a group's callbacks leave this
+//! executor before the group's own executor registers them, and come back after the group's own executor is dropped.
 
 mod group_thread;
 
@@ -33,8 +33,8 @@ use std::{
 
 /// Runs each callback group on a thread of its own, with the group's [policy](CallbackGroup::with_scheduling_policy)
 /// and [CPUs](CallbackGroup::with_cpus). Callbacks of one group, also of a reentrant one, run one after the other, in
-/// rounds as a [`SingleThreadedExecutor`] does. Groups share nothing: the time of a callback depends on its group
-/// alone.
+/// rounds as a [`SingleThreadedExecutor`] does. Groups share no thread and no lock: the time at which a callback runs
+/// depends on its own group alone.
 ///
 /// [`spin`](Executor::spin), [`spin_until`](Executor::spin_until) and
 /// [`spin_until_complete`](Executor::spin_until_complete) start a thread for each group that has callbacks, also for
@@ -96,8 +96,8 @@ impl CallbackIsolatedExecutor {
         CallbackIsolatedExecutor::default()
     }
 
-    /// Starts threads for groups without one, and ends the threads of groups that left or have no callbacks any
-    /// more. Returns whether it started a thread.
+    /// Starts threads for groups without one, and ends the threads of groups that left the executor or have no
+    /// callbacks any more. Returns whether it started a thread.
     fn update_threads<'scope, 'env>(
         &mut self,
         threads: &mut Vec<GroupThread<'scope>>,

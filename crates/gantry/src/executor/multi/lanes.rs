@@ -4,8 +4,8 @@
 //! A *lane* holds the ready callbacks of a mutually exclusive group, or one callback of a reentrant group. Invariants:
 //! - A lane is in `runnable`, under the arrival of its first callback, if it has a ready callback and none of its
 //!   callbacks runs. So the number of callbacks behind a busy group costs nothing.
-//! - A ready callback that must wait for another callback of its group keeps its place: it runs before all callbacks
-//!   that arrived later.
+//! - A ready callback that must wait for another callback of its group keeps its position in the order: it runs
+//!   before all callbacks that arrived later.
 
 use crate::{
     callback::{CallbackGroupType, RunOutcome},
@@ -29,7 +29,8 @@ pub(super) struct Lanes {
     runnable: BTreeMap<(usize, u64), usize>,
     /// The number of arrivals.
     arrivals: u64,
-    /// An empty list, kept for its memory: it receives the callbacks that a gathering finds.
+    /// The callbacks that a gathering finds; empty between gatherings. The list is kept so that its memory is
+    /// allocated once.
     found: Vec<usize>,
 }
 
@@ -43,7 +44,8 @@ impl Lanes {
         }
     }
 
-    /// Takes the next callback that may run out of its lane; the lane leaves `runnable`.
+    /// Removes the next callback that may run from its lane, and this lane from `runnable`. Returns the
+    /// callback's index.
     fn take_next(&mut self) -> Option<usize> {
         let (_, lane) = self.runnable.pop_first()?;
         self.lanes[lane].pop_front().map(|(_, index)| index)

@@ -13,10 +13,9 @@ use lanes::Lanes;
 use std::{mem::take, time::Instant};
 
 /// Runs callbacks on several threads, in the order of their arrival; ready callbacks of groups with a higher
-/// [priority](crate::CallbackGroup::with_priority) come first. Each callback runs on one thread at a time, and so do
-/// the callbacks of a mutually exclusive group together. [`spin`](Executor::spin),
-/// [`spin_until`](Executor::spin_until) and [`spin_until_complete`](Executor::spin_until_complete) use all threads;
-/// the other methods use the calling thread.
+/// [priority](crate::CallbackGroup::with_priority) come first. At most one thread at a time runs a callback, or the
+/// callbacks of a mutually exclusive group. [`spin`](Executor::spin), [`spin_until`](Executor::spin_until) and
+/// [`spin_until_complete`](Executor::spin_until_complete) use all threads; the other methods use the calling thread.
 pub struct MultiThreadedExecutor {
     threads: usize,
     lanes: Lanes,

@@ -1,11 +1,11 @@
 //! The ready queue: the callbacks that may have something to do, the next due time, and the sleep until then.
 //!
 //! Invariants:
-//! - A callback is *pending* from the moment that it may have something until a run finds nothing. Only gathering makes
-//!   a callback pending.
-//! - A callback that may have something and is not pending has set a bit of the collector, is due, or was notified
-//!   (`WakeSignal`). Each of these events ends a sleep.
-//! - A callback whose subscription is muted is pending.
+//! - A callback is *pending* from the moment that it may have something to do until a run finds nothing to do. Only
+//!   gathering makes a callback pending.
+//! - If a callback may have something to do and is not pending, its bit of the collector is set, or it is due, or
+//!   it was notified (`WakeSignal`). Each of these three ends a sleep.
+//! - A callback whose subscription is muted (`Collector::mute`: its news sets no bit) is pending.
 //! - A timed callback that is not pending has its due time in `due`: its source calls its waker whenever the due time
 //!   changes. A callback whose source failed is pending, and in `due` with the time of the next try.
 
@@ -54,9 +54,11 @@ pub struct ReadyQueue {
     by_bit: Vec<Vec<usize>>,
     /// The times at which callbacks become ready without news, or are tried again, each with the callback's index.
     due: BTreeSet<(u64, usize)>,
-    /// Indices of pending callbacks that no run has taken yet, by the levels of their priorities.
+    /// The indices of pending callbacks that the executor has not taken out for a run yet, by the levels of
+    /// their priorities.
     ready: Vec<Vec<usize>>,
-    /// An empty list, kept for its memory: it collects the indices of callbacks whose news cannot be used at present.
+    /// The indices of callbacks whose news cannot be used at present; empty between gatherings. The list is kept so
+    /// that its memory is allocated once.
     useless: Vec<usize>,
     /// The number of lanes. The callbacks of a lane never run at the same time.
     lanes: usize,
@@ -71,7 +73,7 @@ pub struct ReadyQueue {
 }
 
 impl ReadyQueue {
-    /// Makes the callbacks pending that may have something to do. Returns whether the indices of callbacks have
+    /// Makes those callbacks pending that may have something to do. Returns whether the indices of callbacks have
     /// changed since the last gathering.
     pub(crate) fn gather(&mut self) -> bool {
         self.begin_gathering();
@@ -103,7 +105,7 @@ impl ReadyQueue {
         }
     }
 
-    /// Makes the callbacks pending whose topics have news.
+    /// Makes those callbacks pending whose topics have news.
     fn collect_news(&mut self) {
         let ReadyQueue { collector, callbacks, by_bit, ready, useless, .. } = self;
         let Some(collector) = collector else { return };
@@ -132,7 +134,8 @@ impl ReadyQueue {
         take(&mut self.is_changed)
     }
 
-    /// Makes a callback pending that was notified. If the callback has a timer, its due time may have changed.
+    /// Makes a notified callback pending. If the callback is timed, only reads its due time again, which may
+    /// have changed.
     fn set_notified(&mut self, callback: Arc<Callback>) {
         let Some(index) = self.index_of(&callback) else { return self.deferred.callbacks.push(callback) };
         let registered = &mut self.callbacks[index];
@@ -150,7 +153,7 @@ impl ReadyQueue {
         Arc::ptr_eq(&registered.callback, callback).then_some(index)
     }
 
-    /// Makes the callbacks pending that are due.
+    /// Makes those callbacks pending whose due time has come.
     fn set_due_pending(&mut self) {
         if self.due.is_empty() {
             return;

@@ -22,8 +22,8 @@ pub(crate) struct RegisteredCallback {
     /// The time at which the callback becomes ready without news; while its source has failed, the time of the next
     /// try. CLOCK_MONOTONIC.
     pub(in crate::executor) due_ns: Option<u64>,
-    /// The index of the callback's lane (`event_queue`): the lane of its mutually exclusive group, or a lane of its
-    /// own in a reentrant group.
+    /// The index of the callback's lane: the lane that the callbacks of its mutually exclusive group share, or a lane
+    /// of its own in a reentrant group. Callbacks of one lane never run at the same time.
     pub(in crate::executor) lane: usize,
     /// The rank of the callback's priority among the priorities of all callbacks; 0 is the highest.
     pub(in crate::executor) level: usize,
@@ -81,8 +81,8 @@ impl RegisteredCallback {
     }
 
     /// Makes the callback pending because it may have news; if other topics share the callback's bit, its source is
-    /// checked first. Returns `false` if the callback will be checked anyway, after another run has ended: until
-    /// then, further news of this callback need not be reported.
+    /// checked first. Returns `false` if the source will be checked anyway, after the end of the run that is under
+    /// way in the callback's group: until then, further news of this callback need not be reported.
     pub(in crate::executor) fn set_pending(&mut self, ready: &mut [Vec<usize>], index: usize, is_shared: bool) -> bool {
         if self.is_running {
             return !std::mem::replace(&mut self.has_news, true);

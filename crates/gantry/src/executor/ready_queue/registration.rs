@@ -1,4 +1,5 @@
-//! The registration of the members' callbacks: the queue has the callbacks of its members.
+//! The registration of callbacks: the ready queue takes over the callbacks of the executor's members, and releases
+//! the callbacks of members that left.
 
 use super::{ReadyQueue, registered_callback::RegisteredCallback};
 use crate::{
@@ -18,8 +19,8 @@ use std::{
     task::Waker,
 };
 
-/// The work that gatherings leave for a moment at which no lock is held: logging, and dropping members and
-/// callbacks, whose destructors may run any code.
+/// The work that a gathering postpones until no lock is held: logging, and dropping members and callbacks, whose
+/// destructors may run any code.
 #[derive(Default)]
 pub(crate) struct Deferred {
     members: Vec<Member>,
@@ -104,14 +105,16 @@ impl ReadyQueue {
     /// not checked yet.
     pub(super) fn update_callbacks(&mut self) {
         let Some(collector) = &mut self.collector else {
-            // Before the first spin, members that were added and removed by a handle have no callbacks here.
+            // Without a collector, no callback is registered: members that were added and removed by a handle only
+            // have to be released.
             let waker = self.signal.clone().into();
             let (_, leaving) = self.members.list();
             self.deferred.members.extend(leaving.iter().filter_map(|member| self.members.release(member, &waker)));
             return self.deferred.members.extend(leaving);
         };
         let mut current = Vec::new();
-        // The versions are read before the members: a later change raises them again.
+        // The versions are read before the members and callbacks: a later change raises the versions, so that they
+        // are read again.
         self.members_version = self.members.version();
         let (waker, (members, leaving)) = (self.signal.clone().into(), self.members.list());
         let before = self.registered_members.drain(..).map(|registered| registered.member);

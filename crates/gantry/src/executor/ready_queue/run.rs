@@ -38,8 +38,8 @@ impl Running {
 }
 
 impl ReadyQueue {
-    /// Runs a callback on the thread that gathers, and reports the outcome: whether the callback ran. A panic is
-    /// reported at the next gathering.
+    /// Runs a callback on the thread that gathers, and reports the outcome to the queue (after a panic, at the next
+    /// gathering). Returns whether the callback ran.
     pub(crate) fn run(&mut self, index: usize, run: impl FnOnce(&Callback) -> RunOutcome) -> bool {
         self.current = Some(index);
         let outcome = self.run_reported(index, run);
@@ -48,7 +48,7 @@ impl ReadyQueue {
         matches!(outcome, RunOutcome::More | RunOutcome::Last)
     }
 
-    /// As [`ReadyQueue::run`], for a callback whose previous outcome was reported already.
+    /// As [`ReadyQueue::run`], but reports no outcome: it was reported when the callback's value was queued.
     pub(crate) fn run_reported(&mut self, index: usize, run: impl FnOnce(&Callback) -> RunOutcome) -> RunOutcome {
         let callback = &self.callbacks[index].callback;
         let outcome = run(callback);
@@ -56,7 +56,7 @@ impl ReadyQueue {
         outcome
     }
 
-    /// Notes a run that has ended for the warning at the next gathering, if the run was slow.
+    /// If the run that has ended was slow, stores this run for the warning at the next gathering.
     fn note_run(&mut self, index: usize, outcome: RunOutcome) {
         if let Some(ran_ns) = slow_ns(&self.callbacks[index].callback, outcome) {
             let others = self.callbacks.iter().enumerate().filter(|(other, of)| of.is_running && *other != index);
@@ -78,13 +78,14 @@ impl ReadyQueue {
         self.callbacks.iter().enumerate().any(waited).then(|| slow.warning(callback)).flatten()
     }
 
-    /// Starts the run of a callback on a thread other than the gathering thread.
+    /// Starts a run of a callback during which other threads may gather.
     pub(crate) fn start(&mut self, index: usize, work: Work) -> Running {
         self.callbacks[index].is_running = true;
         Running { callback: self.callbacks[index].callback.clone(), work }
     }
 
-    /// Makes all kept values the next ones to be taken; for a callback that runs, this happens at the end of its run.
+    /// Puts all kept values back, so that they are the next ones to be taken; for a callback that runs, this happens
+    /// at the end of its run.
     pub(crate) fn return_queued(&mut self) {
         for registered in &mut self.callbacks {
             registered.has_orphans = registered.is_running;

@@ -1,4 +1,4 @@
-//! Tests of the due times and the notifications of a queue without an executor.
+//! Tests of the due times and the notifications of a ready queue, without an executor.
 
 use super::{
     super::{members::Member, wake_signal::CallbackWaker},

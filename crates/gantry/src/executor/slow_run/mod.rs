@@ -23,8 +23,8 @@ pub(super) struct SlowRun {
     pub(super) held_up_all: bool,
 }
 
-/// The text of a warning about a slow run. A warning keeps no callback, and is logged when no lock is held, because
-/// any code may receive the log.
+/// The text of a warning about a slow run. A warning keeps no callback alive. It is logged when no lock is held,
+/// because the log may call any code of the program.
 pub(super) struct SlowRunWarning {
     node: String,
     sentence: String,

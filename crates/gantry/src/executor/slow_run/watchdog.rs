@@ -1,9 +1,9 @@
 //! The watchdog of an executor. It finds callbacks that run for long while others wait. It runs on the control
 //! thread, because all threads of the executor may be in such callbacks.
 //!
-//! The watchdog looks whenever the control thread probes for dead processes, each second or less often. It reads the
-//! callbacks only if the executor has not gathered since the last look, and otherwise only at every
-//! [`LOOKS_WHILE_BUSY`]th look: the executor's only cost is the count of its gatherings.
+//! The watchdog looks at the executor whenever the control thread probes for dead processes, each second or less often.
+//! A look reads the callbacks only if the executor has not gathered since the last look; while the executor gathers,
+//! only every [`LOOKS_WHILE_BUSY`]th look reads them. So the executor's only cost is the count of its gatherings.
 //!
 //! Invariant: the control thread has handles of callbacks, and of the objects that they own, only while `looking` is
 //! locked. It runs no user's code under this lock.
@@ -24,18 +24,18 @@ use std::{
     task::Waker,
 };
 
-/// The number of looks between two readings of the callbacks if the executor still gathers news: a thread pool may do
-/// so while a callback holds up its group.
+/// The number of looks between two readings of the callbacks if the executor still gathers news: a thread pool may
+/// gather while a callback holds up its group.
 const LOOKS_WHILE_BUSY: usize = 8;
 
-/// A watchdog, which looks at the callbacks of one executor. Its references are weak, so that the control thread
-/// keeps no node alive.
+/// A watchdog, which looks for slow runs among the callbacks of one executor. Its references are weak, so that the
+/// control thread keeps no node alive.
 pub(in crate::executor) struct Watchdog {
     signal: Weak<WakeSignal>,
     members: Weak<Members>,
     looking: Mutex<()>,
-    /// The time of the earliest next look, CLOCK_MONOTONIC: joins and leaves of endpoints cause more updates than
-    /// looks are needed.
+    /// The time before which an update does not look, CLOCK_MONOTONIC: joins and leaves of endpoints cause more
+    /// updates than looks are needed.
     rest_until_ns: AtomicU64,
     /// The number of the executor's gatherings at the last look.
     seen_gatherings: AtomicUsize,
@@ -43,7 +43,7 @@ pub(in crate::executor) struct Watchdog {
 }
 
 impl Watchdog {
-    /// Makes a watchdog, which looks for as long as it is kept.
+    /// Makes a watchdog. It works until its last handle is dropped.
     pub(in crate::executor) fn start(
         participant: &Participant,
         signal: &Arc<WakeSignal>,
@@ -56,7 +56,8 @@ impl Watchdog {
         Ok(participant.watch("", Role::Publisher, make)?)
     }
 
-    /// Waits for a look that is under way: after this call, the control thread keeps no handle of members that left.
+    /// Waits until a look that is under way has ended: after this call, the control thread keeps no handle of members
+    /// that left.
     pub(in crate::executor) fn wait_for_look(&self) {
         drop(lock(&self.looking));
     }
@@ -94,7 +95,7 @@ fn slow_runs(signal: Arc<WakeSignal>, members: &Members, now_ns: u64) -> Vec<Slo
     unknown.filter_map(|(callback, ran_ns)| SlowRunWarning::for_running(callback, ran_ns)).collect()
 }
 
-/// Whether the other callback cannot run at the same time.
+/// Whether `other` cannot run at the same time as `callback`, because both are in one mutually exclusive group.
 fn excludes(callback: &Callback, other: &Callback) -> bool {
     callback.group.kind == CallbackGroupType::MutuallyExclusive && Arc::ptr_eq(&callback.group, &other.group)
 }

@@ -1,28 +1,35 @@
 //! The threads of one spin. They share the ready callbacks under a lock; the threads that have nothing to run sleep
-//! without the lock on the executor's bell.
+//! on the executor's bell, and do not hold the lock meanwhile.
 //!
 //! News needs no thread that distributes it: a ring wakes one of the sleeping threads, which gathers for all
 //! threads. A thread that begins to run a callback wakes no other thread; it only leaves the gathering to the
 //! sleeping threads (`Collector::hand_over`). Invariants, under the lock:
-//! - A thread that gathered runs a callback, sleeps, or waits in reserve; before it runs or waits, it hands over.
+//! - A thread that gathered runs a callback, sleeps, or waits in reserve; before it runs or waits, it hands the
+//!   gathering over to the other threads.
 //! - While a callback can run and a thread has nothing to do, one thread is awake to run the callback: the thread
 //!   that gathered last, or the thread that it woke.
 //! - While a thread sleeps, one of the sleeping threads wakes at the next due time.
 //!
-//! A thread that has nothing left to run gathers, and then
+//! A thread that has nothing left to run gathers. Its next step depends on the number of threads that are
+//! asleep already:
 //!
-//! | asleep | the thread | the next news | the next due time |
+//! | threads asleep | this thread | the next news | the next due time |
 //! | --- | --- | --- | --- |
-//! | 0 or 1 threads | sleeps until the next due time | rings one of the sleeping threads, which gathers | ends its sleep |
-//! | 2 threads | hands over, waits in reserve | as above | ends the sleep of one of them, unless the due time is earlier than both sleeps end: then `hand_over` wakes one, which sleeps until that time |
+//! | 0 or 1 | sleeps until the next due time | rings one of the sleeping threads, which gathers | ends its sleep |
+//! | 2 | hands the gathering over, waits in reserve | as above | ends the sleep of one of the two |
 //!
-//! When a thread begins to run a callback and hands over, the other threads do this:
+//! If the next due time is earlier than the ends of both sleeps, `hand_over` wakes one of the two threads, which then
+//! sleeps until that time.
 //!
-//! | asleep | in reserve | is woken |
+//! When a thread begins to run a callback, it hands the gathering over, and wakes at most one other thread:
+//!
+//! | threads asleep | threads in reserve | the thread that is woken |
 //! | --- | --- | --- |
-//! | some | any | one sleeping thread, if more callbacks can run, or one is due before the earliest sleep ends; else the next news rings |
-//! | none | some | one in reserve, which gathers and sleeps |
+//! | some | any | a sleeping thread, if a callback can run, or is due before the earliest sleep ends; else none |
+//! | none | some | a thread in reserve, which gathers and sleeps |
 //! | none | none | none: all run callbacks, and gather after that |
+//!
+//! If the thread wakes no sleeping thread, the next news rings one.
 //!
 //! A spin with a condition has one more thread, the one that called it: this thread checks the condition
 //! after each run.
@@ -143,14 +150,15 @@ impl<O: Order> WorkerPool<O> {
     /// Ends all threads.
     fn cancel(&self) {
         self.signal.cancel();
-        // The lock is taken once, because another thread may have seen no cancel and may not sleep yet.
+        // The lock is taken once before the threads are woken: a thread that checked before the cancel has the lock
+        // until it waits, so it gets the wake-up.
         drop(lock(&self.state));
         self.signal.wake_all_threads();
         self.has_work.notify_all();
         self.has_turned.notify_all();
     }
 
-    /// The loop of each thread, until the spin is over for any thread.
+    /// The loop of each thread. When one thread leaves the loop, the spin ends for all threads.
     fn run(&self) {
         let _cancel = CancelAtEnd(self);
         let mut sleeper = Sleeper::new();

@@ -15,7 +15,7 @@ pub(in crate::executor) trait Order: Send {
     /// Whether a callback may run.
     fn has_more(&self) -> bool;
 
-    /// Starts the next callback that may run, on a thread other than the thread that gathers next.
+    /// Takes the next callback that may run. The calling thread runs it while other threads may gather.
     fn start(&mut self) -> Option<Running>;
 
     /// Ends the run of a callback.

@@ -44,8 +44,8 @@ impl ParameterStore {
         }
     }
 
-    /// The overrides that no declaration has used, each with the declared parameter without an override that it
-    /// probably means; an override without a similar name may be for another node.
+    /// The overrides that no declaration has used, each with the declared parameter that it probably means. Such a
+    /// parameter has no override itself; an override without a similar name may be for another node.
     pub(crate) fn misspelt_overrides(&self) -> Vec<(&str, String)> {
         let declared = lock(&self.declared);
         let untaken = self.overrides.keys().filter(|name| !declared.contains_key(*name));

@@ -34,7 +34,7 @@ struct Declared {
     value: ParameterValue,
 }
 
-/// The parameters of a change, as a parameter event lists them.
+/// The parameters of a change, in the three lists of a parameter event (`rcl_interfaces/msg/ParameterEvent`).
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
     pub(crate) new: Vec<Parameter>,
@@ -85,8 +85,9 @@ impl ParameterStore {
         &self.options
     }
 
-    /// Calls `start` once, and again after an error. Another thread does not wait for the call: no lock is held
-    /// during `start`, because `start` waits for callbacks of changes, which may call this method.
+    /// Calls `start` once, and again after an error. A second thread that calls this method does not wait for the end
+    /// of `start`: no lock is held during `start`, because `start` waits for callbacks of changes, which may call
+    /// this method.
     pub(crate) fn start_once(&self, start: impl FnOnce() -> Result<()>) -> Result<()> {
         if self.is_started.swap(true, SeqCst) {
             return Ok(());

@@ -29,7 +29,7 @@ macro_rules! common_methods {
             self.tracker.pending()
         }
 
-        /// Whether a server would get a request now.
+        /// Whether a request that is sent now would reach a server.
         ///
         /// # Errors
         /// A server's memory cannot be mapped; the process forked.
@@ -66,7 +66,7 @@ macro_rules! common_methods {
             ServiceFuture { tracker, requests, at_shutdown: ShutdownWaker::default() }.await
         }
 
-        /// A sentence for each server under this name that is not matched.
+        /// A sentence for each server of this service that is not matched, with the reason.
         ///
         /// # Errors
         #[doc = concat!("As [`", stringify!($client), "::service_is_ready`].")]

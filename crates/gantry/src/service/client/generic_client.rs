@@ -46,15 +46,15 @@ use std::{
 pub struct GenericClient {
     requests: GenericPublisher,
     tracker: RequestTracker,
-    /// The number of requests that were lost because a server left no room.
+    /// The number of requests that were lost because a server that does not keep up left no room for them.
     lost_requests: u64,
     /// The last request was lost.
     is_full: bool,
 }
 
 impl Node {
-    /// Creates a client under `name`, whose type is known at run time. [`Node::service_types`] has the types of the
-    /// servers.
+    /// Creates a client under `name`, whose type is known at run time. [`Node::service_types`] returns the types of
+    /// the servers.
     ///
     /// # Errors
     /// As [`Node::create_client`]; a description of more than 1 MiB.
@@ -62,7 +62,7 @@ impl Node {
         self.create_generic_client_with_qos(name, service_type, DEFAULT_DEPTH)
     }
 
-    /// As [`Node::create_generic_client`], with a QoS, as [`Node::create_client_with_qos`].
+    /// As [`Node::create_generic_client`], with a QoS; its effects are described at [`Node::create_client_with_qos`].
     ///
     /// # Errors
     /// As both methods.
@@ -124,10 +124,10 @@ impl GenericClient {
         self.tracker.send(&mut self.requests, request)
     }
 
-    /// As [`GenericClient::send_request`], for a binding whose programs end at an error: a request is lost if a
-    /// server leaves no room for it, and `None` is returned. [`GenericClient::lost_requests`] counts the request,
-    /// and the log has the first, the tenth, the hundredth lost request and so on. The first lost request waits for
-    /// the server; later requests do not wait until a request was sent again.
+    /// As [`GenericClient::send_request`], for a binding whose programs would end at an error: if a server leaves no
+    /// room for the request, the request is lost and the method returns `None`. [`GenericClient::lost_requests`]
+    /// counts the request, and the log has the first, the tenth, the hundredth lost request and so on. The first lost
+    /// request waits for the server; the requests after it do not wait, until one of them can be sent.
     ///
     /// # Errors
     /// As [`GenericClient::send_request`], except for

@@ -32,8 +32,8 @@ use gantry_shm::{Gid, Qos, RequestId};
 use request_tracker::{Outcome, RequestTracker};
 use std::time::{Duration, Instant};
 
-/// A client, which calls a service. It belongs to one thread at a time ([`Client::into_shared`] makes a client for
-/// several tasks). There are three ways to call: [`Client::call`] blocks, [`Client::call_async`] is awaited, and
+/// A client, which calls a service. A client belongs to one thread at a time ([`Client::into_shared`] makes a client
+/// for several tasks). There are three ways to call: [`Client::call`] blocks, [`Client::call_async`] is awaited, and
 /// after [`Client::send_request`], [`Client::take_response`] returns the responses in the order in which they come.
 ///
 /// If several servers answer, the first response counts. If all servers that received a request end before they answer,
@@ -82,11 +82,11 @@ impl Node {
         self.create_client_with_qos(name, DEFAULT_DEPTH)
     }
 
-    /// As [`Node::create_client`], with a QoS. The depth of the QoS is the largest number of requests that the
-    /// client may have in flight (KEEP_ALL: 10,000). For servers that have not taken its requests, the client keeps
-    /// four times `depth` requests, at least 960. For the client, each server keeps this number of responses plus
-    /// twice `depth`. The QoS must be RELIABLE; the other policies are the policies of all services: no request is
-    /// lost, and no response to a request in flight.
+    /// As [`Node::create_client`], with a QoS. The depth of the QoS is the largest number of requests that the client
+    /// may have in flight (KEEP_ALL: 10,000). For servers that have not taken its requests, the client keeps four
+    /// times `depth` requests, at least 960. For the client, each server keeps this number of responses plus twice
+    /// `depth`. The QoS must be RELIABLE. Its other policies are not used, because all services have the same
+    /// policies: no request is lost, and no response to a request in flight.
     ///
     /// # Errors
     /// As [`Node::create_client`]; BEST_EFFORT; a depth of 0 or above 10,000.
@@ -105,8 +105,8 @@ impl<S: ServiceType> Client<S> {
         self.requests.loan_with(shape)
     }
 
-    /// Sends a request, in place, to all matched servers. If servers do not keep up, it waits up to 100 ms until they
-    /// have taken more.
+    /// Sends a request, in place, to all matched servers. If servers do not keep up, the method waits up to 100 ms
+    /// until they have taken more requests.
     ///
     /// # Errors
     /// [`Error::NoServer`](crate::Error::NoServer); the client is at its QoS's limit of requests in flight

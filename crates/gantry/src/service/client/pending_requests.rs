@@ -18,7 +18,7 @@ pub(crate) struct PendingRequests {
 #[derive(Debug)]
 pub(crate) struct PendingRequest {
     pub(crate) sequence: u64,
-    /// The servers that received the request and can answer, by their publishers of responses.
+    /// The servers that received the request and can answer, each identified by its publisher of responses.
     servers: Arc<[Gid]>,
     /// The number of servers that received the request.
     pub(crate) server_count: usize,
@@ -30,8 +30,8 @@ pub(crate) struct PendingRequest {
 pub(crate) enum State {
     /// The response may come.
     Waiting,
-    /// The responses of all living servers may have been overwritten; or else the response is among the responses
-    /// that can be taken now.
+    /// The response may be lost, because each living server had responses overwritten; if it is not lost, it can be
+    /// taken now.
     Lost,
     /// All servers that can answer are gone.
     ServerGone,
@@ -78,7 +78,8 @@ impl PendingRequests {
         }
     }
 
-    /// Fails the requests whose servers are all gone, or whose servers had responses overwritten.
+    /// Fails the waiting requests for which no server is left: as [`State::Lost`] if a server had responses
+    /// overwritten, else as [`State::ServerGone`].
     #[cold]
     pub(crate) fn fail_without_server(&mut self, is_there: impl Fn(Gid) -> bool) {
         let waiting = self.requests.iter_mut().filter(|request| request.state == State::Waiting);

@@ -61,12 +61,12 @@ impl RequestTracker {
         publisher_name(self.presence.participant(), &self.responses.description().topic, server)
     }
 
-    /// The error of a request that a shutdown ends.
+    /// The error of a request, if a shutdown ends the wait for its response.
     pub(super) fn shut_down(&self, sequence: u64) -> Error {
         Error::ShutDown { what: format!("request {sequence} to {}", self.name) }
     }
 
-    /// The error of a wait for the service that a shutdown ends.
+    /// The error of a wait for the service, if a shutdown ends the wait.
     pub(super) fn wait_shut_down(&self) -> Error {
         Error::ShutDown { what: format!("the wait for service {}", self.name) }
     }

@@ -28,7 +28,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The pause between two looks for a server while only one of the server's two endpoints exists.
+/// The pause between two checks for a server while only one of the server's two endpoints exists.
 const HALF_READY_PAUSE: Duration = Duration::from_millis(5);
 
 /// The outcome of a request: its sequence, and its response, which is not checked yet, or an error.
@@ -50,17 +50,19 @@ pub(super) struct RequestTracker {
     pending: PendingRequests,
     /// The outcomes that came while the client waited for another outcome.
     arrived: VecDeque<Outcome>,
-    /// The servers that a request would reach now, and the versions of the client's two endpoints for which this
-    /// list is valid.
+    /// The servers that a request would reach now.
     servers: Arc<[Gid]>,
+    /// The versions of the matches of the client's two endpoints for which `servers` is valid.
     servers_of: Option<(u64, u64)>,
-    /// The version of the list of publishers of responses at the last check of `pending`.
+    /// The version of the list of publishers of responses at the last check for pending requests whose servers
+    /// are gone.
     checked_publishers: u64,
-    /// The losses of responses that `pending` has accounted for, in total and for each server with losses.
+    /// The number of lost responses that `pending` has accounted for.
     pub(super) noted_losses: u64,
+    /// The numbers of these lost responses, for each server with losses.
     noted_losses_of: Vec<(Gid, u64)>,
     pub(super) dropped_responses: u64,
-    /// The number of responses whose bytes are not a message of their type, as a binding reports.
+    /// The malformed responses (their bytes are not a message of their type), which a binding reports.
     pub(super) malformed: MalformedSamples,
 }
 
@@ -121,7 +123,7 @@ impl RequestTracker {
         Ok(self.track(sequence))
     }
 
-    /// Finds the servers that would get a request.
+    /// Finds the servers that would get a request; fails if there is none, or if too many requests are in flight.
     pub(super) fn prepare_to_send(&mut self, requests: &mut GenericPublisher) -> Result<()> {
         if !self.is_tracking {
             return Ok(());
@@ -137,8 +139,8 @@ impl RequestTracker {
         Err(self.no_server()?)
     }
 
-    /// Without a pending request, all responses are late: drops the responses, and does not count overwritten
-    /// responses as losses.
+    /// If no request is pending, all responses that are there came too late: drops them, and does not count
+    /// overwritten responses as losses.
     fn drop_stale(&mut self) -> Result<()> {
         if !self.pending.is_empty() {
             return Ok(());

@@ -5,8 +5,8 @@ use gantry_cdr::Service as ServiceType;
 use gantry_shm::{RequestId, SampleInfo};
 use std::ops::Deref;
 
-/// A taken response, in place; it derefs to the message's view. A response owns its pin: it can be kept, sent to
-/// another thread, and dropped in any order.
+/// A taken response, in place; it derefs to the message's view. A response owns the pin that protects its memory: it
+/// can be kept, sent to another thread, and dropped in any order.
 ///
 /// # Real-time
 /// A response is on the data path while its client exists.
@@ -15,8 +15,8 @@ pub struct Response<S: ServiceType> {
     id: RequestId,
 }
 
-/// A taken response as bytes, in place. A response owns its pin: it can be kept, sent to another thread, and dropped
-/// in any order.
+/// A taken response as bytes, in place. A response owns the pin that protects its memory: it can be kept, sent to
+/// another thread, and dropped in any order.
 ///
 /// # Real-time
 /// A response is on the data path while its client exists.
@@ -89,7 +89,7 @@ impl GenericResponse {
         self.sample.bytes()
     }
 
-    /// The times of the response's message and the server's gid.
+    /// The times of the response's message, and the server's gid.
     #[inline]
     #[must_use]
     pub fn message_info(&self) -> SampleInfo {

@@ -46,7 +46,7 @@ struct Inner<S: ServiceType> {
 
 struct State<S: ServiceType> {
     client: Client<S>,
-    /// The outcomes that the waiting tasks have not taken yet.
+    /// The outcomes that the waiting tasks have not taken yet, by the sequences of their requests.
     outcomes: BTreeMap<u64, Outcome>,
 }
 

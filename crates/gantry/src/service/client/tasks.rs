@@ -27,7 +27,7 @@ pub(super) struct Task {
     id: u64,
 }
 
-/// A guard during which no task is woken; its drop wakes the tasks.
+/// A guard during which no task is woken. The drop of the last guard wakes the tasks that had to be woken meanwhile.
 pub(super) struct Deferral<'a>(&'a Tasks);
 
 impl Task {

@@ -10,8 +10,8 @@ use crate::{
 use gantry_shm::{Error as EngineError, Qos, RequestId, SampleInfo, SourceTime};
 use std::{fmt::Display, os::fd::BorrowedFd, time::Duration};
 
-/// A server that answers requests as bytes, as [`Service`](crate::Service) does with messages. It belongs to one
-/// thread at a time.
+/// A server that answers requests as bytes, as [`Service`](crate::Service) does with messages. A server belongs to
+/// one thread at a time.
 ///
 /// Requests and responses are CDR bodies, as for a [`GenericPublisher`](crate::GenericPublisher). Gantry does not
 /// check that the bytes are messages of the described types.
@@ -24,8 +24,8 @@ pub struct GenericService {
     replies: ReplyPublishers,
 }
 
-/// A taken request, in place. A request owns its pin: it can be kept, sent to another thread, dropped in any order,
-/// and answered now or later.
+/// A taken request, in place. A request owns the pin that protects its memory: it can be kept, sent to another
+/// thread, dropped in any order, and answered now or later.
 ///
 /// # Real-time
 /// A request is on the data path while its service exists.
@@ -43,7 +43,7 @@ impl Node {
         self.create_generic_service_with_qos(name, service_type, DEFAULT_DEPTH)
     }
 
-    /// As [`Node::create_generic_service`], with a QoS, as [`Node::create_service_with_qos`].
+    /// As [`Node::create_generic_service`], with a QoS; its effects are described at [`Node::create_service_with_qos`].
     ///
     /// # Errors
     /// As both methods.
@@ -99,8 +99,8 @@ impl GenericService {
         self.replies.send(request, response)
     }
 
-    /// As [`GenericService::send_response`], with the caller's time instead of a reading of the clock:
-    /// [`GenericPublisher::publish_at`]. This is for a binding that needs to know the time, such as a binding
+    /// As [`GenericService::send_response`], with a time that the caller gives, instead of a reading of the clock
+    /// (see [`GenericPublisher::publish_at`]). This is for a binding that needs to know the time, such as a binding
     /// with tracing.
     ///
     /// # Errors
@@ -140,9 +140,9 @@ impl GenericService {
         self.replies.publish(request.client_gid, publish).unwrap_or(Ok(()))
     }
 
-    /// Counts a response that is not sent as [lost](GenericService::lost_responses), and logs the first, the tenth,
-    /// the hundredth such response and so on. This is for a binding whose programs end at an error, after
-    /// [`loan_response`](GenericService::loan_response) has found no memory.
+    /// Counts a response that could not be sent among the [lost responses](GenericService::lost_responses), and logs
+    /// the first, the tenth, the hundredth such response and so on. This is for a binding whose programs would end at
+    /// an error, after [`loan_response`](GenericService::loan_response) has found no memory.
     pub fn lose_response(&mut self, request: RequestId) {
         self.replies.count_lost(request.client_gid, 1);
     }
@@ -224,7 +224,7 @@ impl GenericRequest {
         self.sample.bytes()
     }
 
-    /// The times of the request's message and the client's gid.
+    /// The times of the request's message, and the client's gid.
     #[inline]
     #[must_use]
     pub fn message_info(&self) -> SampleInfo {

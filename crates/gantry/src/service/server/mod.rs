@@ -23,7 +23,7 @@ use gantry_shm::{Error as EngineError, Qos, RequestId};
 use reply_publishers::ReplyPublishers;
 use std::{ops::Deref, time::Duration};
 
-/// A server, which answers the requests of a service's clients. It belongs to one thread at a time.
+/// A server, which answers the requests of a service's clients. A server belongs to one thread at a time.
 ///
 /// A service may have several servers: each server gets every request, and the client uses the first response.
 ///
@@ -56,7 +56,7 @@ use std::{ops::Deref, time::Duration};
 /// On the data path are [`take_request`](Service::take_request), [`loan_response`](Service::loan_response),
 /// [`send_response`](Service::send_response), their variants and [`service_name`](Service::service_name). Exceptions
 /// are named at these methods and at the corresponding methods of [`GenericPublisher`](crate::GenericPublisher) and
-/// [`GenericSubscription`](crate::GenericSubscription) There are two more exceptions. If clients came or left since
+/// [`GenericSubscription`](crate::GenericSubscription). There are two more exceptions. If clients came or left since
 /// the last call, each of the methods takes a lock and allocates. While the control thread makes the memory for a
 /// client, a response to a client without such memory takes a lock, and a response to the new client waits until its
 /// memory is made. The other methods are on the control path.
@@ -66,8 +66,8 @@ pub struct Service<S: ServiceType> {
     replies: ReplyPublishers,
 }
 
-/// A taken request, in place; it derefs to the message's view. A request owns its pin: it can be kept, sent to
-/// another thread, dropped in any order, and answered now or later.
+/// A taken request, in place; it derefs to the message's view. A request owns the pin that protects its memory: it
+/// can be kept, sent to another thread, dropped in any order, and answered now or later.
 ///
 /// # Real-time
 /// A request is on the data path while its service exists.
@@ -85,8 +85,9 @@ impl Node {
     }
 
     /// As [`Node::create_service`], with a QoS, which must be RELIABLE. The depth of the QoS limits nothing: requests
-    /// wait in the memory of their clients, and the depth of each client ([`Node::create_client_with_qos`]) bounds its
-    /// requests and the responses that are kept for it. The other policies are the policies of all services.
+    /// wait in the memory of their clients, and the depth of each client ([`Node::create_client_with_qos`]) bounds
+    /// its requests and the responses that are kept for it. The other policies of the QoS are not used, because all
+    /// services have the same policies.
     ///
     /// # Errors
     /// As [`Node::create_service`]; BEST_EFFORT; a depth of 0 or above 10,000.
@@ -147,9 +148,9 @@ impl CallbackGroup {
 
 impl<S: ServiceType> Service<S> {
     /// Takes the next request, in place; `None` if no request waits. If several clients have requests, the oldest
-    /// request comes first. A sample that is not a valid request gets no answer and is passed over:
-    /// [`Service::malformed_requests`] counts it, and the log names the first, the tenth, the hundredth such
-    /// sample and so on.…
+    /// request comes first. A sample that is not a valid request gets no answer and is skipped:
+    /// [`Service::malformed_requests`] counts it, and the log names the first, the tenth, the hundredth such sample
+    /// and so on.
     ///
     /// # Errors
     /// A client whose memory is invalid, which is then excluded for good; the process forked.
@@ -184,8 +185,8 @@ impl<S: ServiceType> Service<S> {
         self.replies.publisher_for(request.client_gid)?.loan_message(shape)
     }
 
-    /// Answers a request, now or later, in place, with a loan from [`Service::loan_response`]. If the client is
-    /// gone, this is not an error.
+    /// Answers a request, now or later, in place, with a loan from [`Service::loan_response`]. It is no error if the
+    /// client is gone.
     ///
     /// # Errors
     /// The loan is for another client, or of another server; the process forked. The error returns the response.

@@ -27,7 +27,7 @@ pub(super) struct ReplyPublishers {
     unread: Unread,
     presence: Arc<Presence>,
     watcher: Arc<ReplyWatcher>,
-    /// The watcher's count of changes to which `clients` belongs.
+    /// The watcher's count of changes at the last update of `clients`.
     seen_changes: u64,
     /// The number of responses that clients lost because they did not take them.
     pub(super) lost_responses: u64,
@@ -88,7 +88,7 @@ impl ReplyPublishers {
         self.clients.values().chain(self.unread.publisher.as_deref()).map(GenericPublisher::memory_bytes).sum()
     }
 
-    /// Publishes with the publisher for a client's replies; returns `None` if the client left.
+    /// Calls `publish` with the publisher of the replies to `client`; returns `None` if the client left.
     pub(super) fn publish<R>(&mut self, client: Gid, publish: impl FnOnce(&mut GenericPublisher) -> R) -> Option<R> {
         self.find(client);
         let publisher = self.clients.get_mut(&client)?;
@@ -100,7 +100,7 @@ impl ReplyPublishers {
         Some(published)
     }
 
-    /// Counts responses that a client lost, and logs the first, the tenth, the hundredth of them and so on.…
+    /// Counts responses that a client lost, and logs the first, the tenth, the hundredth of them and so on.
     #[cold]
     pub(super) fn count_lost(&mut self, client: Gid, count: u64) {
         let before = self.lost_responses.checked_ilog10();
@@ -120,8 +120,9 @@ impl ReplyPublishers {
         );
     }
 
-    /// Sends a response, which no process reads if the client left. If the client got its publisher after the loan, the
-    /// response is copied: this happens if another server let the client send its request early.
+    /// Sends a response, which no process reads if the client left. If the client got its publisher after the loan,
+    /// the response is copied: this happens if the client sent its request before this server had made the client's
+    /// publisher, because another server was ready.
     pub(super) fn send(
         &mut self,
         request: RequestId,
@@ -130,7 +131,7 @@ impl ReplyPublishers {
         self.send_with(request, response, GenericPublisher::publish)
     }
 
-    /// As [`ReplyPublishers::send`], with `publish_loan` for a response that is not copied.
+    /// As [`ReplyPublishers::send`]; a response that needs no copy is published by `publish_loan`.
     pub(super) fn send_with(
         &mut self,
         request: RequestId,
@@ -161,7 +162,7 @@ impl ReplyPublishers {
         if sentences.is_empty() { requests.mismatches() } else { sentences }
     }
 
-    /// Adopts the publishers of new clients, and returns the publishers of clients that left to the watcher.
+    /// Takes over the publishers of new clients from the watcher, and gives back the publishers of clients that left.
     #[inline]
     pub(super) fn update(&mut self) {
         let changes = self.watcher.changes.load(Acquire); // partner: `ReplyWatcher::make`, `ReplyWatcher::let_go`
@@ -213,8 +214,8 @@ mod tests {
     /// The depth of the test's client, which never waits for more responses than this.
     const DEPTH: u32 = 5;
 
-    /// Makes a tester with a server of this name whose responses may have any size, and returns the type of the
-    /// responses, too.
+    /// Makes a node with a server of this name, whose responses may have any size; the last returned value is the
+    /// type of the responses.
     fn server(name: &str) -> (Node, gantry_shm::Subscription, ReplyPublishers, TypeDescription) {
         let node = Node::builder("reply_tester").domain_id(crate::MAX_DOMAIN_ID).build().unwrap();
         let of_any_size = TypeDescription { name: "response".into(), payload_bytes: usize::MAX, ..Default::default() };

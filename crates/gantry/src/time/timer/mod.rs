@@ -1,7 +1,7 @@
 //! Timers on a schedule that does not drift.
 //!
 //! A [`Timer`] is a handle: clones are handles to the same timer, and any thread may cancel or reset it. Invariant:
-//! until a reset, the next due time is the first due time plus a whole number of periods.
+//! until a reset or a jump of the clock, the next due time is the first due time plus a whole number of periods.
 
 use super::clock::{Clock, Jump, JumpListener, in_ns, monotonic_ns};
 use crate::{
@@ -135,10 +135,10 @@ impl Timer {
         Some(Duration::from_nanos(next_ns.saturating_sub(self.clock.now_ns())))
     }
 
-    /// The time at which the timer becomes ready, for a caller that waits by itself, as with a
-    /// [`Collector`](crate::Collector); `None` if time alone does not make it ready. A timer on a clock that
-    /// advances only when it is set, such as simulated time, calls its waker ([`Waitable::set_waker`]) when the
-    /// clock is set.
+    /// The time at which the timer becomes ready, for a caller that waits without a wait set or an executor, for
+    /// example with a [`Collector`](crate::Collector); `None` if time alone does not make it ready. A timer on a
+    /// clock that advances only when it is set, such as simulated time, calls its waker ([`Waitable::set_waker`])
+    /// when the clock is set.
     #[must_use]
     pub fn due(&mut self) -> Option<Instant> {
         let due_ns = self.due_ns()?;

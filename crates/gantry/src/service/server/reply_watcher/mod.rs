@@ -36,11 +36,12 @@ thread_local! {
     static IS_WORKING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The watcher of one server's clients on the control thread. A watcher keeps neither the node nor the participant.
+/// The watcher of one server's clients on the control thread. A watcher keeps neither the node nor the
+/// participant alive.
 pub(super) struct ReplyWatcher {
     requests: PublisherMatches,
     pub(super) maker: Maker,
-    /// Whether clients may have come or left since the last work.
+    /// Whether clients may have come or left since the watcher last worked.
     is_due: AtomicBool,
     work: Mutex<Work>,
     /// The time at which the work is tried again; 0 if there is nothing to try again.
@@ -230,8 +231,8 @@ impl ReplyWatcher {
         Ok(())
     }
 
-    /// Ends the watcher's work, because the server is dropped. Publishers and `presence` keep the participant, so
-    /// the control thread must not hold any of them afterwards: otherwise a program that ends now would leave its
+    /// Ends the watcher's work, because the server is dropped. Publishers and `presence` keep the participant alive,
+    /// so the control thread must not hold any of them afterwards: otherwise a program that ends now would leave its
     /// files behind.
     pub(super) fn close(&self) {
         let mut handover = lock(&self.handover);
@@ -239,7 +240,8 @@ impl ReplyWatcher {
         let publishers = (std::mem::take(&mut handover.made), std::mem::take(&mut handover.gone));
         drop(handover);
         drop(publishers);
-        // A thread that works for a server may drop a server in a waker; it must not wait for itself.
+        // A thread that works for a server may call a waker that drops a server: then it must not wait for its
+        // own work.
         if !IS_WORKING.get() {
             drop(lock(&self.work));
         }
@@ -294,19 +296,19 @@ impl Drop for Making<'_> {
 }
 
 impl Watcher for ReplyWatcher {
-    /// Makes and drops publishers. It runs on the control thread, and on a thread that makes a client in this
-    /// process and must return with the client's publisher made. Because publishers are made here, `update` may be
-    /// called again on a thread that is already in it: this thread then waits for no server's work, because the
-    /// worker may wait for this thread.
+    /// Makes and drops publishers. This method runs on the control thread, and also on a thread of this process that
+    /// makes a client, because the client's publisher must exist when this thread continues. While a publisher is
+    /// made, `update` may be called again on the same thread: the inner call waits for no server's work, because the
+    /// thread that does this work may itself wait for the calling thread.
     ///
     /// Each call sets `is_due`, and returns once a thread has begun to work after the flag was set, or will
     /// certainly do so:
     ///
-    /// | thread | `work` | the call |
+    /// | the calling thread | the lock `work` | the call |
     /// | --- | --- | --- |
-    /// | outside of any such work | free, or locked by another thread | waits for it, then works; it returns when its own change is seen |
-    /// | within the work of this server or of another one | free | works |
-    /// | as above | locked | leaves it to the holder, which looks at `is_due` once more after it unlocked |
+    /// | works for no server | free, or locked | waits for the lock, then works; returns when its own change is seen |
+    /// | works for this server or another one | free | works |
+    /// | works for this server or another one | locked | returns: the holder reads `is_due` again after it unlocked |
     ///
     /// The last line needs the two fences. This call sets the flag, fences, and finds the lock taken; the holder
     /// unlocks, fences, and loads the flag. If this call found the lock taken before the holder unlocked it, the holder

@@ -1,4 +1,4 @@
-//! A test of a panic in a user's waker, which the user catches.
+//! A test in which a user's waker panics, and the user catches the panic.
 
 use super::*;
 use crate::{Node, topic::type_description};
