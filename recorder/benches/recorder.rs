@@ -1,5 +1,6 @@
 //! The cost of the recorder: the durations of a publisher's publish calls, in turn with and without a recorder; the
-//! rate and the CPU time of recording; the rate of playing, and the lateness of played messages.
+//! rate and the CPU time of recording; the rate of playing, and the lateness of played messages beside the lateness of
+//! plain sleeps.
 //!
 //! `cargo bench --bench recorder -- [publisher|record|play] [--seconds N] [--rounds N]`. The bag lies in the folder for
 //! temporary files (`TMPDIR`).
@@ -7,6 +8,7 @@
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on may panic")]
 
 use gantry::{Node, Qos, TypeDescription};
+use gantry_bag::play::{monotonic_ns, sharpen_sleeps, sleep_until};
 use std::{
     fs,
     io::{BufRead, BufReader},
@@ -25,6 +27,7 @@ const RECORDED: &str = "/c0:1000000:20 /c1:1000000:20 /c2:1000000:20 /c3:1000000
                         /c6:1000000:20 /c7:1000000:20 /c8:1000000:20 /c9:1000000:20";
 /// A topic whose messages are played; their times are compared with the recorded ones.
 const PLAYED: &str = "/control:256:500";
+const PLAYED_HZ: u64 = 500;
 
 fn main() {
     if let Ok(plan) = std::env::var(TALKER) {
@@ -70,7 +73,10 @@ fn main() {
         let recorder = Recorder::start(&times);
         run_talker(PLAYED, seconds.min(10));
         recorder.end();
-        print_line(&format!("play, lateness: {}", lateness(&times)));
+        for round in 0..rounds {
+            print_line(&format!("sleeps, round {round}, lateness: {}", lateness_of_sleeps(seconds.min(10))));
+            print_line(&format!("play, round {round}, lateness: {}", lateness(&times)));
+        }
     }
 }
 
@@ -153,6 +159,21 @@ fn lateness(bag: &Path) -> String {
     // The first message may be late, too, so the message with the least lateness is the reference.
     let earliest = late.iter().min().copied().unwrap_or_default();
     quantiles(late.into_iter().map(|late| (late - earliest) as u64).collect())
+}
+
+/// The lateness of a thread that does nothing but sleep until the times of the played topic.
+fn lateness_of_sleeps(seconds: u64) -> String {
+    let thread = std::thread::spawn(move || {
+        sharpen_sleeps();
+        let (begin, period) = (monotonic_ns(), 1_000_000_000 / PLAYED_HZ);
+        let dues = (1..=seconds * PLAYED_HZ).map(|number| begin + number * period);
+        let late = dues.map(|due| {
+            sleep_until(due);
+            monotonic_ns().saturating_sub(due)
+        });
+        late.collect::<Vec<u64>>()
+    });
+    quantiles(thread.join().unwrap())
 }
 
 fn blob() -> TypeDescription {

@@ -20,7 +20,8 @@ use gantry_command::{
 use keys::{Control, HELP, Keys};
 use outlet::{Outlet, Outlets};
 use player::Player;
-use schedule::{Schedule, sharpen_sleeps};
+use schedule::Schedule;
+pub use schedule::{monotonic_ns, sharpen_sleeps, sleep_until};
 use serde::Serialize;
 use std::{
     collections::BTreeSet,

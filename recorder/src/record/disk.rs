@@ -9,6 +9,7 @@ use crate::{
 };
 use gantry::Bell;
 use gantry_command::{Context, Result, say, spawn};
+use rustix::fs::{Advice, fadvise};
 use std::{
     fs::File,
     io,
@@ -250,7 +251,7 @@ fn start_storing() -> Result<(mpsc::SyncSender<Stored>, JoinHandle<()>)> {
         let mut failure = None; // a full disk is said once
         for stored in stored {
             let result = match stored {
-                Stored::File(file) => file.sync_data().context(|| "the disk does not store a file".to_owned()),
+                Stored::File(file) => store(&file).context(|| "the disk does not store a file".to_owned()),
                 Stored::Metadata(metadata) => metadata.write(),
             };
             let sentence = result.err().map(|error| error.to_string());
@@ -261,6 +262,14 @@ fn start_storing() -> Result<(mpsc::SyncSender<Stored>, JoinHandle<()>)> {
         }
     })?;
     Ok((sender, thread))
+}
+
+/// Syncs a file's data to the disk, and frees the memory of its pages: a long recording would otherwise fill the page
+/// cache, which would cost other programs theirs, and each written page would need new memory.
+fn store(file: &File) -> io::Result<()> {
+    file.sync_data()?;
+    let _ = fadvise(file, 0, None, Advice::DontNeed); // advice only
+    Ok(())
 }
 
 type Packers = mpsc::Sender<(Chunk, mpsc::Sender<io::Result<Packed>>)>;

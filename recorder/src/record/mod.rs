@@ -1,5 +1,6 @@
 //! `gantry bag record`.
 
+mod clock;
 mod discovery;
 mod disk;
 mod numbers;

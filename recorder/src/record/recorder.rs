@@ -8,6 +8,7 @@
 //! For snapshots, all samples are copied, and a ring keeps the chunks until a trigger comes.
 
 use super::{
+    clock::Clock,
     discovery::Mailbox,
     disk::Disk,
     publishers::Publishers,
@@ -18,7 +19,7 @@ use crate::{
     topics::lock,
     write::{Body, Chunk},
 };
-use gantry::{Collector, ENCAPSULATION, GenericSample, SourceTime};
+use gantry::{Collector, ENCAPSULATION, GenericSample};
 use gantry_command::{Result, say};
 use mcap::records::MessageHeader;
 use std::{
@@ -47,6 +48,11 @@ const END_TIME: Duration = Duration::from_secs(5);
 const MAX_LEFT: usize = 10_000;
 /// The largest number of samples that are taken from a source before the next source has its turn.
 const BATCH: usize = 64;
+/// The time between two rounds of takes while samples arrive. A recorder that waited would be woken by each sample, and
+/// the publisher would pay the system call. Publishers keep up to 1024 samples or 64 MiB meanwhile, by default.
+const PAUSE: Duration = Duration::from_millis(5);
+/// The time without samples after which the recorder waits instead, so that it costs nothing while nobody publishes.
+const QUIET_TIME: Duration = Duration::from_secs(1);
 
 /// Takes samples and gives chunks to the disk.
 pub struct Recorder {
@@ -60,8 +66,12 @@ pub struct Recorder {
     may_pin: bool,
     max_cache_bytes: u64,
     snapshot: Option<(Ring, Triggers)>,
-    /// CLOCK_REALTIME minus CLOCK_MONOTONIC.
-    clock_offset_ns: u64,
+    /// The time of the last round in which a source had news.
+    active: Instant,
+    /// Whether the recorder pauses between two rounds of takes. After a loss it never does, because a publisher may keep
+    /// too few samples for the pauses.
+    may_pause: bool,
+    clock: Clock,
 }
 
 impl Recorder {
@@ -80,7 +90,9 @@ impl Recorder {
             may_pin,
             max_cache_bytes,
             snapshot: None,
-            clock_offset_ns: clock_offset_ns(),
+            active: Instant::now(),
+            may_pause: true,
+            clock: Clock::new(),
         }
     }
 
@@ -148,15 +160,15 @@ impl Recorder {
 
     /// Takes a batch of samples from each source; `false` if no samples are left, or the cache is full.
     fn take(&mut self) -> bool {
-        let offset_ns = clock_offset_ns();
-        // A difference below 1 ms may come from the time between the readings of the two clocks. The offset then
-        // stays constant, which keeps the intervals between messages exact.
-        if offset_ns.abs_diff(self.clock_offset_ns) > 1_000_000 {
-            self.clock_offset_ns = offset_ns;
+        self.clock.adjust();
+        let pending = self.sources.pending();
+        if !pending.is_empty() {
+            self.active = Instant::now();
         }
-        for number in self.sources.pending() {
+        for number in pending {
             self.take_batch(number);
         }
+        self.may_pause &= !self.sources.has_lost();
         !self.is_full() && self.sources.is_pending()
     }
 
@@ -186,7 +198,7 @@ impl Recorder {
         let header = MessageHeader {
             channel_id: 0,
             sequence: info.sequence as u32,
-            log_time: info.source_time_ns.max(source.since_ns).saturating_add(self.clock_offset_ns),
+            log_time: self.clock.wall_ns(info.source_time_ns.max(source.since_ns)),
             publish_time: info.source_wall_time_ns,
         };
         let is_large = info.length_bytes >= MIN_PINNED_BYTES && !sample.is_inline();
@@ -230,8 +242,13 @@ impl Recorder {
         chunk.into_iter().for_each(|chunk| self.disk.send(chunk));
     }
 
-    /// Waits for samples, new sources, the disk or the time at which the chunk is to be written, until `due` at most.
+    /// Pauses while samples arrive. Otherwise waits for samples, new sources, the disk or the time at which the chunk is
+    /// to be written. Returns at `due` at the latest.
     fn wait(&mut self, due: Instant) -> Result<()> {
+        if self.may_pause && self.active.elapsed() < QUIET_TIME {
+            thread::sleep(PAUSE.min(due.saturating_duration_since(Instant::now())));
+            return Ok(());
+        }
         let (is_empty, has_pins) = (self.chunk.messages() == 0, self.chunk.pins() > 0);
         let chunk_due = match self.disk.is_idle() {
             true => self.opened + CHUNK_TIME.0,
@@ -297,14 +314,4 @@ impl Recorder {
             }
         }
     }
-}
-
-/// CLOCK_REALTIME minus CLOCK_MONOTONIC: the smallest of three differences, because a difference is too large if
-/// the thread is interrupted between the readings of both clocks.
-fn clock_offset_ns() -> u64 {
-    let differences = [(); 3].map(|()| {
-        let now = SourceTime::now();
-        now.wall_ns.saturating_sub(now.monotonic_ns)
-    });
-    differences.into_iter().min().unwrap_or_default()
 }

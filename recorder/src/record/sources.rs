@@ -90,6 +90,15 @@ impl Sources {
         None
     }
 
+    /// Whether a source has lost samples: they were overwritten, or became older than their lifespan, before they were
+    /// taken.
+    #[must_use]
+    pub fn has_lost(&self) -> bool {
+        self.0
+            .iter()
+            .any(|attached| attached.source.subscription.overwritten() + attached.source.subscription.expired() > 0)
+    }
+
     /// The number of a publisher's samples that a source lost.
     #[must_use]
     pub fn overwritten(&self, number: usize, publisher: Gid) -> u64 {
