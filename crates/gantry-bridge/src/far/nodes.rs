@@ -7,7 +7,10 @@ use crate::{
 };
 use gantry::{Gid, Node, Qos, TypeDescription};
 use gantry_shm::{GraphRecord, Participant};
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
 
 /// The nodes and records that a bridge adds to the domain.
 #[derive(Debug)]
@@ -17,6 +20,8 @@ pub struct FarNodes {
     participant: Arc<Participant>,
     /// Whether a service also has a graph record for its replies, from which other bridges learn the reply's type.
     is_hub: bool,
+    /// The types whose definitions the records have, by name. A network carries names and hashes only.
+    types: BTreeMap<String, TypeDescription>,
     /// The nodes of the domain that represent far nodes; `None` if the domain refuses the node.
     nodes: HashMap<FarNode, Option<Made>>,
     records: HashMap<Gid, Vec<GraphRecord>>,
@@ -40,6 +45,7 @@ impl FarNodes {
             domain_id: place.node.domain_id(),
             participant: place.participant.clone(),
             is_hub: place.is_hub,
+            types: gantry::standard_types(),
             nodes: HashMap::new(),
             records: HashMap::new(),
         }
@@ -76,7 +82,7 @@ impl FarNodes {
         }
         for (gid, (node, endpoint)) in endpoints {
             let Some(node) = self.node(node).filter(|_| !self.records.contains_key(&gid)) else { continue };
-            match records(&self.participant, &node.fully_qualified_name(), endpoint, self.is_hub) {
+            match self.records_of(&node.fully_qualified_name(), endpoint) {
                 Ok(records) => {
                     self.records.insert(gid, records);
                 }
@@ -112,46 +118,51 @@ impl FarNodes {
         let node = builder.rmw_implementation(&far_mark(&self.network, &session)).build()?;
         Ok(Made { node, origin })
     }
-}
 
-/// The entries of an endpoint in the graph: a service has one for its requests and, if `with_replies`, one for
-/// its replies.
-fn records(
-    participant: &Arc<Participant>,
-    node: &str,
-    endpoint: &Endpoint,
-    with_replies: bool,
-) -> gantry_shm::Result<Vec<GraphRecord>> {
-    let of_type =
-        |name: String, hash| TypeDescription { name, hash, payload_bytes: usize::MAX, ..TypeDescription::default() };
-    let Endpoint { kind, name, type_name, hash, qos } = endpoint;
-    let publisher =
-        |topic: &str, message_type, qos| GraphRecord::publisher(participant.clone(), node, topic, message_type, qos);
-    let subscription =
-        |topic: &str, message_type, qos| GraphRecord::subscription(participant.clone(), node, topic, message_type, qos);
-    let (requests, replies) = (format!("rq{name}Request"), format!("rr{name}Reply"));
-    let (request, response) =
-        (of_type(format!("{type_name}_Request"), [0; 32]), of_type(format!("{type_name}_Response"), [0; 32]));
-    let mut records = Vec::new();
-    match kind {
-        Kind::Publisher => records.push(publisher(name, of_type(type_name.clone(), *hash), *qos)?),
-        Kind::Subscription => records.push(subscription(name, of_type(type_name.clone(), *hash), *qos)?),
-        // The record of the replies is made first: without it, the service would have no complete type for
-        // other bridges.
-        Kind::Server => {
-            if with_replies {
-                records.push(publisher(&replies, response, Qos::default())?);
+    /// The entries of an endpoint in the graph: a service has one for its requests and, in a hub, one for its
+    /// replies.
+    fn records_of(&self, node: &str, endpoint: &Endpoint) -> gantry_shm::Result<Vec<GraphRecord>> {
+        let (participant, with_replies) = (&self.participant, self.is_hub);
+        let of_type = |name, hash| self.type_of(name, hash);
+        let Endpoint { kind, name, type_name, hash, qos } = endpoint;
+        let publisher = |topic: &str, message_type, qos| {
+            GraphRecord::publisher(participant.clone(), node, topic, message_type, qos)
+        };
+        let subscription = |topic: &str, message_type, qos| {
+            GraphRecord::subscription(participant.clone(), node, topic, message_type, qos)
+        };
+        let (requests, replies) = (format!("rq{name}Request"), format!("rr{name}Reply"));
+        let (request, response) =
+            (of_type(format!("{type_name}_Request"), [0; 32]), of_type(format!("{type_name}_Response"), [0; 32]));
+        let mut records = Vec::new();
+        match kind {
+            Kind::Publisher => records.push(publisher(name, of_type(type_name.clone(), *hash), *qos)?),
+            Kind::Subscription => records.push(subscription(name, of_type(type_name.clone(), *hash), *qos)?),
+            // The record of the replies is made first: without it, the service would have no complete type for
+            // other bridges.
+            Kind::Server => {
+                if with_replies {
+                    records.push(publisher(&replies, response, Qos::default())?);
+                }
+                records.push(subscription(&requests, request, Qos::default())?);
             }
-            records.push(subscription(&requests, request, Qos::default())?);
+            // A client is shown as a publisher of requests. Servers take no requests from a publisher that is only a
+            // graph record.
+            Kind::Client => {
+                if with_replies {
+                    records.push(subscription(&format!("{replies}#far"), response, Qos::default())?);
+                }
+                records.push(publisher(&requests, request, Qos::default())?);
+            }
         }
-        // A client is shown as a publisher of requests. Servers take no requests from a publisher that is only a
-        // graph record.
-        Kind::Client => {
-            if with_replies {
-                records.push(subscription(&format!("{replies}#far"), response, Qos::default())?);
-            }
-            records.push(publisher(&requests, request, Qos::default())?);
+        Ok(records)
+    }
+
+    /// The type with this name and hash, with its definition if it is a standard type.
+    fn type_of(&self, name: String, hash: [u8; 32]) -> TypeDescription {
+        match self.types.get(&name).filter(|known| known.hash == hash) {
+            Some(known) => known.clone(),
+            None => TypeDescription { name, hash, payload_bytes: usize::MAX, ..TypeDescription::default() },
         }
     }
-    Ok(records)
 }

@@ -116,6 +116,12 @@ fn both_ways_at_once_make_no_loop_and_the_graph_is_whole() {
                 && is_there(&near, Role::Publisher, "/there")
                 && is_there(&near, Role::Subscription, "/far_listener")
         });
+        let near = join(&first_host()).graph().unwrap();
+        let is_far = |entry: &&GraphEntry| {
+            entry.description.role == Role::Subscription && entry.description.node == "/far_listener"
+        };
+        let definition = &near.iter().find(is_far).unwrap().description.message_type.definition;
+        assert_eq!(&**definition, string_type().definition.as_ref(), "a standard type has its definition");
         assert!(own.wait_for_publishers(2, PATIENCE).unwrap());
         assert!(far_own.wait_for_publishers(2, PATIENCE).unwrap());
         assert!(publisher.wait_for_subscriptions(2, PATIENCE).unwrap());

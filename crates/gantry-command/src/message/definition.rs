@@ -44,6 +44,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_far_type_without_its_definition_is_refused_by_name() {
+        let named = |name: &str, hash| {
+            TopicType::new(&gantry::TypeDescription { name: name.to_owned(), hash, ..Default::default() }).err()
+        };
+        let error = named("my_robot/msg/Scan", [1; 32]);
+        assert!(matches!(error, Some(crate::error::Failure::Sentence(sentence))
+            if sentence.starts_with("the definition of my_robot/msg/Scan is not known")));
+        let empty = gantry_idl::Definitions::from_text(&"my_robot/msg/Empty".parse().unwrap(), "").unwrap();
+        let hash = empty.hash(&"my_robot/msg/Empty".parse().unwrap()).unwrap();
+        assert!(named("my_robot/msg/Empty", hash).is_none() && named("my_robot/msg/Old", [0; 32]).is_none());
+    }
+
+    #[test]
     fn a_definition_that_grows_without_bound_is_refused() {
         let separator = "=".repeat(80);
         let mut definition = "test_msgs/A1 a\n".to_owned();

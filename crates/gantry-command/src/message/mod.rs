@@ -34,6 +34,16 @@ impl TopicType {
         };
         let name: TypeName = description.name.parse().map_err(|error| broken(&error))?;
         let definitions = Definitions::from_text(&name, &description.definition).map_err(|error| broken(&error))?;
+        // An endpoint of another host has a name and a hash only. The definition of a type without fields is empty, too.
+        if description.definition.is_empty()
+            && description.hash != [0; 32]
+            && definitions.hash(&name) != Some(description.hash)
+        {
+            return Err(Failure::new(format!(
+                "the definition of {name} is not known: its programs run on other hosts, and it is no standard type; start a \
+                 program of this host that uses it"
+            )));
+        }
         let message_type = MessageType::new(&definitions, &name).map_err(|error| broken(&error))?;
         Ok(TopicType { definitions, name, message_type })
     }

@@ -176,9 +176,20 @@ impl Node {
         let endpoints = self.participant().endpoints_of(&self.resolve_topic_name(topic)?)?;
         let endpoints = endpoints.into_iter().map(|entry| entry.description);
         let asked = endpoints.filter(|endpoint| is_asked(endpoint.role));
-        let mut types: Vec<_> = asked.map(|endpoint| endpoint.message_type.clone()).collect();
+        let mut types: Vec<TypeDescription> = Vec::new();
+        for found in asked.map(|endpoint| endpoint.message_type.clone()) {
+            match types.iter_mut().find(|known| known.matches(&found)) {
+                Some(known) => {
+                    known.payload_bytes = known.payload_bytes.max(found.payload_bytes);
+                    // A type that came over a network has no definition.
+                    if known.definition.is_empty() {
+                        known.definition = found.definition;
+                    }
+                }
+                None => types.push(found),
+            }
+        }
         types.sort_unstable();
-        types.dedup();
         Ok(types)
     }
 

@@ -12,6 +12,7 @@ tests![
     a_known_hash_decides_and_an_unknown_one_does_not,
     a_wait_is_no_error_while_one_publisher_is_compatible,
     the_types_of_a_topic_are_found_by_its_name,
+    a_definition_comes_from_any_publisher_of_the_type,
 ];
 
 /// A path type whose points have another type of the field y.
@@ -121,4 +122,16 @@ fn the_types_of_a_topic_are_found_by_its_name() {
     assert_eq!(subscription.publisher_count().unwrap(), 1);
     talker.say("");
     assert_eq!(receive(&mut subscription).bytes(), path_bytes(0));
+}
+
+fn a_definition_comes_from_any_publisher_of_the_type() {
+    let node = node();
+    // A bridge knows only the name and the hash of a far publisher's type.
+    let far = TypeDescription { definition: "".into(), payload_bytes: 1, ..path() };
+    let _far = node.create_generic_publisher("mixed", far.clone(), Qos::default()).unwrap();
+    assert_eq!(node.topic_types("mixed").unwrap(), [far]);
+    let _near = node.create_generic_publisher("mixed", path(), Qos::default()).unwrap();
+    assert_eq!(node.topic_types("mixed").unwrap(), [path()]);
+    let _other = node.create_generic_publisher("mixed", path_of_float32(), Qos::default()).unwrap();
+    assert_eq!(node.topic_types("mixed").unwrap().len(), 2);
 }
