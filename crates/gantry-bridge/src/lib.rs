@@ -45,7 +45,7 @@ pub use only_one::{AnotherBridge, Place, only_bridge};
 pub use options::Options;
 pub use outbound::{Carrier, Lane, LaneOptions, Sender};
 pub use policy::{Policy, PolicyError, Treatment};
-pub use status::{LinkStatus, Status, TopicStatus};
+pub use status::{LinkStatus, RoundTrip, Status, TopicStatus};
 pub use status_publisher::StatusPublisher;
 pub use timing::{IMPATIENCE, LINGER, PERIOD, SETTLE};
 pub use topics_out::{Outgoing, Output, Refusal, TopicsOut, history_depth};

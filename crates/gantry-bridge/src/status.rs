@@ -16,6 +16,8 @@ pub struct Status {
     pub session: String,
     /// The peers to which the bridge's session has connections.
     pub links: Vec<LinkStatus>,
+    /// The round-trip times to other bridges of the network; empty for a network on which bridges do not measure them.
+    pub round_trips: Vec<RoundTrip>,
     /// The number of local nodes that the network sees.
     pub local_nodes: usize,
     /// The number of far nodes that the domain sees.
@@ -36,6 +38,16 @@ pub struct LinkStatus {
     pub session: String,
     /// Its address.
     pub address: String,
+}
+
+/// The round-trip time to another bridge of the network, which may be behind routers.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RoundTrip {
+    /// The other bridge's session.
+    pub session: String,
+    /// The time between a query and its answer, in nanoseconds.
+    pub time_ns: u64,
 }
 
 /// The counters of one topic or service.

@@ -5,6 +5,7 @@ mod clients;
 mod context;
 mod far_graph;
 mod mismatches;
+mod round_trips;
 mod router;
 mod servers;
 mod shown;
@@ -24,6 +25,7 @@ use gantry_bridge::{
 };
 use gantry_command::say;
 use mismatches::mismatches;
+use round_trips::RoundTrips;
 use servers::Servers;
 use shown::Shown;
 use status::status;
@@ -57,6 +59,7 @@ pub struct Bridge {
     servers: Servers,
     clients: Clients,
     mismatches: BTreeSet<String>,
+    round_trips: RoundTrips,
     status: StatusPublisher,
 }
 
@@ -73,6 +76,7 @@ impl Bridge {
             topics_out: TopicsOut::new(Sources::start(node, "bridge-topics")?),
             servers: Servers::new(Sources::start(node, "bridge-servers")?),
             clients: Clients::new(Sources::start(node, "bridge-clients")?, place.own),
+            round_trips: RoundTrips::new(&context.network)?,
             status: StatusPublisher::new(node)?,
             nodes: FarNodes::new(&place),
             border: Border::new(&place, context.network.domain_id)?,
@@ -200,6 +204,8 @@ impl Bridge {
 
     fn publish_status(&mut self) -> gantry::Result<()> {
         let mut status = status(&self.context, &self.place.network);
+        status.round_trips = self.round_trips.get();
+        self.round_trips.measure(&self.context.network);
         (status.local_nodes, status.far_nodes) = (self.shown.node_count(), self.nodes.count());
         status.mismatches = self.mismatches.iter().cloned().collect();
         self.status.publish(status, &self.context, &self.topics_out.waiting())

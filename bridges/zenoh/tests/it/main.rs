@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
 mod raw;
+mod round_trips;
 mod services;
 mod slow_link;
 #[path = "../../../../crates/gantry-bridge/tests/suite/mod.rs"]

@@ -3,7 +3,7 @@
 use crate::session::Session;
 use clap::Args;
 use gantry::{BRIDGE_NODE, Node, Qos};
-use gantry_bridge::{Status, TopicStatus};
+use gantry_bridge::{RoundTrip, Status, TopicStatus};
 use gantry_command::{Failure, Result};
 use gantry_msgs::std_msgs::msg::String as Text;
 use serde::Serialize;
@@ -62,6 +62,9 @@ impl fmt::Display for Report {
             )?;
             for link in &status.links {
                 writeln!(f, "  connected with {} at {}", link.session, link.address)?;
+            }
+            for RoundTrip { session, time_ns } in &status.round_trips {
+                writeln!(f, "  round trip to bridge {session}: {:.3} ms", *time_ns as f64 / 1e6)?;
             }
             if *malformed > 0 {
                 writeln!(f, "  {malformed} texts from the network were no tokens of nodes or endpoints")?;
