@@ -91,7 +91,7 @@ impl Log {
     /// Reads a log.
     ///
     /// # Errors
-    /// A sentence, if the file cannot be read or is no log of this version.
+    /// The reason, as a sentence, if the file cannot be read or is no log of this version.
     pub fn read(path: &Path) -> Result<Log, String> {
         Log::read_as(path, &path.display().to_string())
     }

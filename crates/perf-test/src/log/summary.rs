@@ -137,7 +137,7 @@ impl Summary {
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct NodeAndTopic {
-    /// The full name of the endpoint's node, as `/namespace/name`.
+    /// The full name of the endpoint's node, for example `/namespace/name`.
     pub node: String,
     /// The full name of the endpoint's topic in the files.
     pub topic: String,

@@ -43,7 +43,7 @@ pub struct Contestant {
 /// default settings and, if its best settings differ from them, also with its best settings.
 ///
 /// # Errors
-/// A sentence: a name or a setting is unknown, or the list has a contestant twice.
+/// The reason, as a sentence: a name or a setting is unknown, or the list has a contestant twice.
 pub fn contestants(list: &str) -> Result<Vec<Contestant>, String> {
     let mut found: Vec<Contestant> = Vec::new();
     for spelling in list.split(',').map(str::trim).filter(|spelling| !spelling.is_empty()) {
@@ -156,7 +156,7 @@ impl Contestant {
     /// each replacement.
     ///
     /// # Errors
-    /// A sentence: the middleware refuses the run, or does not describe itself.
+    /// The reason, as a sentence: the middleware refuses the run, or does not describe itself.
     pub fn spec(&self, shared: &RunOptions) -> Result<RunSpec, String> {
         let mut spec = self.resolve(shared, fit)?;
         let (asked, wait) = (asked_wait(shared).name(), wait_of(&spec));
@@ -172,7 +172,7 @@ impl Contestant {
     /// The run of this contestant with exactly these options, without replacements, like a single run.
     ///
     /// # Errors
-    /// A sentence: the middleware refuses the run, or does not describe itself.
+    /// The reason, as a sentence: the middleware refuses the run, or does not describe itself.
     pub fn exact_spec(&self, options: &RunOptions) -> Result<RunSpec, String> {
         self.resolve(options, |_, _| ())
     }
@@ -281,7 +281,7 @@ fn asked_wait(options: &RunOptions) -> Wait {
     options.measuring.wait.or(options.legacy.no_waitset.then_some(Wait::Spin)).unwrap_or_default()
 }
 
-/// The wait strategy of a run's subscriptions, as `block` or `adaptive (push)`.
+/// The wait strategy of a run's subscriptions, for example `block` or `adaptive (push)`.
 #[must_use]
 pub fn wait_of(spec: &RunSpec) -> String {
     let push = if spec.capabilities.delivery == DeliveryKind::Push { " (push)" } else { "" };

@@ -39,7 +39,7 @@ impl Folder {
     /// Makes the folder if it does not exist.
     ///
     /// # Errors
-    /// A sentence: the path is not a folder, or the folder cannot be made.
+    /// The reason, as a sentence: the path is not a folder, or the folder cannot be made.
     pub fn open(path: PathBuf) -> Result<Folder, String> {
         if path.exists() && !path.is_dir() {
             return Err(format!(
@@ -55,7 +55,7 @@ impl Folder {
     /// to `commands.txt`.
     ///
     /// # Errors
-    /// A sentence: a file cannot be written.
+    /// The reason, as a sentence: a file cannot be written.
     pub fn describe(&self) -> Result<(), String> {
         let found = System::read(&system::root_folder());
         let advice = system::advice::advice(&found);
@@ -76,7 +76,7 @@ impl Folder {
     /// Writes a text into the file `name`. The file's folder is made if it does not exist.
     ///
     /// # Errors
-    /// A sentence: the file cannot be written.
+    /// The reason, as a sentence: the file cannot be written.
     pub fn write(&self, name: &str, text: &str) -> Result<PathBuf, String> {
         let path = self.make_room_for(name.as_ref())?;
         fs::write(&path, text).map_err(|error| refused(&path, &error))?;
@@ -86,7 +86,7 @@ impl Folder {
     /// Writes a value as JSON into the file `name`.
     ///
     /// # Errors
-    /// A sentence: the file cannot be written.
+    /// The reason, as a sentence: the file cannot be written.
     pub fn write_json(&self, name: &str, value: &impl serde::Serialize) -> Result<PathBuf, String> {
         let text = serde_json::to_string_pretty(value).map_err(|error| format!("cannot write {name}: {error}"))?;
         self.write(name, &(text + "\n"))
@@ -96,7 +96,7 @@ impl Folder {
     /// this topology.
     ///
     /// # Errors
-    /// A sentence: the log has other conditions.
+    /// The reason, as a sentence: the log has other conditions.
     pub(super) fn earlier(&self, log: &Path, spec: &RunSpec, topology: Option<&Topology>) -> Result<Earlier, String> {
         let path = self.0.join(log);
         let Ok(log) = Log::read(&path) else { return Ok(Earlier::None) };
@@ -143,7 +143,7 @@ impl Folder {
 /// The paths in a folder, ordered by name.
 ///
 /// # Errors
-/// A sentence: the folder cannot be read.
+/// The reason, as a sentence: the folder cannot be read.
 pub fn paths_in(folder: &Path) -> Result<Vec<PathBuf>, String> {
     let paths = fs::read_dir(folder).and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect());
     let mut paths: Vec<PathBuf> =
@@ -156,7 +156,7 @@ fn refused(path: &Path, error: &io::Error) -> String {
     format!("cannot write {}: {error}. Give --results a folder that is writable", path.display())
 }
 
-/// The differences between the conditions of two runs, as `rate_hz 100 there, 200 now`. The version of the
+/// The differences between the conditions of two runs, for example `rate_hz 100 there, 200 now`. The version of the
 /// middleware is left out: it is compared with the programs.
 fn difference(before: &RunSpec, now: &RunSpec) -> Option<String> {
     let fields = |spec: &RunSpec| {

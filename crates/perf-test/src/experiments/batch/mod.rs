@@ -48,9 +48,9 @@ const MOST_FAILURES: usize = 2;
 /// A run of a batch; if the batch has rounds, a run of each round.
 #[derive(Clone, Debug)]
 pub struct PlannedRun {
-    /// The contestant as the user wrote it, as `zenoh:best`.
+    /// The contestant as the user wrote it, for example `zenoh:best`.
     pub contestant: String,
-    /// The description of the run in the progress, as `zenoh:best 4MB, round 2`.
+    /// The description of the run in the progress, for example `zenoh:best 4MB, round 2`.
     pub title: String,
     /// The path of the log (`….json`), relative to the folder of results. If the run is repeated in rounds, the
     /// path lacks the round and the suffix.

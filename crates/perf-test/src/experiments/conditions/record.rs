@@ -97,7 +97,8 @@ impl Record {
     /// earlier record stays, so that one folder collects the runs of several boots.
     ///
     /// # Errors
-    /// A sentence: the folder has runs of a condition with this name and other settings, or it cannot be written.
+    /// The reason, as a sentence: the folder has runs of a condition with this name and other settings, or
+    /// it cannot be written.
     pub fn write(&self, folder: &Folder, again: bool) -> Result<(), String> {
         let path = folder.path().join(self.condition.folder());
         if let Some(earlier) = Record::read(&path)?.filter(|earlier| earlier.skipped.is_none()) {
@@ -141,7 +142,7 @@ impl Record {
 /// the ids of the runs in other folders, so that a run that lies in several folders counts once.
 ///
 /// # Errors
-/// A sentence: the folder has no conditions, or a file is damaged.
+/// The reason, as a sentence: the folder has no conditions, or a file is damaged.
 pub fn read(folder: &Path, known: &mut BTreeSet<String>) -> Result<(Vec<Measured>, Vec<Gap>), String> {
     let (mut measured, mut gaps, mut count) = (Vec::new(), Vec::new(), 0);
     for place in paths_in(folder)? {

@@ -53,7 +53,7 @@ impl Folder {
     /// Reads all JSON files in the folder and its subfolders at any depth. Symbolic links to folders are not followed.
     ///
     /// # Errors
-    /// A sentence: a folder cannot be read, or there is no log and no run without figures.
+    /// The reason, as a sentence: a folder cannot be read, or there is no log and no run without figures.
     pub fn read(path: &Path) -> Result<Folder, String> {
         let mut files = Vec::new();
         json_files(path, &mut files)?;

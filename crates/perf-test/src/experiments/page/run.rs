@@ -13,8 +13,8 @@ pub struct Run {
     pub file: String,
     /// The experiment that the run belongs to; empty if the folder has no experiments.
     pub experiment: String,
-    /// The form of the contestant, as `best`; `None` for a middleware with its defaults, or if the path of the log
-    /// has no form.
+    /// The form of the contestant, for example `best`; `None` for a middleware with its defaults, or if the path of
+    /// the log has no form.
     pub form: Option<String>,
     /// The description of the run in its log.
     pub entry: RunEntry,

@@ -40,11 +40,11 @@ const FIGURES: &str =
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Ratio {
-    /// The base as the user wrote it, as `gantry:best`.
+    /// The base as the user wrote it, for example `gantry:best`.
     pub base: String,
-    /// The other contestant as the user wrote it, as `zenoh:best`.
+    /// The other contestant as the user wrote it, for example `zenoh:best`.
     pub other: String,
-    /// The case, as `4MB`; null for a ratio of memory, which is always from the first case.
+    /// The case, for example `4MB`; null for a ratio of memory, which is always from the first case.
     pub case: Option<String>,
     /// The figure: `latency` (the median), `cpu` (CPU time per message) or `rss` (memory).
     pub figure: String,

@@ -69,7 +69,7 @@ pub(super) fn defaults(rate_hz: &str, warmup_s: &str, measured_s: &str) -> Vec<A
 /// The axis of the message types: the types that the user gave, or else all types of the layout.
 ///
 /// # Errors
-/// A sentence: no message has the given name.
+/// The reason, as a sentence: no message has the given name.
 pub fn messages_of(given: &[Axis], of_layout: fn(Layout) -> Vec<MessageChoice>) -> Result<Axis, String> {
     let layout = layout(given);
     let Some(names) = given.iter().find(|axis| axis.option == "msg") else {

@@ -64,7 +64,7 @@ impl Bound {
     /// verdict is `higher`, and the whole interval lies beyond the bound.
     ///
     /// # Errors
-    /// A sentence: the figure has no value, or the runs are too few to ever show a difference.
+    /// The reason, as a sentence: the figure has no value, or the runs are too few to ever show a difference.
     pub fn answer(&self, changes: &[Change], runs: [usize; 2]) -> Result<Answer, String> {
         let Bound { text, figure, percent } = self;
         let (name, [before, after]) = (figure.name, runs);

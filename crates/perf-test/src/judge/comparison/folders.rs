@@ -103,8 +103,8 @@ impl FolderComparison {
     /// Reads the logs of both folders, compares each kind of run, and answers `bounds` for each kind.
     ///
     /// # Errors
-    /// A sentence: a folder or a log cannot be read, the folders have no kind of run in common, a run is in both of
-    /// them, or a bound cannot be answered.
+    /// The reason, as a sentence: a folder or a log cannot be read, the folders have no kind of run in common, a run
+    /// is in both of them, or a bound cannot be answered.
     pub fn of_folders(base: &Path, new: &Path, bounds: &[Bound]) -> Result<FolderComparison, String> {
         let [mut base_logs, mut new_logs] = [Logs::read(base)?, Logs::read(new)?];
         let all: BTreeSet<String> = base_logs.of_kind.keys().chain(new_logs.of_kind.keys()).cloned().collect();

@@ -37,7 +37,7 @@ impl Side {
     /// Reads the logs.
     ///
     /// # Errors
-    /// A sentence: a log cannot be read, or its run was killed or failed.
+    /// The reason, as a sentence: a log cannot be read, or its run was killed or failed.
     pub fn read(paths: &[PathBuf]) -> Result<Side, String> {
         let mut side =
             Side { logs: paths.to_vec(), descriptions: Vec::new(), environments: Vec::new(), runs: Vec::new() };

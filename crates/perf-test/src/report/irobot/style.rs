@@ -6,10 +6,10 @@ use clap::ValueEnum;
 /// The headers: iRobot's new ones or its old ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Headers {
-    /// Units as words, as `mean_us`: since December 2023.
+    /// Units as words, for example `mean_us`: since December 2023.
     #[default]
     New,
-    /// Units in brackets, as `mean[us]`.
+    /// Units in brackets, for example `mean[us]`.
     Old,
 }
 

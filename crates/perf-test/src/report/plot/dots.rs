@@ -44,7 +44,7 @@ pub struct Dot {
 /// Draws panels below each other as SVG.
 ///
 /// # Errors
-/// A sentence, if the panels cannot be drawn.
+/// The reason, as a sentence, if the panels cannot be drawn.
 pub fn draw(panels: &[Panel]) -> Result<String, String> {
     let height = |panel: &Panel| HEAD + ROW * i32::try_from(panel.dots.len()).unwrap_or(0) + MARGIN;
     let all: i32 = panels.iter().map(height).sum::<i32>() + MARGIN;

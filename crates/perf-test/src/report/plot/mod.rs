@@ -33,7 +33,7 @@ const BETWEEN: &str = "   ·   ";
 /// Draws a log into a file beside it, or into `output`. Returns the name of the picture.
 ///
 /// # Errors
-/// A sentence, if the log cannot be read or the picture cannot be written.
+/// The reason, as a sentence, if the log cannot be read or the picture cannot be written.
 pub fn write(log: &Path, output: Option<&Path>) -> Result<PathBuf, String> {
     let picture = draw(&Log::read(log)?).map_err(|error| format!("{}: {error}", log.display()))?;
     let path = output.map_or_else(|| beside(log), Path::to_owned);

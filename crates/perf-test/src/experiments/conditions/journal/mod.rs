@@ -44,8 +44,8 @@ impl Journal {
     /// Opens and locks the journal of this user; the new journal has no changes.
     ///
     /// # Errors
-    /// A sentence: another process changes the settings at present, settings of an earlier process could not be
-    /// restored, or the file cannot be written.
+    /// The reason, as a sentence: another process changes the settings at present, settings of an earlier process
+    /// could not be restored, or the file cannot be written.
     pub fn open(root: &Path) -> Result<Journal, String> {
         let path = path(root);
         if let Some(folder) = path.parent().filter(|folder| !folder.exists()) {
@@ -84,7 +84,7 @@ impl Journal {
     /// files that the kernel changes along with it.
     ///
     /// # Errors
-    /// A sentence: the file cannot be read or written, or the kernel does not take the value.
+    /// The reason, as a sentence: the file cannot be read or written, or the kernel does not take the value.
     pub fn write(&mut self, path: &str, value: &str, affected: &[String]) -> Result<(), String> {
         let before = self.root.line(path).ok_or_else(|| format!("/{path} cannot be read"))?;
         if before == value {
