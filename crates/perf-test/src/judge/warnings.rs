@@ -38,7 +38,7 @@ pub struct Warnings {
 pub struct Warned {
     /// The kind, for example `rate-not-held`.
     pub kind: String,
-    /// The runs with this kind of warning.
+    /// The number of runs with this kind of warning.
     pub runs: usize,
     /// The sentence of the first of these runs.
     pub sentence: String,

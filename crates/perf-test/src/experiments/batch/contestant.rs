@@ -31,7 +31,7 @@ pub struct Contestant {
     /// Whether the recommended settings of the middleware apply, and zero copy if the middleware can loan the message.
     is_best: bool,
     communicator: Communicator,
-    /// The middleware's description of itself, or the sentence that it gave none.
+    /// The middleware's description of itself, or the reason why there is none, as a sentence.
     description: Result<Description, String>,
     /// The settings that the user wrote.
     settings: Settings,
@@ -113,7 +113,7 @@ impl Contestant {
         Ok(contestant)
     }
 
-    /// Applies one of the spelling's parts, which colons separate.
+    /// Applies `part`, one of the parts of `spelling` that colons separate.
     fn add(&mut self, spelling: &str, part: &str) -> Result<(), String> {
         match (part, part.split_once('=')) {
             (BEST, _) => self.is_best = true,
@@ -169,7 +169,8 @@ impl Contestant {
         Ok(spec)
     }
 
-    /// The run of this contestant with exactly these options, without replacements, like a single run.
+    /// The run of this contestant with exactly these options, as for a single run: no option is replaced by another
+    /// one that the middleware offers.
     ///
     /// # Errors
     /// The reason, as a sentence: the middleware refuses the run, or does not describe itself.
@@ -211,8 +212,8 @@ impl Contestant {
 }
 
 impl Contestant {
-    /// The run with the best settings. If the middleware refuses them, the run has a note and all best settings but
-    /// one, or the defaults if the middleware refuses these combinations, too.
+    /// The run with the best settings. If the middleware refuses all of them together, the run has a note and all
+    /// best settings but one, or the defaults if the middleware refuses each of these combinations, too.
     fn with_best(&self, options: RunOptions, description: &Description) -> Result<RunSpec, String> {
         let resolve = |settings: &Settings| {
             let mut options = options.clone();

@@ -25,9 +25,9 @@ const NOISE_S: u32 = 1;
 pub(super) enum Earlier {
     /// There is no log, or it is not complete.
     None,
-    /// The same programs measured it since the present boot.
+    /// A log that the same programs wrote since the present boot.
     Same(Box<Summary>),
-    /// Other programs measured it, or it is of another boot; the text names the difference.
+    /// A log that other programs wrote, or that is of another boot; the text names the difference.
     OtherBuild(String),
 }
 
@@ -96,7 +96,7 @@ impl Folder {
     /// this topology.
     ///
     /// # Errors
-    /// The reason, as a sentence: the log has other conditions.
+    /// The reason, as a sentence: the log is of a run with other conditions.
     pub(super) fn earlier(&self, log: &Path, spec: &RunSpec, topology: Option<&Topology>) -> Result<Earlier, String> {
         let path = self.0.join(log);
         let Ok(log) = Log::read(&path) else { return Ok(Earlier::None) };
@@ -128,8 +128,8 @@ impl Folder {
         Ok(path)
     }
 
-    /// Writes the reason for a run without figures to its file. If the file cannot be written, only the console has
-    /// the reason.
+    /// Writes the reason for a run without figures to its file. If the file cannot be written, the reason appears
+    /// only on the console.
     pub(super) fn keep_shortfall(&self, log: &Path, shortfall: &Shortfall) {
         let _ = self.write_json(&log.with_extension(SHORTFALL_SUFFIX).to_string_lossy(), shortfall);
     }
@@ -161,7 +161,7 @@ fn refused(path: &Path, error: &io::Error) -> String {
 fn difference(before: &RunSpec, now: &RunSpec) -> Option<String> {
     let fields = |spec: &RunSpec| {
         let mut fields = conditions(spec);
-        // The command line of a daemon may name files that only its own run has.
+        // The command line of a daemon may name files that only its own run has, so it is not compared.
         ["started_daemons", "middleware_version"].iter().for_each(|name| _ = fields.remove(*name));
         fields
     };
@@ -174,7 +174,8 @@ fn difference(before: &RunSpec, now: &RunSpec) -> Option<String> {
     (!found.is_empty()).then(|| found.join("; "))
 }
 
-/// A text made fit for a file name: other characters become `_`, so not even `..` leads out of the folder.
+/// A text made fit for a file name: characters other than letters, digits, `-`, `=` and `.` become `_`, and a text of
+/// dots alone becomes `_`, too, so not even `..` leads out of the folder.
 #[must_use]
 pub fn file_name(text: &str) -> String {
     let is_plain =

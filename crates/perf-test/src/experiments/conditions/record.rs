@@ -1,8 +1,8 @@
 //! The record of a condition in a folder of results: `CONDITION/condition.json`, beside the
 //! logs `CONDITION/RUN-roundN.json`.
 //!
-//! The table is made from these files alone. So the command that measured and a later `merge` of several boots make
-//! the same table.
+//! The table is made from these files alone. So the command that measured and a later `merge` of the folders of
+//! several boots make the same table.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -40,7 +40,7 @@ pub struct Record {
 /// changes figures.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ConditionEntry {
-    /// The name of the condition, with the difference if several boots had a condition with this name.
+    /// The name of the condition. If several conditions have this name, the kernel, the boot or a number is added.
     pub name: String,
     /// The settings of the condition.
     pub settings: Condition,
@@ -55,7 +55,7 @@ pub struct ConditionEntry {
 pub struct Measured {
     /// The run.
     pub run: LabelledRun,
-    /// The condition and the state of the machine under it. The comparison sets its final name.
+    /// The condition and the state of the machine under it. The comparison sets the final name of the condition.
     pub condition: ConditionEntry,
     /// The index of the condition in its plan.
     pub position: usize,
@@ -168,7 +168,7 @@ pub fn read(folder: &Path, known: &mut BTreeSet<String>) -> Result<(Vec<Measured
     Ok((measured, gaps))
 }
 
-/// The measured rounds of a run under a condition, and the reason for the last missing round.
+/// The measured rounds of a run under a condition, and the reason why the last missing round, if any, has no figures.
 fn rounds(
     folder: &Path,
     record: &Record,

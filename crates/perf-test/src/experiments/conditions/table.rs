@@ -46,7 +46,7 @@ pub struct Cell {
     pub condition: String,
     /// The logs of the rounds.
     pub logs: Vec<PathBuf>,
-    /// The results of the run under the condition. Their contestant is the label of the run.
+    /// The results of the run under the condition. In place of a contestant they have the label of the run.
     pub results: RunResults,
 }
 

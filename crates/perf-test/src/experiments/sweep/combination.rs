@@ -1,4 +1,5 @@
-//! The combinations of a matrix. Each takes one choice from each axis.
+//! The combinations of a matrix. Each combination has one choice (one value) of each axis (an option with
+//! its values).
 
 use std::path::PathBuf;
 

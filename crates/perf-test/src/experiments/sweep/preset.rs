@@ -21,8 +21,8 @@ pub struct Preset {
     pub name: &'static str,
     /// The heading of the Markdown file.
     pub heading: &'static str,
-    /// The axes with the defaults of the preset, from the axes that the user gave. The error is a sentence about a
-    /// wrong value.
+    /// The axes with the defaults of the preset, from the axes that the user gave. The error is the reason why a
+    /// value is wrong, as a sentence.
     pub(super) axes: fn(&[Axis]) -> Result<Vec<Axis>, String>,
     /// The combinations that a contestant measures in place of one combination.
     pub(super) variants: fn(&Contestant, &RunOptions, Combination) -> Vec<Combination>,

@@ -37,7 +37,7 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Reads the logs of both sides, compares them, and answers `bounds`.
+    /// Reads the logs of both sides, compares them, and checks `bounds`.
     ///
     /// # Errors
     /// The reason, as a sentence: a log cannot be read, is of a run that was killed or failed, or is given twice; or

@@ -115,7 +115,8 @@ impl Requirement {
             Some(value) => {
                 let (holds, measured) = ((self.holds)(value, self.bound), shown(value, self.unit));
                 match self.source.why_uncertain(run) {
-                    // A requirement that is not met stays not met, even with few samples.
+                    // The reason not to trust the value counts only if the value meets the requirement: otherwise it
+                    // is not met anyway.
                     Some(why) if holds => (false, format!("{measured}, but {why}")),
                     _ => (holds, measured),
                 }

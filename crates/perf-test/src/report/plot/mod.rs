@@ -114,7 +114,8 @@ fn titles(log: &Log, series: &Series) -> [String; 2] {
             conditions.communicator
         ),
     };
-    // Left out for runs with executors: an executor waits in its own way, and a topology does not touch the payload.
+    // These conditions are left out for runs with executors: an executor waits in its own way, and a topology does
+    // not touch the payload.
     let ways =
         [format!("payload touched: {}", conditions.touch.name()), format!("readers wait: {}", conditions.wait.name())];
     let mut parts: Vec<String> = ways.into_iter().filter(|_| conditions.executor.is_none()).collect();

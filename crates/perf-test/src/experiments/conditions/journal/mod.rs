@@ -141,7 +141,8 @@ impl Journal {
         if !sentences.is_empty() {
             return Err(sentences.join("; "));
         }
-        // Undone lines are removed: if another program later set the same value, they would claim its change.
+        // Lines whose changes are undone are removed. Otherwise, if another program later sets the same value, the
+        // next start would undo the change of that program.
         let emptied = self.file.set_len(self.head_bytes).and_then(|()| self.file.seek(SeekFrom::End(0)));
         emptied.map(drop).map_err(|error| refused(&self.path, &error))
     }
@@ -173,8 +174,8 @@ impl Drop for Journal {
     }
 }
 
-/// Restores the settings that an earlier process has left changed. Returns sentences for the user; none if nothing
-/// was left.
+/// Restores the settings that an earlier process has left changed. Returns sentences for the user; no sentence if no
+/// setting was left changed.
 #[must_use]
 pub fn restore_left(root: &Path) -> Vec<String> {
     let mut said = restore_own(root);
