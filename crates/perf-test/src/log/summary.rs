@@ -88,7 +88,8 @@ pub struct Summary {
     pub warnings: Vec<Warning>,
     /// The verdict on each --require.
     pub requirements: Vec<Verdict>,
-    /// The kind of endpoints of which none finished; `None` if there is no such kind. Not in the log, like `hung`.
+    /// The kind of endpoints of which none finished; `None` if there is no such kind. The log has neither this field
+    /// nor `hung`.
     #[serde(skip)]
     pub exited: Option<&'static str>,
     /// Whether a part of the run hung: an endpoint did not finish in time and was given up, or a process ended its

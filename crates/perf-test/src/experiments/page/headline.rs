@@ -97,7 +97,7 @@ fn factor(ratio: &Ratio) -> String {
     format!("{median} × [{low}, {high}]")
 }
 
-/// The sentence on the ratios of one base; `None` if the base has no other contestant beside it.
+/// The sentence on the ratios of one base; `None` if the base is compared with no other contestant.
 fn sentence(mut ratios: Vec<&Ratio>) -> Option<String> {
     ratios.sort_by(|one, other| other.interval.median.total_cmp(&one.interval.median));
     let Ratio { case, base, .. } = ratios.first()?;

@@ -33,7 +33,7 @@ pub const SCHEMA: &str = "gantry.perf_test.results/1";
 pub struct Results {
     /// The lines of text.
     pub lines: Vec<String>,
-    /// The files that were written, for a command that lists them.
+    /// The files that were written, if the command lists them for the user.
     pub files: Vec<PathBuf>,
     /// The reason why the results are not complete, which sets the exit code; `None` if they are complete.
     pub failure: Option<String>,

@@ -14,7 +14,7 @@ use crate::{
 };
 use perf_worker::run_spec::RunSpec;
 
-/// The results of a kind of run, which is measured once in each round.
+/// The results of a kind of run (a contestant with its options), which is measured once in each round.
 #[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RunResults {

@@ -32,7 +32,7 @@ pub struct Figure {
     /// Whether the value of several runs together is the sum of their values; else it is the median.
     #[serde(skip)]
     is_sum: bool,
-    /// The source of the figure in the summary of a run.
+    /// The source of the figure's value in the summary of a run.
     #[serde(skip)]
     pub source: Source,
 }

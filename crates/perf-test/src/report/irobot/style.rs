@@ -45,7 +45,8 @@ impl Style {
         self.line(columns, columns.iter().map(name))
     }
 
-    /// A line of values. A value that is wider than its column is followed by a blank, so that two never merge.
+    /// A line of values. A value that is wider than its column is followed by a blank, so that two values
+    /// never merge.
     pub fn line(self, columns: &[Column], values: impl IntoIterator<Item = String>) -> String {
         if self.csv {
             return values.into_iter().collect::<Vec<String>>().join(",");

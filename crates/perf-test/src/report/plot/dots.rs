@@ -37,11 +37,11 @@ pub struct Dot {
     pub is_base: bool,
     /// The values of the contestant.
     pub values: Vec<f64>,
-    /// The reason why there are no values, as a word.
+    /// The reason why the contestant has no values, in one word.
     pub missing: Option<String>,
 }
 
-/// Draws panels below each other as SVG.
+/// Draws panels as one SVG, each below the previous one.
 ///
 /// # Errors
 /// The reason, as a sentence, if the panels cannot be drawn.
