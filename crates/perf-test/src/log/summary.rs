@@ -84,7 +84,7 @@ pub struct Summary {
     pub calibration_before: Calibration,
     /// The costs of the machine after the run.
     pub calibration_after: Calibration,
-    /// The reasons not to trust the run without a second look.
+    /// The warnings of the run: the reasons to check its results before they are trusted.
     pub warnings: Vec<Warning>,
     /// The verdict on each --require.
     pub requirements: Vec<Verdict>,

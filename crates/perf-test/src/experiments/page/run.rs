@@ -30,7 +30,7 @@ pub struct Run {
     pub cells: Cells,
     /// The latencies of each second, ns, with the end of the second, counted from the start in s.
     pub seconds: Vec<(f64, [Option<f64>; LATENCIES.len()])>,
-    /// The reasons not to trust the run without a second look.
+    /// The warnings of the run: the reasons to check its results before they are trusted.
     pub warnings: Vec<Warning>,
 }
 

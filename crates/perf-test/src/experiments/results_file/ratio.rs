@@ -186,8 +186,8 @@ fn notes(ratios: &[Ratio]) -> Vec<String> {
 /// A sentence with the number of ratios that chance alone would show as different; `None` if fewer than two ratios
 /// have an interval with a confidence of at least [`CONFIDENCE`].
 ///
-/// `compare logs` has few figures and corrects for their number. The same correction here would leave no finding in
-/// the usual six rounds, so the sentence instead gives the number of wrong findings to expect.
+/// `compare logs` has few figures and corrects for their number. The same correction here would leave no ratio with a
+/// finding after the usual six rounds, so the sentence instead gives the number of wrong findings to expect.
 fn of_number(ratios: &[Ratio]) -> Option<String> {
     let with_finding = || ratios.iter().filter(|ratio| ratio.interval.confidence >= CONFIDENCE);
     let (count, by_chance) = (with_finding().count(), with_finding().map(|ratio| 1.0 - ratio.interval.confidence));

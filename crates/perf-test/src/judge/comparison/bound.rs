@@ -1,4 +1,4 @@
-//! A bound on the regression of a figure (`--fail-above 'p50=10%'`), so that a comparison gates a CI job.
+//! A bound on the regression of a figure (`--fail-above 'p50=10%'`), so that a comparison can fail a CI job.
 //!
 //! Invariant: a bound that these runs could never exceed, or a bound on a figure that they do not have, is an error. So
 //! a job cannot pass by measuring too little.

@@ -1,4 +1,4 @@
-//! Requirements for a run (`--require 'p99<500us'`). They let a run gate a CI job.
+//! Requirements for a run (`--require 'p99<500us'`). With them, a run can fail a CI job.
 //!
 //! Invariant: a requirement on a value that is not known, or that rests on too few samples, is not met. So a run cannot
 //! pass by measuring too little.
