@@ -36,9 +36,9 @@ pub struct Warnings {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Warned {
-    /// The kind, as `rate-not-held`.
+    /// The kind, for example `rate-not-held`.
     pub kind: String,
-    /// The runs with this kind of warning.
+    /// The number of runs with this kind of warning.
     pub runs: usize,
     /// The sentence of the first of these runs.
     pub sentence: String,

@@ -12,7 +12,7 @@ pub type ExternalInfo = BTreeMap<String, String>;
 /// The texts in the environment.
 ///
 /// # Errors
-/// A sentence, if the variable is not a JSON object of texts.
+/// The reason, as a sentence, if the variable is not a JSON object of texts.
 pub fn from_environment() -> Result<ExternalInfo, String> {
     std::env::var_os(VARIABLE)
         .filter(|text| !text.is_empty())

@@ -73,7 +73,7 @@ mod tests {
             (worker.footprint, worker.instrument_bytes) = (Some(footprint), Some(10 << 10));
         }
         run.daemons[0].footprint = Some(footprint);
-        // 130 KiB of each worker, their files once, and a daemon with its own files.
+        // The sum has 130 KiB of each worker, the workers' files once, and a daemon with its own files.
         let found = run.memory();
         assert_eq!((found.pss_kib, found.instrument_kib), (2.0 * 130.0 + 14.0 + 137.0 - 20.0, 20.0));
         run.daemons[0].footprint = None;

@@ -2,8 +2,8 @@
 //!
 //! `docs/internals/perf_test-log-2.schema.json` is generated from the types of this module: a test compares both, and
 //! the comments on the types are the descriptions in the schema. Invariant: the document is complete at every moment
-//! (see `document`); a killed run leaves a document without `summary`. `docs/internals/releasing.md` says when the
-//! version in [`SCHEMA`] is raised.
+//! (see `document`); a killed run leaves a document without `summary`. `docs/internals/releasing.md` has the rule
+//! when the version in [`SCHEMA`] is raised.
 
 mod build;
 mod chain;
@@ -91,7 +91,7 @@ impl Log {
     /// Reads a log.
     ///
     /// # Errors
-    /// A sentence, if the file cannot be read or is no log of this version.
+    /// The reason, as a sentence, if the file cannot be read or is no log of this version.
     pub fn read(path: &Path) -> Result<Log, String> {
         Log::read_as(path, &path.display().to_string())
     }

@@ -174,7 +174,7 @@ pub struct UsedEntry {
     pub user_ns: i64,
     /// CPU time in the kernel, ns.
     pub system_ns: i64,
-    /// Context switches of a thread that waited.
+    /// Context switches in which a thread gave up its CPU to wait.
     pub voluntary_switches: i64,
     /// Context switches that were forced.
     pub involuntary_switches: i64,

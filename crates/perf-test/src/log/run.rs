@@ -12,7 +12,7 @@ use perf_worker::run_spec::RunSpec;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RunEntry {
-    /// The number of the run, 16 hexadecimal digits.
+    /// The identifier of the run, a number of 16 hexadecimal digits.
     pub id: String,
     /// The program that measured.
     pub program: String,

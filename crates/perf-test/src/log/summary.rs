@@ -84,11 +84,12 @@ pub struct Summary {
     pub calibration_before: Calibration,
     /// The costs of the machine after the run.
     pub calibration_after: Calibration,
-    /// The reasons not to trust the run without a second look.
+    /// The warnings of the run: the reasons to check its results before they are trusted.
     pub warnings: Vec<Warning>,
     /// The verdict on each --require.
     pub requirements: Vec<Verdict>,
-    /// The kind of endpoints of which none finished; `None` if there is no such kind. Not in the log, like `hung`.
+    /// The kind of endpoints of which none finished; `None` if there is no such kind. The log has neither this field
+    /// nor `hung`.
     #[serde(skip)]
     pub exited: Option<&'static str>,
     /// Whether a part of the run hung: an endpoint did not finish in time and was given up, or a process ended its
@@ -137,7 +138,7 @@ impl Summary {
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct NodeAndTopic {
-    /// The full name of the endpoint's node, as `/namespace/name`.
+    /// The full name of the endpoint's node, for example `/namespace/name`.
     pub node: String,
     /// The full name of the endpoint's topic in the files.
     pub topic: String,

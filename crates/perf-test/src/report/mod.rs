@@ -116,7 +116,8 @@ impl Reports {
         })
     }
 
-    /// The time at which [`sample`](Self::sample) reads next; `None` if the rows have CPU and memory.
+    /// The time of the next reading of CPU and memory by [`sample`](Self::sample); `None` if the rows have
+    /// CPU and memory.
     #[must_use]
     pub fn next_sample_ns(&self) -> Option<i64> {
         self.irobot.as_ref()?.next_sample_ns()

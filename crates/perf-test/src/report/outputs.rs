@@ -10,7 +10,7 @@ pub const FULL_LOG_SUFFIX: &str = "full.json";
 /// The version of performance_test whose tables are drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Tables {
-    /// With the publishers' loop reserve, which shows whether they keep their schedule.
+    /// The tables have the publishers' loop reserve, which shows whether they keep their schedule.
     #[default]
     #[value(name = "1.x")]
     V1,

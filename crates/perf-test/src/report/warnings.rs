@@ -142,7 +142,8 @@ impl Summary {
             "They are in no latency figure: the clock differs between cores, or the stamps come from another host",
         ));
         let n = self.total.latency.n;
-        // Nearly every run has too few samples for p99.99; the table marks such percentiles.
+        // Only p99 is checked, because nearly every run has too few samples for p99.99; the table marks
+        // such percentiles.
         let (percentile, needed) = (EXPECTED_PERCENTILE, samples_needed(EXPECTED_PERCENTILE));
         warnings.extend(Warning::when(
             n > 0 && !has_tail_samples(n, EXPECTED_PERCENTILE),

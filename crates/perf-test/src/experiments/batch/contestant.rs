@@ -31,7 +31,7 @@ pub struct Contestant {
     /// Whether the recommended settings of the middleware apply, and zero copy if the middleware can loan the message.
     is_best: bool,
     communicator: Communicator,
-    /// The middleware's description of itself, or the sentence that it gave none.
+    /// The middleware's description of itself, or the reason why there is none, as a sentence.
     description: Result<Description, String>,
     /// The settings that the user wrote.
     settings: Settings,
@@ -43,7 +43,7 @@ pub struct Contestant {
 /// default settings and, if its best settings differ from them, also with its best settings.
 ///
 /// # Errors
-/// A sentence: a name or a setting is unknown, or the list has a contestant twice.
+/// The reason, as a sentence: a name or a setting is unknown, or the list has a contestant twice.
 pub fn contestants(list: &str) -> Result<Vec<Contestant>, String> {
     let mut found: Vec<Contestant> = Vec::new();
     for spelling in list.split(',').map(str::trim).filter(|spelling| !spelling.is_empty()) {
@@ -113,7 +113,7 @@ impl Contestant {
         Ok(contestant)
     }
 
-    /// Applies one of the spelling's parts, which colons separate.
+    /// Applies `part`, one of the parts of `spelling` that colons separate.
     fn add(&mut self, spelling: &str, part: &str) -> Result<(), String> {
         match (part, part.split_once('=')) {
             (BEST, _) => self.is_best = true,
@@ -156,7 +156,7 @@ impl Contestant {
     /// each replacement.
     ///
     /// # Errors
-    /// A sentence: the middleware refuses the run, or does not describe itself.
+    /// The reason, as a sentence: the middleware refuses the run, or does not describe itself.
     pub fn spec(&self, shared: &RunOptions) -> Result<RunSpec, String> {
         let mut spec = self.resolve(shared, fit)?;
         let (asked, wait) = (asked_wait(shared).name(), wait_of(&spec));
@@ -169,10 +169,11 @@ impl Contestant {
         Ok(spec)
     }
 
-    /// The run of this contestant with exactly these options, without replacements, like a single run.
+    /// The run of this contestant with exactly these options, as for a single run: no option is replaced by another
+    /// one that the middleware offers.
     ///
     /// # Errors
-    /// A sentence: the middleware refuses the run, or does not describe itself.
+    /// The reason, as a sentence: the middleware refuses the run, or does not describe itself.
     pub fn exact_spec(&self, options: &RunOptions) -> Result<RunSpec, String> {
         self.resolve(options, |_, _| ())
     }
@@ -211,8 +212,8 @@ impl Contestant {
 }
 
 impl Contestant {
-    /// The run with the best settings. If the middleware refuses them, the run has a note and all best settings but
-    /// one, or the defaults if the middleware refuses these combinations, too.
+    /// The run with the best settings. If the middleware refuses all of them together, the run has a note and all
+    /// best settings but one, or the defaults if the middleware refuses each of these combinations, too.
     fn with_best(&self, options: RunOptions, description: &Description) -> Result<RunSpec, String> {
         let resolve = |settings: &Settings| {
             let mut options = options.clone();
@@ -281,7 +282,7 @@ fn asked_wait(options: &RunOptions) -> Wait {
     options.measuring.wait.or(options.legacy.no_waitset.then_some(Wait::Spin)).unwrap_or_default()
 }
 
-/// The wait strategy of a run's subscriptions, as `block` or `adaptive (push)`.
+/// The wait strategy of a run's subscriptions, for example `block` or `adaptive (push)`.
 #[must_use]
 pub fn wait_of(spec: &RunSpec) -> String {
     let push = if spec.capabilities.delivery == DeliveryKind::Push { " (push)" } else { "" };

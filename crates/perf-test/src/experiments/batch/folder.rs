@@ -25,9 +25,9 @@ const NOISE_S: u32 = 1;
 pub(super) enum Earlier {
     /// There is no log, or it is not complete.
     None,
-    /// The same programs measured it since the present boot.
+    /// A log that the same programs wrote since the present boot.
     Same(Box<Summary>),
-    /// Other programs measured it, or it is of another boot; the text names the difference.
+    /// A log that other programs wrote, or that is of another boot; the text names the difference.
     OtherBuild(String),
 }
 
@@ -39,7 +39,7 @@ impl Folder {
     /// Makes the folder if it does not exist.
     ///
     /// # Errors
-    /// A sentence: the path is not a folder, or the folder cannot be made.
+    /// The reason, as a sentence: the path is not a folder, or the folder cannot be made.
     pub fn open(path: PathBuf) -> Result<Folder, String> {
         if path.exists() && !path.is_dir() {
             return Err(format!(
@@ -55,7 +55,7 @@ impl Folder {
     /// to `commands.txt`.
     ///
     /// # Errors
-    /// A sentence: a file cannot be written.
+    /// The reason, as a sentence: a file cannot be written.
     pub fn describe(&self) -> Result<(), String> {
         let found = System::read(&system::root_folder());
         let advice = system::advice::advice(&found);
@@ -76,7 +76,7 @@ impl Folder {
     /// Writes a text into the file `name`. The file's folder is made if it does not exist.
     ///
     /// # Errors
-    /// A sentence: the file cannot be written.
+    /// The reason, as a sentence: the file cannot be written.
     pub fn write(&self, name: &str, text: &str) -> Result<PathBuf, String> {
         let path = self.make_room_for(name.as_ref())?;
         fs::write(&path, text).map_err(|error| refused(&path, &error))?;
@@ -86,7 +86,7 @@ impl Folder {
     /// Writes a value as JSON into the file `name`.
     ///
     /// # Errors
-    /// A sentence: the file cannot be written.
+    /// The reason, as a sentence: the file cannot be written.
     pub fn write_json(&self, name: &str, value: &impl serde::Serialize) -> Result<PathBuf, String> {
         let text = serde_json::to_string_pretty(value).map_err(|error| format!("cannot write {name}: {error}"))?;
         self.write(name, &(text + "\n"))
@@ -96,7 +96,7 @@ impl Folder {
     /// this topology.
     ///
     /// # Errors
-    /// A sentence: the log has other conditions.
+    /// The reason, as a sentence: the log is of a run with other conditions.
     pub(super) fn earlier(&self, log: &Path, spec: &RunSpec, topology: Option<&Topology>) -> Result<Earlier, String> {
         let path = self.0.join(log);
         let Ok(log) = Log::read(&path) else { return Ok(Earlier::None) };
@@ -128,8 +128,8 @@ impl Folder {
         Ok(path)
     }
 
-    /// Writes the reason for a run without figures to its file. If the file cannot be written, only the console has
-    /// the reason.
+    /// Writes the reason for a run without figures to its file. If the file cannot be written, the reason appears
+    /// only on the console.
     pub(super) fn keep_shortfall(&self, log: &Path, shortfall: &Shortfall) {
         let _ = self.write_json(&log.with_extension(SHORTFALL_SUFFIX).to_string_lossy(), shortfall);
     }
@@ -143,7 +143,7 @@ impl Folder {
 /// The paths in a folder, ordered by name.
 ///
 /// # Errors
-/// A sentence: the folder cannot be read.
+/// The reason, as a sentence: the folder cannot be read.
 pub fn paths_in(folder: &Path) -> Result<Vec<PathBuf>, String> {
     let paths = fs::read_dir(folder).and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect());
     let mut paths: Vec<PathBuf> =
@@ -156,12 +156,12 @@ fn refused(path: &Path, error: &io::Error) -> String {
     format!("cannot write {}: {error}. Give --results a folder that is writable", path.display())
 }
 
-/// The differences between the conditions of two runs, as `rate_hz 100 there, 200 now`. The version of the
+/// The differences between the conditions of two runs, for example `rate_hz 100 there, 200 now`. The version of the
 /// middleware is left out: it is compared with the programs.
 fn difference(before: &RunSpec, now: &RunSpec) -> Option<String> {
     let fields = |spec: &RunSpec| {
         let mut fields = conditions(spec);
-        // The command line of a daemon may name files that only its own run has.
+        // The command line of a daemon may name files that only its own run has, so it is not compared.
         ["started_daemons", "middleware_version"].iter().for_each(|name| _ = fields.remove(*name));
         fields
     };
@@ -174,7 +174,8 @@ fn difference(before: &RunSpec, now: &RunSpec) -> Option<String> {
     (!found.is_empty()).then(|| found.join("; "))
 }
 
-/// A text made fit for a file name: other characters become `_`, so not even `..` leads out of the folder.
+/// A text made fit for a file name: characters other than letters, digits, `-`, `=` and `.` become `_`, and a text of
+/// dots alone becomes `_`, too, so not even `..` leads out of the folder.
 #[must_use]
 pub fn file_name(text: &str) -> String {
     let is_plain =

@@ -45,12 +45,12 @@ pub use shortfall::{Shortfall, ShortfallKind};
 /// that hangs costs a minute each time.
 const MOST_FAILURES: usize = 2;
 
-/// A run of a batch; if the batch has rounds, a run of each round.
+/// A run of a batch; if the batch has rounds, the run is done once in each round.
 #[derive(Clone, Debug)]
 pub struct PlannedRun {
-    /// The contestant as the user wrote it, as `zenoh:best`.
+    /// The contestant as the user wrote it, for example `zenoh:best`.
     pub contestant: String,
-    /// The description of the run in the progress, as `zenoh:best 4MB, round 2`.
+    /// The description of the run in the progress, for example `zenoh:best 4MB, round 2`.
     pub title: String,
     /// The path of the log (`….json`), relative to the folder of results. If the run is repeated in rounds, the
     /// path lacks the round and the suffix.
@@ -200,7 +200,7 @@ impl Batch {
     fn run(&self, run: &PlannedRun) -> Outcome {
         let measured = run.spec.clone().map_err(Failure::Usage).and_then(|spec| self.measure(run, &spec));
         let (kind, sentence) = match measured {
-            // The log says that the user stopped this run, which is the last one.
+            // The user stopped this run, as its summary shows; it is the last run of the batch.
             Ok(summary) if summary.stopped_early && self.interrupt.is_requested() => return Outcome::NotDone,
             Err(_) if self.interrupt.is_requested() => return Outcome::NotDone,
             Ok(summary) => match problem(&summary) {
@@ -242,7 +242,8 @@ impl Batch {
     }
 }
 
-/// The shortfall of a run that is skipped, because the last runs with the same conditions all failed.
+/// The shortfall (the reason for missing figures) of a run that is skipped, because the last runs with the same
+/// conditions all failed.
 fn repeated_failure(run: &PlannedRun, runs: &[PlannedRun], outcomes: &[Outcome]) -> Option<Shortfall> {
     let earlier = runs.iter().zip(outcomes).rev().filter(|(other, _)| is_same(run, other));
     let failures: Vec<&Shortfall> = earlier.map_while(|(_, outcome)| outcome.shortfall()).take(MOST_FAILURES).collect();

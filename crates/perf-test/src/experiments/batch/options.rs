@@ -18,7 +18,7 @@ pub fn value<'a>(options: &'a Options, option: &str) -> Option<&'a str> {
 /// Refuses the options of a single run that a batch cannot apply. `command` is the name of the command, for the error.
 ///
 /// # Errors
-/// A sentence with the option to give instead.
+/// The reason, as a sentence with the option that the user should give instead.
 pub fn refuse(run: &RunOptions, command: &str) -> Result<(), String> {
     let output = &run.output;
     let logs = [&output.logfile, &output.csv_logfile, &output.json_logfile, &output.full_logfile];

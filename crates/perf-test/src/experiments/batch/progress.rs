@@ -7,7 +7,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use super::Shortfall;
 use crate::report::terminal::progress::duration;
 
-/// The assumed time of a run besides its length, before any run is measured: for start, matching, calibration and end.
+/// The time that a run is assumed to take in addition to its length, until one run is measured: for start, matching,
+/// calibration and end.
 const FIRST_GUESS: Duration = Duration::from_secs(2);
 
 /// The progress.
@@ -15,7 +16,7 @@ const FIRST_GUESS: Duration = Duration::from_secs(2);
 pub struct Progress {
     /// The length of each run, from the first message to the last; `None` if the run is refused or skipped.
     lengths: Vec<Option<Duration>>,
-    /// The total time of the measured runs besides their lengths, and the number of these runs.
+    /// The total time that the measured runs took in addition to their lengths, and the number of these runs.
     overhead: (Duration, u32),
     is_terminal: bool,
 }
@@ -49,7 +50,7 @@ impl Progress {
         self.say(&format!("run {n} of {of}: {title}: not tried, the last runs of its kind {kind}: {sentence}"), true);
     }
 
-    /// Leaves a later run, which will not be done, out of the remaining time.
+    /// Leaves run `index`, which will not be done, out of the remaining time.
     pub fn drop(&mut self, index: usize) {
         self.lengths.get_mut(index).into_iter().for_each(|length| *length = None);
     }

@@ -33,9 +33,9 @@ impl fmt::Display for ShortfallKind {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Shortfall {
-    /// The contestant as the user wrote it, as `zenoh:best`.
+    /// The contestant as the user wrote it, for example `zenoh:best`.
     pub contestant: String,
-    /// The description of the run in the progress, as `zenoh:best 4MB, round 2`.
+    /// The description of the run in the progress, for example `zenoh:best 4MB, round 2`.
     pub title: String,
     /// The name of the run's log, which may be incomplete or not exist.
     pub log: String,

@@ -7,14 +7,15 @@ use crate::{
     measure::interval::{CONFIDENCE, Interval},
 };
 
-/// The best condition of one run in one figure.
+/// The condition under which one run has the best value of one figure.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Best {
     /// The figure.
     pub metric: &'static str,
     /// The condition with the lowest median; null if fewer than two conditions have the figure.
     pub condition: Option<String>,
-    /// The conditions whose intervals overlap with the interval of the best one: no difference from it is shown.
+    /// The conditions whose intervals overlap with the interval of the best one, so no difference between them and
+    /// the best one is shown.
     pub ties: Vec<String>,
     /// Whether all intervals have the confidence that a verdict needs.
     pub is_confident: bool,

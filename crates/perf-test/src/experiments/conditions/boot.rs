@@ -2,8 +2,9 @@
 //! and the kernel itself.
 //!
 //! The boot is only compared with the condition, never changed. A kernel parameter that any condition of the plan
-//! names counts for all conditions: a condition that names it needs a boot with the same value, and a condition
-//! that does not name it needs a boot without it. Otherwise `baseline` would be measured under `idle=poll`, too.
+//! names counts for all conditions: a condition that names it needs a boot with the same value, and a condition that
+//! does not name it needs a boot without it. Otherwise the condition `baseline`, which has no settings, would be
+//! measured under `idle=poll`, too.
 
 use super::plan::Condition;
 use crate::common::distinct;
@@ -12,7 +13,7 @@ use crate::system::{
     root::{cpu_list, list_text},
 };
 
-/// Parameters whose values are lists of CPUs, which may follow flags.
+/// Kernel parameters whose values are lists of CPUs; flags may stand before the list.
 const OF_CPUS: [&str; 4] = ["isolcpus", "nohz_full", "rcu_nocbs", "irqaffinity"];
 /// Frequency drivers, each with the kernel parameter that chooses it on a CPU that supports it.
 const DRIVERS: [(&str, &str); 6] = [

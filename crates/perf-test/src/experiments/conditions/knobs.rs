@@ -34,7 +34,7 @@ const GROUP: &str = "perf_test";
 /// lacks a setting.
 ///
 /// # Errors
-/// A sentence: a value is not valid on this machine, or this user may not change the setting.
+/// The reason, as a sentence: a value is not valid on this machine, or this user may not change the setting.
 pub fn check(condition: &Condition, root: &Root) -> Result<Option<String>, String> {
     let name = &condition.name;
     let wrong = |why: String| format!("condition {name}: {why}");
@@ -148,7 +148,7 @@ impl Machine {
     /// Restores the settings of the present condition, if any, and applies `condition` to the machine and this thread.
     ///
     /// # Errors
-    /// A sentence: a setting cannot be changed or restored. Afterwards no condition holds.
+    /// The reason, as a sentence: a setting cannot be changed or restored. Afterwards no condition holds.
     pub fn change_to(&mut self, condition: &Condition) -> Result<(), String> {
         if self.condition.as_ref() == Some(condition) {
             return Ok(());
@@ -191,7 +191,8 @@ impl Machine {
     /// Restores the settings.
     ///
     /// # Errors
-    /// A sentence: a setting could not be restored. The journal keeps it, and the next start tries again.
+    /// The reason, as a sentence: a setting could not be restored. The journal keeps it, and the next start
+    /// tries again.
     pub fn restore(&mut self) -> Result<(), String> {
         self.condition = None;
         self.awake = None;

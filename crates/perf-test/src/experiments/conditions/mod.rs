@@ -5,7 +5,7 @@
 //! folders of logs ─► record ─► setup, best, table ─► text, CSV, JSON
 //! ```
 //! A condition holds during its runs of one round. Every second round takes the conditions in the reverse order, so
-//! that a slow change of the machine concerns all conditions. `merge` measures nothing and only compares.
+//! that a slow change of the machine concerns all conditions. The command `merge` measures nothing and only compares.
 
 mod best;
 mod boot;

@@ -1,8 +1,8 @@
 //! The record of a condition in a folder of results: `CONDITION/condition.json`, beside the
 //! logs `CONDITION/RUN-roundN.json`.
 //!
-//! The table is made from these files alone. So the command that measured and a later `merge` of several boots make
-//! the same table.
+//! The table is made from these files alone. So the command that measured and a later `merge` of the folders of
+//! several boots make the same table.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -40,7 +40,7 @@ pub struct Record {
 /// changes figures.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ConditionEntry {
-    /// The name of the condition, with the difference if several boots had a condition with this name.
+    /// The name of the condition. If several conditions have this name, the kernel, the boot or a number is added.
     pub name: String,
     /// The settings of the condition.
     pub settings: Condition,
@@ -55,7 +55,7 @@ pub struct ConditionEntry {
 pub struct Measured {
     /// The run.
     pub run: LabelledRun,
-    /// The condition and the state of the machine under it. The comparison sets its final name.
+    /// The condition and the state of the machine under it. The comparison sets the final name of the condition.
     pub condition: ConditionEntry,
     /// The index of the condition in its plan.
     pub position: usize,
@@ -97,7 +97,8 @@ impl Record {
     /// earlier record stays, so that one folder collects the runs of several boots.
     ///
     /// # Errors
-    /// A sentence: the folder has runs of a condition with this name and other settings, or it cannot be written.
+    /// The reason, as a sentence: the folder has runs of a condition with this name and other settings, or
+    /// it cannot be written.
     pub fn write(&self, folder: &Folder, again: bool) -> Result<(), String> {
         let path = folder.path().join(self.condition.folder());
         if let Some(earlier) = Record::read(&path)?.filter(|earlier| earlier.skipped.is_none()) {
@@ -141,7 +142,7 @@ impl Record {
 /// the ids of the runs in other folders, so that a run that lies in several folders counts once.
 ///
 /// # Errors
-/// A sentence: the folder has no conditions, or a file is damaged.
+/// The reason, as a sentence: the folder has no conditions, or a file is damaged.
 pub fn read(folder: &Path, known: &mut BTreeSet<String>) -> Result<(Vec<Measured>, Vec<Gap>), String> {
     let (mut measured, mut gaps, mut count) = (Vec::new(), Vec::new(), 0);
     for place in paths_in(folder)? {
@@ -167,7 +168,7 @@ pub fn read(folder: &Path, known: &mut BTreeSet<String>) -> Result<(Vec<Measured
     Ok((measured, gaps))
 }
 
-/// The measured rounds of a run under a condition, and the reason for the last missing round.
+/// The measured rounds of a run under a condition, and the reason why the last missing round, if any, has no figures.
 fn rounds(
     folder: &Path,
     record: &Record,

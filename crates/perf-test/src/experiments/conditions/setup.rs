@@ -37,7 +37,7 @@ pub struct Setup {
 const UNKNOWN: &str = "-";
 
 impl Setup {
-    /// The names of the columns between the machine and the command line.
+    /// The names of the columns that [`Setup::columns`] fills: all except the machine and the command line.
     pub const COLUMNS: [&str; 7] = ["kernel", "driver", "governor", "frequency", "idle", "isolation", "scheduling"];
 
     /// The state of the machine that a run under this condition has recorded.

@@ -46,7 +46,7 @@ pub struct Cell {
     pub condition: String,
     /// The logs of the rounds.
     pub logs: Vec<PathBuf>,
-    /// The results of the run under the condition. Their contestant is the label of the run.
+    /// The results of the run under the condition. In place of a contestant they have the label of the run.
     pub results: RunResults,
 }
 
@@ -54,7 +54,7 @@ impl Comparison {
     /// Compares measured rounds, which may come from several folders.
     ///
     /// # Errors
-    /// A sentence: two runs with one label have different arguments.
+    /// The reason, as a sentence: two runs with one label have different arguments.
     pub fn new(mut measured: Vec<Measured>, mut gaps: Vec<Gap>) -> Result<Comparison, String> {
         measured.sort_by_key(|one| one.position);
         gaps.sort_by_key(|gap| gap.position);

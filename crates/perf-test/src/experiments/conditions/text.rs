@@ -137,7 +137,7 @@ impl Comparison {
 }
 
 impl Gap {
-    /// A sentence: the run or the condition without figures, and the reason.
+    /// The gap as a sentence: the run or the condition without figures, and the reason.
     #[must_use]
     pub fn sentence(&self) -> String {
         match &self.label {

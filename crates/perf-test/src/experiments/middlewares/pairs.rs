@@ -1,8 +1,9 @@
 //! The pairs of contestants whose ratios are shown.
 //!
-//! The base is Gantry, or the first middleware if Gantry is not measured. A baseline is the base only if all
-//! contestants are baselines. A contestant with defaults is compared with the base's defaults, and its `best` form
-//! with the base's `best` form. A contestant with only one form is compared with both forms of the base.
+//! The base is Gantry, or the first middleware if Gantry is not measured. A baseline (a contestant that is no
+//! middleware, such as `memcpy`) is the base only if all contestants are baselines. A contestant with defaults is
+//! compared with the base's defaults, and its `best` form with the base's `best` form. A contestant with only one
+//! form is compared with both forms of the base.
 
 use super::CaseResults;
 use crate::{

@@ -1,4 +1,4 @@
-//! The experiment and the contestant of a log, which its path in the folder of results shows.
+//! The experiment and the contestant of a log, taken from the path of the log in the folder of results.
 
 use std::collections::BTreeSet;
 use std::path::Path;

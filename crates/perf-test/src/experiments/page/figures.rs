@@ -19,7 +19,7 @@ pub fn latencies(of: &Distribution) -> [Option<f64>; LATENCIES.len()] {
     [of.p50_ns.map(|ns| ns as f64), of.p99_ns.map(|ns| ns as f64), of.p99_9_ns.map(|ns| ns as f64), of.max_ns]
 }
 
-/// The name of a figure as the beginning of a title.
+/// The name of a figure with an upper-case first letter, for a title.
 pub fn title(figure: &Figure) -> String {
     let mut letters = figure.name.chars();
     letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()

@@ -34,8 +34,7 @@ pub struct Folder {
     pub ratios: Vec<(String, Vec<Ratio>)>,
     /// The tables of each file of results, with the name of the file and the command that wrote it.
     pub tables: Vec<(String, String, Vec<Table>)>,
-    /// The machines, as an `environment.json` describes each; a machine without such a file as its first log
-    /// describes it.
+    /// The machines. Each has the description in its `environment.json` or, without such a file, in its first log.
     pub machines: Vec<System>,
     /// The experiments.
     pub experiments: Experiments,
@@ -53,7 +52,7 @@ impl Folder {
     /// Reads all JSON files in the folder and its subfolders at any depth. Symbolic links to folders are not followed.
     ///
     /// # Errors
-    /// A sentence: a folder cannot be read, or there is no log and no run without figures.
+    /// The reason, as a sentence: a folder cannot be read, or there is no log and no run without figures.
     pub fn read(path: &Path) -> Result<Folder, String> {
         let mut files = Vec::new();
         json_files(path, &mut files)?;
@@ -110,7 +109,7 @@ impl Folder {
     }
 }
 
-/// The machines whose short descriptions differ, one of each. An `environment.json` takes precedence over a log.
+/// The machines, one for each short description. An `environment.json` takes precedence over a log.
 fn machines<'a>(described: Vec<System>, runs: impl Iterator<Item = &'a Run>) -> Vec<System> {
     let mut machines: BTreeMap<String, System> = BTreeMap::new();
     for machine in described.into_iter().chain(runs.filter_map(|run| run.machine.clone())) {

@@ -34,12 +34,12 @@ impl<'a> Group<'a> {
         Group { settings, series: 0, cells, runs }
     }
 
-    /// The runs of the group that measured: they have no fault.
+    /// The runs of the group without a fault.
     pub fn good(&self) -> impl Iterator<Item = &'a Run> {
         self.runs.iter().copied().filter(|run| run.fault.is_none())
     }
 
-    /// The median of a figure over the runs that measured, with its interval.
+    /// The median of a figure over the runs without a fault, with its interval.
     pub fn interval(&self, figure: &Figure) -> Option<Interval> {
         figure.interval(self.good().map(|run| &run.values))
     }

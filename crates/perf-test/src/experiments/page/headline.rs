@@ -1,8 +1,8 @@
 //! The sentences at the top of the page: each says how much faster a contestant is than the others, with intervals.
 //!
 //! The ratios in a file of results are paired by rounds, and the page's tables show the same ratios. For an
-//! experiment without such a file, two groups are compared, whose runs are not paired. Baselines are not
-//! middlewares, so no sentence names them.
+//! experiment without such a file, two groups are compared, whose runs are not paired. Baselines such as `memcpy` are
+//! not middlewares, so no sentence names them.
 
 use super::folder::Folder;
 use super::group::{Group, Groups};
@@ -97,7 +97,7 @@ fn factor(ratio: &Ratio) -> String {
     format!("{median} × [{low}, {high}]")
 }
 
-/// The sentence on the ratios of one base; `None` if the base has no other contestant beside it.
+/// The sentence on the ratios of one base; `None` if the base is compared with no other contestant.
 fn sentence(mut ratios: Vec<&Ratio>) -> Option<String> {
     ratios.sort_by(|one, other| other.interval.median.total_cmp(&one.interval.median));
     let Ratio { case, base, .. } = ratios.first()?;

@@ -34,7 +34,7 @@ const PAGE: &str = "report.html";
 /// into the file `markdown`, if it is given. Returns the names of the written files.
 ///
 /// # Errors
-/// A sentence: the folder cannot be read or has no log, or a file cannot be written.
+/// The reason, as a sentence: the folder cannot be read or has no log, or a file cannot be written.
 pub fn report(folder: &Path, page: Option<&Path>, markdown: Option<&Path>) -> Result<Vec<PathBuf>, String> {
     let found = Folder::read(folder)?;
     let groups = Groups::new(&found.runs);

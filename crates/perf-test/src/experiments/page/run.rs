@@ -13,8 +13,8 @@ pub struct Run {
     pub file: String,
     /// The experiment that the run belongs to; empty if the folder has no experiments.
     pub experiment: String,
-    /// The form of the contestant, as `best`; `None` for a middleware with its defaults, or if the path of the log
-    /// has no form.
+    /// The form of the contestant, for example `best`; `None` for a middleware with its defaults, or if the path of
+    /// the log has no form.
     pub form: Option<String>,
     /// The description of the run in its log.
     pub entry: RunEntry,
@@ -30,7 +30,7 @@ pub struct Run {
     pub cells: Cells,
     /// The latencies of each second, ns, with the end of the second, counted from the start in s.
     pub seconds: Vec<(f64, [Option<f64>; LATENCIES.len()])>,
-    /// The reasons not to trust the run without a second look.
+    /// The warnings of the run: the reasons to check its results before they are trusted.
     pub warnings: Vec<Warning>,
 }
 

@@ -24,7 +24,7 @@ const OF_ONE_RUN: [&str; 9] = [
 ];
 /// Conditions that may change with the size of the message.
 const OF_THE_MESSAGE: [&str; 4] = ["message", "message_bytes", "message_layout", "unbounded_payload_bytes"];
-/// Conditions that have a column of their own, or that belong to the middleware like its name.
+/// Conditions that have a column of their own, or that identify the contestant.
 const IN_COLUMNS: [&str; 8] =
     [CONTESTANT, "communicator", "executor", "middleware_version", "delivery", "rate_hz", "wait", "zero_copy"];
 /// The setting with the contestant's name, if the contestant has a form.

@@ -67,7 +67,7 @@ impl Cell {
         Cell { small, is_uncertain, ..Cell::sorted(figure.show(found.median), found.median) }
     }
 
-    /// The number of runs that measured, and the number of runs with a fault, by kind.
+    /// The number of runs without a fault, and the number of runs with each kind of fault.
     fn runs(group: &Group) -> Cell {
         let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
         let faults = group.runs.iter().filter_map(|run| run.fault.as_ref());

@@ -33,7 +33,7 @@ pub const SCHEMA: &str = "gantry.perf_test.results/1";
 pub struct Results {
     /// The lines of text.
     pub lines: Vec<String>,
-    /// The files that were written, for a command that lists them.
+    /// The files that were written, if the command lists them for the user.
     pub files: Vec<PathBuf>,
     /// The reason why the results are not complete, which sets the exit code; `None` if they are complete.
     pub failure: Option<String>,
@@ -58,7 +58,7 @@ impl Results {
 pub struct ResultsFile {
     /// The name and the version of this format: gantry.perf_test.results/1.
     pub schema: &'static str,
-    /// The command of `perf_test` that measured, as `sweep sizes`.
+    /// The command of `perf_test` that measured, for example `sweep sizes`.
     pub command: String,
     /// The program that measured, and the boot of the machine.
     pub build: Build,
@@ -98,7 +98,7 @@ pub struct FigureEntry {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct KneeEntry {
-    /// The contestant as the user wrote it, as `zenoh:best`.
+    /// The contestant as the user wrote it, for example `zenoh:best`.
     pub contestant: String,
     /// The options, except the message, in which the runs of this curve differ from the runs of other curves.
     pub options: Options,

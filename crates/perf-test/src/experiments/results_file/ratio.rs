@@ -40,11 +40,11 @@ const FIGURES: &str =
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Ratio {
-    /// The base as the user wrote it, as `gantry:best`.
+    /// The base as the user wrote it, for example `gantry:best`.
     pub base: String,
-    /// The other contestant as the user wrote it, as `zenoh:best`.
+    /// The other contestant as the user wrote it, for example `zenoh:best`.
     pub other: String,
-    /// The case, as `4MB`; null for a ratio of memory, which is always from the first case.
+    /// The case, for example `4MB`; null for a ratio of memory, which is always from the first case.
     pub case: Option<String>,
     /// The figure: `latency` (the median), `cpu` (CPU time per message) or `rss` (memory).
     pub figure: String,
@@ -186,8 +186,8 @@ fn notes(ratios: &[Ratio]) -> Vec<String> {
 /// A sentence with the number of ratios that chance alone would show as different; `None` if fewer than two ratios
 /// have an interval with a confidence of at least [`CONFIDENCE`].
 ///
-/// `compare logs` has few figures and corrects for their number. The same correction here would leave no finding in
-/// the usual six rounds, so the sentence instead gives the number of wrong findings to expect.
+/// `compare logs` has few figures and corrects for their number. The same correction here would leave no ratio with a
+/// finding after the usual six rounds, so the sentence instead gives the number of wrong findings to expect.
 fn of_number(ratios: &[Ratio]) -> Option<String> {
     let with_finding = || ratios.iter().filter(|ratio| ratio.interval.confidence >= CONFIDENCE);
     let (count, by_chance) = (with_finding().count(), with_finding().map(|ratio| 1.0 - ratio.interval.confidence));

@@ -14,11 +14,11 @@ use crate::{
 };
 use perf_worker::run_spec::RunSpec;
 
-/// The results of a kind of run, which is measured once in each round.
+/// The results of a kind of run (a contestant with its options), which is measured once in each round.
 #[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RunResults {
-    /// The contestant as the user wrote it, as `zenoh:best`.
+    /// The contestant as the user wrote it, for example `zenoh:best`.
     pub contestant: String,
     /// The options of the run: names and values.
     pub options: Options,
@@ -38,7 +38,7 @@ pub struct RunResults {
     pub due: Option<u64>,
     /// The size of the message as it is sent, in bytes.
     pub message_bytes: usize,
-    /// The wait strategy of the subscriptions, as `block` or `adaptive (push)`.
+    /// The wait strategy of the subscriptions, for example `block` or `adaptive (push)`.
     pub wait: String,
     /// The quality of service.
     pub qos: String,

@@ -75,7 +75,7 @@ impl Estimate {
         Held { cores, times: by_cpu.min(by_memory), is_limited_by_memory: by_memory < by_cpu }
     }
 
-    /// The costs of the components in words.
+    /// The costs of the components as lines of text.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
         let part = |coefficients: &[f64], index: usize| coefficients.get(index).copied().unwrap_or(0.0);

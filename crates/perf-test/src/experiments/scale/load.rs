@@ -32,9 +32,11 @@ pub struct Load {
     pub received_hz: f64,
     /// Bytes that all publishers send per second.
     pub sent_bytes_per_s: f64,
-    /// The sum over all publishers of the bytes of one message, as far as it counts as small.
+    /// The sum over all publishers of the bytes of one message, multiplied by the fraction of the message that counts
+    /// as small.
     pub small_bytes: f64,
-    /// The sum over all publishers of the bytes of one message, as far as it counts as large.
+    /// The sum over all publishers of the bytes of one message, multiplied by the fraction of the message that counts
+    /// as large.
     pub large_bytes: f64,
 }
 

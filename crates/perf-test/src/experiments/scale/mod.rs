@@ -35,7 +35,7 @@ use shapes::ENDS;
 
 /// The name of the files of results in a folder, without the suffix.
 const NAME: &str = "scale";
-/// The numbers of cores for which the size is estimated, besides this machine's number.
+/// The numbers of cores for which the size is estimated, in addition to the number of this machine.
 const CORES: [u32; 3] = [4, 8, 16];
 
 /// The results. They are serialised as the `details` of `scale.json`.

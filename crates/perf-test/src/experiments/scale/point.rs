@@ -52,7 +52,7 @@ pub struct Check {
     pub estimated: Cost,
     /// The relative error of the CPU time: the estimate divided by the measurement, less 1; null without figures.
     pub cpu_error: Option<f64>,
-    /// The relative error of the memory, in the same way.
+    /// The relative error of the memory: the estimate divided by the measurement, less 1; null without figures.
     pub memory_error: Option<f64>,
 }
 

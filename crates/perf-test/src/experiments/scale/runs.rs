@@ -52,7 +52,7 @@ impl Wanted {
     }
 }
 
-/// The options for a run of this topology.
+/// The options for a run of `topology`.
 fn topology_options(options: &ScaleOptions, topology: &str) -> Result<Box<cli::TopologyOptions>, Failure> {
     let mut arguments: Vec<String> =
         ["topology", topology, "-c", &options.communicator].into_iter().map(str::to_owned).collect();

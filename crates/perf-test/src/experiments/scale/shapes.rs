@@ -22,7 +22,8 @@ pub fn middle(counts: &[u32]) -> Option<u32> {
     counts.get(counts.len() / 2).copied()
 }
 
-/// The variations of the middle size. Each changes a quantity that stays in a fixed ratio to the others over all sizes.
+/// The variations of the middle size. Each changes one quantity alone: over the sizes, that quantity stays in a fixed
+/// ratio to the others, so the sizes cannot show its cost.
 pub fn variations(counts: &[u32], node: &Shape) -> Vec<(String, Shape)> {
     let Some(nodes) = middle(counts) else { return Vec::new() };
     let ((publishers, subscriptions), rate_hz) = (ENDS, node.rate_hz);

@@ -1,4 +1,5 @@
-//! The combinations of a matrix. Each takes one choice from each axis.
+//! The combinations of a matrix. Each combination has one choice (one value) of each axis (an option with
+//! its values).
 
 use std::path::PathBuf;
 
@@ -9,7 +10,7 @@ use crate::{
 
 /// The option whose values are the contestants.
 pub const COMMUNICATOR: &str = "communicator";
-/// Switches such as `--reliable`, each with the option whose value the switch sets, as `--reliability`.
+/// Switches such as `--reliable`, each with the option whose value the switch sets, for example `--reliability`.
 const SWITCHES: [(&str, &str); 3] =
     [("reliable", "reliability"), ("transient", "durability"), ("keep-last", "history")];
 /// The longest name of a log without its suffix; file systems allow 255 bytes.

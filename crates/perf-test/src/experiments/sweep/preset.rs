@@ -21,8 +21,8 @@ pub struct Preset {
     pub name: &'static str,
     /// The heading of the Markdown file.
     pub heading: &'static str,
-    /// The axes with the defaults of the preset, from the axes that the user gave. The error is a sentence about a
-    /// wrong value.
+    /// The axes with the defaults of the preset, from the axes that the user gave. The error is the reason why a
+    /// value is wrong, as a sentence.
     pub(super) axes: fn(&[Axis]) -> Result<Vec<Axis>, String>,
     /// The combinations that a contestant measures in place of one combination.
     pub(super) variants: fn(&Contestant, &RunOptions, Combination) -> Vec<Combination>,
@@ -69,7 +69,7 @@ pub(super) fn defaults(rate_hz: &str, warmup_s: &str, measured_s: &str) -> Vec<A
 /// The axis of the message types: the types that the user gave, or else all types of the layout.
 ///
 /// # Errors
-/// A sentence: no message has the given name.
+/// The reason, as a sentence: no message has the given name.
 pub fn messages_of(given: &[Axis], of_layout: fn(Layout) -> Vec<MessageChoice>) -> Result<Axis, String> {
     let layout = layout(given);
     let Some(names) = given.iter().find(|axis| axis.option == "msg") else {

@@ -39,7 +39,7 @@ pub fn of_varied(title: String, notes: Vec<String>, figures: &[&Figure], runs: &
     Table::of_runs(title, notes, &conditions, figures, rows)
 }
 
-/// The notes: for each contestant its conditions, if all its runs have the same, and the notes about its runs.
+/// The notes: for each contestant its conditions, if they are the same in all its runs, and the notes about its runs.
 fn notes(runs: &[RunResults]) -> Vec<String> {
     let of_one = |name: &str| {
         let own = || runs.iter().filter(move |run| run.contestant == name);

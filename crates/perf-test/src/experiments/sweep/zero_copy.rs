@@ -59,7 +59,7 @@ pub fn finding(runs: &[RunResults], rounds: u32) -> Finding {
         }
         let name = &copy.contestant;
         if copy.settings != zero_copy.settings {
-            // The settings differ, too, so a ratio would not show the effect of zero copy alone.
+            // The settings of the two runs differ, too, so a ratio would not show the effect of zero copy alone.
             finding.sentences.push(format!(
                 "{name}: no ratio, because it has zero copy with its best settings only; see {name}:best"
             ));

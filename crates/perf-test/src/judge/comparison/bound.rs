@@ -1,4 +1,4 @@
-//! A bound on the regression of a figure (`--fail-above 'p50=10%'`), so that a comparison gates a CI job.
+//! A bound on the regression of a figure (`--fail-above 'p50=10%'`), so that a comparison can fail a CI job.
 //!
 //! Invariant: a bound that these runs could never exceed, or a bound on a figure that they do not have, is an error. So
 //! a job cannot pass by measuring too little.
@@ -64,7 +64,7 @@ impl Bound {
     /// verdict is `higher`, and the whole interval lies beyond the bound.
     ///
     /// # Errors
-    /// A sentence: the figure has no value, or the runs are too few to ever show a difference.
+    /// The reason, as a sentence: the figure has no value, or the runs are too few to ever show a difference.
     pub fn answer(&self, changes: &[Change], runs: [usize; 2]) -> Result<Answer, String> {
         let Bound { text, figure, percent } = self;
         let (name, [before, after]) = (figure.name, runs);

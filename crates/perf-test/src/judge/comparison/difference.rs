@@ -12,8 +12,8 @@ use crate::log;
 /// The conditions that change none of the compared figures.
 const WITHOUT_EFFECT: [&str; 5] = ["topic", "domain_id", "match_timeout_s", "late_above_ns", "too_late_above_ns"];
 
-/// The version of the middleware. It must be the same within a side, and may differ between the sides, because users
-/// compare versions.
+/// The version of the middleware. It must be the same in all runs of one side of a comparison, and may differ between
+/// the sides, because users compare versions.
 const VERSION: &str = "middleware_version";
 
 /// The properties of a machine that are compared, and their JSON pointers in the description of a system.
@@ -51,7 +51,7 @@ impl fmt::Display for Difference {
     }
 }
 
-/// All differences, both within a side and between the sides.
+/// All differences, both between the runs of one side and between the two sides.
 pub fn between(base: &Side, new: &Side) -> Vec<Difference> {
     let [(base_conditions, base_machines), (new_conditions, new_machines)] =
         [base, new].map(|side| (conditions(side), machines(side)));

@@ -100,11 +100,11 @@ fn kind_of(root: &Path, path: &Path) -> String {
 }
 
 impl FolderComparison {
-    /// Reads the logs of both folders, compares each kind of run, and answers `bounds` for each kind.
+    /// Reads the logs of both folders, compares each kind of run, and checks `bounds` for each kind.
     ///
     /// # Errors
-    /// A sentence: a folder or a log cannot be read, the folders have no kind of run in common, a run is in both of
-    /// them, or a bound cannot be answered.
+    /// The reason, as a sentence: a folder or a log cannot be read, the folders have no kind of run in common, a run
+    /// is in both of them, or a bound cannot be answered.
     pub fn of_folders(base: &Path, new: &Path, bounds: &[Bound]) -> Result<FolderComparison, String> {
         let [mut base_logs, mut new_logs] = [Logs::read(base)?, Logs::read(new)?];
         let all: BTreeSet<String> = base_logs.of_kind.keys().chain(new_logs.of_kind.keys()).cloned().collect();
@@ -185,7 +185,7 @@ impl FolderComparison {
         found.into_iter().map(|(sentence, count)| format!("warning: {sentence} ({count} of {of})")).collect()
     }
 
-    /// The number of all verdicts, and the limits of their meaning.
+    /// The number of verdicts of each kind, and the limits of their meaning.
     fn counts(&self) -> Vec<String> {
         let all = || self.kinds.iter().flat_map(|kind| &kind.comparison.changes).map(|change| change.finding);
         let count = |wanted: &[Finding]| all().filter(|finding| wanted.contains(finding)).count();

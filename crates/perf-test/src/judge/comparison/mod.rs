@@ -37,11 +37,11 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Reads the logs of both sides, compares them, and answers `bounds`.
+    /// Reads the logs of both sides, compares them, and checks `bounds`.
     ///
     /// # Errors
-    /// A sentence: a log cannot be read, is of a run that was killed or failed, or is given twice; or a bound needs
-    /// more runs than there are, or a figure that the runs do not have.
+    /// The reason, as a sentence: a log cannot be read, is of a run that was killed or failed, or is given twice; or
+    /// a bound needs more runs than there are, or a figure that the runs do not have.
     pub fn of_logs(base: &[PathBuf], new: &[PathBuf], bounds: &[Bound]) -> Result<Comparison, String> {
         let (base, new) = (Side::read(base)?, Side::read(new)?);
         side::all_are_different(&base, &new)?;

@@ -37,7 +37,7 @@ impl Side {
     /// Reads the logs.
     ///
     /// # Errors
-    /// A sentence: a log cannot be read, or its run was killed or failed.
+    /// The reason, as a sentence: a log cannot be read, or its run was killed or failed.
     pub fn read(paths: &[PathBuf]) -> Result<Side, String> {
         let mut side =
             Side { logs: paths.to_vec(), descriptions: Vec::new(), environments: Vec::new(), runs: Vec::new() };
@@ -87,7 +87,7 @@ fn complete(path: &Path, summary: Option<Summary>) -> Result<Summary, String> {
 /// Checks that no run is given twice.
 ///
 /// # Errors
-/// A sentence with both files.
+/// The reason, as a sentence with the names of both files.
 pub fn all_are_different(base: &Side, new: &Side) -> Result<(), String> {
     let mut seen: BTreeMap<&str, &Path> = BTreeMap::new();
     for (path, run) in [base, new].into_iter().flat_map(|side| side.logs.iter().zip(&side.descriptions)) {

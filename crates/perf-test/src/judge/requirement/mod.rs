@@ -1,4 +1,4 @@
-//! Requirements for a run (`--require 'p99<500us'`). They let a run gate a CI job.
+//! Requirements for a run (`--require 'p99<500us'`). With them, a run can fail a CI job.
 //!
 //! Invariant: a requirement on a value that is not known, or that rests on too few samples, is not met. So a run cannot
 //! pass by measuring too little.
@@ -115,7 +115,8 @@ impl Requirement {
             Some(value) => {
                 let (holds, measured) = ((self.holds)(value, self.bound), shown(value, self.unit));
                 match self.source.why_uncertain(run) {
-                    // A requirement that is not met stays not met, even with few samples.
+                    // The reason not to trust the value counts only if the value meets the requirement: otherwise it
+                    // is not met anyway.
                     Some(why) if holds => (false, format!("{measured}, but {why}")),
                     _ => (holds, measured),
                 }

@@ -9,7 +9,7 @@ fn verdict(text: &str, run: &Summary) -> (bool, String) {
     (verdict.met, verdict.to_string())
 }
 
-/// A run of 3000 samples, each after 1 ms.
+/// A run of 3000 samples, each with a latency of 1 ms.
 fn run() -> Summary {
     let mut run = summary("", 1_000_000);
     run.lost = 12;
@@ -68,7 +68,7 @@ fn a_percentile_of_too_few_samples_is_not_met_and_says_why() {
         line.ends_with("1.00 ms, but fewer than 10 of 3000 samples lie beyond it: run for 10000 samples"),
         "{line}"
     );
-    // The same samples are enough for p99, and for the maximum of all samples.
+    // The 3000 samples are enough for p99, and for the maximum of all samples.
     assert!(verdict("p99<2ms", &run()).0 && verdict("max<2ms", &run()).0);
 }
 

@@ -148,7 +148,7 @@ pub static TOO_LATE_RESPONSE: Figure =
 /// The messages that arrived more than once.
 pub static DUPLICATES: Figure =
     sum(["duplicates"; 4], |run| (run.total.received.samples > 0).then_some(run.total.received.duplicates as f64));
-/// The messages that arrived after a later one.
+/// The messages that arrived after a message that was sent later.
 pub static REORDERED: Figure =
     sum(["reordered"; 4], |run| (run.total.received.samples > 0).then_some(run.total.received.reordered as f64));
 /// The messages per second that each publisher sent.
@@ -187,7 +187,7 @@ pub static INSTRUMENT_MEMORY: Figure =
 pub static START_UP: Figure =
     figure(["start_up", "start-up", "start-up", "start_up_ns"], Unit::Time, |run| run.start_up_ns.map(|ns| ns as f64));
 
-/// The figures in files of results. The usage and the phases are there, too.
+/// The figures in files of results. The figures [`USAGE`] and [`PHASES`] are in these files, too.
 pub static KEPT: [&Figure; 11] =
     [&P50, &MEAN, &P99, &CPU_PER_MESSAGE, &PEAK_MEMORY, &PSS, &RECEIVED, &RECEIVED_HZ, &THROUGHPUT, &LOST, &COPIED];
 /// The further figures in the details of results of `compare conditions` and `scale`, and on the page of a folder.

@@ -32,7 +32,7 @@ pub struct Figure {
     /// Whether the value of several runs together is the sum of their values; else it is the median.
     #[serde(skip)]
     is_sum: bool,
-    /// The source of the figure in the summary of a run.
+    /// The source of the figure's value in the summary of a run.
     #[serde(skip)]
     pub source: Source,
 }
@@ -81,8 +81,8 @@ impl Figure {
         if low == high { median } else { format!("{median} ({low} to {high})") }
     }
 
-    /// The text of an interval, as `[low, high]`. A unit that both ends have is written once. `None` if both ends have
-    /// the same text.
+    /// The text of an interval, for example `[low, high]`. A unit that both ends have is written once. `None` if both
+    /// ends have the same text.
     #[must_use]
     pub fn show_interval(&self, interval: &Interval) -> Option<String> {
         let [low, high] = [interval.low, interval.high].map(|value| self.show(value));

@@ -29,7 +29,7 @@ pub enum Statistic {
     Max,
 }
 
-/// The place of a figure in the summary.
+/// The source of a figure in the summary of a run.
 #[derive(Clone, Copy, Debug)]
 pub enum Source {
     /// A statistic of a series of times.

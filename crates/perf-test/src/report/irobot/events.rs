@@ -66,7 +66,7 @@ impl EventLog {
         }
     }
 
-    /// Forgets the events of the second, whose lines are written.
+    /// Forgets the events of the second, after their lines are written.
     pub fn end_second(&mut self) {
         self.of_second.clear();
         for ranges in self.unsent.values_mut() {

@@ -64,7 +64,7 @@ pub fn all(style: Style, process: &Process, summary: &Summary) -> Vec<String> {
             let block = if plan.service { &mut clients } else { &mut subscriptions };
             block.push(line(style, (plan, *bytes), counts, latency, summary.measured_s));
         }
-        // A client has a line only for its responses.
+        // A client has a line only for its responses, not for the requests that it publishes.
         let publisher = summary.publishers.iter().find(|of| of.endpoint() == plan.endpoint && !plan.service);
         if let Some(publisher) = publisher {
             let counts = [publisher.sent.samples, 0, 0, 0];

@@ -70,7 +70,8 @@ pub struct Files {
     folders: Vec<Folder>,
     /// The events of the second that is being measured.
     events: EventLog,
-    /// The readings in the period that the user chose; `None` if `resources.txt` has a line for each row of the run.
+    /// The readings of CPU and memory, one in each period that the user chose; `None` if `resources.txt` has a line
+    /// for each row of the run.
     sampling: Option<Sampling>,
 }
 
@@ -159,7 +160,7 @@ impl Files {
         self.write_events()
     }
 
-    /// Keeps the events of an endpoint until their second is complete.
+    /// Stores the events of an endpoint until all endpoints have reported their second.
     pub fn events(&mut self, endpoint: Endpoint, events: &Events) {
         let plans = self.folders.iter().flat_map(|folder| &folder.process.endpoints).map(|(plan, _)| plan);
         if let Some(plan) = plans.into_iter().find(|plan| plan.endpoint == endpoint) {

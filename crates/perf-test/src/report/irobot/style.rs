@@ -6,10 +6,10 @@ use clap::ValueEnum;
 /// The headers: iRobot's new ones or its old ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Headers {
-    /// Units as words, as `mean_us`: since December 2023.
+    /// Units as words, for example `mean_us`: since December 2023.
     #[default]
     New,
-    /// Units in brackets, as `mean[us]`.
+    /// Units in brackets, for example `mean[us]`.
     Old,
 }
 
@@ -45,7 +45,8 @@ impl Style {
         self.line(columns, columns.iter().map(name))
     }
 
-    /// A line of values. A value that is wider than its column is followed by a blank, so that two never merge.
+    /// A line of values. A value that is wider than its column is followed by a blank, so that two values
+    /// never merge.
     pub fn line(self, columns: &[Column], values: impl IntoIterator<Item = String>) -> String {
         if self.csv {
             return values.into_iter().collect::<Vec<String>>().join(",");

@@ -36,7 +36,7 @@ fn process(folder: &Path) -> (Process, Summary) {
     (Process { folder: folder.to_owned(), endpoints: endpoints.to_vec() }, summary)
 }
 
-/// Writes the files of a run of one second.
+/// Writes the files of a run of one second, and returns their contents by name.
 fn files(style: Style) -> BTreeMap<String, String> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a/b_log");

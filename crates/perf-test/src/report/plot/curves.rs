@@ -73,7 +73,7 @@ impl Curve {
 /// Draws the charts as SVG.
 ///
 /// # Errors
-/// A sentence, if the charts cannot be drawn.
+/// The reason, as a sentence, if the charts cannot be drawn.
 pub fn draw(charts: &[Chart], layout: Layout) -> Result<String, String> {
     let panels = panels(charts, layout.has_equal_axes);
     let rows = panels.len().div_ceil(layout.columns).max(1);

@@ -37,14 +37,14 @@ pub struct Dot {
     pub is_base: bool,
     /// The values of the contestant.
     pub values: Vec<f64>,
-    /// The reason why there are no values, as a word.
+    /// The reason why the contestant has no values, in one word.
     pub missing: Option<String>,
 }
 
-/// Draws panels below each other as SVG.
+/// Draws panels as one SVG, each below the previous one.
 ///
 /// # Errors
-/// A sentence, if the panels cannot be drawn.
+/// The reason, as a sentence, if the panels cannot be drawn.
 pub fn draw(panels: &[Panel]) -> Result<String, String> {
     let height = |panel: &Panel| HEAD + ROW * i32::try_from(panel.dots.len()).unwrap_or(0) + MARGIN;
     let all: i32 = panels.iter().map(height).sum::<i32>() + MARGIN;

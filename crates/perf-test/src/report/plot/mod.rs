@@ -33,7 +33,7 @@ const BETWEEN: &str = "   ·   ";
 /// Draws a log into a file beside it, or into `output`. Returns the name of the picture.
 ///
 /// # Errors
-/// A sentence, if the log cannot be read or the picture cannot be written.
+/// The reason, as a sentence, if the log cannot be read or the picture cannot be written.
 pub fn write(log: &Path, output: Option<&Path>) -> Result<PathBuf, String> {
     let picture = draw(&Log::read(log)?).map_err(|error| format!("{}: {error}", log.display()))?;
     let path = output.map_or_else(|| beside(log), Path::to_owned);
@@ -114,7 +114,8 @@ fn titles(log: &Log, series: &Series) -> [String; 2] {
             conditions.communicator
         ),
     };
-    // Left out for runs with executors: an executor waits in its own way, and a topology does not touch the payload.
+    // These conditions are left out for runs with executors: an executor waits in its own way, and a topology does
+    // not touch the payload.
     let ways =
         [format!("payload touched: {}", conditions.touch.name()), format!("readers wait: {}", conditions.wait.name())];
     let mut parts: Vec<String> = ways.into_iter().filter(|_| conditions.executor.is_none()).collect();

@@ -42,7 +42,7 @@ pub type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 /// Makes a white picture of this size, calls `draw` for its content, and returns the SVG.
 ///
 /// # Errors
-/// A sentence, if the picture cannot be drawn.
+/// The reason, as a sentence, if the picture cannot be drawn.
 pub fn picture(size: (u32, u32), draw: impl FnOnce(&Area<'_>) -> Drawing) -> Result<String, String> {
     let mut picture = String::new();
     let root = SVGBackend::with_string(&mut picture, size).into_drawing_area();

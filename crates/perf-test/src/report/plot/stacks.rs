@@ -46,7 +46,7 @@ pub struct Bar {
 /// Draws charts as SVG, two in a row below a title.
 ///
 /// # Errors
-/// A sentence, if the charts cannot be drawn.
+/// The reason, as a sentence, if the charts cannot be drawn.
 pub fn draw(title: &str, charts: &[Chart]) -> Result<String, String> {
     let rows = charts.len().div_ceil(COLUMNS).max(1);
     let height = TITLE + HEIGHT * u32::try_from(rows).unwrap_or(1);

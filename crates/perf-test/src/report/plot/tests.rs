@@ -100,7 +100,7 @@ fn the_latencies_of_a_killed_run_are_those_of_its_rows() {
     let series = Series::from_log(&log(1300, false));
     assert_eq!(series.latency.n(), 1300 * 99);
     let panel = series.latency_over_time();
-    // The rows are in groups of three, and the longest latency of each group is still there.
+    // The rows are in groups of three, and the point of a group has the longest latency of its three rows.
     assert_eq!(panel.lines[0].points.len(), 434);
     assert!(panel.lines[0].points.iter().all(|(_, height)| (height - 5_605_000_f64.log10()).abs() < 1e-9));
 }

@@ -59,7 +59,8 @@ impl Terminal {
         write(&text)
     }
 
-    /// Draws the tables of a row and the progress, in place of the tables of the previous row if possible.
+    /// Draws the tables of a row and the progress, in place of the tables of the previous row if both sets of tables
+    /// fit the window.
     ///
     /// # Errors
     /// If standard output cannot be written.

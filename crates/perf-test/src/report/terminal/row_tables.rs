@@ -109,7 +109,7 @@ lost: 0 left the history, 0 unexplained; 0 duplicates, 0 reordered
 CPU:  76.2 % of one core, 38.1 % of all 2
 ";
         assert_eq!(lines(&documented_row(), Tables::V1, true).join("\n"), expected);
-        // The tables of 2.x lack the loops, and nothing else.
+        // The tables of 2.x differ from the tables of 1.x only in that they lack the publisher loop.
         let (above, below) = expected.split_once("publisher loop").unwrap();
         let (_, below) = below.split_once("\n\nsystem usage").unwrap();
         let without_loops = format!("{above}system usage{below}");

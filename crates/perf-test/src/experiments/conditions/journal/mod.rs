@@ -44,8 +44,8 @@ impl Journal {
     /// Opens and locks the journal of this user; the new journal has no changes.
     ///
     /// # Errors
-    /// A sentence: another process changes the settings at present, settings of an earlier process could not be
-    /// restored, or the file cannot be written.
+    /// The reason, as a sentence: another process changes the settings at present, settings of an earlier process
+    /// could not be restored, or the file cannot be written.
     pub fn open(root: &Path) -> Result<Journal, String> {
         let path = path(root);
         if let Some(folder) = path.parent().filter(|folder| !folder.exists()) {
@@ -84,7 +84,7 @@ impl Journal {
     /// files that the kernel changes along with it.
     ///
     /// # Errors
-    /// A sentence: the file cannot be read or written, or the kernel does not take the value.
+    /// The reason, as a sentence: the file cannot be read or written, or the kernel does not take the value.
     pub fn write(&mut self, path: &str, value: &str, affected: &[String]) -> Result<(), String> {
         let before = self.root.line(path).ok_or_else(|| format!("/{path} cannot be read"))?;
         if before == value {
@@ -141,7 +141,8 @@ impl Journal {
         if !sentences.is_empty() {
             return Err(sentences.join("; "));
         }
-        // Undone lines are removed: if another program later set the same value, they would claim its change.
+        // Lines whose changes are undone are removed. Otherwise, if another program later sets the same value, the
+        // next start would undo the change of that program.
         let emptied = self.file.set_len(self.head_bytes).and_then(|()| self.file.seek(SeekFrom::End(0)));
         emptied.map(drop).map_err(|error| refused(&self.path, &error))
     }
@@ -173,8 +174,8 @@ impl Drop for Journal {
     }
 }
 
-/// Restores the settings that an earlier process has left changed. Returns sentences for the user; none if nothing
-/// was left.
+/// Restores the settings that an earlier process has left changed. Returns sentences for the user; no sentence if no
+/// setting was left changed.
 #[must_use]
 pub fn restore_left(root: &Path) -> Vec<String> {
     let mut said = restore_own(root);

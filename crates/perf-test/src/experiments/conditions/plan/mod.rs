@@ -49,7 +49,7 @@ pub struct Condition {
     /// The frequency driver, which only a boot can change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub driver: Option<String>,
-    /// A string that the kernel's release must contain, as `lowlatency`.
+    /// A string that the kernel's release must contain, for example `lowlatency`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<String>,
     /// Parameters of the kernel's command line.

@@ -22,7 +22,7 @@ const TOPOLOGY: &str = "topology";
 /// One run of the plan, with its label.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LabelledRun {
-    /// The label, as `gantry` or `robot events`.
+    /// The label, for example `gantry` or `robot events`.
     pub label: String,
     /// The arguments with which `perf_test` measures the run alone; a run of a topology begins with `topology`.
     pub arguments: Vec<String>,
@@ -41,7 +41,7 @@ impl LabelledRun {
     /// Resolves the run under a condition.
     ///
     /// # Errors
-    /// A sentence: an argument is wrong, or the run and the condition do not fit together.
+    /// The reason, as a sentence: an argument is wrong, or the run and the condition do not fit together.
     pub fn resolve(&self, condition: &Condition) -> Result<ResolvedRun, String> {
         let resolved = match self.is_topology() {
             true => self.topology(condition),

@@ -82,7 +82,7 @@ pub fn warnings(folder: &Folder) -> String {
     kinds.into_iter().map(list).collect()
 }
 
-/// The logs that have warnings, with each warning, by the kind of the warning.
+/// The logs that have warnings, with each warning, grouped by the kind of the warning.
 fn by_kind(folder: &Folder) -> BTreeMap<&str, Vec<(&str, &Warning)>> {
     let mut kinds: BTreeMap<&str, Vec<(&str, &Warning)>> = BTreeMap::new();
     for run in folder.all_runs() {

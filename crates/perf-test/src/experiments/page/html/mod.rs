@@ -33,7 +33,8 @@ const SCRIPTS: [&str; 10] = [
 /// The page of a folder.
 pub fn html(folder: &Folder, groups: &Groups) -> String {
     let name = escape(&folder.name);
-    // A folder of nothing but topologies has no rows for the tables and plots of single runs, so these are hidden.
+    // A folder that has only runs of topologies has no rows for the tables and plots of single runs, so
+    // these are hidden.
     let only_robots = folder.runs.is_empty() && folder.shortfalls.is_empty();
     let sentences = headlines(folder, groups);
     let results = PageTable::of_groups(folder, groups);

@@ -105,7 +105,7 @@ fn planned(preset: &Preset, file: Option<&Path>, given: &[Axis]) -> Result<Vec<C
 /// The runs of the combinations.
 ///
 /// # Errors
-/// A sentence: an argument is not valid, or a batch cannot apply it.
+/// The reason, as a sentence: an argument is not valid, or a batch cannot apply it.
 fn runs(preset: &Preset, combinations: Vec<Combination>, has_folder: bool) -> Result<Vec<PlannedRun>, String> {
     let mut known = Known::new();
     let mut found: Vec<(Combination, RunOptions)> = Vec::new();

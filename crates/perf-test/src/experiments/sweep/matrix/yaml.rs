@@ -53,7 +53,7 @@ type Value = (String, usize);
 /// The axes of each experiment.
 ///
 /// # Errors
-/// A sentence with the number of the line.
+/// The reason, as a sentence with the number of the line.
 pub fn experiments(text: &str) -> Result<Vec<Vec<Axis>>, String> {
     let root = document(text, "give `experiments:` with a list of maps")?;
     let mut found = Vec::new();
