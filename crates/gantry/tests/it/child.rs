@@ -78,8 +78,8 @@ fn listen_typed(node: &Node, topic: &str) {
     }
 }
 
-/// Role: has a publisher that offers a deadline and a liveliness lease. Each line of input makes it publish a message
-/// or assert its liveliness.
+/// Role: creates a publisher with a deadline and a liveliness lease. Each line of input makes this publisher publish
+/// a message or assert its liveliness.
 fn talk_as_ordered(node: &Node, topic: &str) {
     let mut publisher = node.create_publisher::<Point>(topic, crate::qos::promised()).unwrap();
     say("ready");
