@@ -3,6 +3,7 @@
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rustc-cdylib-link-arg=-Wl,-soname,libgantry.so.0");
-    // A thread of the library may still run when a program closes the library.
+    // The library is never unloaded, because a thread of the library may still run when a program closes it
+    // (`dlclose`).
     println!("cargo:rustc-cdylib-link-arg=-Wl,-z,nodelete");
 }

@@ -1,7 +1,7 @@
 //! The structs and numbers of the header. Zero is the default of each field.
 //!
-//! Invariant: a struct that begins with `struct_size` has no padding, so each of its bytes belongs to a field of
-//! one version or another. Where a compiler would insert padding, the struct has a field `reserved`.
+//! Invariant: a struct that begins with `struct_size` has no padding bytes, so each byte belongs to a field. A later
+//! version may add fields. Where a compiler would insert padding, the struct has a field `reserved`.
 
 #![expect(missing_docs, reason = "the header is the documentation")]
 

@@ -17,7 +17,7 @@ fn null(name: &str) -> Failure {
     Failure::invalid(format_args!("the argument {name} is NULL"))
 }
 
-/// A handle, or a struct that the function only reads.
+/// The handle, or the struct of the caller, that the function only reads.
 ///
 /// # Errors
 /// `pointer` is NULL.
@@ -30,7 +30,7 @@ pub unsafe fn shared<'a, T>(name: &str, pointer: *const T) -> Result<&'a T> {
     unsafe { pointer.as_ref() }.ok_or_else(|| null(name))
 }
 
-/// A handle, or a struct that the function changes.
+/// The handle, or the struct of the caller, that the function changes.
 ///
 /// # Errors
 /// `pointer` is NULL.
@@ -43,7 +43,7 @@ pub unsafe fn exclusive<'a, T>(name: &str, pointer: *mut T) -> Result<&'a mut T>
     unsafe { pointer.as_mut() }.ok_or_else(|| null(name))
 }
 
-/// Memory for a value. The function only writes it.
+/// Memory of the caller for a value that the function returns. The function only writes to it.
 #[derive(Debug)]
 pub struct Output<'a, T>(&'a mut MaybeUninit<T>);
 
@@ -74,7 +74,7 @@ pub unsafe fn output<'a, T>(name: &str, pointer: *mut T) -> Result<Output<'a, T>
 /// H2.
 #[inline]
 pub unsafe fn optional_output<'a, T>(pointer: *mut T) -> Option<Output<'a, T>> {
-    // SAFETY: the promise of the caller; a `MaybeUninit` may have any bytes.
+    // SAFETY: H2, which the caller promises; a `MaybeUninit` may have any bytes.
     unsafe { pointer.cast::<MaybeUninit<T>>().as_mut() }.map(Output)
 }
 
@@ -185,7 +185,7 @@ sized_structs! {
 /// # Safety
 /// H2: the first field is the size of the struct.
 unsafe fn struct_size<T: SizedStruct>(pointer: NonNull<T>) -> Result<usize> {
-    // SAFETY: the promise of the caller: the first field.
+    // SAFETY: H2, which the caller promises: the first field is a readable `usize`.
     let size = unsafe { pointer.cast::<usize>().read() };
     if size < size_of::<usize>() || size > 4096 {
         let name = T::NAME;
@@ -197,8 +197,8 @@ unsafe fn struct_size<T: SizedStruct>(pointer: NonNull<T>) -> Result<usize> {
     Ok(size)
 }
 
-/// The options of a program, which may be compiled with another version of the header: fields that the program
-/// does not have are zeros. `None` if `pointer` is NULL.
+/// The options that a program passes. The program may be compiled with another version of the header: fields that its
+/// struct does not have are zeros. `None` if `pointer` is NULL.
 ///
 /// # Errors
 /// `struct_size` is not a possible size, or a field that this library does not have is not zero.
@@ -241,9 +241,10 @@ impl<T: SizedStruct> SizedOutput<'_, T> {
     #[inline]
     pub fn set(self, value: &T) {
         let (target, unknown) = self.fields.split_at_mut(self.fields.len().min(size_of::<T>() - size_of::<usize>()));
-        // SAFETY: the bytes of `value` after its first field, of which there are at least as many as in the target.
+        // SAFETY: the range is the bytes of `value` after its first field, at least as many bytes as `target` has.
         let fields = unsafe { from_ref(value).cast::<MaybeUninit<u8>>().add(size_of::<usize>()) };
-        // SAFETY: as above; a value of this library does not overlap memory of the program.
+        // SAFETY: both ranges are valid for this length (see above); `value` belongs to this library, so it does not
+        // overlap memory of the program.
         unsafe { std::ptr::copy_nonoverlapping(fields, target.as_mut_ptr(), target.len()) };
         unknown.fill(MaybeUninit::new(0));
     }
@@ -261,9 +262,9 @@ pub unsafe fn sized_output<'a, T: SizedStruct>(name: &str, pointer: *mut T) -> R
     let given = NonNull::new(pointer).ok_or_else(|| null(name))?;
     // SAFETY: the promise of the caller.
     let bytes = unsafe { struct_size(given) }? - size_of::<usize>();
-    // SAFETY: the promise of the caller: these bytes follow the first field.
+    // SAFETY: H2, which the caller promises: these bytes follow the first field.
     let first = unsafe { given.cast::<MaybeUninit<u8>>().add(size_of::<usize>()) };
-    // SAFETY: as above; a `MaybeUninit` may have any bytes.
+    // SAFETY: H2 for these bytes, as above; a `MaybeUninit` may have any bytes.
     Ok(SizedOutput { fields: unsafe { NonNull::slice_from_raw_parts(first, bytes).as_mut() }, kind: PhantomData })
 }
 

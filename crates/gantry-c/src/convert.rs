@@ -95,7 +95,7 @@ pub unsafe fn publisher_options(pointer: *const abi::PublisherOptions) -> Result
 }
 
 /// # Errors
-/// `pointer` or the name in it is NULL; or as [`options`].
+/// `pointer` or the name in the struct is NULL; or an error of [`options`].
 ///
 /// # Safety
 /// H2.

@@ -32,7 +32,7 @@ impl Events {
         Events { source: Source::Subscription(events), fd: None }
     }
 
-    /// The source of the events, for a wait. The caller calls [`Events::arm`] after it.
+    /// The source of the events, for a wait set. After the wait, the caller calls [`Events::arm`].
     pub fn waitable(&mut self) -> &mut dyn Waitable {
         match &mut self.source {
             Source::Publisher(events) => events,
@@ -41,7 +41,8 @@ impl Events {
         }
     }
 
-    /// Sets the descriptor's waker again, so that news make the descriptor readable: a wait has set its own waker.
+    /// Makes events wake the descriptor again. A wait replaces the waker of the source by its own, so this call is
+    /// needed after each wait.
     pub fn arm(&mut self) {
         if let Some(waker) = self.fd.as_ref().map(EventFd::waker) {
             self.waitable().set_waker(Some(waker));

@@ -12,12 +12,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// `gantry_guard_condition`.
 pub struct GuardCondition {
     inner: Guard,
-    /// The descriptor, and the handle that has its waker.
+    /// The event descriptor, and the handle of the guard condition whose waker makes the descriptor readable.
     fd: Mutex<Option<(Guard, Arc<EventFd>)>>,
 }
 
 impl GuardCondition {
-    /// Another handle of the same guard condition, which one wait uses.
+    /// Another handle of the same guard condition, for one wait.
     pub fn another(&self) -> Guard {
         self.inner.clone()
     }

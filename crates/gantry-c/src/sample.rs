@@ -1,6 +1,6 @@
 //! Samples: taken messages, requests and responses, in a struct that C keeps by value, so that no message allocates.
 //!
-//! Invariant: the library that made a sample releases it, as with loans.
+//! Invariant: the library that made a sample releases it, as with loans (`loan`).
 
 use crate::{
     abi::{OK, SampleInfo, Status},

@@ -57,8 +57,8 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Reads the message that is the whole body. If its type is plain at the start of a body, the message is
-    /// skipped as a whole.
+    /// Reads the message that begins at the start of the body and is the whole body. If the type is plain at the
+    /// start of a body, the message is skipped in one step.
     pub(crate) fn root(&mut self, index: usize) -> Result<DynamicMessage<'a>> {
         match self.types.structure(index).plain_body {
             Some(Layout { size_bytes, .. }) => {
@@ -69,7 +69,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Reads a message. If its type is plain, the message is skipped as a whole.
+    /// Reads a nested message. If the type is plain, the message is skipped in one step.
     pub(crate) fn message(&mut self, index: usize) -> Result<DynamicMessage<'a>> {
         let structure = self.types.structure(index);
         if let Some(Layout { size_bytes, align }) = structure.plain {

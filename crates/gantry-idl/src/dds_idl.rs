@@ -94,7 +94,8 @@ fn write_constant(text: &mut String, constant: &Constant) {
     let literal = match (&constant.primitive, &constant.value) {
         (_, Value::Bool(value)) => Some(value.to_string().to_uppercase()),
         (_, Value::Integer(value)) => Some(value.to_string()),
-        // `Debug` always writes a point or an exponent. Without them, the literal would be an integer.
+        // `Debug` always writes a decimal point or an exponent. Without them, an IDL compiler would read the literal
+        // as an integer.
         (_, Value::Float(value)) => value.is_finite().then(|| format!("{value:?}")),
         (BaseType::String { .. }, Value::Text(value)) => {
             let is_same_everywhere = |c: char| matches!(c, ' '..='~') && !matches!(c, '"' | '\\' | '?');

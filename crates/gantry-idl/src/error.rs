@@ -34,8 +34,8 @@ pub struct Location {
 #[derive(Clone, PartialEq, Eq)]
 pub struct Errors(Vec<Error>);
 
-/// The largest length of a source line in bytes, and of a sentence in characters. Longer lines are omitted, longer
-/// sentences are cut.
+/// The largest length of a source line in bytes, and of a sentence in characters. An error omits a longer source line
+/// and cuts off a longer sentence.
 const LENGTH_LIMIT: usize = 500;
 
 /// An error in a line, and the range of its bytes.
@@ -45,7 +45,7 @@ pub(crate) struct Problem {
     pub(crate) sentence: String,
 }
 
-/// A list of errors up to a limit: further errors would not help the reader.
+/// A list of errors up to a limit. Errors beyond the limit are dropped, because they would not help the reader.
 #[derive(Debug)]
 pub(crate) struct Report {
     errors: Vec<Error>,

@@ -104,7 +104,7 @@ fn field(name: &str, base: BaseType, count: Count) -> Field {
 }
 
 fn digest(own: &str, needed: &BTreeMap<TypeName, String>) -> [u8; 32] {
-    // The map is ordered by full names, because the characters of packages, namespaces and names all sort after
+    // The map has the order of the full names, because all characters of packages, namespaces and names sort after
     // the slash.
     let needed: Vec<&str> = needed.values().map(String::as_str).collect();
     let text = format!("{{\"type_description\": {own}, \"referenced_type_descriptions\": [{}]}}", needed.join(", "));

@@ -28,8 +28,8 @@ pub struct PlainStruct {
     pub size_bytes: u64,
     /// The largest alignment of its numbers.
     pub alignment_bytes: u64,
-    /// Whether the struct is its CDR at every offset: its first number has the largest alignment, so the padding
-    /// before the message aligns all of its numbers.
+    /// Whether the memory of the struct is its CDR at every offset of a body. This holds if the struct's first number
+    /// has the largest alignment, because the padding before that number then aligns all other numbers, too.
     pub fits_anywhere: bool,
 }
 

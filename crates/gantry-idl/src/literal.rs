@@ -150,7 +150,7 @@ fn elements(inner: Token<'_>) -> Vec<(Token<'_>, String)> {
     elements
 }
 
-/// As `elements`, but a comma inside quotes does not separate elements.
+/// Splits like `elements`, except that a comma inside quotes does not separate elements.
 fn text_elements(inner: Token<'_>) -> Result<Vec<(Token<'_>, String)>, Problem> {
     let mut elements = Vec::new();
     let mut rest = inner.trim();

@@ -7,8 +7,8 @@ use crate::{
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// The largest depth of nested messages, so that code that visits a message may recurse. ROS 2's own messages are
-/// nested five levels deep.
+/// The largest depth of nested messages. The limit lets other code visit a message by recursion. ROS 2's own messages
+/// are nested five levels deep.
 const DEPTH_LIMIT: usize = 64;
 
 /// Reports each reference to a missing message, to the message itself, or to a message that is nested too deep.

@@ -18,7 +18,8 @@ use std::{
 
 type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 
-/// The largest size of messages that get YAML. If all messages of a type are longer, the type gets only one value.
+/// The largest size of messages that are also written as YAML. If all messages of a type are longer than this, the
+/// program makes only one value of the type.
 const SMALL_BYTES: usize = 1 << 16;
 /// The number of random values that this program makes for each type.
 const VALUES: usize = 8;

@@ -12,7 +12,8 @@ use gantry_msgs::gantry_cdr::{
     Message,
 };
 
-/// The largest size of messages in this test: longer messages contain no kind of field that shorter ones lack.
+/// The largest size of messages in this test. Longer messages are left out: shorter messages have all of their kinds
+/// of fields.
 const MOST_BYTES: usize = 64 * 1024;
 
 fn message_type<T: Message>() -> MessageType {

@@ -1,5 +1,5 @@
-//! A client that waits for a service and calls it with a timeout, and the errors if there is no server or it ends. Run
-//! it with `cargo run --release -p gantry --example add_two_ints_client -- 2 3`, beside the example
+//! A client that waits for a service and calls it with a timeout. It prints an error if there is no server, or if the
+//! server ends. Run it with `cargo run --release -p gantry --example add_two_ints_client -- 2 3`, beside the example
 //! `add_two_ints_server`.
 //!
 //! As ROS 2's `add_two_ints_client`, the program asks for the sum of two integers.

@@ -143,7 +143,8 @@ impl Joint {
             sleep_until(due_ns);
             self.overruns += u64::from(now_ns() > due_ns + period_ns);
             self.measure(cycle, period.as_secs_f64())?;
-            // The controller has half a period; without a new command, the last command stays in force.
+            // The joint waits half a period for the controller's command. Without a new command, the last command
+            // stays in force.
             while now_ns() < due_ns + period_ns / 2 && !self.obey(cycle)? {
                 std::hint::spin_loop();
             }

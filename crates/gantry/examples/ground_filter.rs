@@ -132,7 +132,7 @@ impl PointLayout {
     fn points<'a>(&self, cloud: &'a Sample<PointCloud2>) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         let (point_bytes, row_bytes) = (self.point_bytes, self.row_bytes);
         let row_points_bytes = self.width * point_bytes;
-        // The call of `max` is for an empty cloud, whose rows may have no bytes.
+        // `max` avoids a division by zero for an empty cloud, whose rows may have no bytes.
         let rows = cloud.data().chunks_exact(row_bytes.max(1)).take(cloud.height() as usize);
         rows.flat_map(move |row| row[..row_points_bytes].chunks_exact(point_bytes))
     }

@@ -102,7 +102,8 @@ fn run_each(seconds: u64) -> Result<(), Failure> {
 #[derive(Default)]
 struct Counts {
     published: AtomicU64,
-    /// The number of messages that could not be published, because the subscription had not taken enough.
+    /// The number of messages that could not be published, because the subscription had not yet taken enough
+    /// messages.
     refused: AtomicU64,
     delivered: AtomicU64,
     /// For each topic.

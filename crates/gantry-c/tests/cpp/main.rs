@@ -109,7 +109,8 @@ fn files_with_and_without_exceptions() {
     let (libraries, library) = shared_library();
     let (source, program) = (tests.join("with_exceptions.cpp"), libraries.path().join("program"));
     let more: Vec<&str> = source.to_str().into_iter().chain(library.iter().map(|option| &option[..])).collect();
-    // The object comes first, so that its function is used where both files have a function of the same name.
+    // The object file comes first on the command line, so that the linker uses its function where both files define
+    // the same function.
     compile(&cxx(), &object, &program, &with(&more)).unwrap_or_else(|why| panic!("{why}"));
     run(&program, &[], 188);
 }

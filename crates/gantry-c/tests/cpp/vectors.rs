@@ -8,7 +8,8 @@ use gantry_dynamic::{MessageType, testing::random_body};
 use gantry_idl::{Definitions, TypeName, cpp_headers};
 use std::{fmt::Write, fs, path::Path};
 
-/// The number of messages of each type: fewer of large types, which take seconds, and none of the largest.
+/// The number of messages of each type. It is smaller for large types, which take seconds, and 0 for the largest
+/// types.
 fn messages(max_bytes: Option<usize>) -> usize {
     match max_bytes {
         Some(bytes) if bytes > 300_000 => 0,
@@ -20,7 +21,7 @@ fn messages(max_bytes: Option<usize>) -> usize {
 /// The kind of the record that follows in the file.
 #[repr(u8)]
 enum Kind {
-    /// Bytes that are not a message, and the sentence of the refusal. An empty sentence is not compared.
+    /// Bytes that are not a message, and the sentence of the error. If the sentence is empty, it is not compared.
     Refused = 0,
     /// Bytes that are a message, possibly with other bytes between or after its fields.
     Accepted = 1,
@@ -78,8 +79,8 @@ pub fn data(definitions: &Definitions, types: &[Generated]) -> Vec<u8> {
     for Generated { name, .. } in types {
         let parsed: TypeName = name.parse().unwrap();
         let message_type = MessageType::new(definitions, &parsed).unwrap();
-        // A message in place keeps the bytes that the memory has in larger arrays, while YAML sets their
-        // default values.
+        // A message that is built in place does not set the elements of larger arrays, while a message from YAML has
+        // their default values. So only messages without such arrays are compared.
         if definitions.max_size_bytes(&parsed).is_none_or(|bytes| bytes <= 4096) {
             let body = message_type.encode_yaml("{}").unwrap();
             if body.len() <= 4096 {

@@ -27,7 +27,7 @@ const PROGRAMS: &[Program] = &[
     ("lifetimes", 177, &["2"]),
 ];
 
-/// A random test that runs only with the sanitizers.
+/// A random test of lifetimes, which runs only with the sanitizers because it takes long.
 const LONG_LIFETIMES: Program = ("lifetimes", 178, &["3", "40000"]);
 
 /// Whether the programs are compiled with sanitizers, as in `.ci/run cpp`.

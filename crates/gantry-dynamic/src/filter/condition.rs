@@ -10,8 +10,8 @@ pub(super) enum Condition {
     All(Vec<Condition>),
     Any(Vec<Condition>),
     Not(Box<Condition>),
-    /// A comparison of a field with a constant or another field. It does not hold if the message does not have
-    /// the element.
+    /// A comparison of a field with a constant or another field. If the message does not have the compared element of
+    /// a list, the comparison is false.
     Comparison {
         field: Field,
         operator: Operator,

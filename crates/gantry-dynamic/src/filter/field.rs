@@ -31,7 +31,8 @@ struct Step {
 
 impl Field {
     /// # Errors
-    /// A sentence: there is no such field, or it is a list or a message, which cannot be compared.
+    /// The reason, as a sentence: there is no such field, or the field is a list or a message, which cannot be
+    /// compared.
     pub(super) fn new(message_type: &MessageType, path: &str) -> Result<Self, String> {
         let (mut steps, mut structure) = (Vec::new(), message_type.structure(message_type.root_index()));
         let mut parts = path.split('.').peekable();

@@ -58,7 +58,7 @@ impl<'a> Literal<'a> {
     /// becomes its code.
     ///
     /// # Errors
-    /// A sentence: the types of the value and the field differ.
+    /// The reason, as a sentence: the value and the field have different types.
     pub(super) fn constant_for(&self, field: &Field) -> Result<Constant, String> {
         use FieldKind::{Primitive as Number, Text};
         use Primitive::{Bool, Byte, Char, Float32, Float64, Int8, Uint8};

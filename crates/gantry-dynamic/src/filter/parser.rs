@@ -221,7 +221,7 @@ impl<'a> Parser<'a> {
             let sentence = "BETWEEN compares a field with two values, as in x BETWEEN 1 AND 2";
             return Err(FilterError::at(self.expression, offset, sentence));
         };
-        // Neither form holds for an element that the message does not have.
+        // Both forms (with `NOT` and without) are false for an element that the message does not have.
         let (operators, combine): (_, fn(Vec<Condition>) -> Condition) = match is_negated {
             false => ([Operator::GreaterOrEqual, Operator::LessOrEqual], Condition::All),
             true => ([Operator::Less, Operator::Greater], Condition::Any),

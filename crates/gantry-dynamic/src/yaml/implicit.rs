@@ -44,7 +44,7 @@ fn is_float(text: &str) -> bool {
     let whole = after_digits(number);
     let sixties = after_sixties(whole);
     match sixties.strip_prefix('.').map(after_digits) {
-        // Hours, minutes and seconds have no exponent.
+        // A number in base 60, such as hours, minutes and seconds, has no exponent.
         Some(rest) if sixties.len() < whole.len() => rest.is_empty(),
         Some(rest) => is_exponent(rest),
         None => false,

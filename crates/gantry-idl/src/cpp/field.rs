@@ -9,8 +9,8 @@ use crate::{
 
 /// As `gantry::cdr::max_default_bytes`.
 const MAX_DEFAULT_BYTES: usize = 4096;
-/// The kind of a message that is a struct at the start of a body, but not at every offset. No name of a field ends
-/// with an underscore.
+/// The name of the kind for a message that is a struct at the start of a body, but not at every offset. The name
+/// cannot be the name of a field, because no field's name ends with an underscore.
 pub(super) const IN_PLACE: &str = "InPlace_";
 
 /// The parts of the code for a field in a message that is not plain.
@@ -93,7 +93,8 @@ fn is_flat(base: &BaseType, definitions: &Definitions) -> bool {
     }
 }
 
-/// The default value of a field in the shape. If `has_shape` is set, the elements of the field have shapes.
+/// The default value of a field in the shape of its message. `has_shape` states whether the elements of the field
+/// have shapes.
 fn shape_default(field: &Field, has_shape: bool) -> String {
     let is_wide = matches!(field.field_type.base, BaseType::WString { .. });
     let text_type = if is_wide { "::std::u16string" } else { "::std::string_view" };

@@ -8,7 +8,8 @@ use crate::{
 };
 use std::path::Path;
 
-/// Refuses a crate that does not depend on `gantry-cdr`: otherwise, each line of its generated code would be an error.
+/// Refuses a crate that does not depend on `gantry-cdr`: without this check, the compiler would report an error for
+/// each line of the generated code.
 pub(super) fn check_manifest(folder: &Path) -> Result<(), Error> {
     let path = folder.join("Cargo.toml");
     match std::fs::read_to_string(&path) {

@@ -45,7 +45,8 @@ pub(super) fn code(definition: &MessageDefinition, scope: &Scope<'_>) -> String 
     code
 }
 
-/// Generates the type of a service. Its request and response are messages with code of their own.
+/// Generates the type of a service. The request and the response of the service are messages, whose code is generated
+/// separately.
 pub(super) fn service_code(service: &ServiceDefinition, scope: &Scope<'_>) -> String {
     let name = text::type_name(&service.name.name);
     let mut code = text::documentation(&service.comment, &format!("`{}`", service.name));

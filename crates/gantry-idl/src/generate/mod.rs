@@ -50,8 +50,8 @@ pub fn compile(folder: impl AsRef<Path>) -> Result<Definitions, Errors> {
     compile_to(folder, "messages.rs")
 }
 
-/// As [`compile`], with another file name in `$OUT_DIR`: for crates with several folders whose packages have the
-/// same names.
+/// Does the same as [`compile`], but writes to the file `file_name` in `$OUT_DIR`: for crates with several folders
+/// whose packages have the same names.
 ///
 /// # Errors
 /// As [`compile`].
@@ -60,7 +60,7 @@ pub fn compile_to(folder: impl AsRef<Path>, file_name: &str) -> Result<Definitio
     println_cargo(&format!("rerun-if-changed={}", folder.display()));
     let exported = exported_packages()?;
     let mut folders = vec![folder.to_owned()];
-    // The paths are a set, because the packages of several crates may alternate in the alphabet.
+    // The paths are a set without repetitions, because several packages may have the same folder.
     let dependencies: BTreeSet<&PathBuf> = exported.values().map(|(_, path)| path).collect();
     folders.extend(dependencies.into_iter().cloned());
     check_packages(folder, &exported)?;
@@ -144,7 +144,7 @@ fn check_packages(folder: &Path, exported: &BTreeMap<String, (String, PathBuf)>)
     Ok(())
 }
 
-/// Refuses a message whose name the code of another message needs.
+/// Refuses a message whose name is also the name of a type that the generator makes for another message.
 fn check_names(definitions: &Definitions) -> Result<(), Errors> {
     let shapes = Shapes::new(definitions);
     for message in definitions.messages().filter(|message| !definitions.is_plain(&message.name)) {

@@ -35,7 +35,7 @@ impl Scope<'_> {
     }
 }
 
-/// The constants of every message type, as lines of an `impl`.
+/// The constants of the `Message` trait for this message type, as lines of an `impl`.
 pub(super) fn constants(definition: &MessageDefinition, scope: &Scope<'_>) -> String {
     let text = scope.definitions.definition_text(&definition.name).unwrap_or_default();
     let hash = scope.definitions.hash(&definition.name).map(hash_text).unwrap_or_default();

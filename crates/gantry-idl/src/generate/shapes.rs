@@ -12,7 +12,7 @@ use std::collections::HashMap;
 pub(super) struct Shape {
     /// Whether the type has a shape, because its messages differ in length.
     pub(super) exists: bool,
-    /// Whether the shape has texts, which are references.
+    /// Whether the shape borrows texts, so that its type has a lifetime.
     pub(super) borrows: bool,
     /// Whether the shape has type parameters: a list has elements with shapes, which any iterator can give.
     pub(super) is_generic: bool,
@@ -67,7 +67,7 @@ impl<'a> Shapes<'a> {
         let is_generic = element.is_generic || (element.exists && !one);
         Shape {
             exists: element.exists || matches!(field.count, Count::Sequence { .. }),
-            // The references are in the type of the generic field.
+            // If the field is generic, its references are in the type parameter, so the shape itself borrows nothing.
             borrows: element.borrows && !is_generic,
             is_generic,
             from_view: element.from_view && !is_generic,

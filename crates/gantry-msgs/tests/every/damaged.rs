@@ -102,7 +102,7 @@ fn noise_is_read_or_refused() {
         for _ in 0..50 {
             let _tried = Tried::<T>::now(&rng);
             let mut body = AlignedBytes::zeroed(rng.usize(..400));
-            // Many bytes are zeros, so that not every length is too large.
+            // Many bytes are zeros, because otherwise nearly every length in the random bytes would be too large.
             let density = rng.u8(1..=8);
             body.as_mut().fill_with(|| if rng.u8(..8) < density { 0 } else { rng.u8(..) });
             read::<T>(&message_type, &body);

@@ -17,9 +17,9 @@ use std::{sync::Arc, time::Duration};
 const THREADS: usize = 4;
 /// The time for which a callback blocks.
 const BLOCK: Duration = Duration::from_millis(1);
-/// The load is a burst, so that each topic always has a message.
+/// All messages of a load are published at once (a burst), so that each topic always has a message until the end.
 const LOAD: Load = Load { topics: THREADS, timers: 0, rate: 1_000_000, count: 160 };
-/// The name of the listener in the topics' names.
+/// The part of the topics' names that names the listener.
 const LISTENER: &str = "blocking";
 
 /// The two contestants, and their times.
@@ -86,7 +86,8 @@ impl Blocking {
         Ok(())
     }
 
-    /// The throughput of one executor with four threads, divided by the throughput of four executors.
+    /// The throughput of one executor with four threads, divided by the throughput of four executors with one thread
+    /// each.
     pub fn ratio(&self) -> f64 {
         median(self.apart_ns.iter().copied()) / median(self.together_ns.iter().copied())
     }

@@ -91,7 +91,7 @@ impl Meter {
         self.expected.store(expected, Release);
     }
 
-    /// Records the message of a callback. A message left from another turn is not counted.
+    /// Records the message that a callback got. A message of an earlier turn is not counted.
     #[inline]
     pub fn note(&self, info: SampleInfo) {
         let expected = self.expected.load(Acquire);
@@ -145,8 +145,8 @@ impl Meter {
         Turn { published, latencies_ns, cpu_ns, wall_ns }
     }
 
-    /// The CPU time of all threads but the control thread. The control thread is included if the kernel has no
-    /// account of it.
+    /// The CPU time of all threads except the control thread; of all threads if the kernel has no account of the
+    /// control thread.
     fn cpu_ns(&self) -> u64 {
         let control = std::fs::read_to_string(&self.control).unwrap_or_default();
         let control_ns: u64 = control.split(' ').next().and_then(|word| word.parse().ok()).unwrap_or_default();

@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// The time from `ready` to the first message, in which the executor begins to spin, and the time from the last
 /// message to `ok`, in which the spin ends.
 const PAUSE: Duration = Duration::from_millis(10);
-/// The depth of all topics together. It is the number of messages of a turn, so that a reader that pauses for a
+/// The depth of all topics together. It is the number of messages of a turn, so that a reader that falls behind for a
 /// moment loses no message.
 const DEPTH: usize = 400;
 /// The smallest depth of a topic.

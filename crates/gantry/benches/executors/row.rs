@@ -68,7 +68,7 @@ pub fn all(options: &Options) -> Vec<Row> {
     rows
 }
 
-/// The order of the rows in a cycle: the rows of one load begin with another executor in each cycle.
+/// The order of the rows in a cycle. The first executor of the rows of one load changes from cycle to cycle.
 pub fn order(rows: &[Row], cycle: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..rows.len()).collect();
     for same_load in order.chunk_by_mut(|&one, &other| rows[one].load == rows[other].load) {

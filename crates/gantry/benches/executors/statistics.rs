@@ -1,7 +1,8 @@
-//! The turns of a row: latencies of all messages for the table, and each turn's figures for comparisons.
+//! The statistics of a row over its turns: the latencies of all messages for the table, and the figures of each turn
+//! for comparisons.
 //!
-//! Lower quartiles over turns are compared, because other work of the machine makes turns longer, and a few
-//! turns much longer.
+//! Rows are compared by the lower quartile of their turns, because other work of the machine makes some turns longer,
+//! and a few turns much longer.
 
 use crate::meter::Turn;
 use bench_support::statistics::{lower_quartile, percentile};

@@ -1,8 +1,9 @@
 //! `cargo bench -p gantry --bench nodes`: the cost of many nodes that start in one process.
 //!
 //! Each node has the endpoints that rclcpp makes: a publisher and a subscription on `/parameter_events`, a publisher
-//! on `/rosout`, six parameter services, and handlers of its endpoints' QoS events. So n nodes make n² matches. Each
-//! row doubles the number of nodes, in a process of its own, and ends with a check that all endpoints are matched.
+//! on `/rosout`, six parameter services, and handlers of its endpoints' QoS events. Each node's publisher on
+//! `/parameter_events` is matched with each node's subscription, so n nodes make n² matches. Each row doubles the
+//! number of nodes, in a process of its own, and ends with a check that all endpoints are matched.
 
 #![expect(clippy::print_stdout, reason = "a table for people")]
 
@@ -125,7 +126,8 @@ impl RclcppNode {
         })
     }
 
-    /// Returns an error unless the node is matched with all `count` nodes, also by its events.
+    /// Returns an error unless the node's endpoints are matched with all `count` nodes, and its events report this
+    /// number.
     fn check(&mut self, count: usize) -> Result<()> {
         let matched = (self.changes.0.subscription_count()?, self.changes_of_all.0.publisher_count()?);
         let mut by_events = (0, 0);

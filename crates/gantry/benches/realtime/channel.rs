@@ -1,4 +1,5 @@
-//! The carrier with the standard library's channel, which is bounded, so that it allocates only once.
+//! The carrier that uses the standard library's channel. The channel is bounded, so that it allocates only when it is
+//! made.
 
 use crate::{
     Result,
@@ -16,7 +17,8 @@ pub fn pair(depth: usize) -> (SyncSender<Message>, Reader) {
 /// Reads from the channel.
 pub struct Reader {
     receiver: Receiver<Message>,
-    /// The message that a wait received: the wait of a channel is a receive.
+    /// The message that `wait` received, for the next `take`: the only way to wait for a channel is to receive from
+    /// it.
     ahead: Option<Message>,
 }
 

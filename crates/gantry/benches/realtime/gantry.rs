@@ -1,5 +1,5 @@
-//! The carrier with Gantry, between two threads of one process, by the typed API: messages are loaned, written in
-//! place and read in place.
+//! The carrier that uses Gantry's typed API between two threads of one process: messages are loaned, written in place
+//! and read in place.
 
 use crate::{
     Result,
@@ -12,8 +12,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// Publishes by the typed API.
 pub struct Writer {
     publisher: Publisher<Message>,
-    /// The difference between the wall time of a publication and its time of sending, for a publisher that gets the
-    /// time from its caller and reads no clock; `None` if the publisher reads the clocks.
+    /// The wall-clock time minus the steady clock's time, for a publisher that gets each message's time from its
+    /// caller and reads no clock; `None` if the publisher reads the clocks itself.
     wall_offset: Option<u64>,
 }
 

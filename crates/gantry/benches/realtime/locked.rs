@@ -1,4 +1,4 @@
-//! The carrier with a queue behind a mutex, and a condition variable for the reader.
+//! The carrier that uses a queue behind a mutex, and a condition variable on which the reader waits.
 
 use crate::{
     Result,

@@ -1,7 +1,7 @@
 //! The interface of a carrier, which brings messages from one thread to another.
 //!
-//! All carriers keep the same number of messages, and no sender is ahead of its reader by more than this number, so
-//! that no message is lost and no wait for room is measured.
+//! All carriers keep the same number of messages, and no sender is ahead of its reader by more than this number. So
+//! no message is lost, and no sender has to wait for room, which would be measured.
 
 use crate::{Result, message::Message};
 use std::time::Duration;

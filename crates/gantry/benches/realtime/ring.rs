@@ -1,4 +1,5 @@
-//! The carrier with `rtrb`, a plain ring between two threads. Messages are written and read in its slots.
+//! The carrier that uses `rtrb`, a plain ring between two threads. Messages are written and read in the ring's
+//! memory.
 //!
 //! The ring cannot wait. A reader that sleeps sets a flag and parks, and the writer unparks it, as in a real program.
 

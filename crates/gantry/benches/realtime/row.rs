@@ -24,9 +24,9 @@ const POLLED_PERIOD: Duration = Duration::from_secs(1);
 pub enum Carrier {
     /// Gantry.
     Gantry {
-        /// Whether the sender thread, and not the publishing thread, wakes the readers.
+        /// Whether the publisher's sender thread wakes the readers; otherwise the publishing thread does.
         is_async: bool,
-        /// Whether messages have the caller's time, so that no clock is read.
+        /// Whether the caller gives each message its time, so that the publisher reads no clock.
         caller_time: bool,
     },
     /// A ring between two threads.
@@ -112,7 +112,7 @@ pub struct Row {
     pub statistics: Statistics,
 }
 
-/// A line of the table of messages at 2 kHz.
+/// A line of the table of messages that are sent at 2 kHz.
 pub struct PacedRow {
     /// The carrier of the messages.
     pub carrier: Carrier,

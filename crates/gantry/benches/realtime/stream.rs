@@ -1,10 +1,10 @@
 //! Messages back to back: the cost of a message when the next one is always available. The reader polls.
 //!
 //! *Alone*: one thread sends and takes in turn, so no cache line moves between cores. *One at a time*: one thread
-//! sends, one takes, and the next message is sent a random time after the last one was taken: the time of a message
-//! from sender to reader. Without the random time, sender and reader would be synchronised, and all messages of a
-//! turn would be seen early, or all late. *Stream*: both threads run at full speed, with at most [`DEPTH`] messages
-//! between them.
+//! sends, another thread takes, and the next message is sent a random time after the last one was taken; a sample is
+//! the time of one message from sender to reader. Without the random time, sender and reader would be synchronised,
+//! and in some turns every poll would see its message early, in others late. *Stream*: both threads run at full
+//! speed, with at most [`DEPTH`] messages between them.
 
 use crate::{
     Result,
@@ -26,10 +26,10 @@ pub const DEPTH: usize = 64;
 const WARM_UP: u64 = 5_000;
 /// The number of messages of a turn that are measured.
 const MESSAGES: u64 = 20_000;
-/// The number of messages of a sample if single messages cannot be timed: it is small, so that the scheduler spoils
-/// few samples of a turn.
+/// The number of messages that are timed together (a sample) where single messages cannot be timed. The number is
+/// small, so that a pause by the scheduler spoils few samples of a turn.
 pub const BLOCK: u64 = 500;
-/// The value of the progress of a thread that failed.
+/// The value of [`Progress`] that a thread stores when it fails.
 const FAILED: u64 = u64::MAX;
 
 /// The progress of the reader, on cache lines of its own.
@@ -166,7 +166,7 @@ fn take_all(
     window: u64,
     mut taken: impl FnMut(u64, u64),
 ) -> Result<()> {
-    // The progress is stored rarely, because its cache line then moves to the sender's core and back.
+    // The progress is stored rarely, because each store makes its cache line move to the sender's core and back.
     let every = (window / 2).max(1);
     for number in 1..=WARM_UP + MESSAGES {
         let found = loop {

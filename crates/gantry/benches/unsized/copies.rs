@@ -1,4 +1,5 @@
-//! The copy path for 4 MB: a copy in, a wake-up, a copy out; and the least cost of these three, for comparison.
+//! The copy path for 4 MB: a copy into a slot, a wake-up of the reader, a copy out of the slot. For comparison, the
+//! least cost of these three steps without Gantry.
 //!
 //! The sender copies its message into a slot (`publish_copy`); the reader sleeps in the kernel, is woken and copies the
 //! message out (`take_copy_into`). The least cost is measured by two copies between private buffers that stay in the
@@ -19,8 +20,8 @@ use std::{
     thread,
 };
 
-/// The number of round trips of a turn that are not measured, at its beginning, and the number of round trips that
-/// are measured.
+/// The numbers of round trips at the beginning of a turn that are not measured, and of the round trips after them
+/// that are measured.
 const ROUND_TRIPS: (usize, usize) = (2, 12);
 
 /// A ping-pong by the copy path.

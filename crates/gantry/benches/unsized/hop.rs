@@ -57,8 +57,8 @@ pub fn all(session: u32, side: Side, cpus: &Cpus) -> Result<[Box<dyn Hop>; 5]> {
     ])
 }
 
-/// The number of round trips of a turn that are not measured, at its beginning, and the number of round trips that
-/// are measured.
+/// The numbers of round trips at the beginning of a turn that are not measured, and of the round trips after them
+/// that are measured.
 fn round_trips(touch: Touch) -> (usize, usize) {
     match touch {
         Touch::Whole => (1, 9),

@@ -1,6 +1,7 @@
-//! Measurements in one process: the time of work on the message itself, without a hop.
+//! Measurements in one process: the time of the work on a message, without sending it to another process.
 //!
-//! A sample is the time of the function's `…_REPEAT` repetitions.
+//! A sample is the time of all repetitions of the measured work; a constant whose name ends with `_REPEAT` has their
+//! number.
 
 use crate::{
     Result,

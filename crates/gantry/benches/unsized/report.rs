@@ -6,7 +6,7 @@
 use crate::{Options, Result, cpus::Cpus, row::Row, ticks::Clock};
 use std::io::Write;
 
-/// The comparisons, each as the names of two rows, which form the name of the ratio.
+/// The comparisons: each has the names of the two rows whose ratio is printed.
 const COMPARISONS: [(&str, &str); 8] = [
     ("image-6MB", "array-6MB"),
     ("pointcloud2-4MB", "array-4MB"),
@@ -43,7 +43,7 @@ pub fn print(cpus: &Cpus, clock: &Clock, options: &Options, cycles: usize, rows:
     let find = |name| rows.iter().find(|row| row.name == name).map(|row| &row.statistics);
     for (own, other) in COMPARISONS {
         let (Some(own_row), Some(other_row)) = (find(own), find(other)) else { continue };
-        // The two rows may have different numbers of messages in a sample.
+        // The samples of the two rows may consist of different numbers of messages.
         let divisor = |name| rows.iter().find(|row| row.name == name).map_or(1, |row| row.divisor) as f64;
         let ratio = own_row.ratio_to(other_row) * divisor(other) / divisor(own);
         writeln!(output, "ratio {own}/{other} {}", precise(ratio))?;

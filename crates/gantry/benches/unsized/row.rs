@@ -21,7 +21,7 @@ pub struct Row {
     pub name: &'static str,
     /// Bytes of the payload.
     pub bytes: usize,
-    /// The name of the way in which the payload is used, for the table.
+    /// The name of the way in which the payload is used (*whole* or *stamped*, for example), for the table.
     pub way: &'static str,
     /// The number of measured operations in a sample.
     pub divisor: u64,

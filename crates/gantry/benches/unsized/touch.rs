@@ -1,7 +1,7 @@
-//! The use of a payload: the same for every message.
+//! The bytes of a payload that a sender writes and a reader reads: the same for every message type.
 //!
-//! *Whole*: one side writes each byte and the other one reads it, as a camera and a viewer do. *Stamped*: both sides
-//! write and read only the first eight bytes, which leaves the cost of the message itself.
+//! *Whole*: one side writes every byte and the other side reads every byte, as a camera and a viewer do. *Stamped*:
+//! both sides write and read only the first eight bytes, so that the cost of the message itself remains.
 
 /// The bytes of a payload that are written and read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

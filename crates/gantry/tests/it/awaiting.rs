@@ -150,7 +150,8 @@ fn a_wait_set_waits_for_every_kind() {
     let (mut wait_set, mut other, clock) = (WaitSet::new(&node).unwrap(), None, timer.clone());
     for round in 0..5 {
         std::thread::scope(|scope| {
-            // The wait set may be asleep at this moment, or not yet.
+            // Depending on the timing, the wait set already sleeps when this thread acts, or begins to wait only
+            // later.
             scope.spawn(|| match round {
                 0 => send(&mut publisher, 1.0),
                 1 => clock.reset(),

@@ -30,7 +30,8 @@ pub fn play(role: &str, topic: &str) {
                 publisher.publish_copy(&path_bytes(points * 1000)).unwrap();
             }
         }
-        // Publishes messages of five types: twice in place, then by copying.
+        // Publishes messages of five types. The first two lines of input make it write them in place, later lines by
+        // copying.
         "message-talker" => {
             let mut talker = crate::typed::Talker::new(&node, topic);
             say("ready");
@@ -77,7 +78,8 @@ fn listen_typed(node: &Node, topic: &str) {
     }
 }
 
-/// Offers a deadline and a lease, and publishes or asserts its liveliness at each line of input.
+/// Role: creates a publisher with a deadline and a liveliness lease. Each line of input makes this publisher publish
+/// a message or assert its liveliness.
 fn talk_as_ordered(node: &Node, topic: &str) {
     let mut publisher = node.create_publisher::<Point>(topic, crate::qos::promised()).unwrap();
     say("ready");

@@ -58,8 +58,8 @@ fn a_silent_publisher_misses_its_deadline_and_the_subscriptions() {
     let subscription = subscription(&node, topic, Qos::default().deadline(2 * SHORT));
     let (mut offers, mut requests) = (publisher.events().unwrap(), subscription.events().unwrap());
     let (mut total, mut its_total) = (0, 0);
-    // An event must come in time, and not only with the check of the processes each second, which would report a
-    // dozen periods at once.
+    // An event must come soon after the missed deadline. If deadlines were checked only once a second, together with
+    // the processes, the first event would report more than a dozen missed periods at once.
     let (mut in_time, mut its_in_time) = (false, false);
     let end = Instant::now() + PATIENCE;
     while !(in_time && its_in_time) {
@@ -80,8 +80,8 @@ fn a_promise_that_is_kept_is_not_missed() {
     let mut last = Instant::now();
     let (mut offers, mut requests) = (publisher.events().unwrap(), subscription.events().unwrap());
     let begin = Instant::now();
-    // The time between two samples is at most the time between a reading of the clock before the first sample and a
-    // reading after the second. On a machine without load, this is less than a period.
+    // The time between two samples is at most the time from the clock reading before the first sample to the clock
+    // reading after the second sample. On a machine without load, this is less than a period.
     let mut most = 0;
     let periods = |since: Instant| (since.elapsed().as_nanos() / SHORT.as_nanos()) as u64;
     while begin.elapsed() < 20 * SHORT {
@@ -159,7 +159,8 @@ fn a_silent_publisher_is_told_that_its_liveliness_was_lost() {
             _ => drop(publisher.publish_copy(&ORIGIN).unwrap()),
         }
         asserted += 1;
-        // The check runs while the publisher is alive; if the check comes too late, the next round repeats it.
+        // The check of the lease runs while the publisher is alive; if the check comes too late, the next round of
+        // this loop repeats the step.
         events.is_ready().unwrap();
         pass(SHORT);
         while let Some(event) = events.take().unwrap() {
@@ -193,7 +194,8 @@ fn promises_of_another_process_are_watched() {
         missed |= its_missed(event).is_some();
     }
     for order in ["assert", "publish"] {
-        // If the check comes too late, the order to the child is repeated.
+        // The order to the child is repeated until the event shows that the publisher is alive, because the check may
+        // come too late.
         let (mut alive, end) = (false, Instant::now() + PATIENCE);
         while !alive {
             assert!(Instant::now() < end, "the order {order} does not make it alive");

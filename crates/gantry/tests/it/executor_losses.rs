@@ -32,8 +32,8 @@ fn executors() -> impl Iterator<Item = (&'static str, Box<dyn Tested>)> {
     Kind::ALL.into_iter().map(|(kind, name)| (name, kind.executor()))
 }
 
-/// The executors that do not queue all samples: in other executors, a callback that is always ready would
-/// fill the queue.
+/// The executors except the kinds with `drop` in their names. Those queue every sample, so that a callback that is
+/// always ready would fill the queue.
 fn unhurried() -> impl Iterator<Item = (&'static str, Box<dyn Tested>)> {
     executors().filter(|(name, _)| !name.contains("drop"))
 }
@@ -114,7 +114,7 @@ fn news_that_comes_while_its_callback_finds_nothing_is_not_lost() {
             count.store(point.x as usize, Release)
         })
         .unwrap();
-        // With this callback, one of several threads checks for news all the time.
+        // The timer of this callback is always due, so one of several threads checks for news all the time.
         let busy = Timer::new(&Clock::steady(), Duration::from_nanos(1)).unwrap();
         node.create_callback_group(CallbackGroupType::Reentrant).add_callback(busy, |_, _| ());
         executor.add_node(&node).unwrap();
@@ -123,7 +123,8 @@ fn news_that_comes_while_its_callback_finds_nothing_is_not_lost() {
         let canceler = executor.handle();
         std::thread::scope(|scope| {
             let spinner = scope.spawn(|| executor.spin().unwrap());
-            // Each sample is followed at once by the next one, just when the callback checks for more.
+            // Each sample is published as soon as the callback got the previous one, which is the moment at which the
+            // executor checks whether the callback has more.
             let lost = (1..2_000).find(|&number| {
                 publish(&mut publisher, number);
                 let give_up = Instant::now() + Duration::from_secs(10);

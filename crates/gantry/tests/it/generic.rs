@@ -119,7 +119,7 @@ fn typed_ends_meet_generic_ones_of_another_process() {
 
     let mut listener = start_child("typed-listener", "/points");
     let mut publisher = node().create_generic_publisher("/points", point(), Qos::default()).unwrap();
-    // The two are the subscription of this process and the subscription of the child.
+    // The two subscriptions are the subscription of this process and the subscription of the child.
     assert!(publisher.wait_for_subscriptions(2, PATIENCE).unwrap());
     publisher.publish_copy(Point { x: 4.0, y: 5.0 }.as_bytes()).unwrap();
     assert_eq!(listener.line(), "4 5");

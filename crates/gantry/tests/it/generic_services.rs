@@ -65,7 +65,7 @@ fn a_malformed_request_ends_no_server() {
     assert!(service.take_request().unwrap().is_none());
 }
 
-/// A number of requests that is larger than the number that a client's publisher keeps for a server.
+/// A number of requests that is larger than the number of requests that a client's publisher keeps for a server.
 const MOST_KEPT: u64 = 2000;
 
 fn a_flood_of_malformed_requests_holds_no_server() {
@@ -76,7 +76,7 @@ fn a_flood_of_malformed_requests_holds_no_server() {
     let ends = is_over.clone();
     let flood = std::thread::spawn(move || {
         while !ends.load(Relaxed) {
-            // The send may fail, because the server leaves no room for a while.
+            // The send fails while the server has not yet taken enough earlier requests.
             let sent = client.send_request_copy(&[1, 2, 3]);
             sent.into_iter().for_each(|request| assert!(client.remove_pending_request(request)));
         }

@@ -110,7 +110,8 @@ fn topics_are_shown_with_types_and_ends() {
     node.count_publishers("no topic").unwrap_err();
 }
 
-/// Makes the endpoints of a server and a client of "/arm/add", as far as the graph shows them.
+/// Makes the endpoints of a server and a client of "/arm/add" by the engine's API: only the endpoints that the graph
+/// shows.
 fn service_ends(participant: &Arc<Participant>) -> (gantry_shm::Subscription, gantry_shm::Publisher) {
     let half = |name: &str| TypeDescription { name: format!("example_interfaces/srv/AddTwoInts_{name}"), ..point() };
     let (topic, qos) = ("rq/arm/addRequest", Qos::default());
@@ -232,7 +233,7 @@ fn events_call_their_waker() {
     let (sender, woken) = channel();
     events.set_waker(Some(Waker::from(Arc::new(Woken(sender)))));
     let mut next = || loop {
-        // A change that was read already may cause at most one further call of the waker.
+        // A change that `take` already returned may cause at most one further call of the waker.
         assert!(woken.recv_timeout(PATIENCE).is_ok(), "the waker was not called");
         if events.is_ready().unwrap() {
             return std::iter::from_fn(|| events.take().unwrap()).collect::<Vec<_>>();

@@ -86,8 +86,8 @@ pub fn play(role: &str, topic: &str) -> bool {
     true
 }
 
-/// Adds two callbacks that receive nothing, because type or QoS differ, and runs them in an executor until
-/// the test ends.
+/// Adds two callbacks that receive no messages, because their type or their QoS differs from the publisher's, and
+/// runs them in an executor until the test ends.
 fn make_mistakes(topic: &str) {
     let talker = Node::new("talker").unwrap();
     let listener = Node::builder("viewer").namespace("/front").build().unwrap();
@@ -99,7 +99,8 @@ fn make_mistakes(topic: &str) {
     let reliable = Qos::default().reliable();
     let _subscription = listener.create_subscription_with_callback::<Twist>(&qos_topic, reliable, |_| ()).unwrap();
     let mut other = talker.create_subscription::<std_msgs::msg::Bool>(&type_topic, Qos::default()).unwrap();
-    // When this later subscription is matched and has its sample, the listener's control task has certainly run, too.
+    // When this later subscription is matched and has its sample, the control thread has certainly run the listener's
+    // task, too.
     let mut publisher = talker.create_publisher::<std_msgs::msg::Bool>(&type_topic, Qos::default()).unwrap();
     publisher.wait_for_subscriptions(1, PATIENCE).unwrap();
     publisher.publish_copy(&std_msgs::msg::Bool { data: true }).unwrap();
@@ -130,7 +131,7 @@ fn printed(role: &str, level: Option<&str>) -> (Vec<String>, String) {
     printed_in(DOMAIN.fetch_add(1, Ordering::Relaxed), role, &topic, level)
 }
 
-/// As [`printed`], in this domain and with this environment.
+/// As [`printed`], in the domain `domain_id` and with the given environment variables.
 fn printed_in<'a>(
     domain_id: u32,
     role: &str,
@@ -285,7 +286,8 @@ fn a_neighbour_in_another_domain_is_told() {
     assert_eq!(logged(matched), [""; 0]);
 }
 
-/// Makes two subscriptions with publishers in another domain; the first one while nothing is logged.
+/// Makes two subscriptions with publishers in another domain: the first one before a log level is set, the second one
+/// after.
 fn hint_before_and_after_the_level_is_set(topic: &str) {
     let neighbour = Node::builder("neighbour").domain_id(NEIGHBOUR_DOMAIN).build().unwrap();
     let node = Node::new("own").unwrap();
@@ -309,7 +311,7 @@ fn a_level_that_is_set_later_counts_for_the_hint_about_a_neighbour() {
     child.finish();
 }
 
-/// The log function blocks in the warning about a slow callback, until this thread has dropped the slow callback.
+/// The log function blocks in the warning about a slow callback until this thread has dropped the callback.
 fn end_while_the_log_blocks(topic: &str) {
     let ((blocks, blocked), (owned, dropped)) = (channel(), channel::<()>());
     let dropped = Mutex::new(dropped);

@@ -56,7 +56,7 @@ fn output(role: &str) -> (String, String) {
     (text(output.stdout), text(output.stderr))
 }
 
-/// A node's own arguments take precedence, for names and for parameters.
+/// The arguments that a node gets itself take precedence over the program's arguments, for names and for parameters.
 fn nodes_heed_the_program_s_arguments() {
     let (names, _) = output("arguments");
     assert_eq!(names, "/left/b 5 6, /left/c 7 6, /a 1 1");
@@ -138,7 +138,8 @@ fn names_with_repeated_underscores_work() {
     assert!(subscription.wait(PATIENCE).unwrap());
 }
 
-/// The numbers of a domain's topic lines, files, bytes of shared memory, and mappings.
+/// The resources that a domain still uses: the numbers of its topic lines, files, bytes of shared memory, and
+/// mappings.
 fn remains(domain_id: u32) -> [usize; 4] {
     let report = gantry_shm::inspect(domain_id).unwrap().unwrap();
     let directory = report.directory.to_str().unwrap();
@@ -169,7 +170,7 @@ fn nodes_that_came_and_went_leave_nothing() {
         drop(nodes);
         eventually("no topic has a line", || remains(DOMAIN)[0] == 0);
         let [_, files, bytes, mappings] = *first.get_or_insert_with(|| remains(DOMAIN));
-        // The process's file may have a block more or less, depending on the timing of control threads.
+        // The process's file may have one block more or one block less, depending on the timing of control threads.
         let most = [0, files, bytes + (32 << 10), mappings];
         eventually("no more is left than after the first round", || (0..4).all(|n| remains(DOMAIN)[n] <= most[n]));
     }

@@ -69,8 +69,8 @@ fn samples_are_kept_sent_to_threads_and_dropped_in_any_order() {
     const HELD: usize = 40;
     const READERS: usize = 3;
     let (node, qos) = (node(), Qos::default().keep_last(HELD as u32));
-    // The memory has room for the samples that can be held and for the history, and no more: a message that is never
-    // released soon causes an error.
+    // The publisher's memory has room for the samples that can be held and for the history, and no more. If a sample
+    // were never released, the next rounds would fail for lack of memory.
     let options =
         PublisherOptions { max_memory_bytes: Some(256 << 10), max_inline_bytes: 0, ..PublisherOptions::default() };
     let mut publisher: Publisher<Point> =
@@ -87,7 +87,7 @@ fn samples_are_kept_sent_to_threads_and_dropped_in_any_order() {
             publisher.publish(loan).unwrap();
             samples.extend(readers.iter_mut().map(|reader| reader.take().unwrap().unwrap()));
         }
-        // Fisher and Yates's shuffle, with a generator that is good enough for it.
+        // Fisher and Yates's shuffle with a simple generator of random numbers, whose quality suffices for a test.
         for end in (1..samples.len()).rev() {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             samples.swap(end, (random >> 33) as usize % (end + 1));

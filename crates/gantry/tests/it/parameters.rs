@@ -437,15 +437,16 @@ fn a_clock_that_jumps_keeps_its_timers() {
     let timer = node.create_timer(seconds(10)).unwrap();
     set_clock(&mut publisher, node.clock(), 1004);
     assert_eq!(timer.time_until_trigger(), Some(seconds(6)));
-    // A step back by less than a period leaves the due time unchanged; a longer step (a recording that starts again)
-    // does not.
+    // After a step back of the clock by less than a period, the timer keeps its due time. After a longer step back (a
+    // recording that starts again), the timer starts a new period.
     set_clock(&mut publisher, node.clock(), 1001);
     assert_eq!(timer.time_until_trigger(), Some(seconds(9)));
     set_clock(&mut publisher, node.clock(), 20);
-    // When a clock is set back, it first shows its new time, and then notifies its timers.
+    // A clock that is set back first shows its new time, and then notifies its timers, so the timer may change a
+    // moment later.
     eventually("a whole period remains", || timer.time_until_trigger() == Some(seconds(10)));
     set_clock(&mut publisher, node.clock(), 23);
-    // With another source of time, the rest of the period remains.
+    // When the node changes to another source of time, the timer keeps the rest of its period.
     node.set_parameter("use_sim_time", false).unwrap();
     let remaining = timer.time_until_trigger().unwrap();
     assert!(remaining <= seconds(7) && remaining > Duration::ZERO, "{remaining:?}");

@@ -25,7 +25,7 @@ tests![
     a_request_of_another_process_that_cannot_be_met_is_an_event,
 ];
 
-/// A duration that is short enough for a test to wait for it.
+/// A duration that is short enough for a test to wait until it has passed.
 pub const SHORT: Duration = Duration::from_millis(20);
 /// A duration that no test reaches.
 pub const LONG: Duration = Duration::from_secs(100_000);
@@ -56,7 +56,7 @@ impl Wake for Unpark {
     }
 }
 
-/// Waits for the next event. If there is none, the function checks again only after a call of the waker.
+/// Waits for the next event. If there is no event, the function checks again only after the waker was called.
 #[track_caller]
 pub fn next<E>(events: &mut Events<E>) -> E {
     let deadline = Instant::now() + PATIENCE;
@@ -160,7 +160,7 @@ fn each_incompatible_endpoint_is_counted_once() {
     let is_first =
         |event: &PublisherEvent| matches!(event, PublisherEvent::OfferedIncompatibleQos { total_count: 1, .. });
     assert!(is_first(&next(&mut events)));
-    // Compatible subscriptions come and leave. This causes no further event about the incompatible subscription.
+    // Compatible subscriptions come and leave. They cause no further event about the incompatible subscription.
     for _ in 0..3 {
         let mut fitting = subscription(&node, topic, Qos::default().best_effort());
         assert_eq!(fitting.publisher_count().unwrap(), 1);
@@ -196,7 +196,7 @@ fn another_type_is_an_event() {
     let mut offers = publisher.events().unwrap();
     let subscription = node.create_subscription::<OtherPoint>(topic, Qos::default().transient_local()).unwrap();
     let mut requests = subscription.events().unwrap();
-    // The QoS of these endpoints are incompatible, too, which does not matter as long as the types differ.
+    // The QoS of these endpoints is incompatible, too; as long as the types differ, only the types are reported.
     assert_eq!(next(&mut offers), PublisherEvent::IncompatibleType { total_count: 1, total_count_change: 1 });
     assert_eq!(next(&mut requests), SubscriptionEvent::IncompatibleType { total_count: 1, total_count_change: 1 });
     assert_eq!((offers.take().unwrap(), requests.take().unwrap()), (None, None));
@@ -218,7 +218,7 @@ fn both_sides_are_told_of_matched_endpoints_that_come_and_leave() {
     assert_eq!(next(&mut offers), matched(2, 1, 2, 1));
     drop(first);
     assert_eq!(next(&mut offers), matched(2, 0, 1, -1));
-    // The endpoints that are matched when the handle is made are reported in the handle's first event.
+    // The first event of a handle reports the endpoints that were matched when the handle was made.
     assert_eq!(publisher.events().unwrap().take().unwrap(), Some(matched(1, 1, 1, 1)));
     let mut requests = second.events().unwrap();
     let its_matched = |total_count, total_count_change, current_count, current_count_change| {

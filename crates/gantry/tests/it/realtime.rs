@@ -34,9 +34,10 @@ use test_support::{
     trial,
 };
 
-/// The number of cycles until the history is full, batches were reclaimed and all slots exist.
+/// The number of cycles of the warm-up: after it, the history is full, the publisher has reclaimed batches, and all
+/// slots exist.
 const WARM_UP: u64 = 3_000;
-/// The number of cycles after the warm-up, without an allocation or a system call.
+/// The number of cycles after the warm-up, in which allocations and system calls are errors.
 const CYCLES: u64 = 20_000;
 /// The output line of a child in which no system call was trapped.
 pub const OK: &str = "realtime ok";
@@ -57,7 +58,7 @@ const SCENARIOS: [(&str, Scenario); 6] = [
 const MODES: [(&str, PublishMode); 2] =
     [("sync", PublishMode::Sync), ("async", PublishMode::Async { period: Duration::from_micros(100) })];
 
-/// The tests; tests that need the trap are ignored if it cannot be set.
+/// The tests. Tests that trap system calls are ignored if the trap cannot be set.
 pub fn trials() -> Vec<Trial> {
     let no_trap = is_ignored(&format!("traps in {}", module_path!()), trap::why_not());
     let name_of = |name: &str| format!("{}::{name}", module_path!());
@@ -240,7 +241,7 @@ fn bytes(node: &Node, topic: &str, mode: PublishMode) -> Cycle {
     })
 }
 
-/// Samples are kept for a while, and released in another order than they came in.
+/// The subscriber keeps samples for a while, and releases them in another order than they came in.
 fn held(node: &Node, topic: &str, mode: PublishMode) -> Cycle {
     let (mut publisher, mut subscription) = pair::<Point>(node, topic, mode);
     let mut held = VecDeque::with_capacity(8);
@@ -253,7 +254,8 @@ fn held(node: &Node, topic: &str, mode: PublishMode) -> Cycle {
     })
 }
 
-/// Publishes to a thread that is asleep. In the child with the trap, the cycles begin when the thread sleeps.
+/// Publishes to a thread that sleeps. In the child with the trap for system calls, the cycles begin when the thread
+/// sleeps.
 fn wake_a_sleeper(node: &Node, topic: &str, mode: PublishMode) {
     const MESSAGES: u64 = 200;
     let (mut publisher, mut subscription) = pair::<Point>(node, topic, mode);

@@ -129,7 +129,7 @@ fn without_a_server_a_request_is_refused() {
         unsent.to_string(),
         "no server offers /nobody_offers as example_interfaces/srv/AddTwoInts; start one, or wait with wait_for_service"
     );
-    // The error returned the request, which can be sent once there is a server.
+    // The failed call gave the request back in its error, and the request can be sent once there is a server.
     let mut service = node().create_service::<AddTwoInts>("nobody_offers").unwrap();
     assert!(client.wait_for_service(PATIENCE).unwrap());
     client.send_request(unsent.loan).unwrap();
@@ -249,7 +249,7 @@ fn a_service_refuses_a_qos_that_it_cannot_keep() {
     }
 }
 
-/// Even a server with depth 1 that takes late loses no request of a client with depth 3.
+/// Even a server with depth 1 that takes its requests late loses no request of a client with depth 3.
 fn no_request_is_lost_by_the_depth_of_a_server() {
     let mut service = node().create_service_with_qos::<AddTwoInts>("shallow", 1).unwrap();
     let mut client = node().create_client_with_qos::<AddTwoInts>("shallow", 3).unwrap();
@@ -334,7 +334,7 @@ fn the_responses_of_one_server_push_out_none_of_another() {
     ask(&mut client, 1);
     let request = take(&mut answers);
     add(&mut answers, &request);
-    // This is the number of responses that a server keeps for a client with the default depth.
+    // 1160 is the number of responses that a server keeps for a client with the default depth.
     for _ in 0..1160 {
         add(&mut floods, &late);
     }
@@ -355,7 +355,8 @@ fn a_request_ends_when_one_server_ended_and_the_other_overwrote_its_responses() 
         client.server_count().unwrap() == 1
     });
     assert!(client.take_response().unwrap().is_none(), "the other server may answer");
-    // The client has taken no response of this server before.
+    // The client has taken no response of this second server before, so the flood overwrites responses that the
+    // client never took.
     for _ in 0..3000 {
         add(&mut floods, &late);
     }
@@ -413,7 +414,7 @@ fn a_service_of_another_type_is_no_server() {
     let [connection] = &node().explain_service("/types").unwrap()[..] else { panic!("one client, one server") };
     let said = connection.to_string();
     assert!(said.ends_with(&format!("not connected: {}", why.replace("you ask", "/tester asks"))), "{said}");
-    // The server serves a client with its own type, although the other client has another type.
+    // The server still serves a client that has the server's type, although another client has a different type.
     let mut right = self::client::<SetBool>("/types");
     right.call_copy(&SetBool_Request { data: true }, PATIENCE).unwrap();
     server.finish();

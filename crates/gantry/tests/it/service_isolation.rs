@@ -19,7 +19,7 @@ tests![
     clients_that_threads_of_the_server_s_process_make_are_ready_at_once,
 ];
 
-/// A number of calls that is larger than the number of responses that a server keeps for all clients together.
+/// A number of calls that is larger than the number of responses that a server would keep for all clients together.
 const BUSY_CALLS: i64 = 2000;
 
 fn serve_one(service: &mut Service<AddTwoInts>) {

@@ -151,7 +151,7 @@ pub fn ask(client: &mut Client<AddTwoInts>, a: i64) -> u64 {
     client.send_request_copy(&AddTwoInts_Request { a, b: 0 }).unwrap().sequence
 }
 
-/// Makes a client that has an untaken late response of a server that has ended.
+/// Makes a client that has not yet taken a late response. The server that sent it has ended.
 pub fn client_of_an_ended_server(name: &str) -> Client<AddTwoInts> {
     let (mut service, mut client) = pair(name);
     let id = client.send_request_copy(&AddTwoInts_Request::default()).unwrap();

@@ -72,7 +72,7 @@ pub fn play(role: &str) -> bool {
     true
 }
 
-/// The client is dropped before the server, and the server never takes the client's request.
+/// Drops a client and then its server, which never took the client's request.
 fn leave_a_request_untaken() {
     say("ready");
     let nodes = [node(), node()];

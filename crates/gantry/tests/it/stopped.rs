@@ -1,6 +1,6 @@
-//! The data path waits for no other thread: a thread is stopped at any point, two hundred times, while another
-//! thread continues in the trap for system calls. If the second thread needed a lock of the first, it would make a
-//! futex call, or never end.
+//! The data path waits for no other thread. A signal stops one thread at any point, two hundred times, while another
+//! thread continues in a process whose system calls are trapped. If the second thread needed a lock that the first
+//! one holds, it would make a futex call, or never end.
 //!
 //! These are roles of child processes of the tests `realtime`.
 
@@ -29,7 +29,7 @@ const ASYNC: PublishMode = PublishMode::Async { period: std::time::Duration::fro
 
 /// The work that a thread repeats.
 type Work = Box<dyn FnMut() + Send>;
-/// A function that makes the work of the stopped thread and the work of the other thread.
+/// A function that makes two functions: the work of the stopped thread, and the work of the other thread.
 type MakeWork = fn(&Node, &str) -> (Work, Work);
 
 /// The threads that are stopped.
@@ -103,7 +103,7 @@ extern "C" fn stand(_signal: c_int) {
 pub fn play(node: &Node, topic: &str, who: &str) {
     let (mut stopped, mut other) = STOPPED.iter().find(|(name, _)| *name == who).unwrap().1(node, topic);
     for _ in 0..5_000 {
-        // These cycles run until the history is full and all slots exist.
+        // Both threads' cycles run until the history is full and all slots exist.
         other();
         stopped();
     }

@@ -75,7 +75,8 @@ pub fn joints() -> JointState {
     }
 }
 
-/// The child process that publishes: at each order it publishes all messages, the first time in place, then by copying.
+/// The publishers of the child process. At each line of input the child publishes all messages, the first two times
+/// in place, then by copying.
 pub struct Talker {
     images: Publisher<Image>,
     clouds: Publisher<PointCloud2>,
@@ -222,8 +223,8 @@ fn bytes_that_are_no_such_message_are_passed_over_and_named() {
     let mut publisher = node.create_generic_publisher("noise", description::<JointState>(), qos).unwrap();
     let mut subscription = node.create_subscription::<JointState>("noise", qos).unwrap();
     let good = &joints().to_cdr().unwrap()[4..];
-    // The offset of the length of the second name, which follows stamp, frame_id, the number of names and
-    // the first name.
+    // The offset of the length of the second name. Before it are the stamp, the frame_id, the number of names and the
+    // first name.
     let at = good.windows(4).position(|window| window == b"hip\0").unwrap() + 4;
     let bad = [&good[..at], &u32::MAX.to_le_bytes(), &good[at + 4..]].concat();
     publisher.publish_copy(&bad).unwrap();
@@ -341,13 +342,14 @@ fn the_data_path_of_messages_of_any_length_allocates_nothing() {
         assert!(sample.fields().zip(&message.fields).all(|(got, expected)| got.name() == expected.name));
         assert_eq!((sample.data().len(), sample.header().stamp().sec), (3000 + number % 200, number as i32));
     };
-    // All lengths of the test fit into slots of one size, because the engine keeps free slots by size.
+    // All messages of the test fit into slots of one size, because the engine reuses a free slot only for messages of
+    // its size.
     (0..5000).for_each(&mut cycle);
     let counts = count(|| (0..20_000).for_each(&mut cycle));
     assert_eq!((counts.allocations, counts.frees), (0, 0));
 }
 
-/// The number of messages after which every slot has been used.
+/// The number of messages after which the publisher has used every slot.
 const USED: usize = 40;
 
 fn a_loan_of_a_plain_message_starts_from_its_defaults() {

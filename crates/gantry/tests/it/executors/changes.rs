@@ -40,7 +40,8 @@ fn callbacks_come_and_go_while_it_spins(case: &Case) {
     assert_eq!(listener.rest(), []);
 }
 
-/// The indices of callbacks change at any moment, while other callbacks run, or wait for their group or for their run.
+/// The executor's indices of callbacks change at any moment, while other callbacks run, wait for their group, or wait
+/// in the queue.
 fn nothing_is_lost_while_others_come_and_go(case: &Case) {
     const NAMES: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
     let (mut fars, mut executor, listener) = ([case.far(), case.far()], case.executor(), Listener::new());
@@ -100,7 +101,7 @@ fn callbacks_add_and_remove_callbacks(case: &Case) {
     let (weak, added) = (Arc::downgrade(&node), Arc::new(AtomicUsize::new(0)));
     let own: Arc<Mutex<Option<CallbackHandle>>> = Arc::default();
     let (count, handle) = (added.clone(), own.clone());
-    // Each tick adds a one-shot timer that reports; the tenth tick removes the callback itself.
+    // Each tick adds a one-shot timer that sends its number to the test; the tenth tick removes this callback.
     let adder = node.add_callback(node.create_timer(ms(1)).unwrap(), move |_, _| {
         let (number, sender) = (count.fetch_add(1, SeqCst) + 1, sender.clone());
         let once = Timer::one_shot(&Clock::steady(), Duration::from_micros(100)).unwrap();
@@ -117,7 +118,8 @@ fn callbacks_add_and_remove_callbacks(case: &Case) {
     assert_eq!(added.load(SeqCst), 10);
 }
 
-/// The node leaves the executor between two steps, when other callbacks are already in the executor's round or queue.
+/// The node leaves the executor between two steps, when callbacks of other nodes are already in the executor's round
+/// or queue.
 fn a_node_that_leaves_takes_its_callbacks(case: &Case) {
     let (mut executor, leaves, stays) = (case.executor(), Listener::new(), Listener::new());
     let mut publishers = Vec::new();
@@ -150,7 +152,8 @@ fn a_node_that_leaves_takes_its_callbacks(case: &Case) {
     assert_eq!(after, [("a", 2), ("b", 1), ("b", 2), ("c", 1), ("c", 2)]);
 }
 
-/// The callback was found ready, but did not run because of a cancel or a panic of this callback.
+/// The executor found the callback ready, but did not complete its run, because of a cancel or a panic of this
+/// callback.
 fn a_node_that_left_before_its_run_is_run_by_another_executor(case: &Case) {
     let (mut executor, mut other, others) = (case.executor(), case.executor(), [0, 1, 2].map(|_| Listener::new()));
     for listener in &others {
@@ -203,7 +206,7 @@ fn a_dropped_node_stays_until_its_executor_is_dropped(case: &Case) {
     assert!(is_there());
     drop(executor);
     assert!(!is_there());
-    // The node's callbacks are dropped, too: their sender is gone.
+    // The node's callbacks are dropped, too: the channel has lost its sender, which a callback owned.
     told.rest();
     assert!(told.0.recv().is_err());
 }
@@ -226,7 +229,8 @@ fn a_node_is_in_one_executor(case: &Case) {
     executor.add_node(&node).unwrap();
 }
 
-/// Each callback has at most one event in a queue whose events wait, also while other callbacks come and go.
+/// In a queue that keeps one event for each callback, a callback has at most one event, even while other callbacks
+/// are added.
 fn callbacks_that_are_added_do_not_multiply_queued_events(case: &Case) {
     let (mut executor, listener) = (case.executor(), Listener::new());
     executor.add_node(&listener.node).unwrap();
@@ -247,7 +251,7 @@ fn callbacks_that_are_added_do_not_multiply_queued_events(case: &Case) {
     drain(&mut *executor);
     let heard = listener.rest();
     let keeps_each = matches!(case.kind.overflow(), Some(Overflow::DropOldest | Overflow::DropNewest));
-    // Two more messages are allowed for each topic: one that was queued, and the newest.
+    // For each topic, two more messages are allowed: one that was queued, and the newest message.
     assert!(keeps_each || heard.len() <= 10 + 4, "{heard:?}");
     for name in ["a", "b"] {
         let numbers: Vec<_> = heard.iter().filter(|heard| heard.0 == name).map(|heard| heard.1).collect();

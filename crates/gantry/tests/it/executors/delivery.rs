@@ -111,7 +111,7 @@ fn only_compatible_publishers_are_heard(case: &Case) {
         far.publish(&topic, 1, 5);
         fitting.publish(&topic, 6, 8);
         assert_eq!(listener.take(3), [("fit", 6), ("fit", 7), ("fit", 8)]);
-        // A subscription that requests less gets the samples of both publishers.
+        // A subscription that requests a weaker QoS gets the samples of both publishers.
         let sender = listener.sender.clone();
         let each = move |point: Sample<Point>| sender.send(("each", point.x as usize)).unwrap();
         listener.node.create_subscription_with_callback(&topic, Qos::default().best_effort(), each).unwrap();

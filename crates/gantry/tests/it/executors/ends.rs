@@ -40,7 +40,8 @@ fn a_cancel_ends_the_spin_or_the_next_one(case: &Case) {
             spinner.join().unwrap().unwrap();
             cancels.into_iter().for_each(|cancel| cancel.join().unwrap());
         });
-        // The later of the two cancels may have come after the end of the spin; then it would end the next spin.
+        // A cancel that came after the end of the spin would end the next spin. This further cancel and the spin
+        // after it consume such a cancel.
         canceler.cancel();
         executor.spin().unwrap();
     }
@@ -199,7 +200,7 @@ fn all_can_be_shut_down_in_any_order(case: &Case) {
                 Part::Far(far) => drop(far),
             }
         }
-        // Held samples are still valid, and no callback is kept.
+        // The samples that the test holds are still valid, and no callback exists any more.
         assert!(held.windows(2).all(|pair| pair[0].x < pair[1].x));
         told.rest();
         assert!(told.0.recv().is_err());

@@ -1,5 +1,5 @@
-//! The far end of a topic: it obeys one order per line, with the same code on a thread of this process or in
-//! another process.
+//! The far end of a topic: a thread of this process or another process that publishes and subscribes at the test's
+//! orders, one order in each line of text.
 
 use super::{all, services::add};
 use crate::support::*;
@@ -66,7 +66,8 @@ impl Far {
         self.tell(&format!("meet {topic} 1"));
     }
 
-    /// Ends the far end without an orderly end; a process is killed by `kill -9`.
+    /// Ends the far end. A process is killed (`kill -9`), without an orderly end; a thread ends as when it is
+    /// dropped.
     pub fn vanish(mut self) {
         if let Far::Process(peer) = &mut self {
             drop(peer.take());
@@ -118,7 +119,8 @@ struct End {
     publishers: HashMap<String, Publisher<Point>>,
     clients: HashMap<String, Client<AddTwoInts>>,
     silent: Option<Service<AddTwoInts>>,
-    /// The threads of floods and servers by their topics or services, with the flags that end them.
+    /// The threads that flood topics or serve services, by the names of their topics or services. The flag of a
+    /// thread ends it, and its result is the number of published messages.
     threads: HashMap<String, (Arc<AtomicBool>, JoinHandle<usize>)>,
 }
 

@@ -1,5 +1,5 @@
-//! Callback groups: callbacks wait for each other to prove that they run at the same time, so the result does not
-//! depend on luck.
+//! Tests of callback groups. Callbacks wait for each other in a barrier to prove that they run at the same time, so
+//! the result does not depend on timing.
 
 use super::*;
 use std::{
@@ -61,7 +61,7 @@ fn callbacks_of_an_exclusive_group_never_overlap(case: &Case) {
     executor.add_node(&node).unwrap();
     let (inside, (sender, told)) = (Arc::new(Inside::default()), value_channel());
     let group = node.create_callback_group(CallbackGroupType::MutuallyExclusive);
-    // Clones are handles to the same group, also after one of them got a priority.
+    // Clones of a group are handles to the same group, also after one of them got another priority.
     let groups = [group.clone(), group.clone().with_priority(1), group];
     for (name, group) in NAMES.into_iter().zip(groups) {
         let (inside, sender) = (inside.clone(), sender.clone());

@@ -69,7 +69,7 @@ fn groups_of_a_node_run_in_two_executors(case: &Case) {
     heard.sort_unstable();
     assert_eq!(heard, [("group", 2), ("node", 2)]);
     assert!(other.spin_once(Duration::ZERO).unwrap_err().to_string().contains("no node"));
-    // The group's first executor is dropped while the other executor runs the group.
+    // The executor that ran the group at first is dropped while the other executor runs the group.
     executor.remove_node(&listener.node);
     other.add_callback_group(&group).unwrap();
     executor.add_node(&listener.node).unwrap();
@@ -120,7 +120,7 @@ fn a_group_is_in_one_executor(case: &Case) {
     executor.add_callback_group(&group).unwrap();
 }
 
-/// The group is no longer added with its node, and another executor gets it.
+/// The group is no longer added together with its node, so that another executor can get it.
 fn a_group_that_runs_with_its_node_is_free_when_its_run_has_ended(case: &Case) {
     let (mut executor, mut other, node) = (case.executor(), case.executor(), node());
     let group = node.create_callback_group(CallbackGroupType::MutuallyExclusive);

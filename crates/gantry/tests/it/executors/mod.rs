@@ -1,8 +1,8 @@
 //! The behaviours that all executors share. Each behaviour is a test of its own for every executor: with the far end
 //! on a thread of this process and in a process of its own (`far`), or without a far end.
 //!
-//! Names are `executors::EXECUTOR::PLACE::BEHAVIOUR`. Where executors differ, in order and in losses, the behaviour
-//! states the difference.
+//! The tests are called `executors::EXECUTOR::PLACE::BEHAVIOUR`. Where executors differ in the order of messages or
+//! in losses, the behaviour states the difference.
 
 mod changes;
 mod delivery;
@@ -66,7 +66,7 @@ impl Kind {
         self.overflow().is_some()
     }
 
-    /// The rule for events for which the executor's queue has no room; `None` if the executor has no queue.
+    /// The queue's rule for an event that does not fit into the full queue; `None` if the executor has no queue.
     pub fn overflow(self) -> Option<Overflow> {
         match self {
             Kind::Events(overflow) | Kind::EventsThreads(overflow) => Some(overflow),
@@ -133,7 +133,7 @@ macro_rules! behaviours {
 }
 use behaviours;
 
-/// The case of a test: the kind of executor, and the place of the far end.
+/// The case of a test: the kind of executor, and whether the far end is a thread, a process or absent.
 pub struct Case {
     kind: Kind,
     place: Place,

@@ -96,7 +96,7 @@ fn a_blocked_callback_with_a_full_queue_holds_up_no_other(case: &Case) {
         for number in 1..=50 {
             other.publish_copy(&Point { x: f64::from(number), y: 0.0 }).unwrap();
         }
-        // A queue that drops events keeps the newest sample, which arrives last.
+        // An executor whose queue drops events still delivers the newest sample, which arrives last.
         while listener.next() != ("other", 50) {}
         drop(go);
     });

@@ -78,7 +78,7 @@ fn events_without_room_wait_or_are_dropped_and_counted(case: &Case) {
     }
 }
 
-/// Each of several callbacks that have more events than fit in the queue gets room.
+/// Several callbacks have more events than fit in the queue; each of them gets room in turn.
 fn room_goes_to_the_callback_that_waited_longest(case: &Case) {
     let (mut far, mut executor, listener) = (case.far(), case.kind.executor_with_queue(1), Listener::new());
     executor.add_node(&listener.node).unwrap();
@@ -126,7 +126,8 @@ fn the_least_urgent_goes_first(case: &Case) {
     assert_eq!(executor.dropped(), 4 - expected.len() as u64);
 }
 
-/// The oldest event is dropped, although it is found last, because its topic is gathered after the other topic.
+/// The queue drops the oldest event, although the executor finds this event last, because it takes from the topic of
+/// this event after the other topic.
 fn the_oldest_goes_first(case: &Case) {
     let (mut executor, listener) = (case.kind.executor_with_queue(3), Listener::new());
     executor.add_node(&listener.node).unwrap();
@@ -256,7 +257,7 @@ fn queued_values_survive_the_executor(case: &Case) {
     }
     let mut heard = Vec::new();
     for round in 0..9 {
-        // First further executors of this kind, then one of each kind.
+        // The next executors are of the same kind at first, and then one of each kind.
         let kind = if round < 3 { case.kind } else { Kind::ALL[round % Kind::ALL.len()].0 };
         let mut executor = kind.executor();
         executor.add_node(&listener.node).unwrap();

@@ -11,7 +11,7 @@ behaviours! {
     ],
 }
 
-/// A number of ticks after which an executor has certainly checked for changes.
+/// The number of ticks after which an executor has certainly checked for nodes and groups that were added or removed.
 const A_LOOK: usize = 20;
 
 /// A callback that runs once, and does not end until the test allows it.
@@ -74,7 +74,8 @@ fn a_node_comes_back_while_its_callback_runs(case: &Case) {
     });
 }
 
-/// Callbacks of the group never overlap, and continue after the long run, also if the long run's callback was removed.
+/// The callbacks of the group never run at the same time. They continue after the long run, even if the callback of
+/// the long run was removed.
 fn a_group_goes_to_another_executor_while_its_callback_runs(case: &Case) {
     for is_removed in [false, true] {
         let (mut executor, mut other, node) = (case.executor(), case.executor(), node());

@@ -84,7 +84,7 @@ fn another_callback_sends_the_requests(case: &Case) {
     let (removed, kept) = (handle.clone(), handle);
     removed.remove();
     assert!(!is_client(&kept));
-    // The timer's callback owns a weak handle of its node, which does not keep the node.
+    // The timer's callback owns only a weak handle of its node, so it does not keep the node alive.
     let weak = node.downgrade();
     drop((executor, node));
     assert!(weak.upgrade().is_none());

@@ -72,7 +72,8 @@ fn a_callback_that_held_up_its_group_is_said_after_its_run(case: &Case) {
     });
 }
 
-/// The other threads of the executor are in callbacks that run even longer.
+/// No thread of the executor is free during the slow run, because the other threads are in callbacks that run even
+/// longer.
 fn a_callback_that_held_up_all_threads_is_said_after_its_run(case: &Case) {
     if !case.kind.has_threads() {
         return;
