@@ -74,8 +74,7 @@ fn a_client_of_ros2_client_uses_a_server_of_hiroz() {
             let server = node.create_action_server::<Fibonacci>("/fibonacci").build().unwrap();
             server.with_handler(|goal: ExecutingGoal<Fibonacci>| async move {
                 assert_eq!(goal.goal.order, ORDER);
-                let publish =
-                    |partial_sequence| goal.publish_feedback(FibonacciFeedback { partial_sequence }).unwrap();
+                let publish = |partial_sequence| goal.publish_feedback(FibonacciFeedback { partial_sequence }).unwrap();
                 while !HAS_FEEDBACK.load(SeqCst) {
                     steps().take(1).for_each(publish);
                     tokio::time::sleep(PERIOD).await;

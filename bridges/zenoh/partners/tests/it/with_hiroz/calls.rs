@@ -29,7 +29,8 @@ fn services_are_called_both_ways() {
         let _service = here.create_service_with_callback::<AddTwoInts>("/add_here", |service, request| {
             service.send_response_copy(request.id(), &AddTwoInts_Response { sum: request.a + request.b }).unwrap();
         });
-        let mut far_service = there.create_service::<example_interfaces::srv::AddTwoInts>("/add_there").build().unwrap();
+        let mut far_service =
+            there.create_service::<example_interfaces::srv::AddTwoInts>("/add_there").build().unwrap();
         thread::spawn(move || {
             for _ in 0..CALLS {
                 let request = far_service.take_request().unwrap();

@@ -36,12 +36,16 @@ fn a_late_subscription_gets_the_newest_map_once() {
         let there = context.create_node("there").build().unwrap();
         let qos = Qos::default().keep_last(1).transient_local();
         let mut publisher = here.create_publisher::<OccupancyGrid>("/map", qos).unwrap();
-        let far_publisher = there.create_pub::<nav_msgs::OccupancyGrid>("/far_map").with_qos(latched(1)).build().unwrap();
+        let far_publisher =
+            there.create_pub::<nav_msgs::OccupancyGrid>("/far_map").with_qos(latched(1)).build().unwrap();
         let mut publish = |number: u32| {
             let info = MapMetaData { width: CELLS, height: CELLS, resolution: number as f32, ..MapMetaData::default() };
             publisher.publish_copy(&OccupancyGrid { info, data: cells(number), ..OccupancyGrid::default() }).unwrap();
-            let info = nav_msgs::MapMetaData { width: CELLS, height: CELLS, resolution: number as f32, ..Default::default() };
-            far_publisher.publish(&nav_msgs::OccupancyGrid { info, data: cells(number), ..Default::default() }).unwrap();
+            let info =
+                nav_msgs::MapMetaData { width: CELLS, height: CELLS, resolution: number as f32, ..Default::default() };
+            far_publisher
+                .publish(&nav_msgs::OccupancyGrid { info, data: cells(number), ..Default::default() })
+                .unwrap();
         };
         (1..=3).for_each(&mut publish);
         for joiner in 0..2 {
@@ -66,7 +70,7 @@ fn a_late_subscription_gets_the_newest_map_once() {
 /// The publishers of `hiroz`, a node for each, with their latched transforms.
 fn far_publishers(contexts: &[ZContext]) -> Vec<impl Fn(u32) + use<>> {
     NAMES
-        .iter()
+        .into_iter()
         .zip(contexts.iter().cycle())
         .map(|(name, context)| {
             let node = context.create_node(name).build().unwrap();
@@ -74,7 +78,7 @@ fn far_publishers(contexts: &[ZContext]) -> Vec<impl Fn(u32) + use<>> {
             move |number| {
                 let _node = &node;
                 let header = hiroz_msgs::std_msgs::Header { frame_id: number.to_string(), ..Default::default() };
-                let child_frame_id = (*name).to_owned();
+                let child_frame_id = name.to_owned();
                 let transform = geometry_msgs::TransformStamped { header, child_frame_id, ..Default::default() };
                 publisher.publish(&tf2_msgs::TFMessage { transforms: vec![transform] }).unwrap();
             }
@@ -131,10 +135,12 @@ fn tf_static_of_five_local_publishers_arrives_there() {
         let there = context.create_node("there").build().unwrap();
         let qos = Qos::default().keep_last(1).transient_local();
         let nodes = NAMES.map(node);
-        let mut publishers = nodes.each_ref().map(|node| node.create_publisher::<TFMessage>("/tf_static", qos).unwrap());
+        let mut publishers =
+            nodes.each_ref().map(|node| node.create_publisher::<TFMessage>("/tf_static", qos).unwrap());
         let mut publish = |number: u32| {
             for (name, publisher) in NAMES.iter().zip(&mut publishers) {
-                let mut transform = TransformStamped { child_frame_id: (*name).to_owned(), ..TransformStamped::default() };
+                let mut transform =
+                    TransformStamped { child_frame_id: (*name).to_owned(), ..TransformStamped::default() };
                 transform.header.frame_id = number.to_string();
                 publisher.publish_copy(&TFMessage { transforms: vec![transform] }).unwrap();
             }

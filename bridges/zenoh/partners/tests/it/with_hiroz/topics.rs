@@ -23,8 +23,10 @@ fn texts_cross_both_ways_and_the_graphs_are_whole() {
         let (here, context) = (node("here"), context(port));
         let there = context.create_node("there").with_namespace("/far").build().unwrap();
         let depth = COUNT as usize;
-        let far_publisher = there.create_pub::<std_msgs::String>("/from_there").with_qos(keep_last(depth)).build().unwrap();
-        let far_listener = there.create_sub::<std_msgs::String>("/from_here").with_qos(keep_last(depth)).build().unwrap();
+        let far_publisher =
+            there.create_pub::<std_msgs::String>("/from_there").with_qos(keep_last(depth)).build().unwrap();
+        let far_listener =
+            there.create_sub::<std_msgs::String>("/from_here").with_qos(keep_last(depth)).build().unwrap();
         let qos = Qos::default().keep_last(COUNT as u32);
         let mut publisher = here.create_publisher::<Text>("/from_here", qos).unwrap();
         let mut listener = here.create_subscription::<Text>("/from_there", qos).unwrap();
@@ -70,8 +72,10 @@ fn images_of_8_mb_cross_both_ways() {
         let (here, context) = (node("here"), context(port));
         let there = context.create_node("there").build().unwrap();
         let depth = IMAGES as usize;
-        let far_camera = there.create_pub::<sensor_msgs::Image>("/from_there").with_qos(keep_last(depth)).build().unwrap();
-        let far_viewer = there.create_sub::<sensor_msgs::Image>("/from_here").with_qos(keep_last(depth)).build().unwrap();
+        let far_camera =
+            there.create_pub::<sensor_msgs::Image>("/from_there").with_qos(keep_last(depth)).build().unwrap();
+        let far_viewer =
+            there.create_sub::<sensor_msgs::Image>("/from_here").with_qos(keep_last(depth)).build().unwrap();
         let qos = Qos::default().keep_last(IMAGES as u32);
         let mut camera = here.create_publisher::<Image>("/from_here", qos).unwrap();
         let mut viewer = here.create_subscription::<Image>("/from_there", qos).unwrap();

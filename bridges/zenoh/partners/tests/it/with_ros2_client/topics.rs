@@ -6,11 +6,11 @@ use crate::{
     support::{in_host, node, status},
 };
 use gantry::{Gid, Qos};
-use gantry_msgs::{
-    sensor_msgs::msg::Image,
-    std_msgs::msg::String as Text,
+use gantry_msgs::{sensor_msgs::msg::Image, std_msgs::msg::String as Text};
+use ros2_client::{
+    MessageTypeName, QosProfile,
+    zenoh::{Node, Topic},
 };
-use ros2_client::{MessageTypeName, QosProfile, zenoh::{Node, Topic}};
 use test_support::{PATIENCE, eventually};
 
 const LONG_BYTES: usize = 8_000_000;
@@ -100,7 +100,8 @@ fn a_type_whose_hash_ros2_client_does_not_have_is_named() {
         let _subscription = there.create_subscription::<Vec<u8>>(&topic, None).unwrap();
         let _publisher = here.create_publisher::<Image>("/image", Qos::default()).unwrap();
         let status = status("the mismatch", |status| !status.mismatches.is_empty());
-        for part in ["/image is not carried", "node /here here", "node /there on another host", "TypeHashNotSupported"] {
+        for part in ["/image is not carried", "node /here here", "node /there on another host", "TypeHashNotSupported"]
+        {
             assert!(status.mismatches[0].contains(part), "{part}: {}", status.mismatches[0]);
         }
     });
