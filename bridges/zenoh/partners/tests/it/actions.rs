@@ -122,7 +122,7 @@ fn serve(server: &ActionServer<Goal, Sequence, Sequence>) {
         if let Some((request, goal_id, goal)) = server.try_receive_goal() {
             assert_eq!(goal.order, ORDER);
             server.respond_goal(request, true).unwrap();
-            let publish = |sequence| server.publish_feedback(goal_id, Sequence { sequence }).unwrap();
+            let publish = |sequence| assert!(server.publish_feedback(goal_id, Sequence { sequence }).is_ok());
             while !HAS_FEEDBACK.load(SeqCst) {
                 steps().take(1).for_each(publish);
                 thread::sleep(PERIOD);

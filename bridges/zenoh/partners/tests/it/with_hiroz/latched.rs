@@ -75,7 +75,7 @@ fn far_publishers(contexts: &[ZContext]) -> Vec<impl Fn(u32) + use<>> {
         .map(|(name, context)| {
             let node = context.create_node(name).build().unwrap();
             let publisher = node.create_pub::<tf2_msgs::TFMessage>("/tf_static").with_qos(latched(1)).build().unwrap();
-            move |number| {
+            move |number: u32| {
                 let _node = &node;
                 let header = hiroz_msgs::std_msgs::Header { frame_id: number.to_string(), ..Default::default() };
                 let child_frame_id = name.to_owned();
