@@ -166,7 +166,9 @@ fn a_client_of_hiroz_uses_a_server_of_ros2_client() {
                 feedback.push(stream.recv().await.unwrap().partial_sequence);
                 HAS_FEEDBACK.store(true, SeqCst);
             }
-            check_feedback(&feedback);
+            // The feedback of ros2-client is BEST_EFFORT with the depth 1, so a newer one may replace another.
+            assert!(feedback.is_sorted(), "{feedback:?}");
+            assert!(feedback.iter().all(|found| steps().any(|step| step == *found)), "{feedback:?}");
             assert_eq!(goal.result().await.unwrap().sequence, SEQUENCE);
         });
     });

@@ -67,7 +67,7 @@ fn parameters_are_read_and_set_both_ways() {
         let descriptor = ParameterDescriptor::new("speed", ParameterType::Integer);
         there.declare_parameter("speed", ParameterValue::Integer(50), descriptor).unwrap();
 
-        let far_client = ParameterClient::new(there, ParameterTarget::from_fqn("/here").unwrap()).unwrap();
+        let far_client = ParameterClient::new(there.clone(), ParameterTarget::from_fqn("/here").unwrap()).unwrap();
         expect_in_graph(&context, "here", EndpointKind::Service, "/here/get_parameters");
         expect_in_graph(&context, "here", EndpointKind::Service, "/here/set_parameters");
         runtime().block_on(async {
