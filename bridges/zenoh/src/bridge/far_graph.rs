@@ -1,6 +1,6 @@
 //! The nodes and endpoints of other sessions: a set of liveliness tokens. The network may report a token twice.
 
-use crate::wire::{Token, gid_of, key_of};
+use crate::wire::{Token, gid_in_hiroz, gid_of, key_of};
 use gantry::Gid;
 use gantry_bridge::{Border, Endpoint, FarNode, Kind, Origin};
 use std::collections::{BTreeMap, HashMap};
@@ -12,6 +12,7 @@ pub struct FarEntity {
     /// Its node, or itself.
     pub node: FarNode,
     pub gid: Gid,
+    gid_in_hiroz: Gid,
     /// The key of an endpoint; `None` for a node, or if the name or the type has no key.
     pub key: Option<String>,
     crossing: Crossing,
@@ -31,6 +32,13 @@ enum Crossing {
 #[derive(Debug, Default)]
 pub struct FarGraph(BTreeMap<String, FarEntity>);
 
+impl FarEntity {
+    /// The GIDs that its samples may have on the network.
+    pub fn gids(&self) -> [Gid; 2] {
+        [self.gid, self.gid_in_hiroz]
+    }
+}
+
 impl FarGraph {
     /// Adds an entity whose token has appeared. Returns `false` if the text is not a token of the domain.
     pub fn add(&mut self, text: &str, domain_id: u32, own_session: &str) -> bool {
@@ -44,8 +52,8 @@ impl FarGraph {
                 name: token.node.clone(),
                 enclave: token.enclave.clone(),
             };
-            self.0
-                .insert(text.to_owned(), FarEntity { gid: gid_of(text), node, token, key, crossing: Crossing::Waits });
+            let (gid, gid_in_hiroz, crossing) = (gid_of(text), gid_in_hiroz(&token), Crossing::Waits);
+            self.0.insert(text.to_owned(), FarEntity { gid, gid_in_hiroz, node, token, key, crossing });
         }
         true
     }

@@ -30,7 +30,7 @@ pub struct Router {
 #[derive(Default)]
 struct RouterState {
     by_gid: HashMap<Gid, Arc<Inlet>>,
-    /// The inlets by the session of their publishers, for implementations whose GIDs are not hashes of tokens.
+    /// The inlets by the session of their publishers, for implementations with GIDs of another kind.
     /// `None` if a session has several publishers.
     by_session: HashMap<String, Option<Arc<Inlet>>>,
     /// The sessions of such GIDs.
@@ -60,7 +60,7 @@ impl Router {
         (state.stash.len()..before).for_each(|_| self.counts.duplicate());
         (state.by_gid, state.by_session) = Default::default();
         for (entity, inlet) in inlets {
-            state.by_gid.insert(entity.gid, inlet.clone());
+            state.by_gid.extend(entity.gids().map(|gid| (gid, inlet.clone())));
             let of_session = state.by_session.entry(entity.token.session.clone());
             of_session.and_modify(|several| *several = None).or_insert_with(|| Some(inlet.clone()));
         }

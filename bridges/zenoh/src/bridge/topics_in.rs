@@ -78,7 +78,7 @@ impl TopicsIn {
         for (_, entity, endpoint) in far.refused().filter(|(.., endpoint)| endpoint.kind == Kind::Publisher) {
             if let Some(wanted) = entity.key.as_ref().and_then(|key| wanted.get_mut(key)) {
                 wanted.is_latched |= is_latched(endpoint);
-                wanted.refused.insert(entity.gid);
+                wanted.refused.extend(entity.gids());
             }
         }
         wanted

@@ -1,11 +1,24 @@
 //! The GID of an entity: the hash of its token.
 
+use super::Token;
 use gantry::Gid;
+use sha2::{Digest, Sha256};
 use xxhash_rust::xxh3::xxh3_128;
 
 /// The GID of the entity with this token: XXH3 of 128 bits over the whole text, low byte first.
 pub fn gid_of(token: &str) -> Gid {
     Gid(xxh3_128(token.as_bytes()).to_le_bytes())
+}
+
+/// The GID that hiroz 0.2.1 gives the entity with this token instead: 16 bytes of SHA-256 over the id of the session
+/// and the number of the entity, both with the low byte first.
+pub fn gid_in_hiroz(token: &Token) -> Gid {
+    // `Token::parse` has checked the digits.
+    let session = u128::from_str_radix(&token.session, 16).unwrap_or_default();
+    let digest = Sha256::new().chain_update(session.to_le_bytes()).chain_update(token.number.to_le_bytes()).finalize();
+    let mut gid = Gid::default();
+    gid.0.copy_from_slice(&digest[..16]);
+    gid
 }
 
 #[cfg(test)]
@@ -22,5 +35,12 @@ mod tests {
         let digits = |gid: Gid| gid.0.map(|byte| format!("{byte:02x}")).concat();
         assert_eq!(digits(gid_of(talker)), "c128aa5567af01b7163eae5e2a8362d7");
         assert_eq!(digits(gid_of(client)), "b00e6a453f3c9507c802ac48b67ad0a9");
+    }
+
+    #[test]
+    fn hiroz_hashes_the_session_and_the_number_of_an_entity() {
+        let token = Token::parse("@ros2_lv/0/1234567890abcdef1234567890abcdef/0/7/NN/%/%/talker").unwrap();
+        let digits = gid_in_hiroz(&token).0.map(|byte| format!("{byte:02x}")).concat();
+        assert_eq!(digits, "1bc2bd425937319a9f35f321c1ee8a08");
     }
 }

@@ -11,7 +11,7 @@ mod qos;
 mod token;
 
 pub use attachment::Attachment;
-pub use gid::gid_of;
+pub use gid::{gid_in_hiroz, gid_of};
 pub use key::key_of;
 
 pub use token::{Token, all_tokens};

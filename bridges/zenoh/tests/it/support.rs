@@ -1,4 +1,4 @@
-//! Bridges and raw sessions of tests.
+//! Bridges and raw sessions of tests, here and in `partners`.
 
 pub use crate::suite::hosts::{Bridge, first_host, in_host, node};
 
@@ -53,7 +53,15 @@ impl Link {
 
     /// The program without options.
     pub fn command(&self) -> Command {
-        Command::new(env!("CARGO_BIN_EXE_gantry-bridge-zenoh"))
+        program()
+    }
+}
+
+/// The bridge's program. A test of another package names it by an environment variable.
+fn program() -> Command {
+    match option_env!("CARGO_BIN_EXE_gantry-bridge-zenoh") {
+        Some(path) => Command::new(path),
+        None => Command::new(std::env::var_os("GANTRY_BRIDGE").expect("GANTRY_BRIDGE names gantry-bridge-zenoh")),
     }
 }
 
@@ -71,7 +79,7 @@ pub fn free_port() -> u16 {
 /// Starts a bridge of a host, which listens on one port and connects to other ports.
 pub fn start(host: &Path, listen: u16, connect: &[u16], arguments: &[&str]) -> Bridge {
     let addresses: Vec<String> = connect.iter().map(|port| format!("tcp/127.0.0.1:{port}")).collect();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_gantry-bridge-zenoh"));
+    let mut command = program();
     command.args(["--listen", &format!("tcp/127.0.0.1:{listen}")]).args(arguments);
     command.args(addresses.iter().flat_map(|address| ["--connect", address]));
     if connect.is_empty() {
@@ -82,6 +90,11 @@ pub fn start(host: &Path, listen: u16, connect: &[u16], arguments: &[&str]) -> B
 
 /// A plain Zenoh session that is connected to a port of this machine.
 pub fn session(port: u16) -> Session {
+    zenoh::open(config(port)).wait().unwrap()
+}
+
+/// The configuration of a session that is connected to a port of this machine.
+pub fn config(port: u16) -> Config {
     let mut config = Config::default();
     for (key, value) in [
         ("mode", r#""peer""#),
@@ -92,7 +105,7 @@ pub fn session(port: u16) -> Session {
     ] {
         config.insert_json5(key, value).unwrap();
     }
-    zenoh::open(config).wait().unwrap()
+    config
 }
 
 /// The tokens that a session sees.

@@ -22,7 +22,7 @@ pub fn in_host(name: &str, body: impl FnOnce(&Path)) {
     }
     let hosts = [(); 2].map(|()| tempfile::tempdir_in("/dev/shm").unwrap());
     let status = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", name, "--nocapture"])
+        .args(["--exact", name, "--include-ignored", "--nocapture"])
         .env("GANTRY_SHM_DIR", hosts[0].path())
         .env(SECOND_HOST, hosts[1].path())
         .env("GANTRY_LOG", "error")

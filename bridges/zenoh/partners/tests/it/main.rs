@@ -1,0 +1,11 @@
+//! Tests of the bridge with nodes of other implementations of rmw_zenoh's formats: `hiroz` and `ros2-client`.
+//! Gantry's nodes are on one side of the bridge, and nodes of the other implementation on its network.
+
+mod actions;
+mod messages;
+mod suite;
+#[path = "../../../tests/it/support.rs"]
+#[allow(dead_code, reason = "the bridge's own tests use the other helpers")]
+mod support;
+mod with_hiroz;
+mod with_ros2_client;

@@ -1,0 +1,5 @@
+//! The hosts of the tests that all bridges share.
+
+#[path = "../../../../../crates/gantry-bridge/tests/suite/hosts.rs"]
+#[allow(dead_code, reason = "the suite uses the other helpers")]
+pub mod hosts;
