@@ -6,6 +6,7 @@ mod allocator;
 mod argument;
 mod entities;
 mod failure;
+mod fatal_signal;
 mod handle;
 mod lock;
 mod names;

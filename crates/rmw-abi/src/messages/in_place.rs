@@ -46,6 +46,12 @@ impl MessageInPlace {
         Ok(MessageInPlace { message: Message::new(message_type)?, bytes: 0..0, in_place: Vec::new() })
     }
 
+    /// Gives all fields their default values, at the same address. The program may have changed them in any way.
+    pub fn reset(&mut self) {
+        self.empty();
+        self.message.reset();
+    }
+
     /// Reads a message; allocates memory for its texts and its short sequences.
     ///
     /// # Errors
@@ -80,6 +86,12 @@ impl MessageInPlace {
     /// The message for the program.
     pub fn as_ptr(&self) -> *mut c_void {
         self.message.as_ptr()
+    }
+
+    /// Whether sequences of the message point to the sample's bytes.
+    #[must_use]
+    pub fn has_sequences_in_place(&self) -> bool {
+        !self.in_place.is_empty()
     }
 
     /// Ends the use of the sample's bytes: the sequences that lay in place are empty afterwards.

@@ -1,6 +1,6 @@
 //! A message in memory of this library. Its type support initialises and finalises it.
 
-use super::{Codec, MessageType, fault::Fault};
+use super::{Codec, MessageType, fault::Fault, struct_memory};
 use crate::{
     bindings::MessageMembers,
     failure::{Failure, Result},
@@ -26,6 +26,11 @@ impl Life {
         let layout = alloc::Layout::from_size_align(members.size_of_.max(1), 16).ok()?;
         Some(Life { init: members.init_function?, fini: members.fini_function?, layout })
     }
+
+    /// A number of the type: generated code has a function to finalise messages for each type.
+    fn key(&self) -> usize {
+        self.fini as usize
+    }
 }
 
 /// An initialised message, which its owner alone uses (M2).
@@ -47,12 +52,21 @@ impl Message {
         let Some(life) = message_type.codec.life else {
             return Err(message_type.codec.cannot("made", Fault::new("its type support has no functions for that")));
         };
-        // SAFETY: the size is not 0.
-        let memory = NonNull::new(unsafe { alloc::alloc_zeroed(life.layout) });
+        let memory = struct_memory::allocate(life.key(), life.layout);
         let memory = memory.ok_or_else(|| Failure::error("there is no memory for a message"))?;
         // SAFETY: memory for a message; 0 means that all fields get their default values.
         unsafe { (life.init)(memory.as_ptr().cast(), 0) };
         Ok(Message { memory, life, message_type: message_type.clone() })
+    }
+
+    /// Gives all fields their default values, and frees the memory that they have.
+    pub(super) fn reset(&mut self) {
+        // SAFETY: an initialised message of the type, which `&mut self` alone uses (M2).
+        unsafe { (self.life.fini)(self.as_ptr()) };
+        // SAFETY: the memory of the message, as `new` gives it to the type support.
+        unsafe { self.memory.as_ptr().write_bytes(0, self.life.layout.size()) };
+        // SAFETY: as in `new`.
+        unsafe { (self.life.init)(self.as_ptr(), 0) };
     }
 
     /// The struct, for functions of C.
@@ -99,8 +113,8 @@ impl Drop for Message {
     fn drop(&mut self) {
         // SAFETY: an initialised message of the type.
         unsafe { (self.life.fini)(self.as_ptr()) };
-        // SAFETY: the memory was allocated in `new` with this layout.
-        unsafe { alloc::dealloc(self.memory.as_ptr(), self.life.layout) };
+        // SAFETY: the memory was allocated in `new` with this key and layout.
+        unsafe { struct_memory::free(self.life.key(), self.life.layout, self.memory) };
     }
 }
 

@@ -27,6 +27,7 @@ pub mod serialized;
 mod service_type;
 mod shape;
 mod size;
+mod struct_memory;
 mod structure;
 #[cfg(test)]
 mod tests;

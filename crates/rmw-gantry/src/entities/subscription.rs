@@ -4,7 +4,10 @@ use super::{
     content_filter::ContentFilter, context::Context, endpoint_events::EndpointEvents, event::Change,
     filtered_subscription::FilteredSubscription, library::Close, source::Source, take_valid,
 };
-use crate::lock::lock;
+use crate::{
+    fatal_signal::{LoanName, LoanedBytes},
+    lock::lock,
+};
 use gantry::{GenericSample, GenericSubscription, Gid, Qos, SubscriptionEvent};
 use rmw_abi::{
     bindings::RMW_EVENT_MESSAGE_LOST,
@@ -31,9 +34,11 @@ pub struct Subscription {
     pub qos: Qos,
     /// The name of the topic, as the program gave it.
     pub topic: CString,
+    loan_name: &'static LoanName,
     /// The messages that a program holds.
     held: Mutex<Vec<Held>>,
-    /// The last messages that the program returned; their long sequences are empty.
+    /// The messages that the program returned, the oldest first; their long sequences are empty. They are used again,
+    /// and end with the subscription.
     returned: Mutex<VecDeque<MessageInPlace>>,
     taken: AtomicU64,
     /// The number of losses that the event of lost messages has counted.
@@ -41,15 +46,19 @@ pub struct Subscription {
     pub events: Arc<EndpointEvents<SubscriptionEvent>>,
 }
 
-/// The number of returned messages that are kept. A program must not use the pointer to a returned message; if it
-/// does, it finds an empty message, and not freed memory, for this number of returns.
-const KEPT_RETURNED: usize = 16;
+/// The number of returned messages that stay empty. A program must not use the pointer to a returned message; if it
+/// does, it finds an empty message for this number of returns, then perhaps a later message, and not freed memory.
+const EMPTY_RETURNED: usize = 16;
+
+/// The samples whose bytes the program may use until it ends: a callback moved sequences out of their messages.
+static NOT_GIVEN_BACK: Mutex<Vec<(GenericSample, LoanedBytes)>> = Mutex::new(Vec::new());
 
 /// A message that a program holds.
 struct Held {
     /// The message, if it has sequences in place; it ends before its sample. `None` for a plain message, whose
     /// struct is the sample's bytes.
     message: Option<MessageInPlace>,
+    loaned_bytes: LoanedBytes,
     sample: GenericSample,
 }
 
@@ -72,6 +81,7 @@ impl Subscription {
         ignores_local_publications: bool,
     ) -> Subscription {
         let gid = library.gid();
+        let loan_name = LoanName::new(&message_type.description().name, &topic.to_string_lossy());
         let library = FilteredSubscription::new(library, &qos, ignores_local_publications);
         Subscription {
             context,
@@ -80,6 +90,7 @@ impl Subscription {
             message_type,
             qos,
             topic,
+            loan_name,
             held: Mutex::default(),
             returned: Mutex::default(),
             taken: AtomicU64::new(0),
@@ -158,19 +169,37 @@ impl Subscription {
             return Err(Failure::unsupported(&format!("loans of {name}, whose messages have to be deserialised,")));
         }
         let is_plain = message_type.plain_bytes().is_some();
-        let mut message = if is_plain { None } else { Some(MessageInPlace::new(message_type)?) };
+        let mut message = if is_plain { None } else { Some(self.new_message()?) };
         let valid = self.take_valid(|sample| match &mut message {
             None => message_type.check_plain(sample.bytes()),
             // SAFETY: the message is held beside its sample, and ends before it. Samples in shared memory that were
             // published do not change.
             Some(message) => unsafe { message.read(sample.bytes()) },
-        })?;
-        let Some((sample, number)) = valid else { return Ok(None) };
-        let held = Held { message, sample };
+        });
+        let (sample, number) = match valid {
+            Ok(Some(valid)) => valid,
+            nothing => {
+                lock(&self.returned).extend(message);
+                return nothing.map(|_| None);
+            }
+        };
+        let has_sequences = message.as_ref().is_some_and(MessageInPlace::has_sequences_in_place);
+        let loaned_bytes = LoanedBytes::new(sample.bytes().as_ptr_range(), has_sequences, self.loan_name);
+        let held = Held { message, loaned_bytes, sample };
         let address = held.as_ptr();
         info(address, &held.sample, number);
         lock(&self.held).push(held);
         Ok(Some(address))
+    }
+
+    /// A message with the default values of its fields: the oldest one that was returned, or a new one.
+    fn new_message(&self) -> Result<MessageInPlace> {
+        let mut returned = lock(&self.returned);
+        let oldest = if returned.len() > EMPTY_RETURNED { returned.pop_front() } else { None };
+        drop(returned);
+        let Some(mut message) = oldest else { return MessageInPlace::new(&self.message_type) };
+        message.reset();
+        Ok(message)
     }
 
     /// Releases a message that a program held.
@@ -183,18 +212,14 @@ impl Subscription {
         let index = index.ok_or_else(|| {
             Failure::error(format_args!("the message at {message:p} is not on loan from this subscription"))
         })?;
-        let Held { message, sample } = held.swap_remove(index);
+        let Held { message, loaned_bytes, sample } = held.swap_remove(index);
         drop(held);
         let Some(mut message) = message else { return Ok(()) };
         let ended = message.end();
         if ended.is_err() {
-            std::mem::forget(sample); // the program may still use its bytes
+            lock(&NOT_GIVEN_BACK).push((sample, loaned_bytes));
         }
-        let mut returned = lock(&self.returned);
-        if returned.len() == KEPT_RETURNED {
-            returned.pop_front();
-        }
-        returned.push_back(message);
+        lock(&self.returned).push_back(message);
         ended
     }
 }

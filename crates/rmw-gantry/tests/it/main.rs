@@ -8,9 +8,11 @@ mod callbacks;
 mod distribution;
 mod endpoints;
 mod events;
+mod fatal_signals;
 mod filters;
 mod in_place;
 mod malformed;
+mod random_loans;
 mod ros;
 mod services;
 mod storeys;
@@ -28,6 +30,8 @@ fn main() -> ExitCode {
     let role: Option<fn()> = match std::env::args().nth(1).as_deref() {
         Some(distribution::BEGIN) => Some(distribution::begin),
         Some(distribution::USE) => Some(distribution::go),
+        Some(fatal_signals::END) => Some(fatal_signals::end_by_a_signal),
+        Some(random_loans::GO_ON) => Some(random_loans::go_on),
         Some(services::ANSWER) => Some(services::answer_in_a_small_file_system),
         Some(tracing::TRACE) => Some(tracing::trace),
         Some(unload::CLOSE) => Some(unload::close_and_go_on),
@@ -42,9 +46,11 @@ fn main() -> ExitCode {
         distribution::TESTS,
         endpoints::TESTS,
         events::TESTS,
+        fatal_signals::TESTS,
         filters::TESTS,
         in_place::TESTS,
         malformed::TESTS,
+        random_loans::TESTS,
         services::TESTS,
         storeys::TESTS,
         threads::TESTS,

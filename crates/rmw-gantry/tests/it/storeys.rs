@@ -4,8 +4,19 @@ use test_support::{storeys, tests};
 
 tests![imports_go_down_and_in_no_circle, the_readme_draws_these_storeys];
 
-const STOREYS: &[&str] =
-    &["lock", "tracing", "failure", "argument", "allocator", "names", "qos", "entities", "handle", "abi"];
+const STOREYS: &[&str] = &[
+    "lock",
+    "tracing",
+    "fatal_signal",
+    "failure",
+    "argument",
+    "allocator",
+    "names",
+    "qos",
+    "entities",
+    "handle",
+    "abi",
+];
 
 fn imports_go_down_and_in_no_circle() {
     storeys::check(env!("CARGO_MANIFEST_DIR"), STOREYS);

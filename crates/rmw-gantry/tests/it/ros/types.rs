@@ -3,6 +3,7 @@
 use rmw_abi::bindings::*;
 use std::{
     ffi::{CStr, c_char, c_void},
+    mem::offset_of,
     ptr::null,
     sync::Mutex,
 };
@@ -15,12 +16,24 @@ pub struct Point {
     pub number: u64,
 }
 
-/// A message of any size, in the layout of a sequence of C.
+/// A sequence of C.
 #[repr(C)]
-pub struct Bytes {
-    pub data: *mut u8,
+pub struct Elements<T> {
+    pub data: *mut T,
     pub size: usize,
     pub capacity: usize,
+}
+
+/// A message of any size, in the layout of a sequence of C.
+pub type Bytes = Elements<u8>;
+
+/// A message with two sequences, which have memory of `malloc` or lie in shared memory.
+#[repr(C)]
+pub struct Blocks {
+    pub number: u64,
+    pub sum: u64,
+    pub bytes: Elements<u8>,
+    pub ranges: Elements<f64>,
 }
 
 /// The type support of [`Point`], which lives as long as the process.
@@ -36,6 +49,39 @@ pub fn bytes_type() -> *const rosidl_message_type_support_t {
     }
     let data = MessageMember { is_array_: true, resize_function: Some(resize), ..member(c"data", ROS_TYPE_UINT8, 0) };
     message_type(c"Bytes", size_of::<Bytes>(), [data])
+}
+
+/// The type support of [`Blocks`], which lives as long as the process.
+pub fn blocks_type() -> *const rosidl_message_type_support_t {
+    unsafe extern "C-unwind" fn resize<T>(sequence: *mut c_void, length: usize) {
+        // SAFETY: a sequence of this type, whose memory comes from `malloc`.
+        let sequence = unsafe { &mut *sequence.cast::<Elements<T>>() };
+        // SAFETY: as above. The caller writes all elements next.
+        let data = unsafe { libc::realloc(sequence.data.cast(), length.max(1) * size_of::<T>()) };
+        assert!(!data.is_null());
+        *sequence = Elements { data: data.cast(), size: length, capacity: length };
+    }
+    /// As rosidl's function: memory that does not come from `malloc` ends the process.
+    unsafe extern "C" fn fini(at: *mut c_void) {
+        // SAFETY: an initialised message, which is not used again.
+        let Blocks { bytes, ranges, .. } = unsafe { at.cast::<Blocks>().read() };
+        // SAFETY: null, or memory of `malloc`.
+        unsafe { libc::free(bytes.data.cast()) };
+        // SAFETY: as above.
+        unsafe { libc::free(ranges.data.cast()) };
+    }
+    let sequence = |name, kind, offset, resize| MessageMember {
+        is_array_: true,
+        resize_function: Some(resize),
+        ..member(name, kind, offset as u32)
+    };
+    let members = [
+        member(c"number", ROS_TYPE_UINT64, 0),
+        member(c"sum", ROS_TYPE_UINT64, 8),
+        sequence(c"bytes", ROS_TYPE_UINT8, offset_of!(Blocks, bytes), resize::<u8>),
+        sequence(c"ranges", ROS_TYPE_DOUBLE, offset_of!(Blocks, ranges), resize::<f64>),
+    ];
+    message_type_with_end(c"Blocks", size_of::<Blocks>(), members, fini)
 }
 
 fn member(name: &'static CStr, type_id_: u8, offset_: u32) -> MessageMember {
@@ -68,16 +114,24 @@ fn keep<T>(part: T) -> &'static T {
     part
 }
 
-/// All messages of these tests are valid if all of their bytes are zero.
+/// The messages of these tests are valid if all of their bytes are zero.
 unsafe extern "C" fn init(_: *mut c_void, _: std::ffi::c_uint) {}
-
-/// No message of these tests has memory of its own.
-unsafe extern "C" fn fini(_: *mut c_void) {}
 
 fn message_type<const N: usize>(
     name: &'static CStr,
     size_of_: usize,
     members: [MessageMember; N],
+) -> *const rosidl_message_type_support_t {
+    /// The messages have no memory of their own.
+    unsafe extern "C" fn fini(_: *mut c_void) {}
+    message_type_with_end(name, size_of_, members, fini)
+}
+
+fn message_type_with_end<const N: usize>(
+    name: &'static CStr,
+    size_of_: usize,
+    members: [MessageMember; N],
+    fini: unsafe extern "C" fn(*mut c_void),
 ) -> *const rosidl_message_type_support_t {
     unsafe extern "C" fn itself(
         handle: *const rosidl_message_type_support_t,
