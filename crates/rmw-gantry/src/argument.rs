@@ -1,4 +1,4 @@
-//! The arguments of C functions: strings, pointers to values, outputs, and the implementation identifier of each object.
+//! The arguments of C functions: strings, pointers to values, outputs, and the implementation identifiers of objects.
 //!
 //! `handle` defines *the contract of rmw*.
 
