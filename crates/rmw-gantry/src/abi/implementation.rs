@@ -114,7 +114,7 @@ pub unsafe extern "C" fn rmw_qos_profile_check_compatible(
                 )));
             }
             (false, _) => {
-                // SAFETY: the promise of the caller. This call initializes all bytes of the buffer, which may be uninitialized.
+                // SAFETY: the promise of the caller. This call initializes all bytes of the buffer.
                 unsafe { reason.write_bytes(0, reason_size) };
                 // SAFETY: as above; no other code uses the buffer meanwhile.
                 unsafe { std::slice::from_raw_parts_mut(reason.cast(), reason_size) }
