@@ -1,4 +1,4 @@
-//! The arguments of C functions: texts, values, outputs, and the name of the implementation in each object.
+//! The arguments of C functions: strings, pointers to values, outputs, and the implementation identifiers of objects.
 //!
 //! `handle` defines *the contract of rmw*.
 
@@ -56,7 +56,7 @@ pub unsafe fn text<'a>(argument: &str, text: *const c_char) -> Result<&'a str> {
     text.to_str().map_err(|_| Failure::invalid(format_args!("the argument {argument} is not UTF-8: {text:?}")))
 }
 
-/// The value of an argument that is a pointer.
+/// The value to which the pointer argument `name` points.
 ///
 /// # Errors
 /// `pointer` is null.
@@ -68,7 +68,7 @@ pub unsafe fn argument<'a, T>(name: &str, pointer: *const T) -> Result<&'a T> {
     unsafe { pointer.as_ref() }.ok_or_else(|| Failure::null(name))
 }
 
-/// An argument that the function only writes, so its memory may be uninitialized.
+/// An argument that the C function only writes, so its memory may be uninitialized.
 pub struct Output<'a, T>(&'a mut MaybeUninit<T>);
 
 impl<T> Output<'_, T> {
@@ -77,7 +77,7 @@ impl<T> Output<'_, T> {
     }
 }
 
-/// An argument that the function only writes.
+/// The memory behind the argument `name`, which the C function only writes.
 ///
 /// # Errors
 /// `pointer` is null.
@@ -90,7 +90,7 @@ pub unsafe fn output<'a, T>(name: &str, pointer: *mut T) -> Result<Output<'a, T>
     memory.map(Output).ok_or_else(|| Failure::null(name))
 }
 
-/// An argument that the function reads and writes.
+/// The value behind the argument `name`, which the C function reads and writes.
 ///
 /// # Errors
 /// `pointer` is null.
@@ -102,10 +102,10 @@ pub unsafe fn in_out<'a, T>(name: &str, pointer: *mut T) -> Result<&'a mut T> {
     unsafe { pointer.as_mut() }.ok_or_else(|| Failure::null(name))
 }
 
-/// Converts a name to a string of C.
+/// Converts a name to a C string, which ends with a zero byte.
 ///
 /// # Errors
-/// The name has a 0 in it.
+/// The name contains a zero byte.
 pub fn c_string(name: &str) -> Result<CString> {
     CString::new(name).map_err(|_| Failure::invalid(format_args!("the name {name:?} has a zero byte in it")))
 }

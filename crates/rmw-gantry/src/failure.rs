@@ -22,7 +22,7 @@ pub fn run(name: &'static CStr, body: impl FnOnce() -> Result<()>) -> rmw_ret_t 
     }
 }
 
-/// As [`run`], for a function that returns a pointer: the pointer is null after a failure.
+/// Runs the body of a C function that returns a pointer, as [`run`] does. The pointer is null after a failure.
 pub fn run_for_pointer<T>(name: &'static CStr, body: impl FnOnce() -> Result<*mut T>) -> *mut T {
     let mut made = std::ptr::null_mut();
     run(name, || {

@@ -18,7 +18,7 @@ use std::ffi::{c_char, c_void};
 pub trait Handle {
     /// The entity behind it.
     type Entity;
-    /// The name of such objects in a sentence, such as "publisher".
+    /// The name of these objects in error messages, such as "publisher".
     const NAME: &'static str;
     /// The implementation identifier, and the pointer to the entity.
     ///
@@ -76,7 +76,7 @@ pub unsafe fn entity<'a, H: Handle>(handle: *const H) -> Result<&'a H::Entity> {
     if handle.is_null() {
         return Err(Failure::null(H::NAME));
     }
-    // SAFETY: the contract of rmw: an object.
+    // SAFETY: by the contract of rmw, `handle` points to an object that is not destroyed.
     let (identifier, data) = unsafe { H::read(handle) }?;
     // SAFETY: as above.
     unsafe { check_identifier(H::NAME, identifier) }?;

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Locks a mutex. A panic of another thread under the lock, which was reported, does not stop this thread.
+/// Locks a mutex, even if another thread panicked while it held the lock: that panic was reported already.
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

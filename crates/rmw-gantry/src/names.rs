@@ -14,7 +14,7 @@ pub fn check_topic(topic: &str, profile: &rmw_qos_profile_t) -> Result<()> {
 /// Checks the full name of a topic or a service (`kind`), as `rmw_validate_full_topic_name` does.
 ///
 /// # Errors
-/// The name breaks a rule, which the sentence of the error names.
+/// The name breaks a rule; the text of the error names the rule.
 pub fn check_full_name(kind: &str, name: &str) -> Result<()> {
     if !name.starts_with('/') {
         return Err(Failure::invalid(format_args!(
@@ -31,7 +31,7 @@ pub fn check_full_name(kind: &str, name: &str) -> Result<()> {
 /// returns the full name.
 ///
 /// # Errors
-/// A name breaks a rule, which the sentence of the error names.
+/// The name or the namespace breaks a rule; the text of the error names the rule.
 pub fn full_node_name(name: &str, namespace: &str) -> Result<String> {
     if !namespace.starts_with('/') {
         return Err(Failure::invalid(format_args!("the namespace {namespace:?} begins with no slash")));

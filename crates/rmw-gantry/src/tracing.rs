@@ -1,13 +1,13 @@
-//! The tracepoints of ROS 2's tracing (ros2_tracing) for an RMW: Jazzy's four, and five more of Kilted.
+//! The tracepoints of ROS 2's tracing (ros2_tracing) for an RMW: four of Jazzy, and five more of Kilted.
 //!
 //! `librcl.so` loads the library of the tracepoints. In a process without this library, a tracepoint costs a load
-//! and a branch. With the library, it costs one call, which finds out whether a session records the tracepoint now.
+//! and a branch. With the library, it costs one call, which returns whether a tracing session records the tracepoint.
 
 use gantry::{GenericRequest, GenericResponse, GenericSample, Gid, RequestId, SourceTime};
 use rmw_abi::{bindings::*, foreign::Foreign};
 use std::ffi::{CStr, c_void};
 
-/// A tracepoint; `F` is the type of its function.
+/// A tracepoint of ROS 2's tracing; `F` is the type of the function that records it.
 struct Tracepoint<F> {
     is_enabled: Foreign<unsafe extern "C" fn() -> bool>,
     record: Foreign<F>,
@@ -20,7 +20,7 @@ type Init = unsafe extern "C" fn(handle: Handle, gid: *const u8);
 
 impl<F: Copy> Tracepoint<F> {
     /// # Safety
-    /// `F` is the type of the function `record` of the library.
+    /// The library's function with the name `record` has the type `F`.
     const unsafe fn new(is_enabled: &'static CStr, record: &'static CStr) -> Tracepoint<F> {
         const LIBRARY: &CStr = c"libtracetools.so";
         Tracepoint {
@@ -31,8 +31,8 @@ impl<F: Copy> Tracepoint<F> {
         }
     }
 
-    /// The function, if a session records the tracepoint now. Its caller may pass any pointers: the function
-    /// records their addresses, and reads the memory of gids only.
+    /// The function that records the tracepoint, or `None` if no tracing session records it now. The caller of the
+    /// function may pass any pointers: the function records their addresses, and reads the memory of gids only.
     #[inline]
     fn enabled(&self) -> Option<F> {
         let is_enabled = self.is_enabled.get()?;
@@ -96,7 +96,7 @@ impl Tracepoint<Init> {
     }
 }
 
-/// Records a publication. If the result is `Some`, the message has to be published with this time, which was recorded.
+/// Records a publication. A result of `Some` is the recorded time: the caller has to publish the message with it.
 #[inline]
 pub fn publish(publisher: *const rmw_publisher_t, message: *const c_void) -> Option<SourceTime> {
     let record = PUBLISH.enabled()?;
@@ -106,7 +106,7 @@ pub fn publish(publisher: *const rmw_publisher_t, message: *const c_void) -> Opt
     Some(time)
 }
 
-/// Records a take, which found a sample or found none.
+/// Records a take. `sample` is `None` if the take found no sample.
 #[inline]
 pub fn take(subscription: *const rmw_subscription_t, message: *const c_void, sample: Option<&GenericSample>) {
     if let Some(record) = TAKE.enabled() {
@@ -124,13 +124,13 @@ pub fn send_request(client: *const rmw_client_t, request: *const c_void, sequenc
     }
 }
 
-/// Records the take of a request, which found a request or found none.
+/// Records the take of a request. `request` is `None` if the take found no request.
 #[inline]
 pub fn take_request(service: *const rmw_service_t, message: *const c_void, request: Option<&GenericRequest>) {
     if let Some(record) = TAKE_REQUEST.enabled() {
         let (gid, sequence) =
             request.map_or(([0; 16], 0), |request| (request.id().client_gid.0, request.id().sequence));
-        // SAFETY: any pointers, and a gid of 16 bytes.
+        // SAFETY: the function may get any pointers, and `gid` has 16 bytes.
         unsafe { record(service.cast(), message, gid.as_ptr(), sequence.cast_signed(), request.is_some()) };
     }
 }
@@ -140,12 +140,12 @@ pub fn take_request(service: *const rmw_service_t, message: *const c_void, reque
 pub fn send_response(service: *const rmw_service_t, response: *const c_void, request: RequestId) -> Option<SourceTime> {
     let record = SEND_RESPONSE.enabled()?;
     let (time, gid, sequence) = (SourceTime::now(), request.client_gid.0, request.sequence.cast_signed());
-    // SAFETY: any pointers, and a gid of 16 bytes.
+    // SAFETY: the function may get any pointers, and `gid` has 16 bytes.
     unsafe { record(service.cast(), response, gid.as_ptr(), sequence, time.wall_ns.cast_signed()) };
     Some(time)
 }
 
-/// Records the take of a response, which found a response or found none.
+/// Records the take of a response. `response` is `None` if the take found no response.
 #[inline]
 pub fn take_response(client: *const rmw_client_t, message: *const c_void, response: Option<&GenericResponse>) {
     if let Some(record) = TAKE_RESPONSE.enabled() {

@@ -72,7 +72,7 @@ pub unsafe extern "C" fn rmw_send_request(
         }
         // SAFETY: as above.
         let mut sequence = unsafe { output("sequence_id", sequence_id) }?;
-        // SAFETY: as above: a request of the client's type.
+        // SAFETY: as above: `ros_request` is a request of the client's type.
         let sent = unsafe { found.send_request(ros_request) }?.cast_signed();
         tracing::send_request(client, ros_request, sent);
         sequence.set(sent);
@@ -100,7 +100,7 @@ pub unsafe extern "C" fn rmw_take_response(
         // SAFETY: as above.
         let mut taken = unsafe { output("taken", taken) }?;
         taken.set(false);
-        // SAFETY: as above: an initialized response of the client's type.
+        // SAFETY: as above: `ros_response` is an initialized response of the client's type.
         let read =
             |response: &GenericResponse| unsafe { found.service_type.response.read(response.bytes(), ros_response) };
         let response = found.take_valid_response(read)?;
@@ -112,7 +112,7 @@ pub unsafe extern "C" fn rmw_take_response(
     })
 }
 
-/// A null argument is `RMW_RET_ERROR` here, as ROS 2's test of this function requires.
+/// The function returns `RMW_RET_ERROR` for a null argument, as ROS 2's test of this function requires.
 ///
 /// # Safety
 /// The caller keeps the contract of rmw (`crate::handle`).

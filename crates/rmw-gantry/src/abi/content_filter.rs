@@ -49,7 +49,7 @@ unsafe fn filter(
     let parameters: &[*mut c_char] = match size {
         0 => &[],
         _ if data.is_null() => return Err(Failure::null("options.expression_parameters.data")),
-        // SAFETY: as above: an array of that length.
+        // SAFETY: as above: `data` points to an array of `size` elements.
         _ => unsafe { slice::from_raw_parts(data, size) },
     };
     let parameters = parameters.iter().map(|parameter| {
@@ -59,7 +59,7 @@ unsafe fn filter(
     ContentFilter::new(description, expression, parameters.collect::<Result<_>>()?).map(Some)
 }
 
-/// An empty expression removes the filter. The filter applies at once: waiting messages have to pass it, too.
+/// An empty expression removes the filter. A new filter applies at once, also to messages that wait to be taken.
 ///
 /// # Safety
 /// The caller keeps the contract of rmw (`crate::handle`).

@@ -14,7 +14,7 @@ use rmw_abi::{
 };
 use std::sync::{Arc, atomic::Ordering::Relaxed};
 
-/// The new context joins no domain yet: its first node or wait set does.
+/// The new context joins no domain yet: it joins when its first node or wait set is created.
 ///
 /// # Safety
 /// The caller keeps the contract of rmw (`crate::handle`).
@@ -119,7 +119,7 @@ unsafe fn fini<L: Layout>(context: *mut rmw_context_of<L>) -> Result<()> {
     unsafe { free_options(&mut context.options) };
     // SAFETY: `rmw_init` made the pointer from an `Arc`, and the context forgets the pointer here.
     drop(unsafe { Arc::from_raw(context.implementation.cast_const().cast::<Context>()) });
-    // SAFETY: zeros are a context: null pointers, numbers, `None`.
+    // SAFETY: all fields of a context may be zero: they are null pointers, numbers, or `None`.
     *context = unsafe { std::mem::zeroed() };
     Ok(())
 }
@@ -146,7 +146,7 @@ pub unsafe fn allocator_of(context: *const rmw_context_t) -> Result<Allocator> {
 pub unsafe fn shared_context(context: *const rmw_context_t) -> Result<Arc<Context>> {
     // SAFETY: the promise of the caller.
     let context: *const Context = unsafe { entity(context) }?;
-    // SAFETY: `rmw_init` made the pointer from an `Arc`, which is there until `rmw_context_fini`.
+    // SAFETY: `rmw_init` made the pointer from an `Arc`, which lives until `rmw_context_fini`.
     unsafe { Arc::increment_strong_count(context) };
     // SAFETY: as above; the line before raised the count for this `Arc`.
     Ok(unsafe { Arc::from_raw(context) })

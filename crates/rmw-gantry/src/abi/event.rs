@@ -1,4 +1,4 @@
-//! QoS events. The `data` of an event handle is the endpoint's [`Event`] of that kind, so a handle needs
+//! QoS events. The `data` of an event handle is the endpoint's [`Event`] of the handle's type, so a handle needs
 //! no destruction.
 
 use crate::{
@@ -95,7 +95,7 @@ pub unsafe extern "C" fn rmw_take_event(
         }
         // SAFETY: as above.
         let mut taken = unsafe { output("taken", taken) }?;
-        // SAFETY: as above: the status of the event's type.
+        // SAFETY: as above: `event_info` points to the status struct of the event's type.
         unsafe { event.take(event_info) };
         taken.set(true);
         Ok(())

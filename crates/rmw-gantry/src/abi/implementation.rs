@@ -39,7 +39,7 @@ pub unsafe extern "C" fn rmw_feature_supported(feature: rmw_feature_t) -> bool {
     )
 }
 
-/// Whether an event type is supported: all types of the distribution are.
+/// Whether an event type is supported: all event types of the ROS 2 distribution are supported.
 ///
 /// # Safety
 /// The caller keeps the contract of rmw (`crate::handle`).
@@ -114,7 +114,7 @@ pub unsafe extern "C" fn rmw_qos_profile_check_compatible(
                 )));
             }
             (false, _) => {
-                // SAFETY: the promise of the caller. After this call all bytes of the buffer are initialized.
+                // SAFETY: the promise of the caller. This call initializes all bytes of the buffer.
                 unsafe { reason.write_bytes(0, reason_size) };
                 // SAFETY: as above; no other code uses the buffer meanwhile.
                 unsafe { std::slice::from_raw_parts_mut(reason.cast(), reason_size) }

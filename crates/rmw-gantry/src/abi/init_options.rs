@@ -1,4 +1,4 @@
-//! `rmw/init_options.h`: the options of a context, with memory of their allocator.
+//! `rmw/init_options.h`: the options of a context. Their strings and arrays have memory of the options' allocator.
 
 use crate::{
     allocator::Allocator,
@@ -108,7 +108,7 @@ unsafe fn copy<L: Layout>(src: *const rmw_init_options_of<L>, dst: *mut rmw_init
 /// Makes `target` a copy of `source`, with memory of its own. If the copy fails, `target` stays unchanged.
 ///
 /// # Safety
-/// `source` has initialized options of this implementation; `target` has no memory.
+/// `source` has initialized options of this implementation; `target` owns no memory.
 pub unsafe fn copy_options<L: Layout>(
     source: &rmw_init_options_of<L>,
     target: &mut rmw_init_options_of<L>,
@@ -138,7 +138,7 @@ pub unsafe fn copy_options<L: Layout>(
 /// # Safety
 /// `options` are initialized options of this implementation.
 pub unsafe fn free_options<L: Layout>(options: &mut rmw_init_options_of<L>) {
-    // SAFETY: the allocator of initialized options; without one they have no memory.
+    // SAFETY: the allocator of initialized options is valid; options without an allocator own no memory.
     if let Ok(allocator) = unsafe { Allocator::new(&options.allocator) } {
         // SAFETY: the promise of the caller.
         unsafe { free_memory(allocator, options) };
@@ -161,7 +161,7 @@ unsafe fn copy_memory<L: Layout>(
     let (peers, count) = (source.discovery_options.static_peers, source.discovery_options.static_peers_count);
     if !peers.is_null() && count > 0 {
         let copies: *mut rmw_peer_address_t = allocator.zeroed(count)?;
-        // SAFETY: an array of `count` addresses, and new memory of the same size.
+        // SAFETY: `peers` is an array of `count` addresses, and `copies` is new memory of the same size.
         unsafe { copies.copy_from_nonoverlapping(peers, count) };
         let options = &mut made.discovery_options;
         (options.static_peers, options.static_peers_count) = (copies, count);

@@ -1,5 +1,5 @@
-//! Loans of messages in shared memory: a program publishes them (plain types only) or has taken them (plain types,
-//! and types with long sequences).
+//! Loans of messages in shared memory. A program borrows a message to publish it (plain types only), or takes a loaned
+//! message (plain types, and types with long sequences).
 
 use super::take::message_info;
 use crate::{
@@ -14,7 +14,7 @@ use rmw_abi::{
 };
 use std::ffi::c_void;
 
-/// The loan has the bytes of an earlier message, or zeros: the caller has to write every field.
+/// The loaned message contains the bytes of an earlier message, or zeros: the caller has to write every field.
 ///
 /// # Safety
 /// The caller keeps the contract of rmw (`crate::handle`).
@@ -76,7 +76,7 @@ pub unsafe extern "C" fn rmw_publish_loaned_message(
 }
 
 /// A plain message lies in the memory of its publisher, and so do the long sequences of other messages. This
-/// memory is mapped read-only: a write to it ends the process.
+/// memory is mapped read-only: a write to it ends the process with a signal.
 ///
 /// # Safety
 /// The caller keeps the contract of rmw (`crate::handle`).

@@ -108,7 +108,7 @@ pub unsafe extern "C" fn rmw_publish(
             return Err(Failure::null("ros_message"));
         }
         let time = tracing::publish(publisher, ros_message);
-        // SAFETY: as above: a message of the publisher's type.
+        // SAFETY: as above: `ros_message` is a message of the publisher's type.
         unsafe { found.publish(ros_message, time) }
     })
 }
@@ -174,7 +174,7 @@ pub unsafe extern "C" fn rmw_publisher_assert_liveliness(publisher: *const rmw_p
     })
 }
 
-/// Returns at once: published messages lie in memory that their readers read, so there is no acknowledgement.
+/// Returns at once: readers read published messages in the publisher's memory and send no acknowledgements.
 ///
 /// # Safety
 /// The caller keeps the contract of rmw (`crate::handle`).

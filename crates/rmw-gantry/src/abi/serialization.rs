@@ -1,4 +1,4 @@
-//! Messages to bytes and back, without a node, for bags and `rclcpp::Serialization`.
+//! Serialises and deserialises messages without a node, for bags and `rclcpp::Serialization`.
 
 use crate::failure::run;
 use rmw_abi::{

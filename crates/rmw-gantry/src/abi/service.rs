@@ -74,7 +74,7 @@ pub unsafe extern "C" fn rmw_take_request(
         // SAFETY: as above.
         let mut taken = unsafe { output("taken", taken) }?;
         taken.set(false);
-        // SAFETY: as above: an initialized request of the service's type.
+        // SAFETY: as above: `ros_request` is an initialized request of the service's type.
         let read = |request: &GenericRequest| unsafe { found.service_type.request.read(request.bytes(), ros_request) };
         let request = found.take_valid_request(read)?;
         tracing::take_request(service, ros_request, request.as_ref());
@@ -114,7 +114,7 @@ pub unsafe extern "C" fn rmw_send_response(
         }
         let request = RequestId { client_gid: Gid(id.writer_guid), sequence: id.sequence_number.cast_unsigned() };
         let time = tracing::send_response(service, ros_response, request);
-        // SAFETY: as above: a response of the service's type.
+        // SAFETY: as above: `ros_response` is a response of the service's type.
         unsafe { found.send_response(request, ros_response, time) }
     })
 }

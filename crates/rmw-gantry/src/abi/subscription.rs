@@ -124,7 +124,7 @@ pub unsafe extern "C" fn rmw_subscription_get_actual_qos(
 }
 
 /// The callback is called on the thread of the listener. The first call comes soon, with the number of messages
-/// that have come already.
+/// that have arrived already.
 ///
 /// # Safety
 /// The caller keeps the contract of rmw (`crate::handle`).

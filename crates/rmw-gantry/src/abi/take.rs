@@ -1,4 +1,4 @@
-//! Taking messages: into the caller's message by deserialising, or as bytes.
+//! The takes of messages: each deserialises a sample into the caller's message, or copies its bytes.
 
 use crate::{
     entities::Subscription,
@@ -67,7 +67,7 @@ unsafe fn take_message(
     // SAFETY: as above.
     let mut taken = unsafe { output("taken", taken) }?;
     taken.set(false);
-    // SAFETY: as above: a message of the subscription's type.
+    // SAFETY: as above: `ros_message` is a message of the subscription's type.
     let sample = unsafe { take_into(found, ros_message) }?;
     tracing::take(subscription, ros_message, sample.as_ref().map(|(sample, _)| sample));
     if let Some((sample, number)) = sample {
@@ -79,7 +79,7 @@ unsafe fn take_message(
     Ok(())
 }
 
-/// Takes the next sample that is a message of the type, and reads it into the caller's message.
+/// Takes the next sample that is a valid message of the subscription's type, and reads it into the caller's message.
 ///
 /// # Safety
 /// `message` is a message of the subscription's type, which no other code uses.
@@ -88,8 +88,8 @@ unsafe fn take_into(subscription: &Subscription, message: *mut c_void) -> Result
     subscription.take_valid(|sample| unsafe { subscription.message_type.read(sample.bytes(), message) })
 }
 
-/// The capacities of both sequences must be `count` at least; their sizes become the number of messages that
-/// were taken.
+/// The sequences of messages and of infos must each have a capacity of at least `count`; their sizes become the
+/// number of messages that were taken.
 ///
 /// # Safety
 /// The caller keeps the contract of rmw (`crate::handle`).
@@ -201,7 +201,7 @@ unsafe fn take_serialized(
     Ok(())
 }
 
-/// The information of a sample that was taken just now. `number` counts the samples of its subscription.
+/// The message info of a sample that was taken just now. `number` counts the samples that its subscription took.
 pub fn message_info(sample: &GenericSample, number: u64) -> rmw_message_info_t {
     let info = sample.message_info();
     let (publisher, sequence) = info.origin();

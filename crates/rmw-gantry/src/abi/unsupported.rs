@@ -1,10 +1,10 @@
-//! The functions that are not supported: each returns `RMW_RET_UNSUPPORTED` with its name.
+//! The functions that are not supported: each returns `RMW_RET_UNSUPPORTED`, with an error that names the function.
 
 use crate::{failure::run, handle::entity};
 use rmw_abi::{bindings::*, failure::Failure};
 use std::ffi::c_char;
 
-/// Preallocation is of no use here: the memory that publishing takes exists already.
+/// Preallocation is of no use here: the memory that a publication needs exists already.
 ///
 /// # Safety
 /// The caller keeps the contract of rmw (`crate::handle`).

@@ -40,7 +40,7 @@ pub unsafe extern "C" fn rmw_create_wait_set(
 pub unsafe extern "C" fn rmw_destroy_wait_set(wait_set: *mut rmw_wait_set_t) -> rmw_ret_t {
     run(c"rmw_destroy_wait_set", || {
         if wait_set.is_null() {
-            // The headers document the code ERROR here, and not INVALID_ARGUMENT.
+            // The headers of `rmw` document `RMW_RET_ERROR` for a null wait set, and not `RMW_RET_INVALID_ARGUMENT`.
             return Err(Failure::error("the wait set to be destroyed is null"));
         }
         // SAFETY: the contract of rmw.
@@ -126,8 +126,8 @@ unsafe fn elements<'a>(data: *mut *mut c_void, count: usize) -> Result<&'a mut [
 /// The conditions to which the arrays point; null elements are left out.
 ///
 /// # Safety
-/// Each element is null or the `data` of a handle of its kind, for events the handle itself. All of them live as
-/// long as the result is used.
+/// Each element is null or the `data` of a handle of the array's type; elements of `events` are the handles. All of
+/// the entities live as long as the result is used.
 unsafe fn conditions_of<'a>(
     subscriptions: &[*mut c_void],
     guard_conditions: &[*mut c_void],

@@ -16,7 +16,7 @@ pub struct ContentFilter {
 
 impl ContentFilter {
     /// # Errors
-    /// The text is not a filter for this type. The sentence of the error names the position in the text.
+    /// The expression is not a filter for this type. The text of the error names the position in the expression.
     pub fn new(description: &TypeDescription, expression: &str, parameters: Vec<String>) -> Result<ContentFilter> {
         let TypeDescription { name, definition, .. } = description;
         let unreadable =

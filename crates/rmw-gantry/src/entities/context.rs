@@ -14,7 +14,7 @@ pub struct Context {
     /// The enclave of the context's nodes, such as "/" or "/front/camera".
     pub enclave: String,
     is_shut_down: AtomicBool,
-    /// The number of nodes that are not destroyed.
+    /// The number of the context's nodes that are not destroyed.
     pub nodes: AtomicUsize,
     pub graph: Arc<GraphNews>,
     /// The listener, which the context makes for the first callback of new messages.
@@ -56,7 +56,7 @@ impl Context {
         lock(&self.listener).clone()
     }
 
-    /// The listener of the context, which is started now if there is none.
+    /// The listener of the context. This call starts the listener if the context has none yet.
     pub fn listener(&self) -> Result<Arc<Listener>> {
         let mut listener = lock(&self.listener);
         match &*listener {

@@ -1,4 +1,4 @@
-//! All events of a publisher or a subscription: one status for each kind.
+//! All events of a publisher or a subscription: one status for each event type.
 //!
 //! The library has one queue of events for each endpoint. The waker of this queue sorts the events into the
 //! statuses, on the control thread.
@@ -18,7 +18,7 @@ use std::{
     task::Wake,
 };
 
-/// The events of an endpoint, of all kinds.
+/// The events of an endpoint, of all event types.
 pub struct EndpointEvents<E: 'static> {
     /// The library's queue of events, made for the first event of this endpoint that a program initializes.
     library: Mutex<Option<Events<E>>>,
@@ -67,7 +67,7 @@ impl<E: LibraryEvent> EndpointEvents<E> {
         }
     }
 
-    /// Sorts the events that the library's queue has.
+    /// Moves the events of the library's queue into their statuses.
     fn sort(&self) {
         while let Some(event) = self.count_next() {
             event.notify();

@@ -44,7 +44,7 @@ fn node_failure(error: Error) -> Failure {
     }
 }
 
-/// The topics of a node; `no_demangle` adds the topics of services.
+/// The topics of a node; `no_demangle` adds the request and reply topics of services.
 fn topics(
     library: &gantry::Node,
     full_name: &str,

@@ -18,7 +18,7 @@ use std::ffi::c_char;
 /// `rosidl_type_hash_t` of RIHS01.
 const RIHS01: u8 = 1;
 
-/// Describes the endpoints of a topic; without endpoints the array is empty.
+/// Describes the endpoints of a topic; if the topic has no endpoints, the array is empty.
 ///
 /// # Safety
 /// The caller keeps the contract of rmw (`crate::handle`) for all pointers.
@@ -46,7 +46,7 @@ unsafe fn list(
     Ok(())
 }
 
-/// With `no_mangle`, the topic may be a topic of a service.
+/// The endpoints of a topic. With `no_mangle`, the topic may be the request or reply topic of a service.
 fn endpoints(
     library: &gantry::Node,
     topic: &str,
@@ -85,7 +85,7 @@ fn describe(allocator: Allocator, endpoint: &TopicEndpointInfo, info: &mut rmw_t
     Ok(())
 }
 
-/// With `no_mangle`, the topic may be a topic of a service, such as `rr/addReply`.
+/// With `no_mangle`, the topic may be the request or reply topic of a service, such as `rr/addReply`.
 ///
 /// # Safety
 /// The caller keeps the contract of rmw (`crate::handle`).

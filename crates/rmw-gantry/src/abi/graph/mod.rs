@@ -49,7 +49,7 @@ unsafe fn list_names_and_types(
     Ok(())
 }
 
-/// The name of a topic without the suffix for the client: the reply topics of all clients of a service count as
+/// The name of a topic without the suffix `#…` of a client: the reply topics of all clients of a service count as
 /// one topic.
 fn without_client(topic: &str) -> &str {
     topic.split_once('#').map_or(topic, |(topic, _client)| topic)

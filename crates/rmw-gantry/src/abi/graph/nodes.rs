@@ -31,14 +31,14 @@ unsafe fn list<const N: usize>(
             )));
         }
     }
-    // SAFETY: as above: a node, whose context lives as long as the node.
+    // SAFETY: as above: `node` is a node, whose context lives as long as the node.
     let allocator = unsafe { allocator_of(node) }?;
     let mut made = Vec::with_capacity(N);
     for column in columns(&own.library)? {
         match allocator.string_array(&column) {
             Ok(array) => made.push(array),
             Err(failure) => {
-                // SAFETY: the arrays were made here, and the program has not got them.
+                // SAFETY: this function made the arrays, and the program has no pointer to them yet.
                 made.iter().for_each(|array| unsafe { allocator.free_string_array(array) });
                 return Err(failure);
             }

@@ -1,4 +1,4 @@
-//! Loans of messages in structs of a program.
+//! Loans of messages in `gantry_loan` structs, which the program provides.
 //!
 //! Invariant: `reserved` holds a loan of the library if and only if `data` is not null and `owner` is this library.
 
@@ -12,7 +12,7 @@ const _: () = assert!(size_of::<GenericLoan>() <= size_of::<[u64; 4]>() && align
 static OWN: gantry_loan_owner =
     gantry_loan_owner { struct_size: size_of::<gantry_loan_owner>(), return_loan: Some(return_loan) };
 
-/// Makes the struct of a program empty, and returns it.
+/// Makes the program's struct empty, and returns a reference to the struct.
 ///
 /// # Errors
 /// `loan` is null.

@@ -1,4 +1,4 @@
-//! Samples of messages in structs of a program.
+//! Samples of messages in `gantry_sample` structs, which the program provides.
 //!
 //! Invariant: `reserved` holds a sample of the library if and only if `data` is not null and `owner` is this library.
 
@@ -8,7 +8,7 @@ use std::ptr::null;
 
 const _: () = assert!(size_of::<GenericSample>() <= size_of::<[u64; 6]>() && align_of::<GenericSample>() <= 8);
 
-/// The largest value of `struct_size` that is taken for a size, as in `gantry-c`.
+/// The largest value of `struct_size` that is accepted as a size, as in `gantry-c`.
 const MAX_STRUCT_SIZE: usize = 4096;
 
 /// The owner of samples that this library made.
@@ -18,7 +18,7 @@ static OWN: gantry_sample_owner = gantry_sample_owner {
     get_info: Some(get_info),
 };
 
-/// Makes the struct of a program empty, and returns it.
+/// Makes the program's struct empty, and returns a reference to the struct.
 ///
 /// # Errors
 /// `sample` is null.
@@ -105,7 +105,7 @@ unsafe extern "C" fn get_info(sample: *const gantry_sample, info: *mut gantry_sa
         unsafe { from_ref(&made).cast::<u8>().copy_to_nonoverlapping(target, known) };
         // SAFETY: as above.
         let unknown = unsafe { target.add(known) };
-        // SAFETY: as above: fields that this library does not have.
+        // SAFETY: as above: the bytes belong to fields of the program's struct that this library does not have.
         unsafe { unknown.write_bytes(0, struct_size - known) };
         Ok(())
     });
