@@ -51,7 +51,7 @@ const BATCH: usize = 64;
 /// The time between two rounds of takes while samples arrive. A recorder that waited would be woken by each sample, and
 /// the publisher would pay the system call. Publishers keep up to 1024 samples or 64 MiB meanwhile, by default.
 const PAUSE: Duration = Duration::from_millis(5);
-/// The time without samples after which the recorder waits instead, so that it costs nothing while nobody publishes.
+/// The time without samples after which the recorder waits instead, so that it costs nothing while no samples arrive.
 const QUIET_TIME: Duration = Duration::from_secs(1);
 
 /// Takes samples and gives chunks to the disk.
@@ -68,8 +68,8 @@ pub struct Recorder {
     snapshot: Option<(Ring, Triggers)>,
     /// The time of the last round in which a source had news.
     active: Instant,
-    /// Whether the recorder pauses between two rounds of takes. After a loss it never does, because a publisher may keep
-    /// too few samples for the pauses.
+    /// Whether the recorder pauses between two rounds of takes. After a loss it never does, because a publisher may
+    /// keep too few samples for the pauses.
     may_pause: bool,
     clock: Clock,
 }
@@ -242,8 +242,8 @@ impl Recorder {
         chunk.into_iter().for_each(|chunk| self.disk.send(chunk));
     }
 
-    /// Pauses while samples arrive. Otherwise waits for samples, new sources, the disk or the time at which the chunk is
-    /// to be written. Returns at `due` at the latest.
+    /// Pauses while samples arrive. Otherwise waits for samples, new sources, the disk or the time at which the chunk
+    /// is to be written. Returns at `due` at the latest.
     fn wait(&mut self, due: Instant) -> Result<()> {
         if self.may_pause && self.active.elapsed() < QUIET_TIME {
             thread::sleep(PAUSE.min(due.saturating_duration_since(Instant::now())));

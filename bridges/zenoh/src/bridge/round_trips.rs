@@ -1,7 +1,7 @@
 //! The round-trip times between this bridge and the other bridges of the network.
 //!
-//! Each bridge answers queries on a key of its own, and asks all bridges once in each period of the status. The query has
-//! the most urgent priority, so the time is the time of the link, not the time in the queue behind large samples.
+//! Each bridge answers queries on a key of its own, and asks all bridges once in each period of the status. The query
+//! has the most urgent priority, so the time is the time of the link, not the time in the queue behind large samples.
 
 use crate::network::Network;
 use gantry_bridge::{PERIOD, RoundTrip, lock};

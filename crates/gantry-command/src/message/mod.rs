@@ -34,7 +34,8 @@ impl TopicType {
         };
         let name: TypeName = description.name.parse().map_err(|error| broken(&error))?;
         let definitions = Definitions::from_text(&name, &description.definition).map_err(|error| broken(&error))?;
-        // An endpoint of another host has a name and a hash only. The definition of a type without fields is empty, too.
+        // An endpoint of another host has a name and a hash only. The definition of a type without fields is empty,
+        // too.
         if description.definition.is_empty()
             && description.hash != [0; 32]
             && definitions.hash(&name) != Some(description.hash)
