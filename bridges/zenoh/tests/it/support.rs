@@ -61,7 +61,7 @@ impl Link {
 fn program() -> Command {
     match option_env!("CARGO_BIN_EXE_gantry-bridge-zenoh") {
         Some(path) => Command::new(path),
-        None => Command::new(std::env::var_os("GANTRY_BRIDGE").expect("GANTRY_BRIDGE names gantry-bridge-zenoh")),
+        None => Command::new(std::env::var_os("GANTRY_BRIDGE").unwrap()),
     }
 }
 
