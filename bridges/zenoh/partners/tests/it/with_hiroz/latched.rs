@@ -53,7 +53,11 @@ fn a_late_subscription_gets_the_newest_map_once() {
             let mut late = here.create_subscription::<OccupancyGrid>("/far_map", qos).unwrap();
             // The map that is published next arrives next, because the latched one arrives once.
             for number in [3 + joiner, 4 + joiner] {
-                let found = far_late.recv_timeout(PATIENCE).unwrap();
+                let mut found = far_late.recv_timeout(PATIENCE).unwrap();
+                // The bridge may carry the first maps after the first far subscription has come.
+                while joiner == 0 && found.info.resolution < 3.0 {
+                    found = far_late.recv_timeout(PATIENCE).unwrap();
+                }
                 assert_eq!((found.info.width, found.info.resolution), (CELLS, number as f32));
                 assert_eq!(checksum_of_cells(&found.data), checksum_of_cells(&cells(number)), "map {number} there");
                 let (found, _) = next(&mut late);
