@@ -134,8 +134,8 @@ impl Check<'_> {
         let start = self.bytes(index.chunk_start_offset, FIXED_BYTES as u64)?;
         let expected =
             [index.message_start_time, index.message_end_time, index.uncompressed_size].map(u64::to_le_bytes);
-        // In the summary that a scan made for a file without an end, a chunk may stand for messages outside of
-        // chunks, or be cut off.
+        // If the file has no end, its summary comes from a scan: the index entry of a chunk may stand for messages
+        // outside of chunks there, or for a chunk that is cut off.
         if start[0] != op::CHUNK || start[9..33] != *expected.as_flattened() {
             return Ok(0);
         }

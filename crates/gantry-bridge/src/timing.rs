@@ -6,7 +6,7 @@ use std::time::Duration;
 pub const PERIOD: Duration = Duration::from_secs(1);
 /// The time for which the bridge waits after a change, so that it handles further changes together with it.
 pub const SETTLE: Duration = Duration::from_millis(2);
-/// The time between two attempts while calls wait until their server is matched.
+/// The time between two attempts to send the calls that wait until their server is matched.
 pub const IMPATIENCE: Duration = Duration::from_millis(2);
 /// The time for which a topic without local subscriptions stays: a new subscription then matches the existing local
 /// publishers. New publishers would send it latched samples that it has received already.

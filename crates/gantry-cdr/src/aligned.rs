@@ -1,4 +1,4 @@
-//! The alignment of a body, and private memory with this alignment.
+//! The alignment of a CDR body, and memory of one process with this alignment.
 
 use alloc::{vec, vec::Vec};
 use zerocopy::IntoBytes;

@@ -26,7 +26,7 @@ pub enum Distribution {
 macro_rules! in_layout {
     ($function:ident($($argument:expr),*)) => {
         match $crate::distribution::current()? {
-            // SAFETY: the contract of the function, which the calling code states.
+            // SAFETY: the code that uses this macro states why the function's contract is kept.
             $crate::distribution::Distribution::Jazzy => unsafe { $function::<$crate::bindings::Jazzy>($($argument),*) },
             // SAFETY: as above.
             $crate::distribution::Distribution::Kilted => unsafe { $function::<$crate::bindings::Kilted>($($argument),*) },

@@ -89,7 +89,7 @@ impl Process {
         }
     }
 
-    /// The sentence of an error, with `what` happened and the last line that the process printed.
+    /// The text of an error: the name of the process, then `what`, then the last line that the process printed.
     #[must_use]
     pub fn failure(&self, what: &str) -> String {
         let last = self.said.iter().rev().find(|line| !line.trim().is_empty());

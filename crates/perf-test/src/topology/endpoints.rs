@@ -199,8 +199,8 @@ fn work_us(object: &Object<'_>) -> Result<u32, String> {
     Ok(object.whole(WORK, 0..=MAX_WORK_US)?.unwrap_or(0))
 }
 
-/// The messages of a topic or a service. The requests and the responses of a service are the message with the
-/// service's name.
+/// The messages of a topic or a service. The requests and the responses of a service are both of the message type with
+/// the service's name.
 fn payload(object: &Object<'_>, key: &str, size_bytes: u32) -> Result<Payload, String> {
     let name = object.text(key)?.ok_or_else(|| object.missing(key))?;
     let found =

@@ -155,7 +155,7 @@ impl FilteredSubscription {
 }
 
 impl Receive for FilteredSubscription {
-    /// Whether there is a message to take. Control path if publishers came or went.
+    /// Whether there is a message to take. The call is on the control path if publishers came or went.
     fn is_ready(&mut self) -> gantry::Result<bool> {
         let mut has_more = self.library.is_ready()?; // finds publishers, which a take does not always do
         if has_more && self.is_selective() {

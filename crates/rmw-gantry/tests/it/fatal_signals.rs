@@ -37,7 +37,7 @@ fn loan(ros: &Ros) -> (*const rmw_abi::bindings::rmw_subscription_t, *mut Bytes)
     (subscription, loan.cast())
 }
 
-/// Returns a loan, and returns the code.
+/// Gives a loan back. The result is rmw's return code.
 fn give_back(subscription: *const rmw_abi::bindings::rmw_subscription_t, loan: *mut Bytes) -> i32 {
     // SAFETY: a loan of this subscription.
     unsafe { rmw_return_loaned_message_from_subscription(subscription, loan.cast()) }

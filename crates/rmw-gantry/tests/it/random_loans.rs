@@ -43,7 +43,7 @@ struct World {
     changed: u64,
 }
 
-/// The elements of a sequence of C.
+/// The elements of a sequence in a C message.
 fn elements<T>(sequence: &Elements<T>) -> &[T] {
     if sequence.size == 0 {
         return &[];
