@@ -197,6 +197,8 @@ const SEQUENCES: &str = ", whose long sequences lie in shared memory; if its cal
 
 extern "C" fn handle(number: c_int, info: *const libc::siginfo_t, _: *mut c_void) {
     let Some(signal) = SIGNALS.iter().find(|signal| signal.number == number) else { return };
+    // SAFETY: the variable of this thread. A program's own handler may repair the fault, and the code continues then.
+    let errno = unsafe { *libc::__errno_location() };
     // SAFETY: the information about the signal, because of SA_SIGINFO.
     let info = unsafe { &*info };
     let is_fault = number == libc::SIGSEGV && info.si_code > 0;
@@ -207,4 +209,6 @@ extern "C" fn handle(number: c_int, info: *const libc::siginfo_t, _: *mut c_void
         // SAFETY: a signal, which comes when this handler returns. A fault comes again by itself.
         unsafe { libc::raise(number) };
     }
+    // SAFETY: as above.
+    unsafe { *libc::__errno_location() = errno };
 }
