@@ -123,7 +123,6 @@ impl FarNodes {
     /// replies.
     fn records_of(&self, node: &str, endpoint: &Endpoint) -> gantry_shm::Result<Vec<GraphRecord>> {
         let (participant, with_replies) = (&self.participant, self.is_hub);
-        let of_type = |name, hash| self.type_of(name, hash);
         let Endpoint { kind, name, type_name, hash, qos } = endpoint;
         let publisher = |topic: &str, message_type, qos| {
             GraphRecord::publisher(participant.clone(), node, topic, message_type, qos)
@@ -132,12 +131,14 @@ impl FarNodes {
             GraphRecord::subscription(participant.clone(), node, topic, message_type, qos)
         };
         let (requests, replies) = (format!("rq{name}Request"), format!("rr{name}Reply"));
-        let (request, response) =
-            (of_type(format!("{type_name}_Request"), [0; 32]), of_type(format!("{type_name}_Response"), [0; 32]));
+        let (request, response) = (
+            self.type_of(format!("{type_name}_Request"), [0; 32]),
+            self.type_of(format!("{type_name}_Response"), [0; 32]),
+        );
         let mut records = Vec::new();
         match kind {
-            Kind::Publisher => records.push(publisher(name, of_type(type_name.clone(), *hash), *qos)?),
-            Kind::Subscription => records.push(subscription(name, of_type(type_name.clone(), *hash), *qos)?),
+            Kind::Publisher => records.push(publisher(name, self.type_of(type_name.clone(), *hash), *qos)?),
+            Kind::Subscription => records.push(subscription(name, self.type_of(type_name.clone(), *hash), *qos)?),
             // The record of the replies is made first: without it, the service would have no complete type for
             // other bridges.
             Kind::Server => {
