@@ -197,8 +197,11 @@ const SEQUENCES: &str = ", whose long sequences lie in shared memory; if its cal
 
 extern "C" fn handle(number: c_int, info: *const libc::siginfo_t, _: *mut c_void) {
     let Some(signal) = SIGNALS.iter().find(|signal| signal.number == number) else { return };
-    // SAFETY: the variable of this thread. A program's own handler may repair the fault, and the code continues then.
-    let errno = unsafe { *libc::__errno_location() };
+    // SAFETY: it has no arguments; it returns the address of this thread's variable.
+    let errno = unsafe { libc::__errno_location() };
+    // If a program's own handler repairs the fault, the code continues, and needs its errno.
+    // SAFETY: the variable of this thread.
+    let errno_before = unsafe { *errno };
     // SAFETY: the information about the signal, because of SA_SIGINFO.
     let info = unsafe { &*info };
     let is_fault = number == libc::SIGSEGV && info.si_code > 0;
@@ -209,6 +212,6 @@ extern "C" fn handle(number: c_int, info: *const libc::siginfo_t, _: *mut c_void
         // SAFETY: a signal, which comes when this handler returns. A fault comes again by itself.
         unsafe { libc::raise(number) };
     }
-    // SAFETY: as above.
-    unsafe { *libc::__errno_location() = errno };
+    // SAFETY: the variable of this thread.
+    unsafe { *errno = errno_before };
 }
