@@ -27,7 +27,6 @@ const RECORDED: &str = "/c0:1000000:20 /c1:1000000:20 /c2:1000000:20 /c3:1000000
                         /c6:1000000:20 /c7:1000000:20 /c8:1000000:20 /c9:1000000:20";
 /// A topic whose messages are played; their times are compared with the recorded ones.
 const PLAYED: &str = "/control:256:500";
-const PLAYED_HZ: u64 = 500;
 
 fn main() {
     if let Ok(plan) = std::env::var(TALKER) {
@@ -165,8 +164,9 @@ fn lateness(bag: &Path) -> String {
 fn lateness_of_sleeps(seconds: u64) -> String {
     let thread = std::thread::spawn(move || {
         sharpen_sleeps();
-        let (begin, period) = (monotonic_ns(), 1_000_000_000 / PLAYED_HZ);
-        let dues = (1..=seconds * PLAYED_HZ).map(|number| begin + number * period);
+        let hz: u64 = PLAYED.rsplit(':').next().unwrap().parse().unwrap();
+        let (begin, period) = (monotonic_ns(), 1_000_000_000 / hz);
+        let dues = (1..=seconds * hz).map(|number| begin + number * period);
         let late = dues.map(|due| {
             sleep_until(due);
             monotonic_ns().saturating_sub(due)
