@@ -1,7 +1,11 @@
 //! Messages of tests, and Gantry's side of the bridge.
 
 use crate::support::{Bridge, first_host, free_port, start};
-use gantry::{Message, SampleInfo, Subscription};
+use gantry::{Message, Node, Qos, SampleInfo, Subscription};
+use gantry_msgs::{
+    example_interfaces::srv::{AddTwoInts, AddTwoInts_Request, AddTwoInts_Response},
+    rcl_interfaces::srv::{GetParameters, GetParameters_Request},
+};
 use std::net::TcpStream;
 use test_support::{PATIENCE, eventually};
 use xxhash_rust::xxh3::xxh3_64;
@@ -10,6 +14,8 @@ use xxhash_rust::xxh3::xxh3_64;
 pub const COUNT: u64 = 20;
 /// The images that a test sends each way.
 pub const IMAGES: u64 = 4;
+/// The calls that a test makes each way.
+pub const CALLS: i64 = 10;
 pub const WIDTH: u32 = 1920;
 pub const HEIGHT: u32 = 1440;
 /// The bytes of a row of an image, which has three bytes for a pixel and about 8 MB.
@@ -28,6 +34,46 @@ pub fn bridge(arguments: &[&str]) -> (Bridge, u16) {
 pub fn next<T: Message>(subscription: &mut Subscription<T>) -> (Box<T>, SampleInfo) {
     assert!(subscription.wait(PATIENCE).unwrap(), "a sample arrives");
     subscription.take_copy().unwrap().expect("the sample that `wait` announced")
+}
+
+/// Waits until the graph has one publisher of `/from_there` and one subscription to `/from_here` of the far node
+/// `there`, with this QoS. The bridge has a subscription of its own as soon as it carries the topic.
+pub fn expect_far_endpoints(here: &Node, qos: Qos) {
+    eventually("the far endpoints are in the graph, with their QoS", || {
+        let publishers = here.publishers_info_by_topic("/from_there").unwrap();
+        let subscriptions = here.subscriptions_info_by_topic("/from_here").unwrap();
+        [publishers, subscriptions].iter().all(|infos| {
+            let far: Vec<_> = infos.iter().filter(|info| info.node_name == "there").collect();
+            far.len() == 1 && far[0].qos_profile == qos
+        })
+    });
+}
+
+/// Serves sums on `/add_here`, while the node is spun and the result is kept.
+pub fn serve_sums(here: &Node) -> impl Sized + use<> {
+    let service = here.create_service_with_callback::<AddTwoInts>("/add_here", |service, request| {
+        service.send_response_copy(request.id(), &AddTwoInts_Response { sum: request.a + request.b }).unwrap();
+    });
+    service.unwrap()
+}
+
+/// Calls the far service `/add_there`, and checks each sum.
+pub fn check_far_sums(here: &Node) {
+    let mut client = here.create_client::<AddTwoInts>("/add_there").unwrap();
+    assert!(client.wait_for_service(PATIENCE).unwrap());
+    for number in 1..=CALLS {
+        let response = client.call_copy(&AddTwoInts_Request { a: number, b: 1000 }, PATIENCE).unwrap();
+        assert_eq!(response.sum, number + 1000);
+    }
+}
+
+/// Checks that the parameter `speed` of the far node `there` is 50.
+pub fn check_far_speed(here: &Node) {
+    let mut client = here.create_client::<GetParameters>("/there/get_parameters").unwrap();
+    assert!(client.wait_for_service(PATIENCE).unwrap());
+    let request = GetParameters_Request { names: vec!["speed".to_owned()] };
+    let response = client.call_copy(&request, PATIENCE).unwrap();
+    assert_eq!(response.sample().to_message().unwrap().values[0].integer_value, 50);
 }
 
 /// The bytes of an image, which differ for each number.

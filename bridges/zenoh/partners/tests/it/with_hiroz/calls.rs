@@ -2,12 +2,8 @@
 
 use super::{context, expect_in_graph, runtime};
 use crate::{
-    messages::bridge,
+    messages::{CALLS, bridge, check_far_speed, check_far_sums, serve_sums},
     support::{in_host, node},
-};
-use gantry_msgs::{
-    example_interfaces::srv::{AddTwoInts, AddTwoInts_Request, AddTwoInts_Response},
-    rcl_interfaces::srv::{GetParameters, GetParameters_Request},
 };
 use hiroz::{
     Builder,
@@ -18,17 +14,13 @@ use hiroz_msgs::example_interfaces::{self, AddTwoIntsRequest, AddTwoIntsResponse
 use std::{sync::Arc, thread};
 use test_support::{PATIENCE, eventually};
 
-const CALLS: i64 = 10;
-
 #[test]
 fn services_are_called_both_ways() {
     in_host("with_hiroz::calls::services_are_called_both_ways", |_| {
         let (_bridge, port) = bridge(&[]);
         let (here, context) = (node("here"), context(port));
         let there = context.create_node("there").build().unwrap();
-        let _service = here.create_service_with_callback::<AddTwoInts>("/add_here", |service, request| {
-            service.send_response_copy(request.id(), &AddTwoInts_Response { sum: request.a + request.b }).unwrap();
-        });
+        let _service = serve_sums(&here);
         let mut far_service =
             there.create_service::<example_interfaces::srv::AddTwoInts>("/add_there").build().unwrap();
         thread::spawn(move || {
@@ -38,12 +30,7 @@ fn services_are_called_both_ways() {
                 request.reply_blocking(&AddTwoIntsResponse { sum }).unwrap();
             }
         });
-        let mut client = here.create_client::<AddTwoInts>("/add_there").unwrap();
-        assert!(client.wait_for_service(PATIENCE).unwrap());
-        for number in 1..=CALLS {
-            let response = client.call_copy(&AddTwoInts_Request { a: number, b: 1000 }, PATIENCE).unwrap();
-            assert_eq!(response.sum, number + 1000);
-        }
+        check_far_sums(&here);
         thread::spawn(move || gantry::spin(&here));
         let far_client = there.create_client::<example_interfaces::srv::AddTwoInts>("/add_here").build().unwrap();
         expect_in_graph(&context, "here", EndpointKind::Service, "/add_here");
@@ -81,10 +68,6 @@ fn parameters_are_read_and_set_both_ways() {
         eventually("the far node's services are in the graph", || {
             asker.count_services("/there/get_parameters").unwrap() == 1
         });
-        let mut client = asker.create_client::<GetParameters>("/there/get_parameters").unwrap();
-        assert!(client.wait_for_service(PATIENCE).unwrap());
-        let request = GetParameters_Request { names: vec!["speed".to_owned()] };
-        let response = client.call_copy(&request, PATIENCE).unwrap();
-        assert_eq!(response.sample().to_message().unwrap().values[0].integer_value, 50);
+        check_far_speed(&asker);
     });
 }

@@ -2,7 +2,7 @@
 
 use super::{context, expect_in_graph, keep_last, runtime};
 use crate::{
-    messages::{COUNT, HEIGHT, IMAGES, STEP, WIDTH, bridge, checksum, next, pixels},
+    messages::{COUNT, HEIGHT, IMAGES, STEP, WIDTH, bridge, checksum, expect_far_endpoints, next, pixels},
     support::{in_host, node},
 };
 use gantry::Qos;
@@ -32,16 +32,7 @@ fn texts_cross_both_ways_and_the_graphs_are_whole() {
         let mut listener = here.create_subscription::<Text>("/from_there", qos).unwrap();
 
         eventually("the far node is in the graph", || here.node_names().unwrap().contains(&"/far/there".to_owned()));
-        eventually("the far publisher is in the graph, with its QoS", || {
-            let infos = here.publishers_info_by_topic("/from_there").unwrap();
-            infos.len() == 1 && infos[0].node_name == "there" && infos[0].qos_profile == qos
-        });
-        eventually("the far subscription is in the graph, with its QoS", || {
-            let infos = here.subscriptions_info_by_topic("/from_here").unwrap();
-            // The bridge has a subscription of its own as soon as it carries the topic.
-            let far: Vec<_> = infos.iter().filter(|info| info.node_name == "there").collect();
-            far.len() == 1 && far[0].qos_profile == qos
-        });
+        expect_far_endpoints(&here, qos);
         expect_in_graph(&context, "here", EndpointKind::Publisher, "/from_here");
         expect_in_graph(&context, "here", EndpointKind::Subscription, "/from_there");
 

@@ -2,19 +2,13 @@
 
 use super::{context, expect_node, far_node, name};
 use crate::{
-    messages::bridge,
+    messages::{CALLS, bridge, check_far_speed, check_far_sums, serve_sums},
     support::{in_host, node},
-};
-use gantry_msgs::{
-    example_interfaces::srv::{AddTwoInts, AddTwoInts_Request, AddTwoInts_Response},
-    rcl_interfaces::srv::{GetParameters, GetParameters_Request},
 };
 use ros2_client::{NodeName, NodeOptions, Parameter, ParameterValue, ServiceTypeName};
 use serde::{Deserialize, Serialize};
 use std::thread;
-use test_support::{PATIENCE, eventually};
-
-const CALLS: i64 = 10;
+use test_support::eventually;
 
 #[derive(Serialize, Deserialize)]
 struct Request {
@@ -33,9 +27,7 @@ fn services_are_called_both_ways() {
         let (_bridge, port) = bridge(&[]);
         let (here, context) = (node("here"), context(port));
         let there = far_node(&context, "there");
-        let _service = here.create_service_with_callback::<AddTwoInts>("/add_here", |service, request| {
-            service.send_response_copy(request.id(), &AddTwoInts_Response { sum: request.a + request.b }).unwrap();
-        });
+        let _service = serve_sums(&here);
         let add = ServiceTypeName::new("example_interfaces", "AddTwoInts");
         let far_service = there.create_server::<Request, Response>(&name("add_there"), &add).unwrap();
         thread::spawn(move || {
@@ -46,12 +38,7 @@ fn services_are_called_both_ways() {
                 }
             }
         });
-        let mut client = here.create_client::<AddTwoInts>("/add_there").unwrap();
-        assert!(client.wait_for_service(PATIENCE).unwrap());
-        for number in 1..=CALLS {
-            let response = client.call_copy(&AddTwoInts_Request { a: number, b: 1000 }, PATIENCE).unwrap();
-            assert_eq!(response.sum, number + 1000);
-        }
+        check_far_sums(&here);
         thread::spawn(move || gantry::spin(&here));
         let far_client = there.create_client::<Request, Response>(&name("add_here"), &add).unwrap();
         // ros2-client has no test for a service; a call without a server fails at once.
@@ -98,10 +85,6 @@ fn parameters_are_read_and_set_both_ways() {
                 thread::yield_now();
             }
         });
-        let mut client = asker.create_client::<GetParameters>("/there/get_parameters").unwrap();
-        assert!(client.wait_for_service(PATIENCE).unwrap());
-        let request = GetParameters_Request { names: vec!["speed".to_owned()] };
-        let response = client.call_copy(&request, PATIENCE).unwrap();
-        assert_eq!(response.sample().to_message().unwrap().values[0].integer_value, 50);
+        check_far_speed(&asker);
     });
 }

@@ -2,7 +2,7 @@
 
 use super::{context, expect_node, far_node, keep_last, latched, name};
 use crate::{
-    messages::{COUNT, bridge, checksum, next},
+    messages::{COUNT, bridge, checksum, expect_far_endpoints, next},
     support::{in_host, node, status},
 };
 use gantry::{Gid, Qos};
@@ -36,15 +36,7 @@ fn check_texts(port: u16, count: u64, length: usize) {
     let mut listener = here.create_subscription::<Text>("/from_there", qos).unwrap();
 
     eventually("the far node is in the graph", || here.node_names().unwrap().contains(&"/there".to_owned()));
-    eventually("the far endpoints are in the graph, with their QoS", || {
-        let publishers = here.publishers_info_by_topic("/from_there").unwrap();
-        let subscriptions = here.subscriptions_info_by_topic("/from_here").unwrap();
-        [publishers, subscriptions].iter().all(|infos| {
-            // The bridge has a subscription of its own as soon as it carries the topic.
-            let far: Vec<_> = infos.iter().filter(|info| info.node_name == "there").collect();
-            far.len() == 1 && far[0].qos_profile == qos
-        })
-    });
+    expect_far_endpoints(&here, qos);
     expect_node(&context, "/here");
     eventually("ros2-client sees the endpoints", || {
         context.publisher_count("/from_here") == 1 && context.subscription_count("/from_there") == 1
