@@ -11,7 +11,7 @@ pub struct Holder {
     pub process: String,
     /// How many samples it holds.
     pub samples: usize,
-    /// The bytes of the samples that the process holds, as far as their sizes are known.
+    /// The bytes of the held samples whose sizes are known.
     pub bytes: usize,
 }
 
@@ -21,7 +21,8 @@ impl fmt::Display for Holder {
     }
 }
 
-/// The processes that pin samples by these `records`. `bytes_of` returns the size of a sequence, if it is known.
+/// The processes that pin samples in these reader records. `bytes_of` returns the size of the sample with a sequence, 0
+/// if it is not known.
 pub(crate) fn holders(records: &[PeerRecord], bytes_of: impl Fn(u64) -> usize) -> Vec<Holder> {
     let mut held: BTreeMap<&str, Holder> = BTreeMap::new();
     for (record, peer) in records {
