@@ -201,7 +201,7 @@ fn poll_liveness(domain: &Domain, shared: &ControlState, tasks: &[Task], poll_un
     let now = Instant::now();
     let is_late = poll_until.is_some_and(|until| now >= until);
     if is_late {
-        shared.is_polling.store(false, SeqCst); // before the loop over the tasks: a task that begins later wakes the thread
+        shared.is_polling.store(false, SeqCst); // before the loop: a task that begins later wakes the thread
         *poll_until = None;
     }
     let deaths: Vec<bool> = tasks.iter().filter_map(|task| task.work.has_unannounced_death(domain)).collect();

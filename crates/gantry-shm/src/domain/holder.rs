@@ -7,9 +7,9 @@ use std::{collections::BTreeMap, fmt};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Holder {
-    /// The process, as errors name it.
+    /// The name of the process, as in error messages.
     pub process: String,
-    /// How many samples it holds.
+    /// The number of samples that the process holds.
     pub samples: usize,
     /// The bytes of the held samples whose sizes are known.
     pub bytes: usize,

@@ -48,7 +48,7 @@ impl KnownRecords {
         {
             return Ok(FoundRecords { is_all: false, records });
         }
-        let records = self.look_on(Vec::new(), peers)?.unwrap_or_default(); // `None` is impossible, because nothing was seen
+        let records = self.look_on(Vec::new(), peers)?.unwrap_or_default(); // nothing was seen that could be gone
         Ok(FoundRecords { is_all: true, records })
     }
 

@@ -42,9 +42,9 @@ pub(crate) struct SeenRecords {
 /// The counters of an endpoint.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct EndpointCounts {
-    /// The samples that the endpoint copied.
+    /// The number of samples that the endpoint copied.
     pub(crate) copied_samples: u64,
-    /// The samples that a subscription lost.
+    /// The number of samples that a subscription lost.
     pub(crate) lost_samples: u64,
 }
 
