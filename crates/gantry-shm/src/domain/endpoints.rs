@@ -157,8 +157,7 @@ impl Domain {
 }
 
 impl Endpoints {
-    /// Keeps the order and the epoch of `before` if all endpoints of `before` are still there; otherwise
-    /// begins a new epoch.
+    /// Keeps the order and the epoch of `before` if all its endpoints are still present; otherwise begins a new epoch.
     fn follow(&mut self, before: Option<&Endpoints>, epoch: u64) {
         self.epoch = epoch;
         let Some(before) = before else { return };

@@ -72,7 +72,7 @@ pub(crate) struct EndpointBlock {
 }
 
 impl EndpointBlock {
-    /// Counts one more copied sample. Only the endpoint itself calls this method, so no count is lost.
+    /// Counts one more copied sample. Only the endpoint itself calls this method, so the plain store loses no count.
     #[inline]
     pub(crate) fn count_copy(&self) {
         let copied_samples = &self.header.copied_samples;

@@ -106,7 +106,7 @@ impl Sample {
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         // SAFETY: the payload is in bounds (`Sample::new`) and is not written while the pin is set (I4) or the
-        // place used (L1).
+        // place is used (L1).
         unsafe { std::slice::from_raw_parts(self.payload().as_ptr(), self.place().length_bytes) }
     }
 
