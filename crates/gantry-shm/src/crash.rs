@@ -39,7 +39,7 @@ points! {
     RegistryLocked,
     /// The registry lock is about to be released.
     RegistryUnlocks,
-    /// The count of processes was raised.
+    /// The board's count of joins, leaves and reaped processes was raised.
     ProcessesChanged,
     /// A topic line of the board is claimed for a topic.
     TopicClaimed,
@@ -102,19 +102,19 @@ points! {
     SlotLoaned,
     /// A slot's header is written.
     SlotWritten,
-    /// The last sample of an entry is marked dead, because the entry is about to be overwritten.
+    /// The previous sample of a ring entry is marked dead, because the entry is about to be overwritten.
     EntryOverwritten,
     /// An entry of the ring is written, except its state word.
     EntryWritten,
-    /// An entry is alive.
+    /// A ring entry has a new sample that readers can take.
     EntryAlive,
-    /// An entry was marked dead.
+    /// A ring entry was marked dead, because its sample leaves the history.
     EntryDead,
     /// The header's hint of the oldest living sequence was stored.
     TailStored,
     /// Entry and dead marks are written, and the SeqCst fence before the following loads has passed.
     PublishFenced,
-    /// The head was stored.
+    /// The sequence of a recent sample was stored as the head in the publisher's header.
     HeadStored,
     /// The pins of the readers were read.
     PinsRead,
@@ -138,13 +138,13 @@ points! {
     // A subscription.
     /// A reader record's cursor was set to the first sequence of the subscription.
     StartChosen,
-    /// A sequence is pinned.
+    /// A sequence is pinned in a reader record.
     Pinned,
-    /// The cursor was advanced.
+    /// The cursor of a reader record was advanced past a sample.
     CursorStored,
-    /// A sample is about to be released.
+    /// A held sample is about to be released.
     SampleDrops,
-    /// A pin was cleared.
+    /// A pin of a reader record was cleared.
     Unpinned,
 }
 

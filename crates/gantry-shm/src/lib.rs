@@ -14,10 +14,10 @@
 //!   length. Bytes below that length have allocated pages (`region`, R2).
 //! - **I3 checked once.** Numbers from another process are read into a local variable, checked, then used.
 //! - **I4 the pin.** A slot is written only while its publisher alone owns it. Either the slot was never published. Or
-//!   it was retired (its entry was marked dead), then the publisher passed a SeqCst fence, read the generation of the
-//!   topic's readers, read all pins, and found no pin of the slot's sequence. A slot is read only under a pin: the
-//!   reader set the pin, passed a SeqCst fence, and then found the entry alive. A place (private memory for a copy) is
-//!   written only by the thread that takes, while no sample uses it (`places`, L1).
+//!   it was retired (its entry was marked dead), then the publisher passed a SeqCst fence, found the generation of the
+//!   topic's readers unchanged, read all pins, and found no pin of the slot's sequence. A slot is read only under a
+//!   pin: the reader set the pin, passed a SeqCst fence, and then found the entry alive. A place (private memory for a
+//!   copy) is written only by the thread that takes, while no sample uses it (`places`, L1).
 //! - **I5 death.** A process is dead if the lock of its file is free, as seen through the descriptor that was kept
 //!   (`peer`). Only the pins of dead processes are ignored.
 //! - **I6 fork.** A handle does nothing in a child of the process that made it (`fork`).
@@ -25,7 +25,7 @@
 //! The pairs (1)–(11) of `protocol/mod.rs` list the partners of each atomic.
 
 // With the feature `loom`, the unit tests are the models, and only the protocol is compiled, because loom cannot model
-// files and system calls. Other builds than unit tests ignore the feature.
+// files and system calls. Builds that are not unit tests ignore the feature.
 #![cfg_attr(all(test, feature = "loom"), expect(dead_code, reason = "used by the storeys above the protocol"))]
 
 #[cfg(feature = "crash-points")]

@@ -1,7 +1,7 @@
 //! The message type of an endpoint, the rule by which two types are equal, and the first difference between them.
 //!
-//! Names and definitions may come from other processes: comparing them takes a time bounded by their lengths, and
-//! error sentences quote them shortened and without control characters.
+//! Names and definitions may come from other processes. The time of a comparison is bounded by their lengths, and error
+//! messages quote them shortened and without control characters.
 
 use std::{collections::BTreeMap, sync::Arc};
 

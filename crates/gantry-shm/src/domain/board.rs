@@ -121,8 +121,8 @@ impl Board {
     }
 
     /// Removes a damaged board or a board of another version if no living process may use it. `unusable` is the error
-    /// of opening the board. The caller of this function needs the board's lock to remove it; all versions have that
-    /// lock at the same offset.
+    /// of opening the board. The function takes the board's lock, which gives the right to remove the board; all
+    /// versions have this lock at the same offset.
     fn remove_unused(directory: &Directory, patience: Duration, unusable: Error) -> Result<Option<Board>> {
         let file = SharedFile::open(directory, BOARD_NAME, true)?;
         if !wait_for_lock(&file, directory, patience)? {

@@ -1,4 +1,4 @@
-//! Processes that hold samples of a publisher, for reports and error sentences.
+//! The processes that hold samples of a publisher, for reports and error messages.
 
 use crate::{domain::peer::PeerRecord, protocol::sync::Ordering::Relaxed};
 use std::{collections::BTreeMap, fmt};

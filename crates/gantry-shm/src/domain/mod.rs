@@ -210,8 +210,8 @@ impl Domain {
             // A process whose file was removed stays in the list for as long as it lives, because publishers must
             // still honour its pins.
             let (mut list, dead): (Vec<_>, Vec<_>) = peers.list.iter().cloned().partition(|peer| peer.is_alive());
-            // The owner words of the dead are kept aside: a process that is being killed may lose the lock of its file
-            // before the lock of its byte of the board.
+            // A process that is being killed may lose the lock of its file before the lock of its byte of the board.
+            // The owners in this list do not count as alive below, although the board may still show their lock.
             let mut dead_owners: Vec<u64> = dead.iter().map(|peer| waiter_owner(&peer.id)).collect();
             let is_unannounced = |peer: &Arc<Peer>| !peer.has_name() && reaper::is_unannounced(peer, &self.board);
             peers.unannounced_deaths.extend(dead.into_iter().filter(is_unannounced));
@@ -318,8 +318,8 @@ impl Domain {
         let (alive, dead): (Vec<_>, Vec<_>) = peers.list.iter().cloned().partition(|peer| peer.is_alive());
         peers.list = alive.into();
         let unannounced_deaths = std::mem::take(&mut peers.unannounced_deaths);
-        // The deaths that this loop announces: `reaper::reap` handles all dead processes whose files have names, but
-        // only if this board is the registry.
+        // This loop announces the deaths that `reaper::reap` does not handle. `reap` handles dead processes whose files
+        // have names, and only if this board still has its name.
         let is_ours =
             |peer: &&Arc<Peer>| !(is_registry && peer.has_name()) && reaper::is_unannounced(peer, &self.board);
         for peer in dead.iter().chain(&unannounced_deaths).filter(is_ours) {

@@ -2,9 +2,9 @@
 //! the same discovery.
 //!
 //! Each endpoint that joins or leaves wakes every process with an endpoint of its topic. If many processes join at
-//! once, the rounds of their control threads would take all CPUs from the processes that have yet to join, above all
-//! from the holder of the registry lock. With the pauses, all rounds together take about one CPU, and one round finds
-//! many new endpoints. Among few processes, a round and its pause are short.
+//! once, the rounds (discoveries) of their control threads would take all CPUs from the processes that have yet to
+//! join, above all from the holder of the registry lock. With the pauses, all rounds together take about one CPU, and
+//! one round finds many new endpoints. Among few processes, a round and its pause are short.
 
 use crate::domain::Domain;
 use rustix::time::{ClockId, clock_gettime};

@@ -61,8 +61,8 @@ impl Participant {
         Participant::join_under(&shared_memory_directory(), domain_id)
     }
 
-    /// Joins the domain under `root`. A process that has joined the domain already gets the same participant. Removes
-    /// the files that dead processes left in any domain of this user, and starts the control thread.
+    /// Joins the domain under `root`. If this process has joined the domain before, returns the same participant.
+    /// Removes the files that dead processes left in any domain of this user, and starts the control thread.
     ///
     /// # Errors
     /// The directory cannot be made or trusted, has no room, or contains files of another version of Gantry; the

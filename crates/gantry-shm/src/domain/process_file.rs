@@ -112,7 +112,7 @@ impl ProcessFile {
         let name = program_name();
         header.name_bytes = name.len().min(header.name.len()) as u32;
         header.name[..header.name_bytes as usize].copy_from_slice(&name.as_bytes()[..header.name_bytes as usize]);
-        header.used_bytes.store(header.first_block, Relaxed); // the name publishes it
+        header.used_bytes.store(header.first_block, Relaxed); // the link of the name publishes it
         crash::point(Point::ProcessWritten);
         let used_bytes = first_line * LINE_BYTES;
         let free = FreeParts { records: Vec::new(), endpoints: BTreeMap::new(), endpoints_made: 0, used_bytes };
@@ -169,7 +169,7 @@ impl ProcessFile {
         if let Ok(header) = self.header() {
             let change = header.changes.load(Relaxed); // the lock orders the changes
             let entry = &header.change_log[(change % LOGGED_CHANGES) as usize];
-            // Release: a process that reads this entry sees the counts before it. Partner: `Peer::changed_blocks`.
+            // Release: a process that reads this entry sees the counts before it. Partner: `peer::changed_blocks`.
             entry.store((block_offset / LINE_BYTES) as u32, Release);
             header.changes.store(change.wrapping_add(1), Release); // partner: `Peer::contents`
         }

@@ -87,9 +87,9 @@ pub(crate) fn announce_death(peer: &Peer, registry: &Registry<'_>) {
     // The generation of processes is raised first: a process that the generation of a topic wakes then also sees the
     // new generation of processes, and so probes all other processes.
     board.processes_changed();
-    // Both sides are announced, because of an endpoint that was being removed only the topic is known. If the list is
-    // damaged, there is no announcement. If a topic has no line, no process holds the topic, so no process needs an
-    // announcement.
+    // Both sides are announced: of an endpoint that was being removed, only the topic is known and not the role. If the
+    // list is damaged, there is no announcement. If a topic has no line, no process holds the topic, so no process
+    // needs an announcement.
     for topic in peer.topics().unwrap_or_default().into_iter().filter_map(|hash| board.find(hash)) {
         board.topic_changed(topic, Side::Readers);
         board.topic_changed(topic, Side::Publishers);

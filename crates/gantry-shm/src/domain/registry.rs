@@ -102,7 +102,7 @@ impl Board {
         self.withdrawals.fetch_add(1, Relaxed);
         for line in self.used_lines() {
             let sets = [&line.sleepers, &line.readers_watchers, &line.publishers_watchers];
-            // Only words with one of the bits are written: few words have one.
+            // Only the few words in which one of these bits is set are written.
             let words = sets.into_iter().flat_map(|set| set.iter().zip(bits));
             words.filter(|(waiters, bits)| waiters.load(Relaxed) & bits != 0).for_each(|(waiters, bits)| {
                 waiters.fetch_and(!bits, Relaxed);

@@ -1,5 +1,5 @@
-//! The sender thread of a participant, which wakes the readers of asynchronous publishers, so that the publishers'
-//! publish makes no system call.
+//! The sender thread of a participant. It wakes the readers of asynchronous publishers, so that publishing makes no
+//! system call.
 //!
 //! The first asynchronous publisher starts the thread. Each publisher stores the sequence of its newest sample in an
 //! [`Outbox`], and the thread polls all outboxes. If such checks have found samples lately, the thread continues to

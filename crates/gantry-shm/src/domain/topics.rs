@@ -84,8 +84,8 @@ impl Domain {
         ))
     }
 
-    /// The line of a topic, for news to the processes that hold the topic. If no process holds it, the result is an
-    /// unrelated line.
+    /// The line of a topic, for news to the processes that hold the topic. If no process holds it, the result is the
+    /// shared line of its bucket, where news only wakes threads without need.
     pub(crate) fn topic(&self, topic: &str) -> TopicIndex {
         let hash = line_hash(topic);
         self.line_of(topic).unwrap_or_else(|| TopicIndex::shared(hash))

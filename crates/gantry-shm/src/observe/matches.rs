@@ -52,8 +52,8 @@ pub struct MatchedSubscriptions {
     pub matched: usize,
     /// The number of subscriptions that are matched now and were not matched at the last `look`.
     pub newly_matched: usize,
-    /// Whether `endpoints` are all subscriptions to the topic, because some left; otherwise they are only the
-    /// new subscriptions.
+    /// Whether `endpoints` are all subscriptions to the topic, because some subscriptions left. Otherwise they are only
+    /// the new subscriptions.
     pub is_all: bool,
     /// Subscriptions to the topic.
     pub endpoints: Vec<Arc<EndpointDescription>>,

@@ -1,4 +1,4 @@
-//! The clock that all processes of a machine share, for stamps, lifespans, deadlines and leases.
+//! The clocks that all processes of a machine share, for stamps, lifespans, deadlines and leases.
 
 use rustix::time::{ClockId, clock_gettime};
 

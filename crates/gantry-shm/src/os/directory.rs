@@ -1,6 +1,6 @@
 //! The private directories: `<root>/gantry-<uid>/<domain>/`, mode 0700.
 //!
-//! Control path. Invariants:
+//! This module is on the control path. Invariants:
 //! - D1: a [`Directory`] is a real directory (no symbolic link) of this user that no other user may enter; the root,
 //!   which belongs to another user, is used only inside of this source file.
 //! - D2: names of files are never used again (128 random bits), so a name never means two different files.

@@ -26,8 +26,8 @@ use std::{
 
 /// An open file.
 pub(crate) struct SharedFile {
-    /// The open file description's descriptor. `drop` closes it, but not in a forked child, whose `pthread_atfork`
-    /// handler has closed the descriptors that must not stay open.
+    /// The file's descriptor. `drop` closes it, but not in a forked child, whose `pthread_atfork` handler has closed
+    /// the descriptors that must not stay open.
     descriptor: ManuallyDrop<OwnedFd>,
     epoch: Epoch,
 }

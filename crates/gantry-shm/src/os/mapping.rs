@@ -1,6 +1,6 @@
 //! A mapping of a file from its first byte on, which is unmapped when it is dropped.
 //!
-//! Control path. Invariants:
+//! This module is on the control path. Invariants:
 //! - G1: until drop, `base` is the address of a shared mapping of `bytes` bytes of this process; as a rule the mapping
 //!   is longer than the file is now. `base` never changes, `bytes` only grows.
 //! - G2: a writable mapping does not reach a forked child (MADV_DONTFORK), and no other mapping takes its place there

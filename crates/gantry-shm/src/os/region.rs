@@ -131,7 +131,7 @@ impl Region {
             let newest = another.as_ref().unwrap_or(newest);
             self.base.store(newest.base.cast(), Relaxed); // the store of `mapped_bytes` publishes it
             self.mapped_bytes.store(newest.bytes, Release);
-            self.prefaulted_bytes.store(0, Relaxed); // all pages of another mapping are yet to be entered
+            self.prefaulted_bytes.store(0, Relaxed); // in a new mapping, all pages are yet to be entered
             mappings.extend(another);
         }
         Ok(())

@@ -14,7 +14,7 @@ const MIN_SPIN: Duration = Duration::from_nanos(250);
 const CHECKS_PER_CLOCK: usize = 8;
 
 /// The number of CPUs that the process may use under a quota (of a container, for instance). The quota is read once,
-/// because it takes several files.
+/// because it is in several files.
 static QUOTA: OnceLock<usize> = OnceLock::new();
 
 /// The spin of one thread.

@@ -69,7 +69,7 @@ pub(crate) fn collect(line: &WaiterLine) -> ReadyBits {
         }
     }
     if ready != ReadyBits::default() {
-        full_fence(Site::CollectFence); // (8): takes the bits before the look at the topics
+        full_fence(Site::CollectFence); // (8): the bits are taken before the look at the topics
     }
     ready
 }

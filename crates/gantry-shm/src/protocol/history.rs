@@ -74,7 +74,7 @@ impl History {
         self.retired.reserve(count - self.retired.len());
     }
 
-    /// Number of slots.
+    /// The number of slots.
     pub(crate) fn count(&self) -> usize {
         self.free.len() + self.used()
     }
@@ -94,7 +94,7 @@ impl History {
         self.free.iter().map(|slot| slot.bytes()).sum()
     }
 
-    /// Sequence of the oldest retained sample.
+    /// The sequence of the oldest retained sample.
     #[inline]
     pub(crate) fn tail(&self) -> u64 {
         self.tail

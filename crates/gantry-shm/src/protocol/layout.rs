@@ -145,8 +145,9 @@ shared_structs! {
         /// The state of the waiter: [`WAITER_PLAIN`], [`WAITER_AWAKE`] or [`WAITER_ASLEEP`]. W: the waiter; a thread
         /// with news, which turns ASLEEP into AWAKE. R: the waiter and threads with news.
         state: AtomicU32 = 4,
-        /// The first half of the id of the process that owns the line, 0 = free. W: holders of the registry lock. R:
-        /// holders of the registry lock, and processes that list all processes.
+        /// The first half of the id of the process that owns the line, 0 = free. W: the process that takes or frees the
+        /// line; a reaper, under the registry lock. R: processes that look for a free line, reapers, and processes that
+        /// list all processes.
         owner: AtomicU64 = 8,
         /// The topics that have news: the bit of a topic is the index of its line modulo 384. W: a thread with news
         /// sets bits, the waiter clears them. R: the waiter and threads with news. Unused while `state` is PLAIN.
@@ -460,7 +461,7 @@ pub(crate) const BOARD_NAMES_OFFSET: usize = PAGE_BYTES;
 pub(crate) const BOARD_TOPICS_OFFSET: usize = BOARD_NAMES_OFFSET + NAMED_LINES * size_of::<u64>();
 /// The offset of the waiter lines on a board.
 pub(crate) const BOARD_WAITERS_OFFSET: usize = BOARD_TOPICS_OFFSET + TOPIC_LINES * size_of::<TopicLine>();
-/// Size of a board.
+/// The size of a board.
 pub(crate) const BOARD_BYTES: usize = BOARD_WAITERS_OFFSET + WAITER_LINES * size_of::<WaiterLine>();
 
 /// A hash of every struct, field, type and offset; files with another hash are refused.

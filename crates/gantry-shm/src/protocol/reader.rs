@@ -25,7 +25,7 @@ const EMPTY_LOOKS_PER_HEAD_LOAD: u32 = 1024;
 /// The largest sequence: no publisher reaches it, and the sum of two sequences cannot overflow.
 pub(crate) const MAX_SEQUENCE: u64 = 1 << 62;
 
-/// Result of a take.
+/// The result of a take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Taken {
     /// A sample in a slot was taken; the sample's sequence is `next - 1`, and the pin is set.
@@ -78,7 +78,7 @@ pub(crate) struct Reader {
     pub(crate) ring: Ring,
     /// The reader record of the subscription, which contains the cursor.
     record: InRegion<ReaderRecord>,
-    /// Next sequence to take.
+    /// The next sequence to take.
     pub(crate) next: u64,
     depth: u32,
     /// The longest inline payload.
@@ -138,7 +138,7 @@ impl Reader {
         head
     }
 
-    /// Sequence of the newest sample.
+    /// The sequence of the newest sample.
     pub(crate) fn newest(&self) -> u64 {
         newest(&self.header, &self.ring).unwrap_or_else(|| self.head()) // a new ring: the next look finds MOVED
     }

@@ -80,7 +80,7 @@ impl Ring {
         self.entry(sequence).0.as_ptr().cast()
     }
 
-    /// Number of entries.
+    /// The number of entries.
     pub(crate) fn capacity(&self) -> usize {
         self.mask as usize + 1
     }

@@ -23,7 +23,8 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// The number of samples that are retired in one batch. Batches save loads of the readers' pins from other cores.
+/// The smallest and the largest number of samples that are retired in one batch. Batches save loads of the readers'
+/// pins from other cores.
 pub(crate) const BATCH_SAMPLES: std::ops::RangeInclusive<usize> =
     if cfg!(all(test, feature = "loom")) { 0..=0 } else { 16..=256 };
 /// The largest number of bytes that are retired in one batch, if a batch has more than two samples.
@@ -304,7 +305,7 @@ impl<K> Writer<K> {
         self.history.retained() >= self.grow_at
     }
 
-    /// Capacity of the next larger ring.
+    /// The capacity of the next larger ring.
     pub(crate) fn larger_ring(&self) -> usize {
         let horizon = self.depth.min(RING_GROWTH * self.horizon);
         // The ring has room for the smallest batch even before the first roster, while `wanted_batch` is 0.

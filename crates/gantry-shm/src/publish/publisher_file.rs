@@ -22,7 +22,7 @@ pub(crate) struct PublisherFile {
     pub(crate) epoch: Epoch,
     /// The slots of loans that were dropped unpublished. The publisher takes these slots when it is short of slots.
     pub(crate) returned_slots: ReturnedSlots,
-    /// The topic's name, for error sentences.
+    /// The topic's name, for error messages.
     pub(crate) topic: Box<str>,
 }
 

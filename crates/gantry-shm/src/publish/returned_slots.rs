@@ -16,8 +16,8 @@ const CELLS: usize = 128;
 /// The slots that were returned and not taken yet.
 pub(crate) struct ReturnedSlots {
     /// Each cell has the offset of a slot, or 0 for none (no slot begins at 0). W: the drop of a loan, by
-    /// compare-and-swap from 0; the publisher, which sets it back to 0. Both stores are Release, both loads Acquire:
-    /// the loan's last write comes before the slot's next use.
+    /// compare-and-swap from 0; the publisher, which swaps the cell back to 0. The store of the drop is Release, the
+    /// swap of the publisher is Acquire: the loan's last write comes before the slot's next use.
     cells: [AtomicUsize; CELLS],
     /// The slots that found no free cell.
     others: Mutex<Vec<usize>>,

@@ -97,8 +97,9 @@ impl Collector {
         });
     }
 
-    /// Mutes a subscription: its news is not reported and wakes no thread, unless another subscription of its topic is
-    /// not muted. Muting suits a caller that will check the subscription for samples anyway. Makes no system call.
+    /// Mutes a subscription: its news is not reported and wakes no thread. News of its topic is still reported if
+    /// another subscription of the topic is not muted. Muting suits a caller that will check the subscription for
+    /// samples anyway. Makes no system call.
     pub fn mute(&mut self, attachment: &mut Attachment) {
         if !std::mem::replace(&mut attachment.is_muted, true) {
             self.change(attachment.topic, |attached| attached.muted += 1);
@@ -132,7 +133,7 @@ impl Collector {
         if !is_among {
             sleep::leave(sleepers, self.line.index);
         } else if self.line.index != SHARED_WAITER {
-            sleep::enter([sleepers].into_iter(), self.line.index); // (3) The caller looks after this, or is woken.
+            sleep::enter([sleepers].into_iter(), self.line.index); // (3): the caller looks for news next, or is woken
         }
     }
 

@@ -14,7 +14,7 @@ use crate::subscribe::connection::{Connection, Losses};
 /// The largest number of mappings of publishers that are gone, in each list of connections. It is a quarter of the
 /// number of mappings that a process may have by default (vm.max_map_count).
 pub(crate) const MAX_GONE_PUBLISHERS: usize = if cfg!(test) { 8 } else { 1 << 14 };
-/// The largest total size of the files of these publishers.
+/// The largest total size of the files of publishers that are gone, in each list of connections.
 pub(crate) const MAX_GONE_BYTES: usize = if cfg!(test) { 16 << 20 } else { 256 << 20 };
 
 /// Drops the oldest connections to publishers that are gone, until the remaining ones are within the limits of number

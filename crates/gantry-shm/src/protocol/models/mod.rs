@@ -72,8 +72,8 @@ models! {
     a_full_bucket_gets_a_free_line: &names::FULL;
 }
 
-/// Every site, with the reason if no model can show that it is needed. If a site is missing in this list, the code
-/// does not compile.
+/// Lists every [`Site`], with the reason if no model can show that it is needed. If a site is missing in this list, the
+/// code does not compile.
 macro_rules! sites {
     ($($site:ident $(: $hidden:literal)?,)*) => {
         const SITES: &[(Site, Option<&str>)] = &[$((Site::$site, [$(Some($hidden),)? None][0]),)*];

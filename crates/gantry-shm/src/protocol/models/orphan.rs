@@ -1,5 +1,5 @@
-//! Models of memory that an owner and its samples keep. The steps are taken from `subscribe::owned_record`; the memory
-//! that the owner keeps is a cell.
+//! Models of memory that an owner and its samples keep. The steps are taken from `subscribe::owned_record`; a loom cell
+//! stands for the memory that the owner keeps.
 
 use super::check::Model;
 use crate::protocol::{

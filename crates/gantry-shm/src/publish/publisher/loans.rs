@@ -32,7 +32,7 @@ impl Publisher {
         self.loan_slot(length_bytes)
     }
 
-    /// Loans a slot, other than the kept slot of the last inline message.
+    /// Loans a free slot, not the slot that is kept from the last inline message.
     fn loan_slot(&mut self, length_bytes: usize) -> Result<Loan> {
         if !self.epoch.is_current() || length_bytes > self.description.message_type.payload_bytes {
             return Err(self.refused_loan(length_bytes));

@@ -232,7 +232,7 @@ impl Publisher {
             return Err(PublishError { loan, error });
         }
         let info = self.inline_info(&loan, time);
-        // An inline message keeps no slot.
+        // An inline message keeps no slot, so its slot has 0 bytes here.
         let slot = if info.is_some() { Some(Slot::default()) } else { self.writer.history.on_loan(loan.offset()) };
         let Some(slot) = slot else {
             let error = self.refused(&loan);

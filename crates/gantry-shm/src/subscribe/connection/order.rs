@@ -13,7 +13,7 @@ use crate::{
     subscribe::owned_record::places::Places,
 };
 
-/// The order of the waiting samples of a list of connections when [`Order::oldest`] was last called.
+/// The waiting samples of a list of connections, as the last call of [`Order::oldest`] found them.
 pub(crate) struct Order {
     /// The largest number of samples that may wait.
     depth: u64,

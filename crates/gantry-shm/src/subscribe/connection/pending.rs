@@ -66,9 +66,9 @@ impl PendingConnection {
         Ok(PendingConnection { record, start, depth, is_gating, lifespan_ns: limit_ns(publisher.qos.lifespan) })
     }
 
-    /// Joins the publisher: chooses the first sample, and counts the samples before it that have left the history in
-    /// `losses`. `generation` was raised after [`PendingConnection::new`], so that a publisher that reclaims from here
-    /// on sees the record.
+    /// Joins the publisher and chooses the first sample. Samples before the first sample that the subscription wanted
+    /// and that have left the history are added to `losses`. `generation` was raised after [`PendingConnection::new`],
+    /// so that a publisher that reclaims from here on sees the record.
     pub(crate) fn join(self, generation: u64, losses: &mut Losses) -> Result<Connection> {
         let mapping = self.record.mapping.clone();
         let (ring, newest) = mapping.newest()?;

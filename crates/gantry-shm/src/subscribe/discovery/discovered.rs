@@ -126,7 +126,8 @@ impl Discovered {
 
     fn count_gone(&mut self) {
         let gone = self.joined.iter().filter(|joined| joined.is_gone).count();
-        // The number of gone publishers may stay the same although other publishers are gone.
+        // Departures are counted even if the number of gone publishers stays the same, because other publishers may be
+        // gone.
         self.departures += u64::from(gone + std::mem::replace(&mut self.gone, gone) > 0);
     }
 

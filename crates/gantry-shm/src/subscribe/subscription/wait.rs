@@ -74,7 +74,7 @@ impl Subscription {
         self.wait_or(timeout, |this| this.connections_version != version)
     }
 
-    /// Waits until at least `count` publishers are matched; `false` if they were not within `timeout`.
+    /// Waits until at least `count` publishers are matched; `false` if fewer are matched after `timeout`.
     ///
     /// # Errors
     /// The errors of [`Subscription::wait`].
