@@ -59,7 +59,7 @@ use std::{
 
 /// The time between two probes of a process. A probe shows whether the process has died.
 pub(crate) const PROBE_PERIOD: Duration = Duration::from_secs(1);
-/// The number of processes that on average probe each process in a period, at least.
+/// The smallest average number of processes that probe one process in a period.
 const PROBING_PEERS: usize = 8;
 
 /// The longest mean time between two probes of one process, in periods.

@@ -263,7 +263,7 @@ impl ProcessFile {
         if free.records.is_empty() {
             let offset =
                 self.add_block(&mut free, directory, BLOCK_RECORDS, RECORDS_PER_BLOCK * size_of::<ReaderRecord>())?;
-            // SAFETY: the holder of an `OwnRecord` keeps this file. The records in `FreeParts` are dropped before
+            // SAFETY: the holder of an `OwnRecord` keeps this file; the references in `FreeParts` are not used after
             // `self` drops the region.
             let block = unsafe { InRegion::new(self.region.at::<BlockHeader>(offset)?) };
             let records = self.region.slice::<ReaderRecord>(offset + size_of::<BlockHeader>(), RECORDS_PER_BLOCK)?;

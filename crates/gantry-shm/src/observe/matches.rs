@@ -134,7 +134,8 @@ impl SubscriptionMatches {
             self.known.forget();
         }
         // Records are read before endpoints: a subscription's endpoint is added before its record, and removed only
-        // after it. So the list of endpoints has the subscription of each record that is found.
+        // after it. So the list of endpoints has the subscription of each record that is found, except a subscription
+        // that leaves meanwhile.
         let found = self.known.look(self.domain.peers()?.iter().filter(|peer| peer.is_alive()))?;
         let there = self.domain.endpoints(&self.description.topic, Role::Subscription)?;
         let first_new = before.filter(|(epoch, _)| *epoch == there.epoch && !found.is_all).map(|(_, count)| count);

@@ -288,8 +288,8 @@ shared_structs! {
         state: AtomicU32 = 160,
         reserved_word: u32 = 164,
         /// The time of the last publish, CLOCK_MONOTONIC; 0 = none yet. Stored before the sample's entry, and only if
-        /// the publisher offers a deadline or, with MANUAL_BY_TOPIC, a lease duration. R: QoS events of other
-        /// processes, which check deadlines and leases.
+        /// the publisher offers a deadline or, with MANUAL_BY_TOPIC, a lease duration. R: QoS events, which check
+        /// deadlines and leases.
         published_ns: AtomicU64 = 168,
         /// The time at which the publisher was made or last asserted its liveliness, CLOCK_MONOTONIC. Stored under the
         /// same conditions as `published_ns`.
