@@ -69,6 +69,6 @@ impl RunState {
 
 impl Drop for Run<'_> {
     fn drop(&mut self) {
-        let _ = self.0.state.compare_exchange(RUNNING, IDLE, AcqRel, Acquire); // fails if the callback was removed: the state stays
+        let _ = self.0.state.compare_exchange(RUNNING, IDLE, AcqRel, Acquire); // fails after a removal
     }
 }

@@ -1,10 +1,10 @@
-//! Functions that spin a single node, without an executor that the caller makes.
+//! Functions that spin a single node in a temporary executor.
 
 use super::{Executor, SingleThreadedExecutor};
 use crate::{error::Result, node::Node};
 use std::time::Duration;
 
-/// Runs the callbacks of a node on this thread, in a [`SingleThreadedExecutor`] of its own, as [`Executor::spin`] does.
+/// Runs the callbacks of a node on this thread as [`Executor::spin`] does, in a temporary [`SingleThreadedExecutor`].
 ///
 /// # Errors
 /// As [`Executor::add_node`] and [`Executor::spin`].
@@ -12,8 +12,8 @@ pub fn spin(node: &Node) -> Result<()> {
     executor_of(node)?.spin()
 }
 
-/// Runs the callbacks of a node that are ready now, as [`Executor::spin_some`] does without a limit. Each call makes
-/// an executor: a loop that spins often should keep an executor instead.
+/// Runs the callbacks of a node that are ready now, as [`Executor::spin_some`] does without a limit. Each call makes an
+/// executor, so a loop that spins often should keep an executor instead.
 ///
 /// # Errors
 /// As [`Executor::add_node`] and [`Executor::spin`].
