@@ -161,7 +161,7 @@ fn an_error_that_lasts_is_logged_once_for_each_callback() {
             let until = Instant::now() + PATIENCE;
             while failing.iter().any(|(tries, _)| tries.load(SeqCst) < 4) {
                 assert!(Instant::now() < until);
-                executor.spin_once(Duration::from_secs(1)).unwrap(); // on this thread, whose errors the subscriber counts
+                executor.spin_once(Duration::from_secs(1)).unwrap(); // on this thread, where errors are counted
             }
         });
         assert_eq!(errors.load(SeqCst), 2);
