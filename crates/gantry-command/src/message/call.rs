@@ -53,7 +53,7 @@ impl Answer {
     /// The response as JSON.
     ///
     /// # Errors
-    /// As [`Answer::message`].
+    /// The errors of [`Answer::message`].
     pub fn json(&self) -> Result<serde_json::Value> {
         Ok(json_of(Value::Message(self.message()?)))
     }

@@ -97,7 +97,7 @@ pub trait Executor: ExecutorSteps {
     /// Waits until a callback may run, and runs one callback. Returns `false` after `timeout` or a cancel.
     ///
     /// # Errors
-    /// As [`Executor::spin`].
+    /// The errors of [`Executor::spin`].
     fn spin_once(&mut self, timeout: Duration) -> Result<bool> {
         let deadline = deadline_after(timeout);
         within_spin(self, |executor| {
@@ -126,7 +126,7 @@ pub trait Executor: ExecutorSteps {
     /// is checked between two callbacks.
     ///
     /// # Errors
-    /// As [`Executor::spin`].
+    /// The errors of [`Executor::spin`].
     fn spin_some(&mut self, max_duration: Duration) -> Result<usize> {
         self.run_ready(max_duration, false)
     }
@@ -135,7 +135,7 @@ pub trait Executor: ExecutorSteps {
     /// `max_duration` (0: none) is checked between two callbacks.
     ///
     /// # Errors
-    /// As [`Executor::spin`].
+    /// The errors of [`Executor::spin`].
     fn spin_all(&mut self, max_duration: Duration) -> Result<usize> {
         self.run_ready(max_duration, true)
     }
@@ -146,7 +146,7 @@ pub trait Executor: ExecutorSteps {
     /// of them.
     ///
     /// # Errors
-    /// As [`Executor::spin`].
+    /// The errors of [`Executor::spin`].
     fn spin_until(&mut self, timeout: Duration, condition: &mut dyn FnMut() -> bool) -> Result<bool> {
         let mut holds = false;
         let mut goes_on = || {
@@ -179,7 +179,7 @@ pub trait Executor: ExecutorSteps {
     /// ```
     ///
     /// # Errors
-    /// As [`Executor::spin`].
+    /// The errors of [`Executor::spin`].
     fn spin_until_complete<F>(&mut self, future: F, timeout: Duration) -> Result<Option<F::Output>>
     where
         Self: Sized,

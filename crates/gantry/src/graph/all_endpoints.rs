@@ -12,7 +12,7 @@ impl Node {
     /// sorted.
     ///
     /// # Errors
-    /// As [`Node::node_names`].
+    /// The errors of [`Node::node_names`].
     pub fn all_endpoints_info(&self) -> Result<Vec<TopicEndpointInfo>> {
         let entries = self.participant().graph()?;
         let nodes = RmwNodes::among(&entries);

@@ -29,7 +29,7 @@ impl Node {
     /// The services that a node serves, with their types.
     ///
     /// # Errors
-    /// As [`Node::publisher_names_and_types_by_node`].
+    /// The errors of [`Node::publisher_names_and_types_by_node`].
     pub fn service_names_and_types_by_node(&self, node: &str) -> Result<NamesAndTypes> {
         self.names_and_types_by_node(node, Role::Subscription, service)
     }
@@ -37,7 +37,7 @@ impl Node {
     /// The services of which a node has clients, with their types.
     ///
     /// # Errors
-    /// As [`Node::publisher_names_and_types_by_node`].
+    /// The errors of [`Node::publisher_names_and_types_by_node`].
     pub fn client_names_and_types_by_node(&self, node: &str) -> Result<NamesAndTypes> {
         self.names_and_types_by_node(node, Role::Publisher, service)
     }
@@ -59,7 +59,7 @@ impl Node {
     /// The number of clients of a service. This node's namespace and remapping rules apply to the name.
     ///
     /// # Errors
-    /// As [`Node::publishers_info_by_topic`].
+    /// The errors of [`Node::publishers_info_by_topic`].
     pub fn count_clients(&self, service: &str) -> Result<usize> {
         self.count_of_service(service, Role::Publisher)
     }
@@ -67,7 +67,7 @@ impl Node {
     /// The number of servers of a service. This node's namespace and remapping rules apply to the name.
     ///
     /// # Errors
-    /// As [`Node::publishers_info_by_topic`].
+    /// The errors of [`Node::publishers_info_by_topic`].
     pub fn count_services(&self, service: &str) -> Result<usize> {
         self.count_of_service(service, Role::Subscription)
     }

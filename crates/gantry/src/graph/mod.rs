@@ -38,7 +38,7 @@ impl Node {
     /// it. The enclave is `/` by default ([`NodeBuilder::enclave`](crate::NodeBuilder::enclave)).
     ///
     /// # Errors
-    /// As [`Node::node_names`].
+    /// The errors of [`Node::node_names`].
     pub fn node_names_and_enclaves(&self) -> Result<Vec<(String, String)>> {
         let nodes = self.participant().endpoints_of("")?.into_iter();
         let named = nodes.filter_map(|entry| {
@@ -54,7 +54,7 @@ impl Node {
     /// left out.
     ///
     /// # Errors
-    /// As [`Node::node_names`].
+    /// The errors of [`Node::node_names`].
     pub fn topic_names_and_types(&self) -> Result<NamesAndTypes> {
         self.names_and_types(topic)
     }
@@ -62,7 +62,7 @@ impl Node {
     /// The services that have servers or clients, each with the types of these endpoints.
     ///
     /// # Errors
-    /// As [`Node::node_names`].
+    /// The errors of [`Node::node_names`].
     pub fn service_names_and_types(&self) -> Result<NamesAndTypes> {
         self.names_and_types(service)
     }
@@ -87,7 +87,7 @@ impl Node {
     /// The subscriptions to a topic. This node's namespace and remapping rules apply to the name.
     ///
     /// # Errors
-    /// As [`Node::publishers_info_by_topic`].
+    /// The errors of [`Node::publishers_info_by_topic`].
     pub fn subscriptions_info_by_topic(&self, topic: &str) -> Result<Vec<TopicEndpointInfo>> {
         self.endpoints_info(topic, EndpointType::Subscription)
     }
@@ -112,7 +112,7 @@ impl Node {
     /// ```
     ///
     /// # Errors
-    /// As [`Node::publishers_info_by_topic`].
+    /// The errors of [`Node::publishers_info_by_topic`].
     pub fn best_available_qos(&self, topic: &str, qos: impl Into<Qos>) -> Result<Qos> {
         let publishers = self.publishers_info_by_topic(topic)?;
         Ok(qos.into().best_offered_by(publishers.iter().map(|publisher| publisher.qos_profile)))
@@ -121,7 +121,7 @@ impl Node {
     /// The number of publishers of a topic, matched or not.
     ///
     /// # Errors
-    /// As [`Node::publishers_info_by_topic`].
+    /// The errors of [`Node::publishers_info_by_topic`].
     pub fn count_publishers(&self, topic: &str) -> Result<usize> {
         self.count_endpoints(topic, Role::Publisher)
     }
@@ -129,7 +129,7 @@ impl Node {
     /// The number of subscriptions to a topic, matched or not.
     ///
     /// # Errors
-    /// As [`Node::publishers_info_by_topic`].
+    /// The errors of [`Node::publishers_info_by_topic`].
     pub fn count_subscribers(&self, topic: &str) -> Result<usize> {
         self.count_endpoints(topic, Role::Subscription)
     }
@@ -162,7 +162,7 @@ impl Node {
     /// ```
     ///
     /// # Errors
-    /// As [`Node::publishers_info_by_topic`].
+    /// The errors of [`Node::publishers_info_by_topic`].
     pub fn explain(&self, topic: &str) -> Result<Vec<Connection>> {
         let pairs = self.participant().connections(&self.resolve_topic_name(topic)?)?.into_iter();
         let nodes = RmwNodes::read(self.participant())?;
@@ -203,7 +203,7 @@ impl Node {
     /// The changes of the graph from now on. They can be taken directly, or be a source of a wait set or an executor.
     ///
     /// # Errors
-    /// As [`Node::node_names`].
+    /// The errors of [`Node::node_names`].
     pub fn graph_events(&self) -> Result<GraphEvents> {
         GraphEvents::new(self.participant().clone())
     }

@@ -43,7 +43,7 @@ pub fn init() -> Result<()> {
 /// Initialises the program as [`init`] does, with `arguments` instead of the command line.
 ///
 /// # Errors
-/// As [`init`].
+/// The errors of [`init`].
 pub fn init_with_arguments(arguments: impl IntoIterator<Item = String>) -> Result<()> {
     let arguments = RosArguments::parse(&arguments.into_iter().collect::<Vec<_>>())?;
     context::begin()?;

@@ -38,7 +38,7 @@ use std::sync::{Arc, Weak};
 const DOMAIN_VARIABLE: &str = "ROS_DOMAIN_ID";
 
 /// A node: a named member of a domain. Clones are handles to the same node. Other processes see the node until its last
-/// clone and everything made from it are dropped, or until its process dies. The nodes of one process share a DDS-like
+/// clone and everything made from it are dropped, or until its process dies. The nodes of one process share a
 /// participant. Several nodes may have the same name.
 #[derive(Clone)]
 pub struct Node(Arc<Inner>);
@@ -87,7 +87,7 @@ impl Node {
     /// Makes a node in the root namespace and in the domain of `ROS_DOMAIN_ID` (0 if unset).
     ///
     /// # Errors
-    /// As [`NodeBuilder::build`].
+    /// The errors of [`NodeBuilder::build`].
     pub fn new(name: &str) -> Result<Node> {
         Node::builder(name).build()
     }

@@ -85,7 +85,7 @@ impl GenericPublisher {
     /// its own memory and sequences, so publishing needs no lock.
     ///
     /// # Errors
-    /// As [`Node::create_generic_publisher`](crate::Node::create_generic_publisher).
+    /// The errors of [`Node::create_generic_publisher`](crate::Node::create_generic_publisher).
     pub fn try_clone(&self) -> Result<GenericPublisher> {
         Ok(GenericPublisher::new(self.engine.try_clone()?, self.presence.clone()))
     }
@@ -162,7 +162,7 @@ impl GenericPublisher {
     /// clocks ([`PublisherOptions::max_inline_bytes`](crate::PublisherOptions::max_inline_bytes)).
     ///
     /// # Errors
-    /// As [`GenericPublisher::publish`].
+    /// The errors of [`GenericPublisher::publish`].
     ///
     /// # Real-time
     /// As [`GenericPublisher::publish`], without the reading of the clock.
@@ -180,7 +180,7 @@ impl GenericPublisher {
     /// The copy path: copies a message into a slot, publishes the slot and returns its sequence.
     ///
     /// # Errors
-    /// As [`GenericPublisher::loan`] and [`GenericPublisher::publish`].
+    /// The errors of [`GenericPublisher::loan`] and [`GenericPublisher::publish`].
     ///
     /// # Real-time
     /// As [`GenericPublisher::loan`] and [`GenericPublisher::publish`]; the time of the copy grows with the number
@@ -193,7 +193,7 @@ impl GenericPublisher {
     /// and must write all `length_bytes` bytes.
     ///
     /// # Errors
-    /// As [`GenericPublisher::publish_copy`].
+    /// The errors of [`GenericPublisher::publish_copy`].
     ///
     /// # Real-time
     /// As [`GenericPublisher::publish_copy`], and `write`.
@@ -288,7 +288,7 @@ impl GenericPublisher {
     /// A sentence for each subscription to this topic that is not matched: another type, or incompatible QoS.
     ///
     /// # Errors
-    /// As [`GenericPublisher::subscription_count`].
+    /// The errors of [`GenericPublisher::subscription_count`].
     pub fn mismatches(&self) -> Result<Vec<String>> {
         Ok(self.engine.mismatches()?)
     }

@@ -77,7 +77,7 @@ impl GenericSubscription {
     /// `copied_messages` of [`TopicEndpointInfo`](crate::TopicEndpointInfo).
     ///
     /// # Errors
-    /// As [`GenericSubscription::take`].
+    /// The errors of [`GenericSubscription::take`].
     ///
     /// # Real-time
     /// As [`GenericSubscription::take`], and `copy`.
@@ -91,7 +91,7 @@ impl GenericSubscription {
     /// As [`GenericSubscription::take`], with the time of the take.
     ///
     /// # Errors
-    /// As [`GenericSubscription::take`].
+    /// The errors of [`GenericSubscription::take`].
     ///
     /// # Real-time
     /// As [`GenericSubscription::take`], and two clocks are read.
@@ -124,7 +124,7 @@ impl GenericSubscription {
     /// Waits until at least `count` publishers are matched; `false` after `timeout` or a shutdown.
     ///
     /// # Errors
-    /// As [`GenericSubscription::wait`].
+    /// The errors of [`GenericSubscription::wait`].
     pub fn wait_for_publishers(&mut self, count: usize, timeout: Duration) -> Result<bool> {
         Ok(self.engine.wait_for_publishers(count, timeout)?)
     }
@@ -194,7 +194,7 @@ impl GenericSubscription {
     /// The number of publishers that are matched now.
     ///
     /// # Errors
-    /// As [`GenericSubscription::take`].
+    /// The errors of [`GenericSubscription::take`].
     pub fn publisher_count(&mut self) -> Result<usize> {
         Ok(self.engine.publisher_count()?)
     }

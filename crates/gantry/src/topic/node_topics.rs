@@ -30,7 +30,7 @@ impl Node {
     /// As [`Node::create_publisher`], with options.
     ///
     /// # Errors
-    /// As [`Node::create_publisher`]; a memory limit below two messages.
+    /// The errors of [`Node::create_publisher`]; a memory limit below two messages.
     pub fn create_publisher_with_options<T: Message>(
         &self,
         topic: &str,
@@ -45,7 +45,7 @@ impl Node {
     /// may be a depth, as in [`Node::create_publisher`].
     ///
     /// # Errors
-    /// As [`Node::create_publisher`]; a publisher's memory that cannot be mapped.
+    /// The errors of [`Node::create_publisher`]; a publisher's memory that cannot be mapped.
     pub fn create_subscription<T: Message>(&self, topic: &str, qos: impl Into<Qos>) -> Result<Subscription<T>> {
         Ok(Subscription::new(self.create_generic_subscription(topic, type_description::<T>(), qos)?))
     }
@@ -54,7 +54,7 @@ impl Node {
     /// of the bytes.
     ///
     /// # Errors
-    /// As [`Node::create_publisher`]; a description of more than 1 MiB.
+    /// The errors of [`Node::create_publisher`]; a description of more than 1 MiB.
     pub fn create_generic_publisher(
         &self,
         topic: &str,
@@ -67,7 +67,7 @@ impl Node {
     /// As [`Node::create_generic_publisher`], with options.
     ///
     /// # Errors
-    /// As [`Node::create_generic_publisher`]; a memory limit below two messages.
+    /// The errors of [`Node::create_generic_publisher`]; a memory limit below two messages.
     pub fn create_generic_publisher_with_options(
         &self,
         topic: &str,
@@ -82,7 +82,7 @@ impl Node {
     /// Creates a subscription to bytes on `topic`, whose type is `message_type`.
     ///
     /// # Errors
-    /// As [`Node::create_subscription`]; a description of more than 1 MiB.
+    /// The errors of [`Node::create_subscription`]; a description of more than 1 MiB.
     pub fn create_generic_subscription(
         &self,
         topic: &str,
@@ -134,7 +134,7 @@ impl Node {
     /// or a shutdown (rclcpp's `wait_for_message`). The sample does not change for as long as it is held.
     ///
     /// # Errors
-    /// As [`Node::create_subscription`], [`Subscription::wait`] and [`Subscription::take`].
+    /// The errors of [`Node::create_subscription`], [`Subscription::wait`] and [`Subscription::take`].
     pub fn wait_for_message<T: Message>(
         &self,
         topic: &str,
@@ -167,7 +167,7 @@ impl Node {
     /// publisher for these.
     ///
     /// # Errors
-    /// As [`Node::topic_types`].
+    /// The errors of [`Node::topic_types`].
     pub fn endpoint_types(&self, topic: &str) -> Result<Vec<TypeDescription>> {
         self.types_of(topic, |role| role != Role::Node)
     }
@@ -196,7 +196,7 @@ impl Node {
     /// Creates a subscription with a callback, which this node's executor calls with each message.
     ///
     /// # Errors
-    /// As [`Node::create_subscription`].
+    /// The errors of [`Node::create_subscription`].
     pub fn create_subscription_with_callback<T>(
         &self,
         topic: &str,

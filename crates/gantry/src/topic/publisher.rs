@@ -47,7 +47,7 @@ impl<T: Message> Publisher<T> {
     /// Makes another publisher of the same topic, as [`GenericPublisher::try_clone`].
     ///
     /// # Errors
-    /// As [`Node::create_publisher`](crate::Node::create_publisher).
+    /// The errors of [`Node::create_publisher`](crate::Node::create_publisher).
     pub fn try_clone(&self) -> Result<Publisher<T>> {
         Ok(Publisher::new(self.generic.try_clone()?))
     }
@@ -63,7 +63,7 @@ impl<T: Message> Publisher<T> {
     /// ```
     ///
     /// # Errors
-    /// As [`GenericPublisher::loan`].
+    /// The errors of [`GenericPublisher::loan`].
     #[inline]
     pub fn loan(&mut self) -> Result<Loan<T>>
     where
@@ -76,7 +76,7 @@ impl<T: Message> Publisher<T> {
     /// the slot's old contents, which are valid values of an older message. This saves the time to write the defaults.
     ///
     /// # Errors
-    /// As [`GenericPublisher::loan`].
+    /// The errors of [`GenericPublisher::loan`].
     #[inline]
     pub fn loan_uninit(&mut self) -> Result<Loan<T>>
     where
@@ -99,7 +99,7 @@ impl<T: Message> Publisher<T> {
     /// and arrays and sequences of numbers, hold the slot's old contents, which are valid values of an older message.
     ///
     /// # Errors
-    /// As [`Publisher::loan_with`].
+    /// The errors of [`Publisher::loan_with`].
     #[inline]
     pub fn loan_uninit_with(&mut self, shape: impl Shape<T>) -> Result<Loan<T>> {
         let length_bytes = T::shape_bytes(shape.clone()).map_err(|error| self.generic.cannot_build::<T>(error))?;

@@ -77,7 +77,7 @@ impl<T: Message> Subscription<T> {
     /// As [`Subscription::take`], with the time of the take.
     ///
     /// # Errors
-    /// As [`Subscription::take`].
+    /// The errors of [`Subscription::take`].
     ///
     /// # Real-time
     /// As [`Subscription::take`], and two clocks are read.
@@ -112,7 +112,7 @@ impl<T: Message> Subscription<T> {
     /// Allocates; [`Subscription::take_copy_into`] allocates only for fields that grow, and when the buffer grows.
     ///
     /// # Errors
-    /// As [`Subscription::take`].
+    /// The errors of [`Subscription::take`].
     pub fn take_copy(&mut self) -> Result<Option<(Box<T>, SampleInfo)>> {
         let Some(sample) = self.generic.take()? else { return Ok(None) };
         let mut message = T::new_box();
@@ -124,7 +124,7 @@ impl<T: Message> Subscription<T> {
     /// mixture of the old and the new message.
     ///
     /// # Errors
-    /// As [`Subscription::take`].
+    /// The errors of [`Subscription::take`].
     ///
     /// # Real-time
     /// As [`Subscription::take`], but this method allocates for fields that grow, and for messages that are longer

@@ -57,7 +57,7 @@ impl Node {
     /// the servers.
     ///
     /// # Errors
-    /// As [`Node::create_client`]; a description of more than 1 MiB.
+    /// The errors of [`Node::create_client`]; a description of more than 1 MiB.
     pub fn create_generic_client(&self, name: &str, service_type: ServiceTypeDescription) -> Result<GenericClient> {
         self.create_generic_client_with_qos(name, service_type, DEFAULT_DEPTH)
     }
@@ -130,7 +130,7 @@ impl GenericClient {
     /// request waits for the server; the requests after it do not wait, until one of them can be sent.
     ///
     /// # Errors
-    /// As [`GenericClient::send_request`], except for
+    /// The errors of [`GenericClient::send_request`], except for
     /// [`EngineError::PublishTimeout`](crate::EngineError::PublishTimeout).
     pub fn send_or_lose_request(
         &mut self,
@@ -173,7 +173,7 @@ impl GenericClient {
     /// The copy path: as [`GenericClient::send_request`], with a copy of `request`.
     ///
     /// # Errors
-    /// As [`GenericClient::loan_request`] and [`GenericClient::send_request`].
+    /// The errors of [`GenericClient::loan_request`] and [`GenericClient::send_request`].
     pub fn send_request_copy(&mut self, request: &[u8]) -> Result<RequestId> {
         self.send_request_copy_with(request.len(), |body| gantry_cdr::copy(body, request))
     }
@@ -182,7 +182,7 @@ impl GenericClient {
     /// `length_bytes` bytes, as in [`GenericPublisher::publish_copy_with`].
     ///
     /// # Errors
-    /// As [`GenericClient::send_request_copy`].
+    /// The errors of [`GenericClient::send_request_copy`].
     pub fn send_request_copy_with(&mut self, length_bytes: usize, write: impl FnOnce(&mut [u8])) -> Result<RequestId> {
         self.tracker.prepare_to_send(&mut self.requests)?;
         let sequence = self.requests.publish_copy_with(length_bytes, write)?;

@@ -89,7 +89,7 @@ impl Node {
     /// policies: no request is lost, and no response to a request in flight.
     ///
     /// # Errors
-    /// As [`Node::create_client`]; BEST_EFFORT; a depth of 0 or above 10,000.
+    /// The errors of [`Node::create_client`]; BEST_EFFORT; a depth of 0 or above 10,000.
     pub fn create_client_with_qos<S: ServiceType>(&self, name: &str, qos: impl Into<Qos>) -> Result<Client<S>> {
         let (requests, tracker) = RequestTracker::new(self, name, ServiceTypeDescription::of::<S>(), qos.into())?;
         Ok(Client { requests: Publisher::new(requests), tracker })
@@ -127,7 +127,7 @@ impl<S: ServiceType> Client<S> {
     /// The copy path: as [`Client::send_request`], with a copy of `request`.
     ///
     /// # Errors
-    /// As [`Client::loan_request_with`] and [`Client::send_request`].
+    /// The errors of [`Client::loan_request_with`] and [`Client::send_request`].
     pub fn send_request_copy(&mut self, request: &S::Request) -> Result<RequestId> {
         self.tracker.prepare_to_send(self.requests.generic_mut())?;
         let sequence = self.requests.publish_copy(request)?;
@@ -160,7 +160,7 @@ impl<S: ServiceType> Client<S> {
     /// As [`Client::call`], with a copy of `request`; the response is in place.
     ///
     /// # Errors
-    /// As [`Client::send_request_copy`] and [`Client::call`].
+    /// The errors of [`Client::send_request_copy`] and [`Client::call`].
     pub fn call_copy(&mut self, request: &S::Request, timeout: Duration) -> Result<Response<S>> {
         let begin = Instant::now();
         let id = self.send_request_copy(request)?;
@@ -182,7 +182,7 @@ impl<S: ServiceType> Client<S> {
     /// As [`Client::call_async`], with a copy of `request`; the response is in place.
     ///
     /// # Errors
-    /// As [`Client::send_request_copy`] and [`Client::call_async`].
+    /// The errors of [`Client::send_request_copy`] and [`Client::call_async`].
     pub async fn call_copy_async(&mut self, request: &S::Request) -> Result<Response<S>> {
         let RequestId { sequence, .. } = self.send_request_copy(request)?;
         let outcome = self.tracker.outcome(sequence).await?;
@@ -236,7 +236,7 @@ where
     /// see [`Client::loan_request_with`].
     ///
     /// # Errors
-    /// As [`Publisher::loan`].
+    /// The errors of [`Publisher::loan`].
     #[inline]
     pub fn loan_request(&mut self) -> Result<Loan<S::Request>> {
         self.loan_request_with(())

@@ -82,7 +82,7 @@ impl<S: ServiceType> SharedClient<S> {
     /// runtime's time-out does.
     ///
     /// # Errors
-    /// As [`Client::call_async`].
+    /// The errors of [`Client::call_async`].
     pub async fn call_async(&self, request: Loan<S::Request>) -> Result<Response<S>> {
         let id = self.0.state().client.send_request(request)?;
         self.response(id).await
@@ -91,7 +91,7 @@ impl<S: ServiceType> SharedClient<S> {
     /// As [`SharedClient::call_async`], with a copy of `request`; the response is in place.
     ///
     /// # Errors
-    /// As [`Client::call_copy_async`].
+    /// The errors of [`Client::call_copy_async`].
     pub async fn call_copy_async(&self, request: &S::Request) -> Result<Response<S>> {
         let id = self.0.state().client.send_request_copy(request)?;
         self.response(id).await
@@ -100,7 +100,7 @@ impl<S: ServiceType> SharedClient<S> {
     /// Waits until a server is matched, on any async runtime.
     ///
     /// # Errors
-    /// As [`Client::wait_for_service_async`].
+    /// The errors of [`Client::wait_for_service_async`].
     pub async fn wait_for_service_async(&self) -> Result<()> {
         let (task, mut at_shutdown) = (Task::new(&self.0.tasks), ShutdownWaker::default());
         std::future::poll_fn(|context| {

@@ -38,7 +38,7 @@ impl Node {
     /// Creates a server under `name`, whose type is known at run time.
     ///
     /// # Errors
-    /// As [`Node::create_service`]; a description of more than 1 MiB.
+    /// The errors of [`Node::create_service`]; a description of more than 1 MiB.
     pub fn create_generic_service(&self, name: &str, service_type: ServiceTypeDescription) -> Result<GenericService> {
         self.create_generic_service_with_qos(name, service_type, DEFAULT_DEPTH)
     }
@@ -104,7 +104,7 @@ impl GenericService {
     /// with tracing.
     ///
     /// # Errors
-    /// As [`GenericService::send_response`].
+    /// The errors of [`GenericService::send_response`].
     pub fn send_response_at(
         &mut self,
         request: RequestId,
@@ -117,7 +117,7 @@ impl GenericService {
     /// The copy path: answers a request with a copy of `response`.
     ///
     /// # Errors
-    /// As [`GenericService::loan_response`] and [`GenericService::send_response`].
+    /// The errors of [`GenericService::loan_response`] and [`GenericService::send_response`].
     pub fn send_response_copy(&mut self, request: RequestId, response: &[u8]) -> Result<()> {
         self.send_response_copy_with(request, response.len(), |body| gantry_cdr::copy(body, response))
     }
@@ -128,7 +128,7 @@ impl GenericService {
     /// the client is gone.
     ///
     /// # Errors
-    /// As [`GenericService::send_response_copy`].
+    /// The errors of [`GenericService::send_response_copy`].
     pub fn send_response_copy_with(
         &mut self,
         request: RequestId,

@@ -90,7 +90,7 @@ impl Node {
     /// services have the same policies.
     ///
     /// # Errors
-    /// As [`Node::create_service`]; BEST_EFFORT; a depth of 0 or above 10,000.
+    /// The errors of [`Node::create_service`]; BEST_EFFORT; a depth of 0 or above 10,000.
     pub fn create_service_with_qos<S: ServiceType>(&self, name: &str, qos: impl Into<Qos>) -> Result<Service<S>> {
         let service_type = ServiceTypeDescription::of::<S>();
         let (name, requests, replies) = self.server_on(name, service_type, qos.into())?;
@@ -114,7 +114,7 @@ impl Node {
     /// answers it. [`Node::add_callback`] adds a callback to a server with another QoS.
     ///
     /// # Errors
-    /// As [`Node::create_service`].
+    /// The errors of [`Node::create_service`].
     pub fn create_service_with_callback<S: ServiceType>(
         &self,
         name: &str,
@@ -174,7 +174,7 @@ impl<S: ServiceType> Service<S> {
     /// reads its responses.
     ///
     /// # Errors
-    /// As [`Publisher::loan_with`](crate::Publisher::loan_with). A client that holds too many responses uses up the
+    /// The errors of [`Publisher::loan_with`](crate::Publisher::loan_with). A client that holds too many responses uses up the
     /// memory for its own responses only, not the memory for other clients. A client that does not take its
     /// responses loses the oldest ones ([`Service::lost_responses`]).
     pub fn loan_response_with(
@@ -202,7 +202,7 @@ impl<S: ServiceType> Service<S> {
     /// The copy path: answers a request with a copy of `response`.
     ///
     /// # Errors
-    /// As [`Service::loan_response_with`] and [`Service::send_response`].
+    /// The errors of [`Service::loan_response_with`] and [`Service::send_response`].
     pub fn send_response_copy(&mut self, request: RequestId, response: &S::Response) -> Result<()> {
         let publish = |publisher: &mut GenericPublisher| {
             let response = publisher.copy_message(response)?;
@@ -222,7 +222,7 @@ where
     /// see [`Service::loan_response_with`].
     ///
     /// # Errors
-    /// As [`Service::loan_response_with`].
+    /// The errors of [`Service::loan_response_with`].
     #[inline]
     pub fn loan_response(&mut self, request: RequestId) -> Result<Loan<S::Response>> {
         self.loan_response_with(request, ())

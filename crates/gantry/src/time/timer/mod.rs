@@ -68,7 +68,7 @@ impl Timer {
     /// Makes a timer that goes off once, `delay` from now, and once more after each reset.
     ///
     /// # Errors
-    /// As [`Timer::new`].
+    /// The errors of [`Timer::new`].
     pub fn one_shot(clock: &Clock, delay: Duration) -> Result<Timer> {
         Timer::with(clock, delay, true)
     }
