@@ -11,7 +11,7 @@ use std::{collections::BTreeMap, path::Path, str::FromStr};
 /// The values for each pattern of node names, in the order in which the patterns first occurred.
 ///
 /// As in rcl, a pattern that occurs again keeps its first position. So if a file has `/**` and then `/talker`, the
-/// values of `/talker` are applied last, even after those of a later `-p` for all nodes.
+/// values of `/talker` are applied last, even after a later `-p` for all nodes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ParameterArguments(Vec<(String, BTreeMap<String, ParameterValue>)>);
 

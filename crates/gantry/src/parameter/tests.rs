@@ -1,4 +1,4 @@
-//! The meaning of parameter values and files in rcl. The expected results are those of rclpy 7.1.6 with librcl 9.2.8
+//! The meaning of parameter values and files in rcl. The expected results are from rclpy 7.1.6 with librcl 9.2.8
 //! (ROS 2 Jazzy) for each text as `-p x:=TEXT` or `--params-file`.
 //!
 //! Gantry refuses two forms that rcl accepts: sequences in sequences (rcl keeps the last one), and mappings in
