@@ -13,7 +13,7 @@ use gantry_command::Result;
 pub struct Arguments {
     /// The full name of the node, as /talker
     node_name: String,
-    /// The name of the parameter; only one with dynamic typing can be deleted
+    /// The name of the parameter; only a parameter with dynamic typing can be deleted
     parameter_name: String,
 }
 

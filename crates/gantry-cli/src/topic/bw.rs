@@ -1,4 +1,4 @@
-//! `gantry topic bw`: measures the bytes of messages that arrive in a second.
+//! `gantry topic bw`: measures the bytes of messages that arrive per second.
 
 use super::{source::Source, window::Sizes};
 use crate::{qos::QosOptions, session::Session};

@@ -22,7 +22,7 @@ struct Info {
     types: Vec<String>,
     publisher_count: usize,
     subscription_count: usize,
-    /// `None` unless verbose.
+    /// The publishers; `None` without `--verbose`.
     #[serde(skip_serializing_if = "Option::is_none")]
     publishers: Option<Vec<Endpoint>>,
     #[serde(skip_serializing_if = "Option::is_none")]
