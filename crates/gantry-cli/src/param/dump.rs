@@ -14,7 +14,7 @@ const MAX_DEPTH: usize = 50;
 
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// The full name of the node, as /talker
+    /// The full name of the node, such as /talker
     node_name: String,
 }
 

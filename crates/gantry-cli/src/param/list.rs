@@ -9,7 +9,7 @@ use std::fmt;
 
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// The full name of the node, as /talker [default: all nodes]
+    /// The full name of the node, such as /talker [default: all nodes]
     node_name: Option<String>,
     /// Also print the types
     #[arg(long)]

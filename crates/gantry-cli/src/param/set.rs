@@ -11,18 +11,18 @@ use std::{fmt, path::PathBuf};
 
 #[derive(Debug, Args)]
 pub struct SetArguments {
-    /// The full name of the node, as /talker
+    /// The full name of the node, such as /talker
     node_name: String,
     /// The name of the parameter
     parameter_name: String,
-    /// The value in YAML, as 5, 0.5, true, text or [1, 2]
+    /// The value in YAML, such as 5, 0.5, true, text or [1, 2]
     #[arg(allow_hyphen_values = true)]
     value: String,
 }
 
 #[derive(Debug, Args)]
 pub struct LoadArguments {
-    /// The full name of the node, as /talker
+    /// The full name of the node, such as /talker
     node_name: String,
     /// The parameter file; wildcards such as /** also match this node
     parameter_file: PathBuf,

@@ -25,11 +25,11 @@ const WAIT: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// The service, as /add_two_ints
+    /// The service, such as /add_two_ints
     service_name: String,
     /// The type, such as example_interfaces/srv/AddTwoInts; a server must offer it
     service_type: String,
-    /// The values of the request in YAML, as "{a: 1, b: 2}"; other fields have their defaults
+    /// The values of the request in YAML, such as "{a: 1, b: 2}"; other fields have their defaults
     #[arg(default_value = "{}", conflicts_with = "stdin")]
     values: String,
     /// Read the values from standard input

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// The topic, as /chatter
+    /// The topic, such as /chatter
     topic_name: String,
     /// The type, such as std_msgs/msg/String; another type on the topic is then an error
     message_type: Option<String>,
@@ -23,7 +23,7 @@ pub struct Arguments {
     /// End after N seconds; if no message arrived by then, the exit code is 1
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = positive_seconds)]
     timeout: Option<Duration>,
-    /// Print one field only, as pose.pose.position or ranges[0]
+    /// Print one field only, such as pose.pose.position or ranges[0]
     #[arg(long, value_name = "FIELD")]
     field: Option<String>,
     /// Print only messages that match a DDS filter expression, such as "range_max > 0.5 AND name LIKE 'front%'"

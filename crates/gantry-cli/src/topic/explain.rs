@@ -9,7 +9,7 @@ use std::fmt;
 
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// The topic, as /chatter [default: all topics]
+    /// The topic, such as /chatter [default: all topics]
     topic_name: Option<String>,
 }
 

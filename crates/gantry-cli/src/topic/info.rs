@@ -9,7 +9,7 @@ use std::fmt;
 
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// The topic, as /chatter
+    /// The topic, such as /chatter
     topic_name: String,
     /// Also show node, type hash, GID and QoS of each publisher and subscription
     #[arg(short, long)]

@@ -20,11 +20,11 @@ use std::time::{Duration, Instant};
 
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// The topic, as /chatter
+    /// The topic, such as /chatter
     topic_name: String,
     /// The type, such as std_msgs/msg/String: a standard type, or a type that a program of the domain uses
     message_type: String,
-    /// The values in YAML, as "data: Hello World"; other fields have their defaults
+    /// The values in YAML, such as "data: Hello World"; other fields have their defaults
     #[arg(default_value = "{}", conflicts_with = "stdin")]
     values: String,
     /// Read the values from standard input
