@@ -270,7 +270,7 @@ fn a_neighbour_in_another_domain_is_told() {
     let _publishers = topics.each_ref().map(|topic| neighbour.create_publisher::<Twist>(topic, 1).unwrap());
     let _publisher = node.create_publisher::<Twist>(&topics[0], 1).unwrap();
     for topic in &topics {
-        node.create_subscription_with_callback::<Twist>(topic, 1, |_| ()).unwrap(); // the first subscription is searched for first
+        node.create_subscription_with_callback::<Twist>(topic, 1, |_| ()).unwrap(); // searched in this order
     }
     let mut executor = SingleThreadedExecutor::new();
     executor.add_node(&node).unwrap();

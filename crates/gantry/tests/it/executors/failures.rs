@@ -25,7 +25,7 @@ fn a_sample_that_is_no_message_is_logged_and_the_rest_comes(case: &Case) {
     });
     let (own, node) = (logged(&topic), format!("node={:?} ", listener.node.fully_qualified_name()));
     assert_eq!(own.len(), 1, "one cause fills no log: {own:?}");
-    let what = format!(" on {topic} is no test_msgs/msg/Point"); // without the publisher's name, because the publisher may be gone
+    let what = format!(" on {topic} is no test_msgs/msg/Point"); // no publisher: it may be gone
     for part in ["a callback got nothing", &node, &what, "it was skipped"] {
         assert!(own[0].contains(part), "{part}: {own:?}");
     }
