@@ -29,7 +29,7 @@ impl<W: TakeSource, F> TypedCallback<W, F> {
 
     /// Takes the next value, first the values that were put back. `is_ready` is called before the take for two reasons.
     /// It connects to new publishers, which `take_next` does not. And it is cheaper than a take if the news belongs to
-    /// another topic with the same collector bit.
+    /// another topic that shares the topic's bit in the collector.
     fn take(&mut self) -> Result<Option<W::Taken>> {
         while let Some(place) = self.kept.pop_returned() {
             if let Some(taken) = self.value(place).filter(|taken| self.waitable.is_current(taken)) {

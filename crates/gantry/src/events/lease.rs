@@ -30,7 +30,7 @@ impl Lease {
         self.is_alive = now_ns.saturating_sub(active_ns) <= self.lease_ns;
         self.due_ns = match self.is_alive {
             true => active_ns.min(now_ns).saturating_add(self.lease_ns).saturating_add(1),
-            // The observer polls: a publisher that becomes active again rings no bell, so that asserting liveliness
+            // The observer polls: a publisher that becomes active again wakes no thread, so that asserting liveliness
             // stays cheap.
             false => now_ns.saturating_add(self.lease_ns.clamp(*RECHECK_NS.start(), *RECHECK_NS.end())),
         };

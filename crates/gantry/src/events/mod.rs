@@ -73,7 +73,7 @@ struct Monitor<E> {
 struct State<E> {
     source: Box<dyn EventSource<E>>,
     waker: Option<Waker>,
-    /// Whether the waker was woken since the last take that left no event.
+    /// Whether the waker was called since the last take that left no event.
     is_notified: bool,
 }
 

@@ -76,7 +76,7 @@ impl ExecutorHandle {
     }
 
     /// Removes a group as [`Executor::remove_callback_group`](crate::Executor::remove_callback_group) does. The
-    /// executor releases the group as late as [`ExecutorHandle::remove_node`] releases a node.
+    /// executor releases the group at the moment that [`ExecutorHandle::remove_node`] describes for a node.
     pub fn remove_callback_group(&self, group: &CallbackGroup) {
         self.members.remove(&Member::Group(group.clone()), &self.signal);
     }

@@ -142,8 +142,8 @@ pub trait Executor: ExecutorSteps {
 
     /// Runs callbacks until `condition` holds. Returns `false` after `timeout` or a cancel. The calling thread checks
     /// the condition before each wait and after each callback. Another thread that makes the condition true calls
-    /// [`ExecutorHandle::wake`], so that it is checked at once. An executor with several threads runs callbacks on all
-    /// of them.
+    /// [`ExecutorHandle::wake`], so that the condition is checked at once. An executor with several threads runs
+    /// callbacks on all of them.
     ///
     /// # Errors
     /// The errors of [`Executor::spin`].

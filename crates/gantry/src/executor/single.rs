@@ -31,9 +31,9 @@ impl ExecutorSteps for SingleThreadedExecutor {
 
     /// Begins a new round for each priority whose last round is over.
     fn gather(&mut self) {
-        // News of publishers is not read here if it can wait for a later round: with thousands of topics, many topics
-        // share a collector bit, and reading the bits after each run is expensive. News cannot wait if a new round
-        // begins, or if a round of a higher priority might go first.
+        // News of publishers is not read here if it can wait for a later round. With thousands of topics, many topics
+        // share a bit of the collector, so reading the bits after each run is expensive. News cannot wait if a new
+        // round begins, or if a round of a higher priority might go first.
         let are_rounds_full = !self.rounds.is_empty() && !self.rounds.iter().any(VecDeque::is_empty);
         let is_changed =
             if are_rounds_full { self.ready_queue.gather_without_news() } else { self.ready_queue.gather() };

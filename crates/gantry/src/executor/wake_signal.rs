@@ -99,7 +99,7 @@ impl WakeSignal {
         }
     }
 
-    /// Returns and clears the flag that the callbacks of a node may have changed.
+    /// Returns whether the callbacks of a node may have changed since the last call.
     pub(super) fn take_nodes_changed(&self) -> bool {
         // Acquire; partner: the store in `wake`, which follows the change of the callbacks. A later change sets the
         // flag again.

@@ -1,5 +1,5 @@
-//! Callbacks of parameter changes, of three kinds: `pre_set` runs before a change is checked, `on_set` after the check
-//! may still refuse the change, and `post_set` runs after the change was made.
+//! Callbacks of parameter changes, of three kinds: `pre_set` runs before a change is checked; `on_set` runs after the
+//! check and may still refuse the change; `post_set` runs after the change was made.
 
 use super::value::Parameter;
 use crate::wait::{lock, try_lock};

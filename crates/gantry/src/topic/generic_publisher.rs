@@ -160,8 +160,8 @@ impl GenericPublisher {
     /// lease and the order of an [`EventsExecutor`](crate::EventsExecutor) use the monotonic time, so an older time
     /// counts as an earlier publication.
     ///
-    /// Small messages are fastest if the two times differ as much as the system's clocks do
-    /// ([`PublisherOptions::max_inline_bytes`](crate::PublisherOptions::max_inline_bytes)).
+    /// Publishing a small message is fastest if the difference between the two times equals the difference between the
+    /// two system clocks ([`PublisherOptions::max_inline_bytes`](crate::PublisherOptions::max_inline_bytes)).
     ///
     /// # Errors
     /// The errors of [`GenericPublisher::publish`].

@@ -111,9 +111,11 @@ impl Collector {
     }
 
     /// Waits until news can be collected, `look` returns `true`, the bell is rung, or `deadline` passes (`None`: no
-    /// limit). The wait may also end early. A ring outside a wait is not remembered: the thread that rings stores its
-    /// news first (such as the flag of a guard condition), and `look` checks for this news.
-    /// [`shutdown`](crate::shutdown) also rings the bell, so a `look` that checks [`ok`](crate::ok) ends the wait.
+    /// limit). The wait may also end early.
+    ///
+    /// A ring outside a wait is not remembered. So the thread that rings stores its news first (such as the flag of a
+    /// guard condition), and `look` checks for this news. [`shutdown`](crate::shutdown) also rings the bell, so a
+    /// `look` that checks [`ok`](crate::ok) ends the wait.
     ///
     /// # Errors
     /// The process forked.

@@ -75,9 +75,9 @@ type Key = (Reverse<i32>, EventKey);
 struct Event {
     index: usize,
     size_bytes: usize,
-    /// Whether the event may be dropped. If so, its callback may have several events in the queue, and new values are
-    /// reported again once the present ones are queued. Otherwise this is the callback's only event, and new values are
-    /// reported after the callback's run.
+    /// Whether the event may be dropped. If so, its callback may have several events in the queue, and its source is
+    /// read again at each news. Otherwise this is the callback's only event, and its source is read again after the
+    /// callback's run.
     is_lossy: bool,
 }
 

@@ -2,9 +2,9 @@
 //!
 //! Invariants:
 //! - A callback is *pending* from the moment that it may have something to do until a run finds nothing to do. Only
-//!   gathering makes a callback pending.
-//! - If a callback may have something to do and is not pending, its collector bit is set, or its due time has come, or
-//!   it was notified (`WakeSignal`). Each of these three ends a sleep.
+//!   gathering (`gather`, the search for callbacks that may have something to do) makes a callback pending.
+//! - If a callback may have something to do and is not pending, its bit in the collector (the engine's set of topics
+//!   with news) is set, or its due time has come, or it was notified (`WakeSignal`). Each of these three ends a sleep.
 //! - A callback whose subscription is muted (`Collector::mute`: its news sets no bit) is pending.
 //! - A timed callback that is not pending has its due time in `due`, and its source calls its waker when the due time
 //!   changes. A callback whose source failed is pending, and `due` has the time of the next try.
@@ -56,8 +56,8 @@ pub struct ReadyQueue {
     due: BTreeSet<(u64, usize)>,
     /// The indices of pending callbacks that were not taken for a run yet, by priority level.
     ready: Vec<Vec<usize>>,
-    /// The indices of callbacks whose further news must not be reported now; empty between gatherings. The list is kept
-    /// to reuse its memory.
+    /// The indices of callbacks whose news need not be reported now, because the current run of their group checks them
+    /// afterwards. Empty between gatherings; the list is kept to reuse its memory.
     useless: Vec<usize>,
     /// The number of lanes. The callbacks of a lane never run at the same time.
     lanes: usize,
@@ -244,7 +244,7 @@ impl ReadyQueue {
         Some(limit.into_iter().chain(due).min())
     }
 
-    /// Sleeps until there is news, a callback is due, or `limit` is over.
+    /// Sleeps until there is news, a callback is due, or `limit` has passed.
     pub(crate) fn sleep(&mut self, limit: Option<Instant>) -> Result<()> {
         if let Some(until) = self.sleep_deadline(limit)
             && let Some(collector) = &mut self.collector

@@ -23,8 +23,8 @@ pub(crate) struct Running {
 pub(crate) enum Work {
     /// Takes a value, and calls the callback with it.
     Take,
-    /// Calls the callback with a kept value. If values of the callback may be dropped (`is_lossy`), the callback was
-    /// already reported when the value was queued.
+    /// Calls the callback with a kept value. If values of the callback may be dropped (`is_lossy`),
+    /// [`ReadyQueue::report`] was already called when the value was queued.
     Queued { key: EventKey, is_lossy: bool },
 }
 
@@ -38,8 +38,8 @@ impl Running {
 }
 
 impl ReadyQueue {
-    /// Runs a callback on the thread that gathers, and reports the outcome to the queue. After a panic, the next
-    /// gathering reports it. Returns whether the callback ran.
+    /// Runs a callback on the thread that gathers, and records the outcome with [`ReadyQueue::report`] (after a panic,
+    /// at the next gathering). Returns whether the callback ran.
     pub(crate) fn run(&mut self, index: usize, run: impl FnOnce(&Callback) -> RunOutcome) -> bool {
         self.current = Some(index);
         let outcome = self.run_reported(index, run);
@@ -48,8 +48,8 @@ impl ReadyQueue {
         matches!(outcome, RunOutcome::More | RunOutcome::Last)
     }
 
-    /// Runs a callback as [`ReadyQueue::run`] does, but reports no outcome: the callback was already reported when its
-    /// value was queued.
+    /// Runs a callback as [`ReadyQueue::run`] does, but without [`ReadyQueue::report`], which was already called when
+    /// the callback's value was queued.
     pub(crate) fn run_reported(&mut self, index: usize, run: impl FnOnce(&Callback) -> RunOutcome) -> RunOutcome {
         let callback = &self.callbacks[index].callback;
         let outcome = run(callback);

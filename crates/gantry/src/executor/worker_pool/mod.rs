@@ -1,7 +1,7 @@
 //! The threads of one spin. They share the ready callbacks under a lock. A thread that has nothing to run sleeps on the
 //! executor's bell without the lock.
 //!
-//! No thread only distributes news: a ring wakes one of the sleeping threads, which gathers the ready callbacks for all
+//! No thread only distributes news: news wakes one of the sleeping threads, which gathers the ready callbacks for all
 //! threads. A thread that begins to run a callback leaves the gathering to the sleeping threads
 //! (`Collector::hand_over`). Invariants, under the lock:
 //! - A thread that gathered runs a callback, sleeps, or waits in reserve. Before it runs or waits, it hands the
@@ -14,8 +14,8 @@
 //!
 //! | threads asleep | this thread | the next news | the next due time |
 //! | --- | --- | --- | --- |
-//! | 0 or 1 | sleeps until the next due time | rings one of the sleeping threads, which gathers | ends its sleep |
-//! | 2 | hands the gathering over, waits in reserve | rings one of the sleeping threads | ends the sleep of one of the
+//! | 0 or 1 | sleeps until the next due time | wakes one of the sleeping threads, which gathers | ends its sleep |
+//! | 2 | hands the gathering over, waits in reserve | wakes one of the sleeping threads | ends the sleep of one of the
 //! two |
 //!
 //! If the next due time is earlier than the ends of both sleeps, `hand_over` wakes one of the two threads, which then

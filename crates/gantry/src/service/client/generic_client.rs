@@ -129,8 +129,8 @@ impl GenericClient {
     /// request is lost, and the method returns `None`. It is meant for a binding whose programs would end at an error.
     ///
     /// [`GenericClient::lost_requests`] counts the lost requests, and the log has the first, the tenth, the hundredth
-    /// lost request and so on. The first lost request waits for the server. Further requests do not wait until a
-    /// request could be sent again.
+    /// lost request and so on. A request waits for the server before it is lost, but only if the previous request was
+    /// sent.
     ///
     /// # Errors
     /// The errors of [`GenericClient::send_request`], except for

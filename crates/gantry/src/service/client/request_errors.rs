@@ -61,7 +61,7 @@ impl RequestTracker {
         publisher_name(self.presence.participant(), &self.responses.description().topic, server)
     }
 
-    /// The error of a request for whose response a shutdown ended the wait.
+    /// The error of a request if a shutdown ended the wait for its response.
     pub(super) fn shut_down(&self, sequence: u64) -> Error {
         Error::ShutDown { what: format!("request {sequence} to {}", self.name) }
     }
