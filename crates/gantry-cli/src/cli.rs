@@ -5,7 +5,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use gantry_command::{CommonOptions, Output, Result, say};
 
-/// Asks running Gantry programs about their nodes, topics, services and parameters.
+/// Shows and changes nodes, topics, services and parameters of running Gantry programs.
 #[derive(Debug, Parser)]
 #[command(name = "gantry", version, disable_help_subcommand = true)]
 pub struct Cli {

@@ -1,6 +1,6 @@
 //! A client that waits for a service and calls it with a timeout. It prints an error if there is no server, or if the
-//! server ends. Run it with `cargo run --release -p gantry --example add_two_ints_client -- 2 3`, beside the example
-//! `add_two_ints_server`.
+//! server ends. Run it with `cargo run --release -p gantry --example add_two_ints_client -- 2 3` while the example
+//! `add_two_ints_server` runs.
 //!
 //! Like ROS 2's `add_two_ints_client`, the program requests the sum of two integers.
 

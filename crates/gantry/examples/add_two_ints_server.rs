@@ -1,5 +1,5 @@
 //! A service with a callback, a request that is read in place and a response that is written in place. Run it with
-//! `cargo run --release -p gantry --example add_two_ints_server`, beside the example `add_two_ints_client`.
+//! `cargo run --release -p gantry --example add_two_ints_server`, then run the example `add_two_ints_client`.
 //!
 //! Like ROS 2's `add_two_ints_server`, the program adds two integers.
 

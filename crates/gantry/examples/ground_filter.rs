@@ -1,5 +1,5 @@
 //! A node between two topics that builds its output in shared memory from its input in shared memory. Run it with
-//! `cargo run --release -p gantry --example ground_filter`, beside the example `lidar`.
+//! `cargo run --release -p gantry --example ground_filter` while the example `lidar` runs.
 //!
 //! The node takes the point clouds on `/points` and publishes the points above the ground on `/points_above_ground`.
 //! The length of a cloud must be known when it is loaned. So a first pass counts the points, and a second pass writes

@@ -1,5 +1,5 @@
 //! Point clouds whose points are structs in shared memory. Run it with `cargo run --release -p gantry --example lidar`,
-//! beside the example `ground_filter`.
+//! then run the example `ground_filter`.
 //!
 //! The program publishes the points that 64 beams measure in a simulated room, 65 536 points at 10 Hz on `/points`. The
 //! message has a list of fields: its shape states the length of the list, and the elements are filled in afterwards.

@@ -1,5 +1,5 @@
-//! A subscription with a callback that reads a text in place, and an executor that ends after a number of messages. Run
-//! it with `cargo run --release -p gantry --example listener`, beside the example `talker`.
+//! A subscription with a callback that reads a string in place, and an executor that ends after a number of messages.
+//! Run it with `cargo run --release -p gantry --example listener` while the example `talker` runs.
 //!
 //! Like ROS 2's `demo_nodes_cpp listener`, the program prints the messages on `/chatter`.
 

@@ -1,5 +1,5 @@
-//! A timer with a callback, a text that is written in shared memory, and an executor. Run it with
-//! `cargo run --release -p gantry --example talker`, beside the example `listener`.
+//! A timer with a callback, a string that is written in shared memory, and an executor. Run it with `cargo run
+//! --release -p gantry --example talker`, then run the example `listener`.
 //!
 //! Like ROS 2's `demo_nodes_cpp talker`, the program publishes a greeting on `/chatter` at a fixed period.
 

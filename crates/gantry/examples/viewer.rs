@@ -1,5 +1,5 @@
-//! Images that are taken in place and written as PNG. Run it with `cargo run --release -p gantry --example viewer`,
-//! beside the example `camera`.
+//! Images that are taken in place and written as PNG. Run it with `cargo run --release -p gantry --example viewer`
+//! while the example `camera` runs.
 //!
 //! The program writes the first image on `/image` to `image.png`. With `--every 2` it continues and writes one image
 //! every two seconds. A sample dereferences to the image's view, which has a getter for each field, and `data()` is the

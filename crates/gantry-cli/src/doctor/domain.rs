@@ -33,8 +33,8 @@ struct Topic {
 }
 
 impl Topic {
-    /// Whether the topic carries the replies to a client that is gone. The server removes its publisher of such a topic
-    /// a little later.
+    /// Whether the topic carries the replies to a client that is gone. The server removes the topic's publisher a
+    /// little later.
     fn is_over(&self) -> bool {
         is_of_gone_client(&self.name, self.subscriptions)
     }

@@ -34,8 +34,8 @@ impl TopicType {
         };
         let name: TypeName = description.name.parse().map_err(|error| broken(&error))?;
         let definitions = Definitions::from_text(&name, &description.definition).map_err(|error| broken(&error))?;
-        // An endpoint of another host has only a name and a hash, so the definition is empty. A type without fields
-        // also has an empty definition, but then the hash matches.
+        // An endpoint of another host has only a name and a hash, so its definition is empty. A type without fields
+        // also has an empty definition, but its hash matches the empty text.
         if description.definition.is_empty()
             && description.hash != [0; 32]
             && definitions.hash(&name) != Some(description.hash)

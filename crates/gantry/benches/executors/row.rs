@@ -5,7 +5,7 @@ use std::time::Duration;
 
 /// The numbers of topics.
 pub const TOPICS: [usize; 4] = [1, 10, 100, 1000];
-/// The numbers of idle timers beside `TIMED_TOPICS` topics.
+/// The numbers of idle timers in loads with `TIMED_TOPICS` topics.
 pub const TIMERS: [usize; 3] = [0, 100, 10_000];
 /// The number of topics of a load with timers.
 pub const TIMED_TOPICS: usize = 10;
