@@ -1,4 +1,4 @@
-//! Commands of `ros2` that `gantry` lacks: the sentence that names the program to use.
+//! Commands of `ros2` that `gantry` does not have. An error sentence names the program to use instead.
 
 use clap::error::{ContextKind, ContextValue, Error};
 
@@ -22,8 +22,8 @@ const COMMANDS: [(&str, &str); 10] = [
     ("wtf", "`gantry doctor` says what is wrong"),
 ];
 
-/// The sentence about a command of `ros2` that `gantry` lacks, if the error is such a command; `None` for other
-/// errors. `commands` are the existing commands, and `arguments` are the arguments of the program.
+/// The error sentence for a command of `ros2` that `gantry` does not have; `None` for other errors. `commands` are the
+/// existing commands, and `arguments` are the arguments of the program.
 pub fn sentence(error: &Error, mut arguments: impl Iterator<Item = String>, commands: &[&str]) -> Option<String> {
     let Some(ContextValue::String(wrong)) = error.get(ContextKind::InvalidSubcommand) else { return None };
     let (command, why) = COMMANDS.into_iter().find(|(command, _)| command == wrong)?;

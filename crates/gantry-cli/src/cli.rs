@@ -5,7 +5,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use gantry_command::{CommonOptions, Output, Result, say};
 
-/// Asks running Gantry programs about their nodes, topics, services and parameters.
+/// Shows and changes nodes, topics, services and parameters of running Gantry programs.
 #[derive(Debug, Parser)]
 #[command(name = "gantry", version, disable_help_subcommand = true)]
 pub struct Cli {
@@ -44,17 +44,18 @@ enum Command {
     /// Serve topics, services, parameters and the graph to Foxglove
     #[command(disable_help_flag = true)]
     Foxglove(program::Arguments),
-    /// Say what is wrong with the machine, its limits and the domains of this user
+    /// Report problems of the machine, its limits and the domains of this user
     Doctor(doctor::Arguments),
-    /// Print a script that completes this command's words in a shell
+    /// Print a shell script that completes the words of this command
     Completion {
-        /// The shell: source <(gantry completion bash)
+        /// The shell; for example: source <(gantry completion bash)
         shell: Shell,
     },
 }
 
 impl Cli {
-    /// Parses the command line. Ends the program after help and after wrong arguments.
+    /// Parses the command line. Prints help or an error and ends the program if the command line asks for help or is
+    /// wrong.
     pub fn parse_or_exit() -> Cli {
         Cli::try_parse().unwrap_or_else(|error| {
             let command = Cli::command();

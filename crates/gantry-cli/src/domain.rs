@@ -18,7 +18,8 @@ pub struct Domain {
 }
 
 impl Domain {
-    /// Joins a domain; `None` means the domain in `ROS_DOMAIN_ID`. From then on, Ctrl-C ends waits in an orderly way.
+    /// Joins a domain; `None` means the domain in `ROS_DOMAIN_ID`. From then on, Ctrl-C ends waits, and the command
+    /// ends normally.
     pub fn join(domain_id: Option<u32>) -> Result<Domain> {
         let node = hidden_node("cli", domain_id)?;
         // The command itself prints the relevant events of its own endpoints, so the library does not log them.
@@ -41,8 +42,8 @@ impl Domain {
         Ok(shown(self.node.topic_names_and_types()?, with_hidden))
     }
 
-    /// The topics with names of ROS 2. A warning on standard error lists other names, which a node's methods do
-    /// not accept.
+    /// The topics with valid ROS 2 names. A warning on standard error lists topics with other names, which a node's
+    /// methods do not accept.
     pub fn ros_topics(&self) -> Result<Vec<String>> {
         let is_ros = |name: &String| self.node.resolve_topic_name(name).is_ok_and(|full| full == *name);
         let (topics, others): (Vec<_>, Vec<_>) = self.topics(true)?.into_keys().partition(is_ros);
@@ -66,7 +67,7 @@ impl Domain {
         }
     }
 
-    /// The hint that follows the name of a topic that does not exist.
+    /// The hint at the end of the error about a topic that does not exist.
     pub fn topic_hint(&self, full: &str) -> Result<String> {
         let topics = self.node.topic_names_and_types()?;
         let known = topics.keys().map(String::as_str).filter(|known| *known != full);
@@ -82,7 +83,7 @@ impl Domain {
         }
     }
 
-    /// The hint that follows the name of a service that does not exist.
+    /// The hint at the end of the error about a service that does not exist.
     pub fn service_hint(&self, full: &str) -> Result<String> {
         let services = self.node.service_names_and_types()?;
         let known = services.keys().map(String::as_str).filter(|known| *known != full);
@@ -118,7 +119,7 @@ impl Domain {
         domains
     }
 
-    /// Sleeps until this time; `false` if the program shuts down earlier.
+    /// Sleeps until this time. Returns `false` if the program shuts down earlier.
     pub fn sleep_until(&self, due: Instant) -> Result<bool> {
         loop {
             let left = due.saturating_duration_since(Instant::now());

@@ -36,12 +36,12 @@ impl KnownTypes {
         Definitions::from_texts(named.iter().map(|(name, text)| (name, *text))).map_err(Failure::new)
     }
 
-    /// The names of messages and services, sorted. The name of a service includes its request and response.
+    /// The names of messages and services, sorted. A service has one name for its request and response.
     pub fn interfaces(&self) -> BTreeSet<&str> {
         self.0.keys().map(|name| interface(name)).collect()
     }
 
-    /// The sentence about a type that is not among the known types; `why` is the beginning of the sentence.
+    /// The error about a type that is not known. `why` is the beginning of the sentence.
     pub fn unknown(&self, why: &str, name: &str) -> Failure {
         let hint = names::hint(name, self.interfaces(), &[]);
         Failure::new(format!(
@@ -50,7 +50,7 @@ impl KnownTypes {
     }
 }
 
-/// The name of the service, for the name of its request or response; for any other message, the message's name.
+/// The name of the service to which this request or response belongs. For any other message, the message's own name.
 fn interface(name: &str) -> &str {
     let service = name.strip_suffix("_Request").or_else(|| name.strip_suffix("_Response"));
     service.filter(|service| service.contains("/srv/")).unwrap_or(name)

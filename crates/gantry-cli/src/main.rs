@@ -1,12 +1,12 @@
 //! `gantry`: reads the nodes, topics, services and parameters of a running system, with the commands and the
 //! output of `ros2`.
 //!
-//! The text is the text of `ros2`, so that scripts and habits carry over; `--json` prints the same as JSON, one
-//! value on each line. Reports and remarks on the command's actions go to standard output; warnings and errors go
-//! to standard error. The exit code is 0, 1 after an error, 2 for wrong arguments.
+//! The text is the same as the text of `ros2`, so that scripts continue to work. `--json` prints the same data as JSON,
+//! one value per line. Reports and remarks on the command's actions go to standard output; warnings and errors go to
+//! standard error. The exit code is 0 after success, 1 after an error, and 2 for wrong arguments.
 
 #![forbid(unsafe_code)]
-#![deny(clippy::print_stderr)] // it panics on a closed pipe
+#![deny(clippy::print_stderr)] // `eprintln!` panics on a closed pipe
 
 mod absent;
 mod bridge;

@@ -68,7 +68,7 @@ pub fn long_type(name: &str, namespace: &str) -> String {
     }
 }
 
-/// The text for types: a single type unchanged, several types in the form of a list of Python.
+/// The text for types: a single type unchanged, several types in the form of a Python list.
 pub fn types_text(types: &[String]) -> String {
     match types {
         [one] => one.clone(),

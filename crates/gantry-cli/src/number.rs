@@ -1,11 +1,11 @@
-//! Numbers in arguments.
+//! Numbers in command-line arguments.
 
 use std::time::Duration;
 
-/// The longest time to wait, a year: its end is always a valid time.
+/// The longest time to wait: a year, so that the end of the wait is always a valid time.
 const MAX_SECONDS: u64 = 365 * 24 * 60 * 60;
 
-/// A positive number of seconds.
+/// Parses a positive number of seconds.
 pub fn positive_seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text.parse().map_err(|_| "a number of seconds is needed, as 1.5".to_owned())?;
     match Duration::try_from_secs_f64(seconds) {
@@ -16,7 +16,7 @@ pub fn positive_seconds(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// Parses a number of messages in a second.
+/// Parses a number of messages per second.
 pub fn positive_rate(text: &str) -> Result<f64, String> {
     let rate: f64 = text.parse().map_err(|_| "a number of messages in a second is needed".to_owned())?;
     // The period has to fit in a number of nanoseconds.

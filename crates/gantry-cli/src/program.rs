@@ -1,5 +1,5 @@
-//! Programs of their own, because their dependencies take minutes to compile: `gantry` replaces itself by such a
-//! program (exec).
+//! Commands that are separate programs, because their dependencies take minutes to compile. `gantry` replaces itself
+//! with such a program (exec).
 
 use crate::session::Session;
 use clap::Args;
@@ -21,19 +21,19 @@ pub struct Program {
     name: &'static str,
     /// The folder of the repository from which `cargo install` installs the program.
     folder: &'static str,
-    /// Whether it has the option --json.
+    /// Whether the program has the option --json.
     prints_json: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// Options of the program, as its --help lists them
+    /// Options of the program; its --help lists them
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "OPTIONS")]
     options: Vec<OsString>,
 }
 
 impl Arguments {
-    /// Becomes the program.
+    /// Replaces this process with the program (exec).
     pub fn run(self, session: Session, program: &Program) -> Result<()> {
         let Program { name, folder, prints_json } = program;
         let of_domain = session.domain_id.map(|id| ["--domain-id".to_owned(), id.to_string()]);
@@ -50,7 +50,8 @@ impl Arguments {
     }
 }
 
-/// The path of the program in the folder of `gantry`; if it is not there, its name, which exec searches in PATH.
+/// The path of the program in the folder of `gantry`. If the program is not there, the result is its name, for which
+/// exec searches PATH.
 fn path(name: &str) -> PathBuf {
     let beside = std::env::current_exe().ok().map(|own| own.with_file_name(name));
     beside.filter(|path| path.exists()).unwrap_or_else(|| name.into())

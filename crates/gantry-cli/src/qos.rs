@@ -10,7 +10,7 @@ use std::{fmt, time::Duration};
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Quality of service")]
 pub struct QosOptions {
-    /// The profile to begin with
+    /// The QoS profile that the other options change
     #[arg(long, value_enum)]
     pub qos_profile: Option<Profile>,
     /// The number of messages that are kept
@@ -33,7 +33,7 @@ pub struct QosOptions {
     qos_liveliness_lease_duration_seconds: Option<Duration>,
 }
 
-/// The profiles of `rmw_qos_profiles` that differ.
+/// The profiles of `rmw_qos_profiles`, without duplicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 #[value(rename_all = "snake_case")]
 pub enum Profile {
@@ -87,7 +87,7 @@ impl Profile {
 }
 
 impl QosOptions {
-    /// The QoS of these options, based on `profile` unless the user names another profile.
+    /// The QoS of these options. It is based on `profile`, unless the user names another profile.
     pub fn qos(&self, profile: Profile) -> Qos {
         let mut qos = self.qos_profile.unwrap_or(profile).qos();
         if let Some(depth) = self.qos_depth {
@@ -163,7 +163,7 @@ impl QosReport {
     }
 }
 
-/// As in `ros2 topic info -v`.
+/// Prints the QoS as `ros2 topic info -v` does.
 impl fmt::Display for QosReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let limit = |ns: Option<u64>| ns.map_or("Infinite".to_owned(), |ns| format!("{ns} nanoseconds"));

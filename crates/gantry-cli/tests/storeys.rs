@@ -1,4 +1,4 @@
-//! The storeys of this crate: no file imports from a higher storey, and no files import each other in a circle.
+//! Test of the storeys (layers) of this crate: no file imports from a higher storey, and imports have no cycles.
 
 use test_support::storeys;
 

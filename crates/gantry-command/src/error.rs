@@ -53,9 +53,9 @@ impl From<gantry_shm::Error> for Failure {
     }
 }
 
-/// Adds the subject to an error of the system, as in "cannot write bag_0.mcap: No space left on device".
+/// Adds the failed operation to a system error, as in "cannot write bag_0.mcap: No space left on device".
 pub trait Context<T> {
-    /// Returns the result; the sentence of its error begins with `what`.
+    /// Returns the result. If it is an error, its sentence begins with `what`.
     ///
     /// # Errors
     /// The error of the result.

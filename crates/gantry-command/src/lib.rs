@@ -3,7 +3,7 @@
 //! This crate is not a library for applications.
 
 #![forbid(unsafe_code)]
-#![deny(clippy::print_stderr)] // it panics on a closed pipe
+#![deny(clippy::print_stderr)] // `eprintln!` panics on a closed pipe
 
 mod error;
 #[cfg(feature = "messages")]

@@ -14,7 +14,7 @@ pub struct CommonOptions {
     /// The domain, 0 to 232 [default: ROS_DOMAIN_ID, or 0]
     #[arg(long, global = true, value_name = "ID")]
     pub domain_id: Option<u32>,
-    /// Print JSON, a value a line
+    /// Print JSON, one value per line
     #[arg(long, global = true)]
     json: bool,
 }
@@ -27,8 +27,8 @@ impl CommonOptions {
     }
 }
 
-/// Makes the command's own node, which `ros2 node list` does not show: its name is `_gantry_`, the command and the
-/// pid. From then on, Ctrl-C ends waits in an orderly way.
+/// Makes the command's own node. Its name is `_gantry_`, the command and the pid, so `ros2 node list` does not show it.
+/// From then on, Ctrl-C ends waits, and the command ends normally.
 ///
 /// # Errors
 /// The domain cannot be joined.
@@ -42,8 +42,8 @@ pub fn hidden_node(command: &str, domain_id: Option<u32>) -> Result<Node> {
     Ok(builder.build()?)
 }
 
-/// Whether the topic has no valid name of ROS 2: the node's methods would change or refuse it, so it must be
-/// used unchanged.
+/// Whether the topic's name is not a valid ROS 2 name. A node's methods would change or refuse such a name, so it must
+/// be used unchanged.
 #[must_use]
 pub fn is_native(node: &Node, topic: &str) -> bool {
     node.resolve_topic_name(topic).map_or(true, |full| full != topic)

@@ -11,11 +11,11 @@ use std::{
     sync::OnceLock,
 };
 
-/// The control characters that are printed unchanged, for texts of several lines. All others are escaped before
-/// they reach a terminal, because names and types come from other programs.
+/// The control characters that are printed unchanged in texts. All others are escaped before they reach a terminal,
+/// because names and types come from other programs.
 const OF_TEXTS: [char; 2] = ['\n', '\t'];
 
-/// The name at the beginning of lines on standard error; if it is not set, lines begin without a name.
+/// The program name before each line on standard error; if it is not set, lines have no name.
 static PROGRAM: OnceLock<&'static str> = OnceLock::new();
 
 /// The form of the output.
@@ -37,7 +37,8 @@ impl Output {
         }
     }
 
-    /// Prints the contents of a message, as [`print`](Self::print) does. A file or a pipe gets the contents unchanged.
+    /// Prints the contents of a message as [`print`](Self::print) does. In text for a file or a pipe, nothing is
+    /// escaped.
     ///
     /// # Errors
     /// Standard output cannot be written.
@@ -68,12 +69,12 @@ fn write(text: &str) -> Result<()> {
     stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(|error| output_failure(&error))
 }
 
-/// Sets the name with which lines on standard error begin from now on.
+/// Sets the program name that precedes lines on standard error from now on.
 pub fn name_program(name: &'static str) {
     let _ = PROGRAM.set(name);
 }
 
-/// Prints a warning or an error on standard error. The line overwrites a progress line on the terminal.
+/// Prints a warning or an error on standard error. On a terminal, the line overwrites a progress line.
 pub fn say(line: impl Display) {
     let mut text = printable(&line.to_string(), &OF_TEXTS).to_string();
     if let Some(program) = PROGRAM.get() {

@@ -1,11 +1,11 @@
-//! The topics of a command, by name.
+//! The selection of a command's topics.
 
 use crate::error::{Failure, Result};
 use clap::Args;
 use regex::Regex;
 use std::collections::BTreeSet;
 
-/// The topics of a command.
+/// The selected topics of a command.
 #[derive(Debug)]
 pub struct Selection {
     names: BTreeSet<String>,
@@ -16,8 +16,8 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// Selects the topics with these full names, and topics that the expression matches, except for topics that an
-    /// excluding expression matches.
+    /// Selects the topics with these full names, and the topics that `regex` matches. Topics that an expression of
+    /// `excluded` matches are not selected.
     ///
     /// # Errors
     /// A text is not a regular expression.
@@ -30,14 +30,14 @@ impl Selection {
         Ok(Selection { names, is_all: false, regex, excluded, has_hidden: true })
     }
 
-    /// Also all other topics.
+    /// Sets whether all other topics are also selected.
     #[must_use]
     pub fn all(self, is_all: bool) -> Selection {
         Selection { is_all, ..self }
     }
 
-    /// Includes or excludes hidden topics, which have a name part that begins with an underscore. A topic that is
-    /// named is included in any case.
+    /// Includes or excludes hidden topics, which have a name part that begins with an underscore. A topic that was
+    /// selected by its full name is included even if it is hidden.
     #[must_use]
     pub fn with_hidden(self, has_hidden: bool) -> Selection {
         Selection { has_hidden, ..self }
@@ -62,19 +62,19 @@ impl Selection {
 /// The options that select topics of a command.
 #[derive(Clone, Debug, Default, Args)]
 pub struct TopicOptions {
-    /// Only these topics
+    /// Select these topics
     #[arg(long, value_name = "TOPIC", num_args = 1..)]
     topics: Vec<String>,
-    /// Only topics whose full name has a match of this regular expression, besides the topics of --topics
+    /// Select topics whose full name contains a match of this regular expression, besides the topics of --topics
     #[arg(short = 'e', long, value_name = "REGEX")]
     regex: Option<String>,
-    /// No topics whose full name has a match of this regular expression; may be repeated
+    /// Skip topics whose full name contains a match of this regular expression; may be repeated
     #[arg(short = 'x', long, value_name = "REGEX", visible_alias = "exclude-regex")]
     exclude: Vec<String>,
 }
 
 impl TopicOptions {
-    /// The selection; all topics if no option names any.
+    /// Returns the selection; all topics if no option selects any.
     ///
     /// # Errors
     /// A text is not a regular expression.

@@ -1,4 +1,4 @@
-//! Numbers as people read them.
+//! Numbers in readable form.
 
 use std::time::Duration;
 
@@ -57,7 +57,7 @@ pub fn utc(ns: u64) -> String {
     format!("{year}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}.{:03} UTC", of_day % 1000)
 }
 
-/// The date of a day, counted since 1970, by Hinnant's `civil_from_days`.
+/// The date of a day number (days since 1970), by Hinnant's `civil_from_days`.
 fn civil(days: u64) -> (u64, u64, u64) {
     let days = days + 719_468;
     let (era, of_era) = (days / 146_097, days % 146_097);

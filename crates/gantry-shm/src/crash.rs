@@ -5,7 +5,7 @@
 //! each step that other processes can see (a store into shared memory, a system call on a shared file). The suite
 //! `tests/crash` kills a child at every pass of every point, and fails if a point is never passed.
 
-/// A step after which the process can be killed.
+/// Declares the steps after which a test can kill the process.
 macro_rules! points {
     ($($(#[$meta:meta])* $point:ident,)*) => {
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +39,7 @@ points! {
     RegistryLocked,
     /// The registry lock is about to be released.
     RegistryUnlocks,
-    /// The count of processes was raised.
+    /// The board's count of joins, leaves and reaped processes was raised.
     ProcessesChanged,
     /// A topic line of the board is claimed for a topic.
     TopicClaimed,
@@ -53,9 +53,9 @@ points! {
     GenerationRaised,
     /// A waiter was woken, perhaps one of several: its bell was rung if it sleeps.
     WaiterRung,
-    /// A collector's bit of a topic with news was set.
+    /// The bit of a topic with news was set in a collector's line of the board.
     ReadySet,
-    /// A sleeping waiter was claimed and is not rung yet.
+    /// A sleeping waiter was marked as awake and is not rung yet.
     SleeperClaimed,
     /// The state "asleep" was stored in a collector's line of the board.
     CollectorAsleep,
@@ -70,13 +70,13 @@ points! {
     WaiterFreed,
     /// A waiter entered the sleepers of a topic.
     SleeperEntered,
-    /// A waiter left them.
+    /// A waiter left the sleepers of a topic.
     SleeperLeft,
 
     // A process's file.
-    /// The new file is locked.
+    /// A new process file is locked.
     ProcessLocked,
-    /// The header of the new file is written.
+    /// The header of a new process file is written.
     ProcessWritten,
     /// A block's header is written and not yet part of the file's contents.
     BlockWritten,
@@ -86,7 +86,7 @@ points! {
     EndpointOpened,
     /// An endpoint's description is written or removed.
     EndpointClosed,
-    /// A reader record is filled, but for its key.
+    /// A reader record is filled, except its key.
     RecordFilled,
     /// A reader record has its key.
     RecordTaken,
@@ -102,31 +102,31 @@ points! {
     SlotLoaned,
     /// A slot's header is written.
     SlotWritten,
-    /// The last sample of an entry is marked dead, because the entry is about to be overwritten.
+    /// The previous sample of a ring entry is marked dead, because the entry is about to be overwritten.
     EntryOverwritten,
     /// An entry of the ring is written, except its state word.
     EntryWritten,
-    /// An entry is alive.
+    /// A ring entry has a new sample that readers can take.
     EntryAlive,
-    /// An entry was marked dead.
+    /// A ring entry was marked dead, because its sample leaves the history.
     EntryDead,
-    /// The hint of the oldest living sequence was stored.
+    /// The header's hint of the oldest living sequence was stored.
     TailStored,
     /// Entry and dead marks are written, and the SeqCst fence before the following loads has passed.
     PublishFenced,
-    /// The head was stored.
+    /// The sequence of a recent sample was stored as the head in the publisher's header.
     HeadStored,
-    /// The pins were read.
+    /// The pins of the readers were read.
     PinsRead,
     /// Slots without pins were reclaimed.
     Reclaimed,
     /// A larger ring is filled.
     RingFilled,
-    /// The header names the larger ring.
+    /// The location of the larger ring was stored in the header.
     RingNamed,
     /// An entry of the old ring was marked as MOVED, so its readers change to the new ring.
     EntryMoved,
-    /// The depth granted to readers was stored, the generation that the publisher has seen was not stored yet.
+    /// The depth granted to readers was stored, but not yet the generation that the publisher has seen.
     DepthGranted,
     /// The newest reader generation that the publisher has read was stored.
     GenerationSeen,
@@ -138,13 +138,13 @@ points! {
     // A subscription.
     /// A reader record's cursor was set to the first sequence of the subscription.
     StartChosen,
-    /// A sequence is pinned.
+    /// A sequence is pinned in a reader record.
     Pinned,
-    /// The cursor was advanced.
+    /// The cursor of a reader record was advanced past a sample.
     CursorStored,
-    /// A sample is about to be released.
+    /// A held sample is about to be released.
     SampleDrops,
-    /// A pin was cleared.
+    /// A pin of a reader record was cleared.
     Unpinned,
 }
 
@@ -163,9 +163,9 @@ mod armed {
     use super::{POINTS, Point};
     use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::*};
 
-    /// How often each point was passed.
+    /// The number of times that each point was passed.
     static PASSES: [AtomicU64; POINTS.len()] = [const { AtomicU64::new(0) }; POINTS.len()];
-    /// The point and the pass at which to die.
+    /// The point at which the process dies; `FATAL_PASS` is the number of the pass.
     static FATAL_POINT: AtomicUsize = AtomicUsize::new(usize::MAX);
     static FATAL_PASS: AtomicU64 = AtomicU64::new(0);
 
@@ -187,7 +187,7 @@ mod armed {
         FATAL_POINT.store(index, SeqCst);
     }
 
-    /// How often each of [`POINTS`] was passed since this process started.
+    /// The number of times that each of [`POINTS`] was passed since this process started.
     #[must_use]
     pub fn passes() -> Vec<u64> {
         PASSES.iter().map(|passes| passes.load(SeqCst)).collect()

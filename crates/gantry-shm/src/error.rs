@@ -59,7 +59,7 @@ pub enum Error {
     NotTmpfs {
         /// The root.
         root: PathBuf,
-        /// The file system of the directory.
+        /// The file system of the root.
         file_system: String,
     },
 
@@ -150,7 +150,7 @@ pub enum Error {
     Corrupt {
         /// The region or topic.
         what: String,
-        /// The location in it.
+        /// The location in the region.
         location: String,
         /// The expected value.
         expected: String,
@@ -192,7 +192,7 @@ pub enum Error {
         waited_ms: u64,
         /// The number of samples in the publisher's history.
         kept: usize,
-        /// Their bytes.
+        /// The bytes of these samples.
         kept_bytes: usize,
         /// The sequence of the oldest sample in the history.
         oldest: u64,
@@ -212,7 +212,8 @@ pub enum Error {
         limit: usize,
     },
 
-    /// The memory in which a reader pins samples cannot be mapped, so no sample that the reader may hold is reclaimed.
+    /// The reader records of a subscription cannot be mapped. The publisher reclaims nothing, because it cannot see the
+    /// pins in these records.
     #[error("cannot map the reader records of topic {topic}, so no slot is reclaimed: {why}")]
     UnmappedReader {
         /// The publisher's topic.
@@ -221,8 +222,8 @@ pub enum Error {
         why: String,
     },
 
-    /// A publisher could not be opened, mapped or joined, or a process that may have a publisher could not be read; no
-    /// other publisher is matched.
+    /// No publisher is matched: one could not be opened, mapped or joined, or a process that may have a publisher could
+    /// not be read.
     #[error("no publisher of topic {topic} is matched: {why}")]
     UnmatchedPublisher {
         /// The subscription's topic.
@@ -250,7 +251,7 @@ pub enum Error {
     OutOfRange {
         /// The argument.
         what: &'static str,
-        /// Its value.
+        /// The value of the argument.
         value: String,
         /// The allowed values.
         range: String,
@@ -324,12 +325,12 @@ impl Error {
         Error::NotMapped { file: file.to_owned(), bytes, source: errno.into(), limits }
     }
 
-    /// Whether a file was missing: another process may have removed it meanwhile.
+    /// Whether the error is a missing file. Another process may have removed the file meanwhile.
     pub(crate) fn is_not_found(&self) -> bool {
         matches!(self, Error::System { source, .. } if source.kind() == io::ErrorKind::NotFound)
     }
 
-    /// The error of bytes that no correct process writes.
+    /// The error for bytes that no correct process writes.
     pub(crate) fn corrupt(
         what: impl Into<String>,
         location: impl Into<String>,

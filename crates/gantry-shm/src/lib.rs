@@ -1,6 +1,6 @@
 //! Gantry's shared-memory engine: publishers write samples into their own memory, subscriptions read them in place.
 //!
-//! The crate deals in bytes, sequences and memory; messages, nodes and executors are in `gantry`. It has two *paths*:
+//! The crate handles bytes, sequences and memory; messages, nodes and executors are in `gantry`. It has two *paths*:
 //! the **data path** (loan, publish, take, release: no allocation, no lock, no system call except to wake a sleeping
 //! reader) and the **control path** (join, match, reap).
 //!
@@ -9,22 +9,23 @@
 //! invariants.
 //!
 //! - **I1 one writer.** Every page is mapped writable only by the process that owns its file (`region`, R3). The
-//!   exception, the board, holds hints and counters, no offsets (`board`, B1).
+//!   exception is the board, which has hints and counters, but no offsets (`board`, B1).
 //! - **I2 in bounds.** Only `Region::pointer` makes an address in a region; it checks the address against the file's
 //!   length. Bytes below that length have allocated pages (`region`, R2).
-//! - **I3 checked once.** Numbers from another process are read into a local, checked, then used.
-//! - **I4 the pin.** A slot is written only while its publisher alone owns it: it was never published; or it was
-//!   retired (marked dead), then came a SeqCst fence, then the generation, then all pins were read, and no pin names
-//!   its sequence. A slot is read only under a pin that was set before a SeqCst fence after which the entry was alive.
-//!   A place for a copy is written only by the thread that takes, while no sample uses it (`places`, L1).
-//! - **I5 death.** A process is dead if its lock is free, as seen through the descriptor that was kept (`peer`); only
-//!   then are its pins ignored.
+//! - **I3 checked once.** Numbers from another process are read into a local variable, checked, then used.
+//! - **I4 the pin.** A slot is written only while its publisher alone owns it. Either the slot was never published. Or
+//!   it was retired (its entry was marked dead), then the publisher passed a SeqCst fence, found the generation of the
+//!   topic's readers unchanged, read all pins, and found no pin of the slot's sequence. A slot is read only under a
+//!   pin: the reader set the pin, passed a SeqCst fence, and then found the entry alive. A place (private memory for a
+//!   copy) is written only by the thread that takes, while no sample uses it (`places`, L1).
+//! - **I5 death.** A process is dead if the lock of its file is free, as seen through the descriptor that was kept
+//!   (`peer`). Only the pins of dead processes are ignored.
 //! - **I6 fork.** A handle does nothing in a child of the process that made it (`fork`).
 //!
 //! The pairs (1)–(11) of `protocol/mod.rs` list the partners of each atomic.
 
-// Unit tests with the feature `loom` are the models, and only the protocol is compiled then: loom cannot model files
-// and system calls. Everything else is compiled as without the feature.
+// With the feature `loom`, the unit tests are the models, and only the protocol is compiled, because loom cannot model
+// files and system calls. Builds that are not unit tests ignore the feature.
 #![cfg_attr(all(test, feature = "loom"), expect(dead_code, reason = "used by the storeys above the protocol"))]
 
 #[cfg(feature = "crash-points")]

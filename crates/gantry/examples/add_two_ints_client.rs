@@ -1,8 +1,8 @@
 //! A client that waits for a service and calls it with a timeout. It prints an error if there is no server, or if the
-//! server ends. Run it with `cargo run --release -p gantry --example add_two_ints_client -- 2 3`, beside the example
-//! `add_two_ints_server`.
+//! server ends. Run it with `cargo run --release -p gantry --example add_two_ints_client -- 2 3` while the example
+//! `add_two_ints_server` runs.
 //!
-//! As ROS 2's `add_two_ints_client`, the program asks for the sum of two integers.
+//! Like ROS 2's `add_two_ints_client`, the program requests the sum of two integers.
 
 mod common;
 
@@ -11,7 +11,7 @@ use gantry::Node;
 use gantry_msgs::example_interfaces::srv::AddTwoInts;
 use std::{process::ExitCode, time::Duration};
 
-/// Asks a server for the sum of two integers.
+/// Requests the sum of two integers from a server.
 #[derive(Parser)]
 #[command(allow_negative_numbers = true)]
 struct Arguments {
@@ -36,7 +36,7 @@ fn run(arguments: &Arguments) -> gantry::Result<i64> {
     let timeout = Duration::from_secs(arguments.seconds);
     gantry::init()?;
     let mut client = Node::new("add_two_ints_client")?.create_client::<AddTwoInts>(&arguments.service)?;
-    client.wait_for_service(timeout)?; // if there is none, the request says so
+    client.wait_for_service(timeout)?; // without a server, sending the request returns an error
     let mut request = client.loan_request()?; // shared memory
     (request.a, request.b) = (arguments.a, arguments.b);
     Ok(client.call(request, timeout)?.sum)

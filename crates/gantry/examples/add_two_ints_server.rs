@@ -1,7 +1,7 @@
 //! A service with a callback, a request that is read in place and a response that is written in place. Run it with
-//! `cargo run --release -p gantry --example add_two_ints_server`, beside the example `add_two_ints_client`.
+//! `cargo run --release -p gantry --example add_two_ints_server`, then run the example `add_two_ints_client`.
 //!
-//! As ROS 2's `add_two_ints_server`, the program adds two integers.
+//! Like ROS 2's `add_two_ints_server`, the program adds two integers.
 
 mod common;
 
@@ -10,7 +10,7 @@ use gantry::{Executor, Node, Request, Service, SingleThreadedExecutor};
 use gantry_msgs::example_interfaces::srv::AddTwoInts;
 use std::{process::ExitCode, time::Duration};
 
-/// Adds two integers for each client that asks.
+/// Adds two integers for each request.
 #[derive(Parser)]
 struct Arguments {
     /// Name of the service

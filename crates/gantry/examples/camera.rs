@@ -1,5 +1,5 @@
-//! Images that are written in shared memory, where their readers read them. Run it with
-//! `cargo run --release -p gantry --example camera`, and look at the images with the example `viewer`.
+//! Images that are written in shared memory, where subscriptions read them without a copy. Run it with `cargo run
+//! --release -p gantry --example camera`, and look at the images with the example `viewer`.
 //!
 //! The program publishes a moving test picture, 1080p in rgb8, at 60 Hz on `/image`. The length of an image is known
 //! when it is loaned (`ImageShape`), and `data_mut()` is shared memory. A frame has 6 MB; no frame is copied or

@@ -2,8 +2,8 @@
 //! `cargo run --release -p gantry --example composition`.
 //!
 //! A camera publishes images, a light meter publishes the brightness of each image, and a third node prints the
-//! brightness. The same nodes would work in processes of their own: only topics connect them, and no image is copied
-//! in either case. Each node has its own callback group, whose callbacks run one at a time, in parallel with the
+//! brightness. The same nodes would work in separate processes: they communicate only through topics, and no image is
+//! copied in either case. Each node has its own callback group, whose callbacks run one at a time, in parallel with the
 //! callbacks of the other nodes.
 
 #![expect(clippy::print_stdout, reason = "this is a program")]
@@ -111,7 +111,7 @@ fn publish_brightness(brightness: &mut Publisher<Float64>, image: &Sample<Image>
     Ok(())
 }
 
-/// Prints the brightness once a second. The values need no callback of their own: the timer's callback takes them.
+/// Prints the brightness once a second. The subscription has no callback: the timer's callback takes the values.
 fn watch() -> gantry::Result<Node> {
     let node = Node::new("watch")?;
     let mut values = node.create_subscription::<Float64>("brightness", Qos::default().keep_last(1000))?;

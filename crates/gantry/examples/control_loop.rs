@@ -1,11 +1,12 @@
 //! A control loop at 2 kHz without allocation, lock or system call between a measurement and its command, except for
 //! the sleep until the next cycle. Run it with `cargo run --release -p gantry --example control_loop`.
 //!
-//! A simulated joint (`/joint_state`, 256 bytes) and its controller (`/joint_command`) have a thread each. All work
-//! that can fail or take time is done before the loop: endpoints, matching, and memory, which the publishers keep.
-//! Both threads publish asynchronously, so that another thread wakes the sleeping reader. The joint runs on an
-//! absolute schedule, so that delays do not add up. On a robot, add `chrt --fifo 80`, a CPU of its own, and locked
-//! memory (`mlockall`).
+//! A simulated joint (`/joint_state`, 256 bytes) and its controller (`/joint_command`) each have a thread. All work
+//! that can fail or take time is done before the loop: endpoints, matching, and memory, which the publishers keep. Both
+//! threads publish asynchronously, so that another thread wakes the sleeping reader. The joint runs on an absolute
+//! schedule, so that delays do not add up.
+//!
+//! On a robot, add `chrt --fifo 80`, a CPU for each thread, and locked memory (`mlockall`).
 
 #![expect(clippy::print_stdout, reason = "this is a program")]
 
@@ -43,7 +44,7 @@ impl PlainMessage for JointState {
 #[derive(Clone, Copy, FromBytes, IntoBytes, KnownLayout, Immutable)]
 #[repr(C)]
 struct JointCommand {
-    /// The measurement that it answers.
+    /// The cycle of the measurement that this command answers.
     cycle: u64,
     measured_ns: u64,
     torque_nm: f64,
@@ -63,7 +64,7 @@ struct Arguments {
     /// Duration of the run in seconds
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=3600))]
     seconds: u32,
-    /// Period of the thread that wakes readers, in microseconds; 0: the publishing threads wake them
+    /// Period of the thread that wakes readers, in microseconds; 0: the publishing threads wake readers
     #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u64).range(0..=1_000_000))]
     period: u64,
 }
@@ -123,8 +124,8 @@ struct Joint {
     position_rad: f64,
     velocity_rad_s: f64,
     torque_nm: f64,
-    /// The time from each measurement to its command. The capacity suffices for the whole run: a push must not
-    /// allocate.
+    /// The time from each measurement to its command. The capacity is large enough for the whole run, so that a push
+    /// does not allocate.
     latencies_ns: Vec<u64>,
     /// The number of cycles that began after the due time of the next cycle.
     overruns: u64,
@@ -143,8 +144,8 @@ impl Joint {
             sleep_until(due_ns);
             self.overruns += u64::from(now_ns() > due_ns + period_ns);
             self.measure(cycle, period.as_secs_f64())?;
-            // The joint waits half a period for the controller's command. Without a new command, the last command
-            // stays in force.
+            // The joint waits half a period for the controller's command. Without a new command, the last command stays
+            // in effect.
             while now_ns() < due_ns + period_ns / 2 && !self.obey(cycle)? {
                 std::hint::spin_loop();
             }
@@ -164,7 +165,7 @@ impl Joint {
         Ok(())
     }
 
-    /// Takes commands. Returns whether one of them was for this cycle.
+    /// Takes commands. Returns whether one of these commands was for this cycle.
     fn obey(&mut self, cycle: u64) -> Result<bool, Failure> {
         let mut answered = false;
         while let Some(command) = self.commands.take()? {

@@ -1,9 +1,9 @@
 //! A node between two topics that builds its output in shared memory from its input in shared memory. Run it with
-//! `cargo run --release -p gantry --example ground_filter`, beside the example `lidar`.
+//! `cargo run --release -p gantry --example ground_filter` while the example `lidar` runs.
 //!
 //! The node takes the point clouds on `/points` and publishes the points above the ground on `/points_above_ground`.
-//! The length of a cloud must be known when it is loaned, so a first pass counts the points and a second pass writes
-//! them, with no copy in between. The input may have any fields, as long as z is among them.
+//! The length of a cloud must be known when it is loaned. So a first pass counts the points, and a second pass writes
+//! them, without a copy in between. The input must have a field z and may have any other fields.
 
 #![expect(clippy::print_stdout, reason = "this is a program")]
 
@@ -102,7 +102,7 @@ struct PointLayout {
 }
 
 impl PointLayout {
-    /// Reads the layout that the cloud states; an error if the cloud's data are too short.
+    /// Reads the layout from the cloud's fields. Returns an error if the cloud's data are too short.
     fn from_cloud(cloud: &Sample<PointCloud2>) -> Result<PointLayout, String> {
         let z = cloud.fields().find(|field| field.name() == "z").ok_or("a cloud has no field z")?;
         if z.datatype() != PointField::FLOAT32 || cloud.is_bigendian() {

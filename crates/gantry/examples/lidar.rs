@@ -1,9 +1,10 @@
 //! Point clouds whose points are structs in shared memory. Run it with `cargo run --release -p gantry --example lidar`,
-//! beside the example `ground_filter`.
+//! then run the example `ground_filter`.
 //!
 //! The program publishes the points that 64 beams measure in a simulated room, 65 536 points at 10 Hz on `/points`. The
-//! message has a list: its shape states the length, and its elements are filled in afterwards. The field `data` is
-//! bytes for ROS 2; a checked cast (`zerocopy`) makes it a slice of the program's own struct, in place.
+//! message has a list of fields: its shape states the length of the list, and the elements are filled in afterwards.
+//! For ROS 2, the field `data` is bytes; a checked cast (`zerocopy`) makes it a slice of the program's own struct, in
+//! place.
 
 #![expect(clippy::print_stdout, reason = "this is a program")]
 
@@ -97,7 +98,7 @@ fn publish(publisher: &mut Publisher<PointCloud2>, number: u32) -> Result<(), Bo
     cloud.set_point_step(size_of::<Point>() as u32);
     cloud.set_row_step((COLUMNS * size_of::<Point>()) as u32);
     cloud.set_is_dense(true);
-    // The elements of a list differ in length, so they can only be visited one after the other.
+    // The elements of a list differ in length, so they can only be visited in order.
     let mut fields = cloud.fields_mut();
     for (_, offset) in FIELDS {
         let Some(mut field) = fields.next() else { break };

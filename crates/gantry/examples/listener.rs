@@ -1,7 +1,7 @@
-//! A subscription with a callback that reads a text in place, and an executor that ends after a number of messages. Run
-//! it with `cargo run --release -p gantry --example listener`, beside the example `talker`.
+//! A subscription with a callback that reads a string in place, and an executor that ends after a number of messages.
+//! Run it with `cargo run --release -p gantry --example listener` while the example `talker` runs.
 //!
-//! As ROS 2's `demo_nodes_cpp listener`, the program prints the messages on `/chatter`.
+//! Like ROS 2's `demo_nodes_cpp listener`, the program prints the messages on `/chatter`.
 
 #![expect(clippy::print_stdout, reason = "this is a program")]
 
@@ -12,7 +12,7 @@ use gantry::{Executor, Node, Qos, SingleThreadedExecutor};
 use gantry_msgs::std_msgs::msg::String as Text;
 use std::{cell::Cell, process::ExitCode, sync::mpsc, time::Duration};
 
-/// Prints the messages of a topic of texts.
+/// Prints the strings that are published on a topic.
 #[derive(Parser)]
 struct Arguments {
     /// Topic to subscribe to
@@ -31,7 +31,7 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<(), Box<dyn std::error::Error>> {
-    gantry::init()?; // Ctrl-C ends the program in order, and the node heeds --ros-args
+    gantry::init()?; // Ctrl-C shuts the program down, and the node uses --ros-args
     let node = Node::new("listener")?;
     let (heard, hears) = mpsc::channel();
     node.create_subscription_with_callback::<Text>(&arguments.topic, Qos::default(), move |message| {

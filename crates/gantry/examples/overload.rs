@@ -1,10 +1,12 @@
-//! Executors whose callbacks are slower than their input: memory stays bounded, losses are counted, timers continue.
-//! Run it with `cargo run --release -p gantry --example overload`.
+//! Executors whose callbacks are slower than their input: memory stays bounded, losses are counted, and timers
+//! continue. Run it with `cargo run --release -p gantry --example overload`.
 //!
-//! Each executor runs for a minute in a process of its own, all at the same time; the program exits with 1 and a
-//! sentence if one of them breaks these rules. Each of four topics has 2000 messages of 4 KiB per second; one topic
-//! is RELIABLE and KEEP_ALL, so that its publisher waits. Each callback sleeps for 2 ms. The output has the number
-//! of messages that a full queue dropped, the number that the history overwrote, and the number of a timer's ticks.
+//! Each executor runs for a minute in its own process, all at the same time. The program exits with 1 and an error if
+//! one executor breaks these rules. Each of four topics has 2000 messages of 4 KiB per second. One topic is RELIABLE
+//! and KEEP_ALL, so that its publisher waits. Each callback sleeps for 2 ms.
+//!
+//! The output has the number of messages that a full queue dropped, the number that the history overwrote, and the
+//! number of a timer's ticks.
 
 #![expect(clippy::print_stdout, reason = "this is a program")]
 
@@ -34,11 +36,11 @@ const BURST: u32 = 10;
 /// The time from one burst to the next.
 const BURST_PERIOD: Duration = Duration::from_millis(5);
 const TIMER_PERIOD: Duration = Duration::from_millis(10);
-/// The capacity of the executors' queues, and of the history at which the KEEP_ALL publisher waits.
+/// The capacity of the executors' queues, and the depth of the history at which the KEEP_ALL publisher waits.
 const QUEUE: usize = 100;
 /// The growth of memory that is allowed after the warm-up.
 const MAX_GROWTH_KIB: u64 = 4096;
-/// The longest time without a tick: many times the time that a full queue takes to run.
+/// The longest allowed time without a tick: many times the time that the callbacks of a full queue take.
 const MAX_SILENCE: Duration = Duration::from_secs(2);
 
 /// Runs executors whose callbacks are slower than their input.
@@ -106,7 +108,7 @@ struct Counts {
     /// messages.
     refused: AtomicU64,
     delivered: AtomicU64,
-    /// For each topic.
+    /// The number of overwritten messages of each topic.
     overwritten: [AtomicU64; 4],
     ticks: Mutex<Vec<Tick>>,
     is_over: AtomicBool,
@@ -119,7 +121,7 @@ fn run(kind: Kind, duration: Duration) -> Result<(), Failure> {
     let start_kib = memory_kib()?;
     let mut publishers = (0..4).map(|topic| listen(&node, kind, topic, &counts)).collect::<Result<Vec<_>, _>>()?;
     let (count, expected) = (counts.clone(), duration.as_nanos() / TIMER_PERIOD.as_nanos());
-    ticks_of(&counts).reserve(expected as usize * 2); // this memory is not the executor's
+    ticks_of(&counts).reserve(expected as usize * 2); // now, so that this memory does not count as growth
     node.create_timer_with_callback(TIMER_PERIOD, move |tick| ticks_of(&count).push(tick))?;
     for publisher in &mut publishers {
         publisher.wait_for_subscriptions(1, Duration::from_secs(10))?;
@@ -135,7 +137,7 @@ fn run(kind: Kind, duration: Duration) -> Result<(), Failure> {
     let control = thread::spawn(move || watch(duration, floods, &ends, &canceler));
     executor.get().spin()?;
     let (warm_kib, end_kib) = control.join().map_err(|_| "the measuring thread panicked")??;
-    // The messages that are left.
+    // Runs the callbacks of the remaining messages.
     while executor.get().spin_some(Duration::MAX)? > 0 {}
     check(kind, &counts, executor.dropped(), [start_kib, warm_kib, end_kib])
 }
@@ -173,7 +175,7 @@ fn flood(mut publisher: Publisher<Load>, counts: &Counts) -> Result<(), Failure>
     Ok(())
 }
 
-/// Ends the run after its duration, the publishers first; returns the process's memory after the warm-up
+/// Ends the publishers, and then the executor, after the run's duration. Returns the process's memory after the warm-up
 /// and at the end.
 fn watch(
     duration: Duration,

@@ -1,7 +1,7 @@
-//! A timer with a callback, a text that is written in shared memory, and an executor. Run it with
-//! `cargo run --release -p gantry --example talker`, beside the example `listener`.
+//! A timer with a callback, a string that is written in shared memory, and an executor. Run it with `cargo run
+//! --release -p gantry --example talker`, then run the example `listener`.
 //!
-//! As ROS 2's `demo_nodes_cpp talker`, the program publishes a greeting on `/chatter` at a fixed period.
+//! Like ROS 2's `demo_nodes_cpp talker`, the program publishes a greeting on `/chatter` at a fixed period.
 
 #![expect(clippy::print_stdout, reason = "this is a program")]
 
@@ -26,7 +26,7 @@ struct Arguments {
 
 fn main() -> gantry::Result<()> {
     let arguments = Arguments::parse_from(gantry::remove_ros_arguments(std::env::args()));
-    gantry::init()?; // Ctrl-C ends the program in order, and the node heeds --ros-args
+    gantry::init()?; // Ctrl-C shuts the program down, and the node uses --ros-args
     let node = Node::new("talker")?;
     let mut publisher = node.create_publisher::<Text>(&arguments.topic, Qos::default())?;
     let mut count = 0;

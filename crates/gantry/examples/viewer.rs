@@ -1,8 +1,8 @@
-//! Images that are taken in place and written as PNG. Run it with `cargo run --release -p gantry --example viewer`,
-//! beside the example `camera`.
+//! Images that are taken in place and written as PNG. Run it with `cargo run --release -p gantry --example viewer`
+//! while the example `camera` runs.
 //!
-//! The program writes the first image on `/image` to `image.png`; with `--every 2` it continues and writes one image
-//! every two seconds. A sample derefs to the image's view, which has a getter for each field, and `data()` is the
+//! The program writes the first image on `/image` to `image.png`. With `--every 2` it continues and writes one image
+//! every two seconds. A sample dereferences to the image's view, which has a getter for each field, and `data()` is the
 //! publisher's memory. The sizes that an image states are checked before they are used.
 
 #![expect(clippy::print_stdout, reason = "this is a program")]
@@ -79,7 +79,7 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// Writes row by row, so that at most one row is copied, and only if its colours must be swapped.
+/// Writes the image row by row, so that at most one row is copied, and only if its colours must be swapped.
 fn write_png(image: &Sample<Image>, path: &Path) -> Result<(), Box<dyn Error>> {
     let (colour, pixel_bytes) = match image.encoding() {
         "rgb8" | "bgr8" => (png::ColorType::Rgb, 3),

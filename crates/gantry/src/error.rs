@@ -1,15 +1,15 @@
-//! The errors of this crate. Each one is a sentence that contains the values and advice.
+//! The errors of this crate. Each error prints a sentence that contains the values and advice.
 
 use crate::printable;
 
-/// Largest domain: ROS 2's on Linux.
+/// The largest domain id, as in ROS 2 on Linux.
 pub const MAX_DOMAIN_ID: u32 = 232;
 
 /// An error of the library.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// An error of the engine (`gantry-shm`): it concerns memory, permissions or other processes.
+    /// An error of the shared-memory engine (`gantry-shm`), for example about memory, permissions or other processes.
     #[error(transparent)]
     Engine(#[from] gantry_shm::Error),
 
@@ -24,19 +24,19 @@ pub enum Error {
         why: &'static str,
     },
 
-    /// A remapping rule or another ROS argument that is not understood.
+    /// A remapping rule or another ROS argument that the library does not accept.
     #[error("the ROS argument \"{argument}\" cannot be used: {why}")]
     InvalidRosArgument {
         /// The rule or argument.
         argument: String,
-        /// The reason, and the arguments that are understood.
+        /// The reason, and the arguments that the library accepts.
         why: String,
     },
 
     /// A domain id that ROS 2 does not allow.
     #[error("{origin} is \"{value}\"; a domain is a whole number from 0 to {max}", max = MAX_DOMAIN_ID)]
     InvalidDomain {
-        /// The origin of the value.
+        /// The source of the value: the name of the environment variable, or "the domain".
         origin: &'static str,
         /// The value that was given.
         value: String,
@@ -46,7 +46,7 @@ pub enum Error {
     #[error("the program is initialised already; call gantry::init once, at the beginning of main")]
     AlreadyInitialized,
 
-    /// The handlers of signals could not be installed.
+    /// The signal handlers could not be installed.
     #[error("SIGINT and SIGTERM cannot be caught: {why}; run without gantry::init, and end the program in another way")]
     Signals {
         /// The system's reason.
@@ -56,7 +56,7 @@ pub enum Error {
     /// Values of parameters that cannot be parsed.
     #[error("the parameters of {origin} cannot be used: {why}")]
     InvalidParameters {
-        /// The file, or the argument.
+        /// The file or the ROS argument that contains the values.
         origin: String,
         /// The defect, with its line.
         why: String,
@@ -96,7 +96,7 @@ pub enum Error {
     #[error("the timer's period is 0, so the timer would always be due; give it at least 1 ns")]
     ZeroPeriod,
 
-    /// A rate that is not finite, not above 0, or too high for a loop.
+    /// A rate that is not finite, not above 0, or above 1e9 Hz.
     #[error("the rate is {rate_hz} Hz; it is above 0 and at most 1e9")]
     InvalidRate {
         /// The rate.
@@ -107,14 +107,14 @@ pub enum Error {
     #[error("the executor has no node; add one before it spins")]
     NoNode,
 
-    /// A node whose callbacks another executor runs.
+    /// A node cannot be added to an executor, because another executor already runs its callbacks.
     #[error("node {node} is already in an executor; remove it there first, or create another node")]
     NodeInUse {
         /// The node's full name.
         node: String,
     },
 
-    /// A callback group whose callbacks another executor runs.
+    /// A callback group cannot be added to an executor, because another executor already runs its callbacks.
     #[error(
         "a callback group of node {node} is already in an executor, by itself or with its node; remove it there first, or \
          create it with automatically_add_to_executor_with_node(false)"
@@ -124,21 +124,21 @@ pub enum Error {
         node: String,
     },
 
-    /// A handle whose executor was dropped.
+    /// A node cannot be added through an executor handle, because the executor was dropped.
     #[error("node {node} cannot be added: the executor of this handle was dropped")]
     ExecutorGone {
         /// The node's full name.
         node: String,
     },
 
-    /// The thread of a callback group cannot have the group's scheduling policy or CPUs.
+    /// The system refused the scheduling policy or the CPUs of a callback group's thread.
     #[error("the thread of a callback group of node {node} cannot have {property}: {why}")]
     GroupThread {
         /// The node's full name.
         node: String,
-        /// The property that the thread cannot have: the scheduling policy with its priority, or the CPUs.
+        /// The refused property: the scheduling policy with its priority, or the CPUs.
         property: String,
-        /// The reason, and what permits it.
+        /// The reason, and the privilege or setting that would permit the property.
         why: String,
     },
 
@@ -151,7 +151,7 @@ pub enum Error {
         domain_id: u32,
     },
 
-    /// Nodes of several domains in one executor.
+    /// A node whose domain differs from the executor's domain.
     #[error(
         "node {node} is in domain {domain_id} and the executor is in domain {executors}; use one executor for each domain"
     )]
@@ -177,19 +177,19 @@ pub enum Error {
         error: gantry_cdr::Error,
     },
 
-    /// A request without a server.
+    /// A request for a service that no matching server offers.
     #[error("no server offers {service} as {type_name}{}", why_or_advice(why))]
     NoServer {
         /// The service.
         service: String,
         /// Its type.
         type_name: String,
-        /// The reason why the existing servers do not match; if there is none, the name of a similar service, as a
-        /// question; else empty.
+        /// The reason why the existing servers do not match. Without such servers: a question with a similar service
+        /// name, or empty.
         why: String,
     },
 
-    /// A wait for a service whose time is over, while the service's server has another type than the client.
+    /// A wait for a service timed out, because the service's server has another type than the client.
     #[error("{mismatch}; use one type, and build all programs with the same definition of it")]
     ServiceTypeMismatch {
         /// The two types, and what differs.
@@ -208,7 +208,7 @@ pub enum Error {
         pending: usize,
     },
 
-    /// All servers that received the request ended.
+    /// All servers that received the request ended before they responded.
     #[error(
         "request {sequence} to {service} will not be answered: the {servers} server(s) that received it ended; wait for the \
          service and send it again"
@@ -248,11 +248,11 @@ pub enum Error {
         sequence: u64,
         /// The time that the call waited.
         waited_ms: u64,
-        /// A clause of the sentence: whether the servers have taken the request.
+        /// A clause of the error sentence that states whether the servers have taken the request.
         progress: String,
     },
 
-    /// A message with a wrong length: each message of the topic's type has the same length.
+    /// A message whose length differs from the fixed length of the topic's type.
     #[error(
         "{length_bytes} bytes for {topic} are no {type_name}: each has exactly {fixed_bytes} bytes; publish messages of the \
          topic's type"
@@ -262,17 +262,17 @@ pub enum Error {
         topic: String,
         /// The topic's type.
         type_name: String,
-        /// The length that was asked for.
+        /// The length of the message.
         length_bytes: usize,
         /// The length of every message of the type.
         fixed_bytes: usize,
     },
 
-    /// A defect of a message: of its bytes, its shape, or the elements assigned to a list.
+    /// A defect in a message: in its bytes, its shape, or the elements assigned to a list.
     #[error(transparent)]
     Cdr(#[from] gantry_cdr::Error),
 
-    /// A call or a future that a shutdown ended.
+    /// A call or a future that ended because the program shuts down.
     #[error("{what} was given up: the program shuts down")]
     ShutDown {
         /// The operation that the shutdown ended: a request with its service, or a wait.
@@ -291,7 +291,7 @@ pub enum Error {
     },
 }
 
-/// The end of the sentence about a service without a server.
+/// The last part of the sentence of [`Error::NoServer`]: the reason or, if it is empty, advice.
 fn why_or_advice(why: &str) -> String {
     match why {
         "" => "; start one, or wait with wait_for_service".to_owned(),

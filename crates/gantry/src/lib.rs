@@ -30,24 +30,24 @@
 //! # Ok(()) }
 //! ```
 //!
-//! A program that runs until Ctrl-C calls [`init`] first: Ctrl-C then shuts the program down in order, and its nodes
-//! use the arguments after `--ros-args`.
+//! A program that runs until Ctrl-C calls [`init`] first. Ctrl-C then runs the shutdown functions and ends all spins
+//! and waits, and the program's nodes use the arguments after `--ros-args`.
 //!
-//! The types of messages are generated from `.msg` files: ROS 2's types are in `gantry-msgs`, your own types need a
-//! `build.rs` of three lines (`gantry-idl`). The copy path, [`Publisher::publish_copy`] and
-//! [`Subscription::take_copy`], uses owned structs.
+//! The message types are generated from `.msg` files. ROS 2's types are in `gantry-msgs`; your own types need a
+//! `build.rs` of three lines (`gantry-idl`). [`Publisher::publish_copy`] and [`Subscription::take_copy`] use owned
+//! structs and copy the message.
 //!
-//! Endpoints of one process are matched as soon as both exist, in whichever order they are made. The control thread
-//! of each process discovers the endpoints of other processes. A subscription that existed before a publisher also
-//! gets this publisher's first message, if the publisher's history still has the message when the subscription
-//! discovers the publisher.
+//! Endpoints of one process are matched as soon as both exist. The control thread of each process discovers the
+//! endpoints of other processes. A subscription that is older than a publisher also gets this publisher's first
+//! message, if the message is still in the publisher's history at the moment of discovery.
 //!
 //! Services work in the same way: [`Node::create_service`], [`Node::create_client`]. Requests and responses of any size
 //! are built and read in place.
 //!
-//! The generic API moves bytes of a type that is known at run time only: [`Node::create_generic_publisher`],
-//! [`Node::create_generic_subscription`], [`Node::topic_types`]. The bytes are ROS 2's wire format (CDR), so a bag or a
-//! bridge puts [`ENCAPSULATION`] before them and converts nothing.
+//! The generic API publishes and takes the bytes of messages whose type is known only at run time:
+//! [`Node::create_generic_publisher`], [`Node::create_generic_subscription`], [`Node::topic_types`]. The bytes are ROS
+//! 2's wire format (CDR) without the encapsulation header: a bag recorder or a bridge prepends [`ENCAPSULATION`] and
+//! converts nothing.
 //!
 //! ```
 //! # fn main() -> gantry::Result<()> {
@@ -69,21 +69,25 @@
 //! ```
 //!
 //! # Real-time
-//! The *data path* is to loan, write and publish, and to take, read and release. It allocates nothing, takes no lock,
-//! does not block and ends after a bounded number of steps; when memory is reclaimed, the bound grows with the number
-//! of subscriptions. It makes one system call for each reader that sleeps, and none if the publisher is asynchronous
-//! ([`PublishMode::Async`]). Each exception is documented under "Real-time" in the documentation of the item.
-//! Everything else is the *control path*, which may allocate, block and make system calls; an item whose
-//! documentation does not mention the data path is on the control path. A real-time loop makes its endpoints before
-//! it starts, waits until they are matched ([`Publisher::wait_for_subscriptions`]), and publishes some messages
-//! first: for these the publisher allocates memory, which it keeps. See the example `control_loop`.
+//! The *data path* is to loan, write and publish, and to take, read and release. It allocates no memory, takes no lock
+//! and does not block. The number of its steps is bounded; only reclaiming memory takes steps in proportion to the
+//! number of subscriptions. Publishing makes one system call for each reader that sleeps, and none if the publisher is
+//! asynchronous ([`PublishMode::Async`]). Each exception is documented under "Real-time" in the documentation of the
+//! item.
+//!
+//! Everything else is the *control path*, which may allocate, block and make system calls. An item whose documentation
+//! does not mention the data path is on the control path.
+//!
+//! A real-time loop makes its endpoints before it starts and waits until they are matched
+//! ([`Publisher::wait_for_subscriptions`]). Then it publishes some messages, for which the publisher allocates memory
+//! that it reuses later. See the example `control_loop`.
 //!
 //! A publisher belongs to one thread at a time (`&mut self`), so that publishing needs no lock;
 //! [`Publisher::try_clone`] makes a publisher for another thread.
 //!
-//! Environment: `ROS_DOMAIN_ID` is the domain, `GANTRY_SHM_DIR` the directory of the shared memory (default
-//! `/dev/shm`), `GANTRY_LOG` the level of the lines that a program without a `tracing` subscriber prints to standard
-//! error (`off`, `error`, `warn`, `info` or `debug`; default `warn`).
+//! Environment variables: `ROS_DOMAIN_ID` is the domain. `GANTRY_SHM_DIR` is the directory of the shared memory
+//! (default `/dev/shm`). `GANTRY_LOG` is the level of the log lines on standard error in a program without a `tracing`
+//! subscriber (`off`, `error`, `warn`, `info` or `debug`; default `warn`).
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! Functions that lock a mutex and ignore its poison, because a panic of a callback leaves no state inconsistent.
+//! Functions that lock a mutex and ignore its poisoning, because a panic of a callback leaves no state inconsistent.
 
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 

@@ -1,7 +1,8 @@
-//! The log of the library: events of `tracing`, or lines on standard error in a program without a `tracing` subscriber.
+//! The log of the library: `tracing` events, or lines on standard error in a program without a `tracing` subscriber.
 //!
-//! A line has the format of ROS 2's console: `[WARN] [1234.567890123] [ns.node]: message`. A process prints each
-//! sentence once (until `MAX_REMEMBERED` other ones were printed), so a cause that lasts does not fill the terminal.
+//! A line has the format of ROS 2's console: `[WARN] [1234.567890123] [ns.node]: message`. A process does not print the
+//! same message again until it has printed `MAX_REMEMBERED` other messages, so a lasting problem does not fill the
+//! terminal.
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -17,12 +18,12 @@ use std::{
 };
 use tracing::{Level, dispatcher, subscriber::NoSubscriber};
 
-/// The environment variable with the level.
+/// The environment variable that sets the log level.
 const VARIABLE: &str = "GANTRY_LOG";
-/// The number of printed sentences that are remembered. When it is reached, all are forgotten, and may be
-/// printed again.
+/// The number of printed messages that the log remembers to avoid repetition. When it is reached, the log forgets all
+/// of them.
 const MAX_REMEMBERED: usize = 1024;
-/// The name of the logger for events that belong to no node.
+/// The logger name of events that belong to no node.
 const LIBRARY: &str = "gantry";
 
 static IS_ROSOUT_OFF: AtomicBool = AtomicBool::new(false);
@@ -36,38 +37,38 @@ pub enum LogLevel {
     Error,
     /// Errors and warnings: the default.
     Warn,
-    /// Information, too.
+    /// Errors, warnings and information.
     Info,
     /// Everything.
     Debug,
 }
 
-/// The levels of the process.
+/// The log levels of the process.
 #[derive(Debug)]
 struct Levels {
     default: LogLevel,
     /// Whether no event is printed, not even an error.
     is_silent: bool,
-    /// The levels that were set for loggers, by the logger's name (`ns.node`). A level also applies to each logger
-    /// whose name continues this name after a dot.
+    /// The levels set for single loggers, by logger name (`ns.node`). The level of `ns` also applies to `ns.node`,
+    /// unless `ns.node` has its own level.
     loggers: BTreeMap<String, LogLevel>,
 }
 
-/// Sets the level of all nodes without a level of their own ([`set_logger_level`]), as `--log-level LEVEL` does in
-/// ROS 2. The level replaces the level of `GANTRY_LOG`. It has no effect in a program with a `tracing` subscriber,
-/// which has levels of its own.
+/// Sets the level of all nodes for which [`set_logger_level`] set no level, as `--log-level LEVEL` does in ROS 2. It
+/// replaces the level from `GANTRY_LOG`. It has no effect in a program with a `tracing` subscriber, which filters
+/// events itself.
 pub fn set_log_level(level: LogLevel) {
     with_levels(|levels| levels.default = level);
 }
 
-/// Sets the level of one node, whose logger is its full name with dots (`ns.node`), as `--log-level ns.node:=LEVEL`
-/// does in ROS 2; the logger `ns` stands for all nodes of the namespace `/ns` that have no level of their own.
+/// Sets the level of one logger, as `--log-level ns.node:=LEVEL` does in ROS 2. The logger of the node `/ns/node` is
+/// `ns.node`. The level of the logger `ns` applies to all nodes of the namespace `/ns` that have no level of their own.
 pub fn set_logger_level(logger: &str, level: LogLevel) {
     with_levels(|levels| levels.loggers.insert(logger.to_owned(), level));
 }
 
-/// Removes the level of a logger, or, with `None`, sets all loggers to the level of `GANTRY_LOG`, as the level
-/// `unset` does in ROS 2.
+/// Removes the level of a logger, as the level `unset` does in ROS 2. With `None`, resets the default level to the
+/// level from `GANTRY_LOG`.
 pub(crate) fn unset_log_level(logger: Option<&str>) {
     with_levels(|levels| match logger {
         Some(logger) => drop(levels.loggers.remove(logger)),
@@ -105,33 +106,33 @@ pub(crate) fn warn(node: &str, message: impl Display) {
     }
 }
 
-/// Logs an event of a program's life. `node` is the node's full name, or empty.
+/// Logs a normal event, such as a start or an end. `node` is the node's full name, or empty.
 pub(crate) fn info(node: &str, message: impl Display) {
     if to_stderr(LogLevel::Info, node, &message) {
         tracing::info!(target: LIBRARY, node, "{message}");
     }
 }
 
-/// Logs an event that helps to find faults. `node` is the node's full name, or empty.
+/// Logs an event for debugging. `node` is the node's full name, or empty.
 pub(crate) fn debug(node: &str, message: impl Display) {
     if to_stderr(LogLevel::Debug, node, &message) {
         tracing::debug!(target: LIBRARY, node, "{message}");
     }
 }
 
-/// Whether a warning of this node would be logged.
+/// Whether the log would output a warning of this node.
 pub(crate) fn is_warn_enabled(node: &str) -> bool {
     if has_subscriber() { tracing::enabled!(target: LIBRARY, Level::WARN) } else { level_of(node) >= LogLevel::Warn }
 }
 
-/// Whether the log has a line for the `count`th event of one kind: the 1st, 10th, 100th event and so on have a line,
-/// so that a lasting cause does not fill the log.
+/// Whether to log the `count`th event of one kind. Returns `true` for the 1st, 10th, 100th event and so on, so that a
+/// lasting problem does not fill the log.
 #[must_use]
 pub fn is_logged(count: u64) -> bool {
     count.checked_ilog10().is_some_and(|power| 10_u64.pow(power) == count)
 }
 
-/// The end of a log line: the count of the event ([`is_logged`]), such as ` (the 10th such event)`; empty for the
+/// The count of an event ([`is_logged`]) as the end of a log line, such as ` (the 10th such event)`. Empty for the
 /// first event.
 #[derive(Clone, Copy, Debug)]
 pub struct Nth(pub u64);
@@ -160,7 +161,7 @@ fn has_subscriber() -> bool {
     dispatcher::get_default(|dispatch| !dispatch.is::<NoSubscriber>())
 }
 
-/// Whether this sentence was not printed before.
+/// Whether this message was not printed recently.
 fn is_new(message: &str) -> bool {
     static PRINTED: Mutex<Option<HashSet<String>>> = Mutex::new(None);
     let mut printed = PRINTED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -181,7 +182,7 @@ fn print(level: LogLevel, node: &str, message: &str) {
     };
     let (colour, end) = if stderr().is_terminal() { (colour, "\x1b[0m") } else { ("", "") };
     let (seconds, nanoseconds, logger) = (now.as_secs(), now.subsec_nanos(), logger_of(node));
-    let message = crate::printable(message, &['\n', '\t']); // it may have names of other programs
+    let message = crate::printable(message, &['\n', '\t']); // the message may contain names from other programs
     let line = format!("{colour}[{word}] [{seconds}.{nanoseconds:09}] [{logger}]: {message}{end}\n");
     let _ = stderr().lock().write_all(line.as_bytes()); // a failure of the log cannot be reported anywhere
 }

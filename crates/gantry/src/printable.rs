@@ -1,10 +1,10 @@
-//! Texts of other programs on terminals.
+//! Safe output of texts from other programs on a terminal.
 
 use std::borrow::Cow;
 
-/// The text without control characters, except the characters in `kept`: each control character is escaped as in
-/// Rust (`\u{1b}`, `\n`). A terminal obeys control characters, so a name that comes from another program or from a
-/// file could move the cursor or forge a line.
+/// Returns the text with its control characters escaped as in Rust (`\u{1b}`, `\n`), except the characters in `kept`. A
+/// terminal executes control characters, so a name from another program or a file could move the cursor or forge a
+/// line.
 ///
 /// ```
 /// assert_eq!(gantry::printable("/a\u{1b}[2J\nb", &[]), "/a\\u{1b}[2J\\nb");

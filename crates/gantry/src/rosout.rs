@@ -23,15 +23,15 @@ use tracing::{
 use tracing_subscriber::layer::{Context, Layer};
 
 thread_local! {
-    /// Whether this thread is publishing an event. Events that the publisher itself logs meanwhile are not published.
+    /// Whether this thread is publishing an event. Events that the publisher logs during that time are not published.
     static IS_PUBLISHING: Cell<bool> = const { Cell::new(false) };
 }
 
 /// A layer of `tracing` that publishes events on `/rosout`; `gantry topic echo /rosout` prints them. Needs the
 /// feature `rosout`, which is on by default.
 ///
-/// The name of the logger comes from the node in the event's field `node`, which the library's own events have, or
-/// else from the layer's node. TRACE events are not published: ROS 2 has no such severity.
+/// The logger's name comes from the node in the event's field `node`; all events of this library have this field.
+/// Without the field, it comes from the layer's node. TRACE events are not published: ROS 2 has no such severity.
 ///
 /// ```
 /// use gantry::{Node, RosoutLayer};
@@ -54,7 +54,7 @@ impl RosoutLayer {
     /// Makes a layer that publishes as this node.
     ///
     /// # Errors
-    /// As [`Node::create_publisher`](crate::Node::create_publisher).
+    /// The errors of [`Node::create_publisher`](crate::Node::create_publisher).
     pub fn new(node: &Node) -> Result<RosoutLayer> {
         let publisher = Mutex::new(node.create_publisher("/rosout", Qos::rosout())?);
         Ok(RosoutLayer { publisher, logger: logger_of(&node.fully_qualified_name()) })
@@ -91,7 +91,7 @@ impl<S: Subscriber> Layer<S> for RosoutLayer {
     }
 }
 
-/// A guard that clears `IS_PUBLISHING` when it is dropped, because a field's `Debug` may panic.
+/// A guard that clears `IS_PUBLISHING`. It is needed because a field's `Debug` may panic.
 struct Publishing;
 
 impl Drop for Publishing {

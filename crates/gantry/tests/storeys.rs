@@ -1,5 +1,5 @@
-//! The storeys of this crate: no import goes up, no files import each other in a circle, and the drawing in the
-//! README shows the same storeys.
+//! Test of the storeys (layers) of this crate: no file imports from a higher storey, imports have no cycles, and the
+//! drawing in the README shows the same storeys.
 
 use test_support::storeys;
 

@@ -8,13 +8,14 @@ use gantry_command::Result;
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Connect the domain with other hosts, over Zenoh as ROS 2's rmw_zenoh speaks it (`--help`: its options)
+    /// Connect the domain with other hosts over Zenoh, as ROS 2's rmw_zenoh does (`--help` shows the options)
     #[command(disable_help_flag = true)]
     Zenoh(program::Arguments),
-    /// Connect the domain with nodes of another ROS 2 middleware, whose RMW is loaded (`--help`: its options)
+    /// Connect the domain with nodes that use another ROS 2 middleware, through its RMW library (`--help` shows the
+    /// options)
     #[command(disable_help_flag = true)]
     Rmw(program::Arguments),
-    /// Show what the domain's bridges carry, and what they do not
+    /// Show which messages the domain's bridges carry, and which they do not carry
     Status(status::Arguments),
 }
 

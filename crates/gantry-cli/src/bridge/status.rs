@@ -15,7 +15,7 @@ const PATIENCE: Duration = Duration::from_secs(3);
 
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// Also show topics on which nothing was carried yet
+    /// Also show topics of which no message was carried yet
     #[arg(short, long)]
     all: bool,
 }

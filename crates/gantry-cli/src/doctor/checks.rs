@@ -1,4 +1,4 @@
-//! The sentences about what is wrong.
+//! The checks of `gantry doctor`. Each finding is a sentence: a problem or a doubt.
 
 use super::machine::{Limits, SharedMemory};
 use crate::service::is_of_service;
@@ -55,7 +55,8 @@ pub fn check_machine(memory: &SharedMemory, limits: &Limits, doubts: &mut Vec<St
     }
 }
 
-/// Checks one domain. `all` has the reports on all domains of this user, in which missing endpoints are looked for.
+/// Checks one domain. `all` has the reports of all domains of this user, in which the check searches for missing
+/// endpoints.
 pub fn check_domain(
     id: u32,
     report: &DomainReport,
@@ -80,7 +81,8 @@ pub fn check_domain(
     doubts.extend(missing_bridge(id, report));
 }
 
-/// The environment of the other programs is not known, so this check uses the environment of the command.
+/// A sentence if the environment requests nodes of other hosts and the domain has no bridge. It checks the environment
+/// of the command, because the environments of the other programs are not known.
 fn missing_bridge(id: u32, report: &DomainReport) -> Option<String> {
     let variable = other_hosts_variable()?;
     let mut nodes = report.processes.iter().filter(|process| process.is_alive).flat_map(|process| &process.nodes);
@@ -112,7 +114,7 @@ fn subscriptions(report: &DomainReport) -> impl Iterator<Item = &EndpointDescrip
     living.flat_map(|process| &process.subscriptions).map(|subscription| &subscription.description)
 }
 
-/// The doubts about readers of a process's publishers that lost messages because they did not take them in time.
+/// The doubts about readers that lost messages of this process's publishers, because they did not take them in time.
 fn slow_readers(process: &ProcessReport) -> Vec<String> {
     let mut doubts = Vec::new();
     for publisher in &process.publishers {
@@ -137,8 +139,8 @@ fn slow_readers(process: &ProcessReport) -> Vec<String> {
     doubts
 }
 
-/// The subscriptions of a domain to topics without a publisher in the domain. A service without a client is not
-/// a doubt.
+/// The subscriptions of a domain to topics that have no publisher in the domain. A service without a client is not
+/// reported.
 fn unpublished(id: u32, report: &DomainReport, all: &[(u32, DomainReport)]) -> Vec<String> {
     let mut waiting = BTreeMap::<&str, Vec<&str>>::new();
     for subscription in subscriptions(report).filter(|end| !is_of_service(&end.topic)) {

@@ -1,4 +1,4 @@
-//! A domain in the report: its processes, and the sleepers of its topics.
+//! A domain in the report of `gantry doctor`: its processes, and the threads that sleep on its topics.
 
 use super::{Detail, bytes_text, process::Process};
 use crate::{
@@ -28,12 +28,12 @@ struct Topic {
     name: String,
     publishers: usize,
     subscriptions: usize,
-    /// The processes of which a thread sleeps until there is a message.
+    /// The processes in which a thread sleeps until a message arrives.
     sleepers: Vec<String>,
 }
 
 impl Topic {
-    /// Whether the publisher sends the replies to one client that is gone. The server removes such a publisher a
+    /// Whether the topic carries the replies to a client that is gone. The server removes the topic's publisher a
     /// little later.
     fn is_over(&self) -> bool {
         is_of_gone_client(&self.name, self.subscriptions)

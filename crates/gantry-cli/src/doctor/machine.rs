@@ -40,7 +40,7 @@ impl Machine {
     }
 }
 
-/// The value of the first line in a file that has the form `name: value`.
+/// The value of the first line `name: value` in a file.
 fn field(path: &str, name: &str) -> Option<String> {
     let text = fs::read_to_string(path).ok()?;
     let mut lines = text.lines().filter_map(|line| line.split_once(':'));
@@ -109,8 +109,8 @@ impl fmt::Display for SharedMemory {
     }
 }
 
-/// The resource limits of this process, which other programs started from the same shell also have. `None`
-/// means no limit.
+/// The resource limits of this process. Other programs that were started from the same shell have the same limits.
+/// `None` means no limit.
 #[derive(Debug, Serialize)]
 pub struct Limits {
     /// `ulimit -n`.
@@ -121,7 +121,7 @@ pub struct Limits {
     pub address_space_bytes: Option<u64>,
     /// `ulimit -r`.
     realtime_priority: Option<u64>,
-    /// `vm.max_map_count`: mappings of a process.
+    /// `vm.max_map_count`: the largest number of memory mappings of a process.
     pub mappings: Option<u64>,
 }
 

@@ -1,8 +1,8 @@
 //! `gantry doctor`: inspects the machine, its limits, and the domains of this user, and reports problems.
 //!
-//! By default the text is short: problems, doubts, and one line for each node. The command joins no domain and
-//! writes nothing. A PROBLEM needs an action and makes the exit code 1; a DOUBT may explain a fault that the user
-//! sees, but may also be intended.
+//! By default the report is short: problems, doubts, and one line for each node. A PROBLEM needs an action and makes
+//! the exit code 1. A DOUBT may explain a fault that the user sees, but may also be intended. The command joins no
+//! domain and writes nothing.
 
 mod checks;
 mod domain;
@@ -18,18 +18,19 @@ use machine::{Limits, Machine, SharedMemory};
 use serde::Serialize;
 use std::{fmt, thread, time::Duration};
 
-/// The time between two inspections of a domain with problems. A problem that only the first one finds came from a
-/// program that was leaving.
+/// The time between two inspections of a domain with problems. A problem that only the first inspection finds came from
+/// a program that was leaving.
 const SECOND_LOOK: Duration = Duration::from_millis(200);
 
 /// Without --domain-id, all domains of this user are shown.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// Also show the machine, and all processes with their publishers, subscriptions, memory and topics; JSON has them
-    /// always
+    /// Also show the machine, and all processes with their publishers, subscriptions, memory and topics; JSON always
+    /// has them
     #[arg(short, long)]
     verbose: bool,
-    /// As -v, and also show the parameter services of the nodes, which are counted otherwise; JSON has them always
+    /// Show the same as -v, and also the parameter services of the nodes, which are otherwise only counted; JSON always
+    /// has them
     #[arg(long)]
     include_hidden_services: bool,
 }
@@ -39,7 +40,7 @@ pub struct Arguments {
 enum Detail {
     /// A line for each node.
     Nodes,
-    /// All but parameter services.
+    /// Everything except parameter services.
     Endpoints,
     All,
 }
@@ -77,7 +78,7 @@ impl Arguments {
 
 impl Report {
     fn new(domain_id: Option<u32>, detail: Detail) -> Result<Report> {
-        // Any domain may have a missing endpoint, so all domains are read, with their hidden nodes.
+        // A missing endpoint may be in any domain, so all domains are read, including their hidden nodes.
         let mut all = Vec::new();
         for id in gantry_shm::domains()? {
             all.extend(look(id)?.map(|report| (id, report)));
@@ -95,8 +96,7 @@ impl Report {
     }
 }
 
-/// Inspects a domain. If there are problems, the domain is inspected again, and only problems of both inspections
-/// are reported.
+/// Inspects a domain. If there are problems, inspects it again, and reports only problems that both inspections found.
 fn look(domain_id: u32) -> Result<Option<DomainReport>> {
     let report = gantry_shm::inspect(domain_id)?;
     if report.as_ref().is_none_or(|report| report.problems.is_empty()) {

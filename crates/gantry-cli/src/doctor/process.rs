@@ -55,7 +55,7 @@ struct State {
 #[derive(Serialize)]
 struct Reader {
     process: String,
-    /// 0: the whole history.
+    /// The number of the next message that the reader takes; 0 means that it gets the whole history.
     next_sequence: u64,
     depth: u32,
     is_gating: bool,
@@ -197,8 +197,8 @@ impl Endpoint {
 }
 
 impl Publisher {
-    /// Whether the publisher sends the replies to one client that is gone. The server removes such a publisher a
-    /// little later.
+    /// Whether the publisher is for the replies to a client that is gone. The server removes such a publisher a little
+    /// later.
     fn is_over(&self) -> bool {
         is_of_gone_client(&self.endpoint.topic, self.readers.len())
     }

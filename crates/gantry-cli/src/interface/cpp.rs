@@ -11,7 +11,7 @@ pub struct Arguments {
     /// Folders of packages: FOLDER/PACKAGE/{msg,srv}/*.{msg,srv}; without one, the standard packages
     #[arg(name = "FOLDER")]
     folders: Vec<PathBuf>,
-    /// The folder of the headers, which is created: the include path, as build/messages
+    /// The folder for the headers, which is created; it becomes the include path, such as build/messages
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
 }

@@ -13,7 +13,7 @@ use gantry_command::Result;
 pub enum Command {
     /// Write C++ headers for messages and services
     Cpp(cpp::Arguments),
-    /// List the types: the standard ones, and those that programs of the domain use
+    /// List the standard types, and the types that programs of the domain use
     List(list::Arguments),
     /// List the types of a package
     Package(package::Arguments),

@@ -11,7 +11,7 @@ use gantry_command::Result;
 
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// The package, as std_msgs
+    /// The package, such as std_msgs
     package_name: String,
     #[command(flatten)]
     kinds: Kinds,

@@ -9,7 +9,7 @@ use std::{fmt, io};
 
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// The type, as std_msgs/msg/String; - reads it from standard input
+    /// The type, such as std_msgs/msg/String; - reads it from standard input
     #[arg(name = "TYPE")]
     type_name: String,
 }

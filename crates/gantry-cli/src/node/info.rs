@@ -12,7 +12,7 @@ use std::fmt;
 
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// The full name of the node, as /talker
+    /// The full name of the node, such as /talker
     node_name: String,
     /// Also show hidden topics and services
     #[arg(long)]
@@ -75,7 +75,7 @@ impl fmt::Display for Info {
             writeln!(f, "  {title}:")?;
             found.iter().try_for_each(|(name, types)| writeln!(f, "    {name}: {}", types.join(", ")))?;
             if found.is_empty() {
-                writeln!(f)?; // as `ros2` does
+                writeln!(f)?; // an empty line, as in `ros2`
             }
         }
         Ok(())

@@ -11,9 +11,9 @@ use gantry_command::Result;
 
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// The full name of the node, as /talker
+    /// The full name of the node, such as /talker
     node_name: String,
-    /// The name of the parameter; only one with dynamic typing can be deleted
+    /// The name of the parameter; only a parameter with dynamic typing can be deleted
     parameter_name: String,
 }
 

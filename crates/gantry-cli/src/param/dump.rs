@@ -1,4 +1,4 @@
-//! `gantry param dump`: a parameter file.
+//! `gantry param dump`: prints the parameters of a node as a parameter file.
 
 use super::remote::{ParameterValue, RemoteNode, messages};
 use crate::session::Session;
@@ -8,13 +8,13 @@ use gantry_dynamic::{Value, Yaml};
 use serde::{Serialize, Serializer};
 use std::{borrow::Cow, collections::BTreeMap, fmt};
 
-/// The largest number of parts of a name that become nested mappings. The limit bounds the recursion, and so
-/// the stack.
+/// The largest number of parts of a name that become nested mappings. The limit bounds the recursion, which uses the
+/// stack.
 const MAX_DEPTH: usize = 50;
 
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// The full name of the node, as /talker
+    /// The full name of the node, such as /talker
     node_name: String,
 }
 
@@ -38,7 +38,7 @@ impl Arguments {
         let message = answer.message()?;
         let mut parameters = BTreeMap::new();
         for (name, value) in names.iter().zip(messages(&message, "values").map(ParameterValue)) {
-            // JSON is a report, so it has all parameters.
+            // Only the parameter file leaves values out; JSON has all parameters.
             match why_left_out(&value) {
                 Some(why) if !session.output.json => say(format_args!("{name} is left out: {why}")),
                 _ => insert(&mut parameters, name, value, MAX_DEPTH),
@@ -63,7 +63,7 @@ fn why_left_out(value: &ParameterValue<'_>) -> Option<&'static str> {
     }
 }
 
-/// Puts a value into nested mappings for the parts of its name. A name is not divided at its dots if it is also a
+/// Puts a value into nested mappings, one for each part of its name. A name is not divided at its dots if it is also a
 /// prefix of other names, or has empty parts.
 fn insert<'a>(tree: &mut BTreeMap<String, Tree<'a>>, name: &str, value: ParameterValue<'a>, depth: usize) {
     let parts = name.split_once('.').filter(|(prefix, rest)| depth > 0 && !prefix.is_empty() && !rest.is_empty());

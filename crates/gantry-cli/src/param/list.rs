@@ -9,15 +9,15 @@ use std::fmt;
 
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// The full name of the node, as /talker [default: all nodes]
+    /// The full name of the node, such as /talker [default: all nodes]
     node_name: Option<String>,
     /// Also print the types
     #[arg(long)]
     param_type: bool,
-    /// List only parameters that begin with one of these and a dot
+    /// List only parameters whose names begin with one of these prefixes and a dot
     #[arg(long, value_name = "PREFIX", num_args = 1..)]
     param_prefixes: Vec<String>,
-    /// Also ask hidden nodes
+    /// Also list the parameters of hidden nodes
     #[arg(long)]
     include_hidden_nodes: bool,
 }
@@ -25,7 +25,7 @@ pub struct Arguments {
 /// The parameters of the nodes.
 #[derive(Serialize)]
 struct List {
-    /// Whether the names of the nodes are printed, too.
+    /// Whether the names of the nodes are also printed.
     #[serde(skip)]
     with_nodes: bool,
     nodes: Vec<Parameters>,

@@ -1,4 +1,4 @@
-//! The parameters of a node, accessed by its services.
+//! The parameters of a node, accessed through its parameter services.
 
 use crate::{domain::Domain, names};
 use gantry_command::{
@@ -8,7 +8,7 @@ use gantry_command::{
 use gantry_dynamic::{DynamicMessage, Value};
 use std::time::Duration;
 
-/// The time that a node has to answer, the same as in `ros2 param`.
+/// The time limit for an answer of the node, the same as in `ros2 param`.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A node whose parameters the command reads or sets.
@@ -38,7 +38,7 @@ impl<'a> RemoteNode<'a> {
         answer.ok_or_else(why)
     }
 
-    /// The hint that follows the name of a parameter that the node does not have; empty if the node has the parameter.
+    /// The hint at the end of the error about a parameter; empty if the node has the parameter.
     pub fn hint(&self, parameter: &str) -> Result<String> {
         let names = self.names(&[])?;
         match names.iter().any(|name| name == parameter) {
@@ -59,7 +59,7 @@ impl<'a> RemoteNode<'a> {
     }
 }
 
-/// The elements of a list of messages in a message.
+/// The messages in the list at `path` in a message.
 pub fn messages<'a>(message: &DynamicMessage<'a>, path: &str) -> impl Iterator<Item = DynamicMessage<'a>> {
     let list = message.get(path).and_then(|list| list.as_list());
     list.into_iter().flatten().filter_map(|element| match element {
@@ -68,7 +68,7 @@ pub fn messages<'a>(message: &DynamicMessage<'a>, path: &str) -> impl Iterator<I
     })
 }
 
-/// The types of `rcl_interfaces/msg/ParameterType`, indexed by their numbers. Each element has the name in `ros2
+/// The types of `rcl_interfaces/msg/ParameterType`, indexed by their numbers. Each element has the type's name in `ros2
 /// param describe`, the words in `ros2 param get`, and the field of `ParameterValue` that has the value.
 const TYPES: [(&str, &str, &str); 10] = [
     ("not set", "Parameter not set.", ""),
@@ -102,7 +102,7 @@ impl<'a> ParameterValue<'a> {
         self.0.get(self.words().2)
     }
 
-    /// As Python prints it.
+    /// The value as Python prints it.
     pub fn text(&self) -> String {
         match self.value() {
             None => "None".to_owned(),
@@ -111,13 +111,13 @@ impl<'a> ParameterValue<'a> {
         }
     }
 
-    /// Null if it is not set.
+    /// The value as JSON; null if the parameter is not set.
     pub fn json(&self) -> serde_json::Value {
         self.value().map_or(serde_json::Value::Null, json_of)
     }
 }
 
-/// The name of a type of parameters by its number.
+/// The name of a parameter type, by its number.
 pub fn type_name(number: i128) -> &'static str {
     usize::try_from(number).ok().and_then(|number| TYPES.get(number)).map_or("unknown", |words| words.0)
 }

@@ -11,32 +11,32 @@ use std::{fmt, path::PathBuf};
 
 #[derive(Debug, Args)]
 pub struct SetArguments {
-    /// The full name of the node, as /talker
+    /// The full name of the node, such as /talker
     node_name: String,
     /// The name of the parameter
     parameter_name: String,
-    /// The value in YAML, as 5, 0.5, true, text or [1, 2]
+    /// The value in YAML, such as 5, 0.5, true, text or [1, 2]
     #[arg(allow_hyphen_values = true)]
     value: String,
 }
 
 #[derive(Debug, Args)]
 pub struct LoadArguments {
-    /// The full name of the node, as /talker
+    /// The full name of the node, such as /talker
     node_name: String,
-    /// The parameter file; wildcards as /** are for this node, too
+    /// The parameter file; wildcards such as /** also match this node
     parameter_file: PathBuf,
 }
 
 /// A parameter that was set or deleted.
 #[derive(Serialize)]
 pub struct Success<'a> {
-    /// In the words of `ros2 param`.
+    /// The sentence, in the words of `ros2 param`.
     #[serde(skip)]
     sentence: String,
     name: &'a str,
     successful: bool,
-    /// The node's remark; mostly empty.
+    /// The reason in the node's answer; usually empty.
     reason: &'a str,
 }
 
@@ -97,7 +97,8 @@ fn with(sentence: &str, reason: &str) -> String {
     if reason.is_empty() { sentence.to_owned() } else { format!("{sentence}: {reason}") }
 }
 
-/// Sets one parameter. Returns the node's remark. `failure` is the beginning of the sentence about a refusal.
+/// Sets one parameter. Returns the reason in the node's answer. `failure` is the beginning of the error sentence if the
+/// node refuses.
 pub fn set_one(node: &RemoteNode<'_>, name: &str, value: ParameterValue, failure: &str) -> Result<String> {
     let mut results = set(node, vec![Parameter { name: name.to_owned(), value }])?;
     match (results.pop(), results.len()) {
@@ -122,10 +123,11 @@ fn set(node: &RemoteNode<'_>, parameters: Vec<Parameter>) -> Result<Vec<std::res
     Ok(results.collect())
 }
 
-/// An `rcl_interfaces/msg/Parameter`.
+/// Makes an `rcl_interfaces/msg/Parameter` in JSON.
 fn request(Parameter { name, value }: Parameter) -> Value {
     let number = value.parameter_type() as u8;
-    // JSON has no infinities and no NaN, so they are sent as texts, which the node reads as numbers.
+    // JSON has no infinities and no NaN, so they are written as strings, which are read as numbers when the request is
+    // encoded.
     let double = |value: &f64| match value.is_finite() {
         true => json!(value),
         false => json!(format!("{value}")),

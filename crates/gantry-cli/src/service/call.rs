@@ -25,20 +25,20 @@ const WAIT: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// The service, as /add_two_ints
+    /// The service, such as /add_two_ints
     service_name: String,
-    /// The type, as example_interfaces/srv/AddTwoInts: a server must serve it
+    /// The type, such as example_interfaces/srv/AddTwoInts; a server must offer it
     service_type: String,
-    /// The values of the request in YAML, as "{a: 1, b: 2}"; other fields have their defaults
+    /// The values of the request in YAML, such as "{a: 1, b: 2}"; other fields have their defaults
     #[arg(default_value = "{}", conflicts_with = "stdin")]
     values: String,
     /// Read the values from standard input
     #[arg(long)]
     stdin: bool,
-    /// Repeat the call that many times a second
+    /// Repeat the call N times per second
     #[arg(short, long, value_name = "N", allow_negative_numbers = true, value_parser = positive_rate)]
     rate: Option<f64>,
-    /// Wait at most that many seconds for the service, and for each response [default: without end]
+    /// Wait at most N seconds for the service, and for each response [default: no limit]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = positive_seconds)]
     timeout: Option<Duration>,
 }
@@ -88,7 +88,8 @@ impl Arguments {
 
     /// The bytes of the response; `None` if the program shuts down.
     fn call(&self, client: &mut GenericClient, request: &[u8]) -> Result<Option<Vec<u8>>> {
-        // A server in the graph is matched within milliseconds; otherwise there is a mismatch, which is printed.
+        // A server in the graph is normally matched within milliseconds. If it is not, there is a mismatch, which is
+        // printed.
         if !client.wait_for_service(self.timeout.unwrap_or(Duration::from_secs(10)))? && gantry::ok() {
             let why = client.mismatches()?.join("; ");
             return Err(Failure::new(format!("the server of {} is not matched: {why}", client.service_name())));

@@ -9,7 +9,7 @@ use std::fmt;
 
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// The service, as /add_two_ints [default: all services]
+    /// The service, such as /add_two_ints [default: all services]
     service_name: Option<String>,
 }
 

@@ -9,7 +9,7 @@ use gantry_command::Result;
 
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// The type, as std_srvs/srv/Trigger
+    /// The type, such as std_srvs/srv/Trigger
     service_type: String,
     /// Print only the number of services
     #[arg(short, long)]

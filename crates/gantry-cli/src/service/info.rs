@@ -8,7 +8,7 @@ use std::fmt;
 
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// The service, as /add_two_ints
+    /// The service, such as /add_two_ints
     service_name: String,
 }
 

@@ -23,7 +23,7 @@ pub enum Command {
     Find(find::Arguments),
     /// Call a service and print the response
     Call(call::Arguments),
-    /// Say of each client and server whether they are connected, or why not
+    /// Explain for each client and server whether they are connected, or why not
     Explain(explain::Arguments),
 }
 
@@ -46,13 +46,13 @@ pub fn is_of_service(topic: &str) -> bool {
     topic.starts_with("rq/") || topic.starts_with("rr/")
 }
 
-/// Whether a topic carries the replies to one client (its name is `rr/addReply#` and digits, for example) and the
-/// client is gone, since the topic has no readers.
+/// Whether a topic carries the replies to one client that is gone. The name of such a topic is, for example,
+/// `rr/addReply#` and digits, and the topic has no readers.
 pub fn is_of_gone_client(topic: &str, readers: usize) -> bool {
     readers == 0 && is_of_service(topic) && topic.contains('#')
 }
 
-/// The services of ROS 2 for the parameters of a node; their names follow the node's name.
+/// ROS 2's services for the parameters of a node. Their full names begin with the node's name.
 const PARAMETER_SERVICES: [&str; 6] = [
     "describe_parameters",
     "get_parameters",

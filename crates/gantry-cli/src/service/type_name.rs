@@ -6,7 +6,7 @@ use gantry_command::Result;
 
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// The service, as /add_two_ints
+    /// The service, such as /add_two_ints
     service_name: String,
 }
 

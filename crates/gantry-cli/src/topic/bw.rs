@@ -1,4 +1,4 @@
-//! `gantry topic bw`: measures the bytes of messages that arrive in a second.
+//! `gantry topic bw`: measures the bytes of messages that arrive per second.
 
 use super::{source::Source, window::Sizes};
 use crate::{qos::QosOptions, session::Session};
@@ -7,7 +7,7 @@ use gantry_command::Result;
 
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// The topic, as /image
+    /// The topic, such as /image
     topic: String,
     /// The number of messages over which the bandwidth is calculated
     #[arg(short, long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]

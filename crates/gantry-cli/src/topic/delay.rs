@@ -8,7 +8,7 @@ use gantry_dynamic::DynamicMessage;
 
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// The topic, as /image; its messages need a std_msgs/msg/Header named `header`
+    /// The topic, such as /image; its messages need a std_msgs/msg/Header named `header`
     topic_name: String,
     /// The number of messages over which the delay is calculated
     #[arg(short, long, default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..))]

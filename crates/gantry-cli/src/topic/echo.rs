@@ -13,32 +13,32 @@ use std::time::Duration;
 
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// The topic, as /chatter
+    /// The topic, such as /chatter
     topic_name: String,
-    /// The type, as std_msgs/msg/String, if another one is to be an error
+    /// The type, such as std_msgs/msg/String; another type on the topic is then an error
     message_type: Option<String>,
     /// End after the first message
     #[arg(long)]
     once: bool,
-    /// End after that many seconds; without a message by then, the exit code is 1
+    /// End after N seconds; if no message arrived by then, the exit code is 1
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = positive_seconds)]
     timeout: Option<Duration>,
-    /// Print one field only, as pose.pose.position or ranges[0]
+    /// Print one field only, such as pose.pose.position or ranges[0]
     #[arg(long, value_name = "FIELD")]
     field: Option<String>,
-    /// Print only messages that a filter expression of DDS lets pass, as "range_max > 0.5 AND name LIKE 'front%'"
+    /// Print only messages that match a DDS filter expression, such as "range_max > 0.5 AND name LIKE 'front%'"
     #[arg(long, value_name = "EXPRESSION")]
     filter: Option<String>,
-    /// Print all elements of arrays and all characters of texts
+    /// Print all elements of arrays and all characters of strings
     #[arg(short, long)]
     full_length: bool,
-    /// Print at most that many elements and characters
+    /// Print at most N elements and characters
     #[arg(short = 'l', long, value_name = "N", default_value_t = 128)]
     truncate_length: usize,
     /// Print only type and length of arrays and sequences
     #[arg(long)]
     no_arr: bool,
-    /// Print only the length of texts
+    /// Print only the length of strings
     #[arg(long)]
     no_str: bool,
     /// Do not report lost messages

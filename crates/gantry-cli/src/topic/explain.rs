@@ -9,7 +9,7 @@ use std::fmt;
 
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// The topic, as /chatter [default: all topics]
+    /// The topic, such as /chatter [default: all topics]
     topic_name: Option<String>,
 }
 
@@ -81,7 +81,7 @@ pub fn no_pair(topic: &str, publishers: &[TopicEndpointInfo], subscriptions: &[T
 impl From<Connection> for Pair {
     fn from(mut connection: Connection) -> Pair {
         if let ConnectionState::IncompatibleType(why) | ConnectionState::IncompatibleQos(why) = &mut connection.state {
-            // The output has the name of the topic before the sentence already, so it is removed from the sentence.
+            // The output already has the topic's name before the sentence, so the name is removed from the sentence.
             let topic = format!("topic {}: ", connection.publisher.topic_name);
             *why = why.strip_prefix(&topic).unwrap_or(why).to_owned();
         }

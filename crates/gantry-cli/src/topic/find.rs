@@ -9,7 +9,7 @@ use gantry_command::Result;
 
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// The type, as std_msgs/msg/String
+    /// The type, such as std_msgs/msg/String
     topic_type: String,
     /// Print only the number of topics
     #[arg(short, long)]

@@ -7,7 +7,7 @@ use gantry_command::Result;
 
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// The topic, as /chatter
+    /// The topic, such as /chatter
     topic_name: String,
     /// The number of messages over which the rate is calculated
     #[arg(short, long, default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..))]

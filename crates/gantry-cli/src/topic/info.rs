@@ -9,7 +9,7 @@ use std::fmt;
 
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// The topic, as /chatter
+    /// The topic, such as /chatter
     topic_name: String,
     /// Also show node, type hash, GID and QoS of each publisher and subscription
     #[arg(short, long)]
@@ -22,7 +22,7 @@ struct Info {
     types: Vec<String>,
     publisher_count: usize,
     subscription_count: usize,
-    /// `None` unless verbose.
+    /// The publishers; `None` without `--verbose`.
     #[serde(skip_serializing_if = "Option::is_none")]
     publishers: Option<Vec<Endpoint>>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -90,7 +90,7 @@ impl fmt::Display for Topic {
     }
 }
 
-/// Writes the topics that have endpoints of one kind, and an empty line after them.
+/// Writes the topics that have endpoints of one kind (publishers or subscriptions), and an empty line after them.
 fn write_counted(
     f: &mut fmt::Formatter<'_>,
     title: &str,

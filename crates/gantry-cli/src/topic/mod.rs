@@ -34,11 +34,11 @@ pub enum Command {
     Hz(hz::Arguments),
     /// Print the bandwidth of a topic, each second
     Bw(bw::Arguments),
-    /// Print the average time since the stamps in the headers of messages, each second
+    /// Print, each second, the average delay between the stamps in message headers and the arrival of the messages
     Delay(delay::Arguments),
     /// Publish messages on a topic
     Pub(publish::Arguments),
-    /// Say of each publisher and subscription whether they are connected, or why not
+    /// Explain for each publisher and subscription whether they are connected, or why not
     Explain(explain::Arguments),
 }
 

@@ -20,17 +20,17 @@ use std::time::{Duration, Instant};
 
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// The topic, as /chatter
+    /// The topic, such as /chatter
     topic_name: String,
-    /// The type, as std_msgs/msg/String: a standard one, or one that a program of the domain uses
+    /// The type, such as std_msgs/msg/String: a standard type, or a type that a program of the domain uses
     message_type: String,
-    /// The values in YAML, as "data: Hello World"; other fields have their defaults
+    /// The values in YAML, such as "data: Hello World"; other fields have their defaults
     #[arg(default_value = "{}", conflicts_with = "stdin")]
     values: String,
     /// Read the values from standard input
     #[arg(long)]
     stdin: bool,
-    /// Messages in a second, 0.000001 to 1000000000
+    /// Messages per second, 0.000001 to 1000000000
     #[arg(short, long, value_name = "N", default_value_t = 1.0, allow_negative_numbers = true, value_parser = positive_rate)]
     rate: f64,
     /// Print only every Nth message
@@ -39,16 +39,16 @@ pub struct Arguments {
     /// Publish one message and end
     #[arg(short = '1', long, conflicts_with = "times")]
     once: bool,
-    /// Publish that number of messages and end
+    /// Publish N messages and end
     #[arg(short, long, value_name = "N")]
     times: Option<u64>,
-    /// Wait for that number of matched subscriptions first [default: 1 with --once or --times, otherwise 0]
+    /// First wait for N matched subscriptions [default: 1 with --once or --times, otherwise 0]
     #[arg(short, long, value_name = "N")]
     wait_matching_subscriptions: Option<usize>,
-    /// Wait at most that many seconds for them [default: without end]
+    /// Wait at most N seconds for the subscriptions [default: no limit]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = positive_seconds)]
     max_wait_time_secs: Option<Duration>,
-    /// Keep the publisher that many seconds after the last message
+    /// Keep the publisher for N seconds after the last message
     #[arg(long, value_name = "N", default_value = "0.1", allow_negative_numbers = true, value_parser = positive_seconds)]
     keep_alive: Duration,
     #[command(flatten)]
@@ -65,7 +65,7 @@ impl Arguments {
             true => std::io::read_to_string(std::io::stdin()).map_err(Failure::new)?,
             false => self.values.clone(),
         };
-        topic_type.encode(&values)?; // before anything is published
+        topic_type.encode(&values)?; // fails on wrong values before anything is published
         let qos = self.qos.qos(Profile::Default);
         let mut publisher = domain.node.create_generic_publisher(&topic, description, qos)?;
         let times = if self.once { Some(1) } else { self.times };
@@ -84,7 +84,7 @@ impl Arguments {
             if !domain.sleep_until(due)? {
                 return Ok(());
             }
-            // The message is built anew each time, because a stamp `now` is the time of its publication.
+            // The message is encoded anew each time, because a stamp `now` is the time of its publication.
             let bytes = topic_type.encode(&values)?;
             if self.print > 0 && number % self.print == 0 {
                 let message = Repr(Value::Message(topic_type.view(&bytes)?));
@@ -131,7 +131,8 @@ impl Arguments {
                 say(format_args!("WARNING: topic [{topic}] has no subscription yet{hint}"));
             }
             session.output.remark(&format!("Waiting for at least {count} matching subscription(s)..."))?;
-            // A subscription of another type makes this call fail; the next round of the loop reports it as an error.
+            // A subscription of another type makes this call fail. The next iteration of the loop reports it as an
+            // error.
             let _ = publisher.wait_for_subscriptions(count, left.min(second));
         }
         Ok(gantry::ok())

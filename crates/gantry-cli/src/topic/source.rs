@@ -1,5 +1,5 @@
-//! The messages of a topic of any type: the command waits for a publisher, subscribes with the publisher's type
-//! and QoS, and takes.
+//! The messages of a topic of any type. The command waits for a publisher, and then subscribes with the publisher's
+//! type and QoS.
 
 use crate::{
     domain::Domain,
@@ -22,15 +22,15 @@ pub struct Source {
     pub topic: String,
     pub topic_type: TopicType,
     subscription: GenericSubscription,
-    /// The end of the run.
+    /// The time at which the command ends; `None` if it runs until Ctrl-C.
     end: Option<Instant>,
-    /// The reasons why publishers are not matched, as far as they have been printed already.
+    /// The already printed reasons why publishers are not matched.
     said: Vec<String>,
 }
 
 impl Source {
-    /// Subscribes to a topic as soon as it has a publisher, and prints on standard error that it waits. `None` if
-    /// the run ends earlier.
+    /// Subscribes to a topic as soon as it has a publisher, and prints on standard error that it waits. Returns `None`
+    /// if the command ends earlier.
     ///
     /// # Errors
     /// The publishers have different types, or publish another type than `type_name`.
@@ -82,7 +82,7 @@ impl Source {
         }
     }
 
-    /// The next message. Waits at most until `until`; `None` at this time or at the end of the run.
+    /// Waits for the next message, at most until `until`. Returns `None` at that time or at the end of the command.
     pub fn next(&mut self, until: Option<Instant>) -> Result<Option<GenericSample>> {
         loop {
             if let Some(sample) = self.subscription.take()? {
@@ -90,7 +90,7 @@ impl Source {
             }
             let end = [self.end, until].into_iter().flatten().min();
             let Some(left) = remaining(end) else { return Ok(None) };
-            // Without a publisher that can be matched, the wait above returns an error, so it needs no report here.
+            // If no publisher can be matched, the wait above returns an error, so no report is needed here.
             if self.subscription.publisher_count()? > 0 {
                 self.say_mismatches();
             }
@@ -98,7 +98,7 @@ impl Source {
         }
     }
 
-    /// For each publisher that is not matched, prints the reason once.
+    /// Prints the reason once for each publisher that is not matched.
     fn say_mismatches(&mut self) {
         for why in self.subscription.mismatches() {
             if !self.said.contains(&why) {
@@ -118,8 +118,9 @@ impl Source {
         }
     }
 
-    /// Takes messages until the run ends, adds each to `window`, and each second prints the report of `window`, if
-    /// there is one. Times are counted from the call of this function. A message that `add` cannot read is skipped.
+    /// Takes messages until the command ends, and adds each message to `window`. Each second, prints the report of
+    /// `window`, if there is one. Times are counted from the call of this function. A message that `add` cannot read is
+    /// skipped.
     pub fn report_each_second<W, R: Display + Serialize>(
         &mut self,
         output: Output,
@@ -146,12 +147,12 @@ impl Source {
         Ok(())
     }
 
-    /// The number of messages that left the history before they were taken, or were not of the type.
+    /// The number of messages that left the history before they were taken, or whose bytes were malformed.
     pub fn lost(&self) -> u64 {
         self.subscription.lost()
     }
 
-    /// The error of a run that ended without a message.
+    /// The error of a command that ended without a message.
     pub fn nothing_came(&mut self, seconds: f64) -> Failure {
         let count = self.subscription.publisher_count().unwrap_or(0);
         let mut mismatches = self.subscription.mismatches();
@@ -166,21 +167,20 @@ impl Source {
     }
 }
 
-/// The error of a run that ended before the topic had a publisher.
+/// The error of a command that ended before the topic had a publisher.
 pub fn never_published(domain: &Domain, name: &str, timeout: Duration) -> Result<Failure> {
     let topic = domain.node.resolve_topic_name(name)?;
     Ok(Failure::new(format!("{topic} had no publisher within {} s", timeout.as_secs_f64())))
 }
 
-/// The time until `end`; `None` when it has passed or the program shuts down. If there is no end, the result is a
-/// day, after which callers call again.
+/// The time until `end`; `None` if it has passed or the program shuts down. Without an end, the result is one day,
+/// after which callers call again.
 fn remaining(end: Option<Instant>) -> Option<Duration> {
     let left = end.map_or(Duration::from_secs(86_400), |end| end.saturating_duration_since(Instant::now()));
     (gantry::ok() && !left.is_zero()).then_some(left)
 }
 
-/// The remark about a topic without a publisher. The remark also names similar topics, and other subscriptions to
-/// the topic that have no publisher either.
+/// The remark about a topic without a publisher. It also names similar topics, and other subscriptions to the topic.
 fn not_published(domain: &Domain, topic: &str) -> Result<String> {
     let mut remark = format!("WARNING: topic [{topic}] does not appear to be published yet");
     let subscriptions = domain.node.subscriptions_info_by_topic(topic)?;

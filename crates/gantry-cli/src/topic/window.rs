@@ -1,9 +1,9 @@
-//! The last messages of a topic: their times, delays and sizes.
+//! The newest messages of a topic: their times, delays and sizes.
 
 use serde::Serialize;
 use std::{collections::VecDeque, fmt, time::Duration};
 
-/// Times in seconds, at most `most` of them: periods or delays of messages.
+/// The newest times in seconds (periods or delays of messages), at most `most`.
 #[derive(Debug)]
 struct Times {
     most: usize,
@@ -75,12 +75,12 @@ pub struct Rate {
 }
 
 impl Periods {
-    /// The last `most` of them.
+    /// Makes an empty list, which keeps the newest `most` periods.
     pub fn new(most: usize) -> Periods {
         Periods { last: None, times: Times::new(most) }
     }
 
-    /// Adds a message that arrived at this time since a fixed origin.
+    /// Adds a message that arrived at `time`, counted from a fixed origin.
     pub fn add(&mut self, time: Duration) {
         if let Some(last) = self.last.replace(time) {
             self.times.add(time.saturating_sub(last).as_secs_f64());
@@ -113,7 +113,7 @@ pub struct Delay {
 }
 
 impl Delays {
-    /// The last `most` of them.
+    /// Makes an empty list, which keeps the newest `most` delays.
     pub fn new(most: usize) -> Delays {
         Delays(Times::new(most))
     }
@@ -136,7 +136,7 @@ impl fmt::Display for Delay {
     }
 }
 
-/// The sizes of messages with their times, at most `most` of them.
+/// The sizes and times of the newest messages, at most `most`.
 #[derive(Debug)]
 pub struct Sizes {
     most: usize,
@@ -183,7 +183,7 @@ impl Sizes {
 
 impl fmt::Display for Bandwidth {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // All numbers of a line have the unit that fits the bandwidth, as in `ros2 topic bw`.
+        // All numbers of a line have the same unit, chosen by the bandwidth, as in `ros2 topic bw`.
         let text = |bytes: f64| match self.bytes_per_s {
             rate if rate < 1e3 => format!("{bytes:.0} B"),
             rate if rate < 1e6 => format!("{:.2} KB", bytes / 1e3),

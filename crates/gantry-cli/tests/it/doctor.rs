@@ -1,4 +1,4 @@
-//! `gantry doctor`.
+//! Tests of `gantry doctor`.
 
 use crate::support::*;
 use gantry::{Node, Qos};
@@ -31,7 +31,7 @@ fn it_is_short_unless_more_is_asked_for() {
     let [no_problem, domain, arm, idle] = text.lines().collect::<Vec<_>>()[..] else { panic!("{text}") };
     assert_eq!(no_problem, "No problem was found.");
     assert!(domain.starts_with("domain 89: 1 process, "), "{text}");
-    // Each node has a publisher for the changes of its parameters, too.
+    // Each node also has a publisher for the changes of its parameters.
     assert!(arm.starts_with("  /robot/arm in ") && arm.contains(&format!("(pid {pid}): ")), "{text}");
     assert!(arm.ends_with(" publishers, 1 service, 6 parameter services"), "{text}");
     assert!(idle.starts_with("  /idle in ") && idle.ends_with(": no endpoints"), "{text}");
@@ -121,7 +121,7 @@ fn mismatches_of_any_topic_and_service_are_problems() {
     assert_eq!(gantry(81, &["doctor", "--json"]).json()["problems"].as_array().unwrap().len(), 3);
 }
 
-/// The test uses a directory of its own, because each program that joins a domain cleans up all domains.
+/// The test uses its own directory, because each program that joins a domain cleans up all domains of its directory.
 fn a_killed_program_leaves_no_problem() {
     let directory = tempfile::Builder::new().prefix("gantry-cli-test-").tempdir_in("/dev/shm").unwrap();
     let gantry = |arguments: &[&str]| {
@@ -136,7 +136,7 @@ fn a_killed_program_leaves_no_problem() {
     assert_eq!((found.code, &*found.err), (Some(0), ""), "{}", found.out);
     let text = found.out;
     assert!(text.contains("leftover: gantry (pid ") && text.starts_with("No problem was found.\n"), "{text}");
-    // The next program cleans up.
+    // The next program that joins a domain cleans up.
     assert_eq!(run(&mut gantry(&["node", "list"])).out, "");
     assert!(run(&mut gantry(&["doctor"])).out.contains("No Gantry program runs there.\n"));
 }

@@ -1,4 +1,4 @@
-//! Tests of `topic echo`: it uses the publishers' QoS, waits for a publisher and ends in an orderly way.
+//! Tests of `topic echo`: it uses the publishers' QoS, waits for a publisher, and ends normally after Ctrl-C.
 
 use crate::support::*;
 use gantry::{Durability, Qos, Reliability};
@@ -273,7 +273,7 @@ fn escapes_in_a_field_reach_a_pipe_and_no_terminal() {
     assert_eq!(String::from_utf8(text).unwrap(), "\\u{1b}[31mred\r\n---\r\n");
 }
 
-/// A pseudo-terminal, and the end that its program uses.
+/// A pseudo-terminal: the controlling side, and the side that the program uses.
 fn terminal() -> (std::os::fd::OwnedFd, std::fs::File) {
     use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
     let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();

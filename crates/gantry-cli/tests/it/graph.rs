@@ -199,7 +199,7 @@ fn a_command_that_only_ros_2_has_is_named_with_a_remedy() {
     assert!(run.err.starts_with("`gantry` has no command `launch`: ") && run.err.lines().count() == 1, "{}", run.err);
 }
 
-/// The engine accepts any name, which a program with another library may use.
+/// The engine accepts any name, so a program with another library may have such names.
 fn control_characters_of_names_reach_no_terminal() {
     let node = node_in(91, "robot");
     let hostile = "/\u{1b}]0;owned\u{7}\n/fake";

@@ -1,6 +1,7 @@
 //! Tests of the command: the built program examines nodes that the test makes. Each test has a domain of its own.
 //!
-//! All tests use one directory of shared memory, which the outer process makes for the inner process.
+//! All tests use one directory of shared memory. The test program makes it and runs itself again with it
+//! (`in_own_memory`).
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on may say so by panicking")]
 

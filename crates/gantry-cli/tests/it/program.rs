@@ -1,4 +1,4 @@
-//! Tests of `bag`, `bridge zenoh`, `foxglove` and `top`, which are programs of their own with further tests.
+//! Tests of `bag`, `bridge zenoh`, `foxglove` and `top`, which are separate programs with their own tests.
 
 use crate::support::*;
 use std::os::unix::fs::PermissionsExt;

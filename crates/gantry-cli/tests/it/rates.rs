@@ -62,7 +62,7 @@ fn a_bandwidth_is_printed_each_second() {
 
 fn the_delay_since_the_stamp_is_printed_each_second() {
     let pose = ["topic", "pub", "-r", "100", "goal", "geometry_msgs/msg/PoseStamped"];
-    // The header has a stamp of 1970, or the time of publication.
+    // The stamp in the header is from 1970, or is the time of publication.
     for (domain_id, header, is_long) in [(49, "header: {stamp: {sec: 1}}", true), (50, "header: {stamp: now}", false)] {
         let talker = start(domain_id, &[&pose[..], &[header]].concat());
         let mut run = start(domain_id, &["topic", "delay", "goal"]);
@@ -200,13 +200,13 @@ fn a_process_that_cannot_be_read_is_not_a_subscription() {
     assert_eq!(echo.line(), "data: 5");
 }
 
-/// Replaces a text in the files of processes by bytes that are not UTF-8.
+/// Overwrites a text in the processes' shared files with bytes that are not UTF-8.
 fn spoil_texts(directory: &Path, text: &[u8]) {
     for path in std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()) {
         if path.is_dir() {
             spoil_texts(&path, text);
         } else if path.extension().is_some_and(|extension| extension == "process") {
-            let bytes = std::fs::read(&path).unwrap_or_default(); // it may be gone
+            let bytes = std::fs::read(&path).unwrap_or_default(); // the file may be gone
             let offsets = (0..bytes.len()).filter(|offset| bytes[*offset..].starts_with(text));
             for offset in offsets {
                 let file = File::options().write(true).open(&path).unwrap();

@@ -81,7 +81,7 @@ fn a_call_of_another_type_or_of_nothing_is_an_error() {
         error,
         format!("{warning}\n/stopp has no server after 0.2 s: start it, or compare its name and domain\n")
     );
-    // No executor runs the server. On a busy machine, the shorter times end before the client is matched.
+    // No executor runs the server. On a busy machine, the shorter time limits pass before the client is matched.
     let call = ["service", "call", "stop", "std_srvs/Trigger", "--timeout"];
     let is_unanswered = |seconds| fails(62, &[&call[..], &[seconds]].concat()).contains("was not answered within");
     assert!(["0.2", "2", "20"].into_iter().any(is_unanswered));

@@ -1,4 +1,4 @@
-//! Runs of the command, and the nodes that it examines.
+//! Functions that run the command, and the nodes that it examines.
 
 use gantry::{Executor, ExecutorHandle, Node, SingleThreadedExecutor};
 use rustix::process::{Signal, kill_process};
@@ -88,7 +88,7 @@ impl Running {
         self.errors.recv_timeout(PATIENCE).unwrap()
     }
 
-    /// Sends Ctrl-C and expects an orderly end. Returns the remaining lines of the standard error.
+    /// Sends Ctrl-C and expects a normal end. Returns the remaining lines of standard error.
     #[track_caller]
     pub fn interrupt(mut self) -> String {
         kill_process(self.peer.pid(), Signal::INT).unwrap();

@@ -1,4 +1,4 @@
-//! A call of a service whose types are known at run time.
+//! A call of a service whose types are known only at run time.
 
 use super::{TopicType, json_of};
 use crate::error::{Failure, Result};
@@ -12,13 +12,13 @@ pub struct Answer {
     bytes: Vec<u8>,
 }
 
-/// Calls a service with values in JSON, and waits for the response; `None` if no process serves the service.
+/// Calls a service with values in JSON, and waits for the response. Returns `None` if no process offers the service.
 ///
 /// # Errors
-/// The values do not fit the type, the server is not matched, or it does not answer in time.
+/// The values do not fit the type; the server is not matched, or does not answer in time.
 pub fn call(node: &Node, service: &str, values: &serde_json::Value, patience: Duration) -> Result<Option<Answer>> {
     let Some(service_type) = node.service_types(service)?.pop() else { return Ok(None) };
-    let request = TopicType::new(&service_type.request)?.encode(&values.to_string())?; // JSON is YAML, too
+    let request = TopicType::new(&service_type.request)?.encode(&values.to_string())?; // JSON is also YAML
     let answer_type = TopicType::new(&service_type.response)?;
     Ok(Some(Answer { answer_type, bytes: call_bytes(node, service, service_type, &request, patience)? }))
 }
@@ -53,7 +53,7 @@ impl Answer {
     /// The response as JSON.
     ///
     /// # Errors
-    /// As [`Answer::message`].
+    /// The errors of [`Answer::message`].
     pub fn json(&self) -> Result<serde_json::Value> {
         Ok(json_of(Value::Message(self.message()?)))
     }

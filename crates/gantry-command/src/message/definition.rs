@@ -4,12 +4,11 @@ use super::TopicType;
 use crate::error::Result;
 use gantry_idl::{BaseType, MessageDefinition};
 
-/// The largest number of bytes in the text of a definition: a definition from another process may nest
-/// messages deeply.
+/// The limit for the text of a definition, because a definition from another process may nest messages deeply.
 const MAX_TEXT_BYTES: usize = 1 << 20;
 
 impl TopicType {
-    /// The definition in the form of `ros2 interface show`: the fields of a nested message stand below its field,
+    /// The definition in the form of `ros2 interface show`: the fields of a nested message are listed below its field,
     /// indented by one more tab.
     pub fn definition(&self) -> Result<String> {
         let mut text = String::new();
@@ -20,7 +19,7 @@ impl TopicType {
     }
 
     fn write(&self, message: &MessageDefinition, indent: usize, text: &mut String) -> Result<()> {
-        // Constants, then fields, each on a line of its own; below a field, the messages that are nested in it.
+        // Constants, then fields, one per line. The fields of a nested message follow below its field.
         let lines = self.definitions.definition_text(&message.name).unwrap_or_default();
         let fields = message.constants.iter().map(|_| None).chain(message.fields.iter().map(Some));
         for (line, field) in lines.lines().zip(fields) {

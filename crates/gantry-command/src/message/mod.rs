@@ -1,4 +1,4 @@
-//! Messages of types that are known at run time. They are read for output, and made from YAML.
+//! Messages of types that are known only at run time. They are read for output, and made from YAML.
 
 mod call;
 mod definition;
@@ -27,15 +27,15 @@ pub struct TopicType {
 
 impl TopicType {
     /// # Errors
-    /// The bytes from the other process are not a definition; the sentence has the reason.
+    /// The text from the other process is not a definition; the failure states the reason.
     pub fn new(description: &TypeDescription) -> Result<TopicType> {
         let broken = |why: &dyn fmt::Display| {
             Failure::new(format!("the definition of {} cannot be read: {why}", description.name))
         };
         let name: TypeName = description.name.parse().map_err(|error| broken(&error))?;
         let definitions = Definitions::from_text(&name, &description.definition).map_err(|error| broken(&error))?;
-        // An endpoint of another host has a name and a hash only. The definition of a type without fields is empty,
-        // too.
+        // An endpoint of another host has only a name and a hash, so its definition is empty. A type without fields
+        // also has an empty definition, but its hash matches the empty text.
         if description.definition.is_empty()
             && description.hash != [0; 32]
             && definitions.hash(&name) != Some(description.hash)
@@ -49,19 +49,19 @@ impl TopicType {
         Ok(TopicType { definitions, name, message_type })
     }
 
-    /// The message in these bytes.
+    /// Interprets bytes as a message of this type.
     pub fn view<'a>(&'a self, bytes: &'a [u8]) -> Result<DynamicMessage<'a>> {
         let view = self.message_type.view(bytes, ByteOrder::LittleEndian);
         view.map_err(|error| Failure::new(format!("a message is no {}: {error}", self.name)))
     }
 
-    /// Compiles the filter of an expression of DDS.
+    /// Compiles a DDS filter expression.
     pub fn filter(&self, expression: &str) -> Result<Filter> {
         Filter::new(&self.message_type, expression, &[""; 0])
             .map_err(|error| Failure::new(format!("Invalid filter '{expression}': {error}")))
     }
 
-    /// Makes the bytes of a message with these values, which are YAML.
+    /// Encodes a message with these values, which are YAML.
     pub fn encode(&self, values: &str) -> Result<Vec<u8>> {
         self.message_type
             .encode_yaml(values)
@@ -100,7 +100,7 @@ pub fn field<'a>(message: &DynamicMessage<'a>, path: &str) -> Option<Value<'a>> 
 pub struct Printed<'a> {
     /// The value.
     pub value: Value<'a>,
-    /// The form of its text.
+    /// The format of the printed text.
     pub yaml: Yaml,
 }
 
@@ -115,7 +115,7 @@ impl fmt::Display for Printed<'_> {
     }
 }
 
-/// In JSON, the value is complete: the options that shorten the text have no effect.
+/// JSON contains the complete value: the options that shorten the text have no effect.
 impl Serialize for Printed<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         json_of(self.value).serialize(serializer)

@@ -1,4 +1,5 @@
-//! QoS that depend on the endpoints of a topic: `rmw/types.h` has the rules (`RMW_QOS_POLICY_*_BEST_AVAILABLE`).
+//! QoS that are derived from the endpoints of a topic, by the rules in `rmw/types.h`
+//! (`RMW_QOS_POLICY_*_BEST_AVAILABLE`).
 
 use crate::describe::qos::{Durability, Liveliness, Qos, Reliability};
 use std::time::Duration;

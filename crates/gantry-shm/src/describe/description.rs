@@ -1,8 +1,8 @@
 //! The description of an endpoint or a node: node, topic, type, definition, quality of service, ids.
 //!
-//! The owner writes the description once into its process file and, for a publisher, into the publisher's file, too,
-//! so that each file describes itself; other processes read the description to match endpoints. This module is on the
-//! control path. Bytes from outside are checked before use.
+//! The owner writes the description once into its process file. A publisher also writes it into its own file, so that
+//! each file describes itself. Other processes read the description to match endpoints. This module is on the control
+//! path. Bytes from outside are checked before use.
 
 use crate::{
     describe::{
@@ -15,16 +15,16 @@ use crate::{
 use std::{fmt, time::Duration};
 use zerocopy::{FromBytes, IntoBytes};
 
-/// The key in a description that has no publisher's file: the description of a subscription, of a node, or of an
+/// The key in a description without a publisher's file: the description of a subscription, of a node, or of an
 /// announced publisher.
 pub(crate) const NO_PUBLISHER: u64 = 0;
 /// The key of a subscription that is announced: it is on another host, and matches no publisher here.
 pub(crate) const ANNOUNCED_SUBSCRIPTION: u64 = u64::MAX;
 
-/// Longest description that is written or accepted.
+/// The size of the longest description that is written or accepted.
 pub(crate) const MAX_DESCRIPTION_BYTES: usize = 1 << 20;
 
-/// The 16 bytes that name an endpoint: 12 bytes of its process's id, 4 bytes of its number in the process. It is
+/// The 16 bytes that identify an endpoint: 12 bytes of its process's id, 4 bytes of its number in the process. It is
 /// printed in the format of `ros2 topic info -v`.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Gid(pub [u8; 16]);
@@ -63,12 +63,12 @@ impl fmt::Debug for Gid {
     }
 }
 
-/// The role of an entry in the graph: an end of a topic (publisher or subscription), or a node.
+/// The role of an entry in the graph: publisher, subscription or node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
-    /// The publishing end.
+    /// The role of a publisher.
     Publisher = ROLE_PUBLISHER as isize,
-    /// The subscribing end.
+    /// The role of a subscription.
     Subscription = ROLE_SUBSCRIPTION as isize,
     /// The role of a node, with or without endpoints; the node's description has neither topic nor type,
     /// but [`NodeDetails`].
@@ -87,17 +87,17 @@ pub struct NodeDetails {
 /// The description of an endpoint or a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EndpointDescription {
-    /// The end of the topic.
+    /// The role: publisher, subscription or node.
     pub role: Role,
-    /// Its domain.
+    /// The number of the domain.
     pub domain_id: u32,
-    /// Its id.
+    /// The id of the endpoint or node.
     pub gid: Gid,
-    /// Full name of its node.
+    /// The full name of the endpoint's node, or of the node itself.
     pub node: String,
-    /// Full name of its topic.
+    /// The full name of the endpoint's topic.
     pub topic: String,
-    /// The type of its messages.
+    /// The type of the endpoint's messages.
     pub message_type: TypeDescription,
     /// The QoS that the endpoint offers or requests.
     pub qos: Qos,
@@ -142,7 +142,7 @@ impl EndpointDescription {
         [&self.node, &self.topic, &self.message_type.name, &self.message_type.definition]
     }
 
-    /// Refuses a description that no other process would accept.
+    /// Refuses a description that is too long for other processes to accept.
     pub(crate) fn check_length(&self) -> Result<()> {
         let text_bytes: usize = self.texts().map(str::len).iter().sum();
         let most = MAX_DESCRIPTION_BYTES - size_of::<DescriptionHeader>();
@@ -153,7 +153,7 @@ impl EndpointDescription {
         Err(Error::out_of_range("the length of an endpoint's description", format!("{text_bytes} bytes"), range))
     }
 
-    /// Reads the bytes of [`Self::to_bytes`]; `what` names the file, for the sentence of an error.
+    /// Reads the bytes of [`Self::to_bytes`]. `what` is the name of the file, for error messages.
     pub(crate) fn from_bytes(bytes: &[u8], what: &str) -> Result<EndpointDescription> {
         let bad = |field: &str, expected: &str, found: String| Error::corrupt(what, field, expected, found);
         let Ok((header, mut rest)) = DescriptionHeader::read_from_prefix(bytes) else {
@@ -295,12 +295,13 @@ fn qos_of(header: &DescriptionHeader) -> Qos {
     }
 }
 
-/// The identity of a request, like `rmw_request_id_t`: its client, and its sequence number at this client.
+/// The identity of a request, like `rmw_request_id_t`: the gid of the client, and the sequence number that the client
+/// gave the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RequestId {
-    /// The client's publisher of requests.
+    /// The gid of the client's publisher of requests.
     pub client_gid: Gid,
-    /// The sequence number of the request at the client's request publisher.
+    /// The sequence number of the request at this publisher.
     pub sequence: u64,
 }
 

@@ -1,12 +1,12 @@
 //! Quality of service, with the same fields as `rmw_qos_profile_t`.
 //!
-//! Plain values, stored in every endpoint's description and compared when endpoints are matched; `gantry` re-exports
+//! The values are stored in every endpoint's description and compared when endpoints are matched; `gantry` re-exports
 //! them.
 
 use crate::error::{Error, Result};
 use std::{fmt, time::Duration};
 
-/// Largest depth of a history.
+/// The largest depth of a history.
 pub const MAX_DEPTH: u32 = 1_000_000;
 
 /// The samples that an endpoint keeps.
@@ -167,12 +167,12 @@ impl Qos {
     }
 }
 
-/// A duration in ns, as descriptions contain it: `None`, and durations that do not fit into 64 bits, mean no limit.
+/// Converts a duration to ns for a description. `None`, and durations that do not fit into 64 bits, mean no limit.
 pub(crate) fn limit_ns(duration: Option<Duration>) -> u64 {
     duration.map_or(u64::MAX, |duration| u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))
 }
 
-/// Displays each value by its name in DDS.
+/// Implements `Display` with each value's name in DDS.
 macro_rules! display_names {
     ($($policy:ident { $($value:ident => $name:literal,)* })*) => {$(
         impl fmt::Display for $policy {

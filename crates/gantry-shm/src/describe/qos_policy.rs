@@ -12,37 +12,37 @@ use std::{fmt, time::Duration};
 pub enum QosPolicy {
     /// Whether losses are allowed.
     Reliability {
-        /// By the publisher.
+        /// The value that the publisher offers.
         offered: Reliability,
-        /// By the subscription.
+        /// The value that the subscription requests.
         requested: Reliability,
     },
     /// Whether late subscriptions get the history.
     Durability {
-        /// By the publisher.
+        /// The value that the publisher offers.
         offered: Durability,
-        /// By the subscription.
+        /// The value that the subscription requests.
         requested: Durability,
     },
     /// The longest time between two samples; `None` is no limit.
     Deadline {
-        /// By the publisher.
+        /// The value that the publisher offers.
         offered: Option<Duration>,
-        /// By the subscription.
+        /// The value that the subscription requests.
         requested: Option<Duration>,
     },
     /// Whether the system or the publisher asserts the publisher's liveliness.
     Liveliness {
-        /// By the publisher.
+        /// The value that the publisher offers.
         offered: Liveliness,
-        /// By the subscription.
+        /// The value that the subscription requests.
         requested: Liveliness,
     },
     /// The longest time between two assertions of liveliness; `None` is no limit.
     LivelinessLeaseDuration {
-        /// By the publisher.
+        /// The value that the publisher offers.
         offered: Option<Duration>,
-        /// By the subscription.
+        /// The value that the subscription requests.
         requested: Option<Duration>,
     },
 }

@@ -5,38 +5,39 @@ use crate::describe::qos::Qos;
 use std::time::Duration;
 
 impl Qos {
-    /// Streams of measurements of which the newest count (`rmw_qos_profile_sensor_data`): best effort, volatile, the
-    /// last 5 samples.
+    /// The profile of sensor data, of which only the newest samples matter (`rmw_qos_profile_sensor_data`): best
+    /// effort, volatile, the last 5 samples.
     pub fn sensor_data() -> Self {
         Qos::default().best_effort().keep_last(5)
     }
 
-    /// Services (`rmw_qos_profile_services_default`): reliable, volatile, the last 10 samples.
+    /// The profile of services (`rmw_qos_profile_services_default`): reliable, volatile, the last 10 samples.
     pub fn services_default() -> Self {
         Qos::default()
     }
 
-    /// Services of parameters (`rmw_qos_profile_parameters`): reliable, volatile, the last 1000 samples.
+    /// The profile of parameter services (`rmw_qos_profile_parameters`): reliable, volatile, the last 1000 samples.
     pub fn parameters() -> Self {
         Qos::default().keep_last(1000)
     }
 
-    /// Changes of parameters (`rmw_qos_profile_parameter_events`): reliable, volatile, the last 1000 samples.
+    /// The profile of parameter events (`rmw_qos_profile_parameter_events`): reliable, volatile, the last 1000 samples.
     pub fn parameter_events() -> Self {
         Qos::default().keep_last(1000)
     }
 
-    /// The middleware's choice (`rmw_qos_profile_system_default`), which is [`Qos::default`] here.
+    /// The profile that the middleware chooses (`rmw_qos_profile_system_default`); here it is [`Qos::default`].
     pub fn system_default() -> Self {
         Qos::default()
     }
 
-    /// Simulated time (`rclcpp::ClockQoS`): best effort, volatile, the last sample.
+    /// The profile of the simulated time (`rclcpp::ClockQoS`): best effort, volatile, the last sample.
     pub fn clock() -> Self {
         Qos::default().best_effort().keep_last(1)
     }
 
-    /// Logs (`rcl_qos_profile_rosout_default`): reliable, transient local, the last 1000 samples, a lifespan of 10 s.
+    /// The profile of logs (`rcl_qos_profile_rosout_default`): reliable, transient local, the last 1000 samples, a
+    /// lifespan of 10 s.
     pub fn rosout() -> Self {
         Qos::default().transient_local().keep_last(1000).lifespan(Duration::from_secs(10))
     }

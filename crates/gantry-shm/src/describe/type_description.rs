@@ -1,7 +1,7 @@
 //! The message type of an endpoint, the rule by which two types are equal, and the first difference between them.
 //!
-//! Names and definitions may come from other processes: comparing them takes a time bounded by their lengths, and
-//! error sentences quote them shortened and without control characters.
+//! Names and definitions may come from other processes. The time of a comparison is bounded by their lengths, and error
+//! messages quote them shortened and without control characters.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -13,22 +13,22 @@ const SEPARATOR_LENGTH: usize = 80;
 /// The properties of a message type that the engine needs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TypeDescription {
-    /// ROS 2 name, as `sensor_msgs/msg/Image`.
+    /// The ROS 2 name of the type, such as `sensor_msgs/msg/Image`.
     pub name: String,
     /// The RIHS01 hash of the type; all zeros mean that the hash is not known.
     pub hash: [u8; 32],
-    /// The full definition: the message's own `.msg` text, then, for each type that it needs, a line of 80 `=`, a
-    /// line `MSG: package/Name` and that type's `.msg` text, the format of ROS 2's bags. Normalise comments and
-    /// spacing in these texts, because definitions may be compared. An `Arc`, because a definition is long and all
-    /// endpoints of a type have it.
+    /// The full definition in the format of ROS 2's bags: the message's own `.msg` text, then, for each type that it
+    /// needs, a line of 80 `=`, a line `MSG: package/Name` and the `.msg` text of the type. Comments and spacing should
+    /// be normalised in these texts, because definitions may be compared. The type is `Arc`, because a definition is
+    /// long and all endpoints of a type have the same one.
     pub definition: Arc<str>,
-    /// The largest payload in bytes; exactly the payload's size for fixed-size messages, `usize::MAX` if
-    /// there is no bound.
+    /// The largest payload in bytes. For fixed-size messages it is exactly the payload's size; `usize::MAX` means no
+    /// bound.
     pub payload_bytes: usize,
 }
 
 impl TypeDescription {
-    /// The hash as ROS 2 writes it, `RIHS01_` and 64 hexadecimal digits; `None` if it is not known.
+    /// The hash in ROS 2's notation, `RIHS01_` and 64 hexadecimal digits; `None` if it is not known.
     #[must_use]
     pub fn rihs01(&self) -> Option<String> {
         rihs01(&self.hash)
@@ -67,7 +67,8 @@ impl TypeDescription {
     /// The first difference between this type's definition and another; empty if there is none.
     #[must_use]
     pub fn first_difference(&self, other: &TypeDescription) -> String {
-        // In both definitions the message's own text comes first; its type name does not matter.
+        // In both definitions the message's own text comes first. Both texts get the same name here, so that different
+        // type names are no difference.
         let lines = [self.lines(&self.name), other.lines(&self.name)];
         let by_place = lines.each_ref().map(|lines| lines.iter().copied().collect::<BTreeMap<_, _>>());
         let is_different = |(place, _): &&(_, &str)| by_place[0].get(place) != by_place[1].get(place);
@@ -95,7 +96,7 @@ impl TypeDescription {
     }
 }
 
-/// A hash as ROS 2 writes it; `None` if it is zero, which means that it is not known.
+/// Writes a hash in ROS 2's notation; `None` if the hash is zero, which means that it is not known.
 #[must_use]
 pub fn rihs01(hash: &[u8; 32]) -> Option<String> {
     let digits = hash.iter().map(|byte| format!("{byte:02x}"));

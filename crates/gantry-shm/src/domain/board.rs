@@ -1,15 +1,17 @@
-//! The board of a domain: a line for each topic, with its sleepers, and a line for each waiter, with its bell.
+//! The board of a domain, a file with one line for each topic (the waiters that sleep on the topic) and one line for
+//! each waiter (its bell).
 //!
 //! The first process of a domain makes the board and the last process removes it, both under the registry lock
 //! (`registry`). Invariants:
-//! - B1: the board is the only memory with many writers, and it contains no addresses or offsets. Damage can only cost
-//!   a wake-up, delay the discovery of an endpoint or keep publishers from reclaiming slots.
+//! - B1: the board is the only memory with many writers, and it contains no addresses or offsets. Damage to a board can
+//!   only cost a wake-up, delay the discovery of an endpoint or keep publishers from reclaiming slots.
 //! - B2: the registry lock of a domain is the lock of the board that has the board's file name. The lock of a board
 //!   whose file was unlinked protects nothing.
 //! - B3: all processes that hold a topic hold the same line for it (`protocol::names`, N2), and the generations of a
 //!   line never decrease, not even when the line is assigned to another topic. A reader joins no publisher that holds
 //!   another line, so damaged names can only keep endpoints from finding each other. If a process rings, raises a
-//!   generation or sets a bit on a line that has been assigned to another topic, this only wakes a thread needlessly.
+//!   generation or sets a bit on a line that was assigned to another topic, the only effect is that a thread wakes
+//!   without need.
 
 use crate::{
     crash::{self, Point},
@@ -39,10 +41,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The number of checks that must find living processes but no board, before the board counts as removed.
+/// The number of checks in a row that find living processes but no board, after which the board counts as removed.
 const BOARD_RETRIES: usize = 10;
 
-/// A mapped board.
+/// A mapped board file.
 pub(crate) struct Board {
     pub(crate) region: Region,
     /// The four parts of `region`.
@@ -53,7 +55,7 @@ pub(crate) struct Board {
     /// The mutex by which threads of this process exclude each other: the OFD lock belongs to the process's only
     /// file description of the board.
     pub(crate) registry: Mutex<()>,
-    /// Count of the searches for names.
+    /// The number of searches for the names of topic lines.
     #[cfg(test)]
     pub(crate) searches: std::sync::atomic::AtomicUsize,
     /// The number of times that all topic lines were searched to withdraw waiters from their sets.
@@ -61,7 +63,7 @@ pub(crate) struct Board {
     pub(crate) withdrawals: std::sync::atomic::AtomicUsize,
 }
 
-/// A topic's line.
+/// The index of a topic's line on the board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct TopicIndex(usize);
 
@@ -69,7 +71,7 @@ pub(crate) struct TopicIndex(usize);
 pub(crate) const GRAPH: TopicIndex = TopicIndex(NAMED_LINES);
 
 impl TopicIndex {
-    /// The shared line of the bucket for this hash: topics share it when their bucket is full.
+    /// The last line of the bucket for this hash: topics share that line when their bucket is full.
     pub(crate) fn shared(hash: u64) -> TopicIndex {
         TopicIndex(bucket_of(hash) * BUCKET_LINES + BUCKET_LINES - 1)
     }
@@ -87,8 +89,8 @@ impl TopicIndex {
 }
 
 impl Board {
-    /// Opens or makes the domain's board. `Ok(None)` means that another process made or removed a board meanwhile,
-    /// and the caller must begin again. `patience` limits the wait for the lock of an unusable board.
+    /// Opens or makes the domain's board. `Ok(None)` means that another process made or removed a board meanwhile, so
+    /// the caller must begin again. `patience` limits the wait for the lock of an unusable board.
     pub(crate) fn open_or_create(directory: &Directory, patience: Duration) -> Result<Option<Board>> {
         match Board::open(directory, true) {
             Ok(board) => Ok(Some(board)),
@@ -100,12 +102,12 @@ impl Board {
         }
     }
 
-    /// Makes a board, unless there are living processes whose board was removed: these processes would not notice the
+    /// Makes a board. Fails if there are living processes whose board was removed, because they would not notice the
     /// processes that use the new board.
     fn create_if_unused(directory: &Directory) -> Result<Option<Board>> {
         let mut refusal = check_one_board(directory, None);
-        // The check is repeated, because other processes may make a board and join between two checks, or leave and
-        // remove a board; a board that was removed while processes live does not come back.
+        // The check is repeated, because between two checks other processes may make a board and join, or leave and
+        // remove a board. A board that was removed while processes live does not come back.
         for _ in 0..BOARD_RETRIES {
             if refusal.is_ok() {
                 return Board::create(directory);
@@ -118,9 +120,9 @@ impl Board {
         refusal.map(|()| None)
     }
 
-    /// Removes the board of another version, or a damaged one, if no living process may use it. `unusable` is the error
-    /// of opening the board. The holder of the board's lock, which all versions have at the same offset, may remove the
-    /// board.
+    /// Removes a damaged board or a board of another version if no living process may use it. `unusable` is the error
+    /// of opening the board. The function takes the board's lock, which gives the right to remove the board; all
+    /// versions have this lock at the same offset.
     fn remove_unused(directory: &Directory, patience: Duration, unusable: Error) -> Result<Option<Board>> {
         let file = SharedFile::open(directory, BOARD_NAME, true)?;
         if !wait_for_lock(&file, directory, patience)? {
@@ -166,7 +168,7 @@ impl Board {
                 why: format!("it has {found} bytes and should have {BOARD_BYTES}"),
             });
         }
-        // SAFETY: the board keeps the region as long as these four references.
+        // SAFETY: the board keeps the region for as long as it keeps these four references.
         let header = unsafe { InRegion::new(region.at::<BoardHeader>(0)?) };
         // SAFETY: as above.
         let names = unsafe { InRegion::new(region.at(BOARD_NAMES_OFFSET)?) };
@@ -193,8 +195,8 @@ impl Board {
         self.header.id
     }
 
-    /// The number of changes of the set of processes; the caller compares it with the number before its last listing of
-    /// the directory.
+    /// The number of changes of the set of processes. A caller that remembers the number of its last listing of the
+    /// directory finds out whether the listing is out of date.
     pub(crate) fn processes_generation(&self) -> u64 {
         acquire(&self.header.processes_generation)
     }
@@ -222,7 +224,7 @@ impl Board {
         TopicIndex(first + in_bucket)
     }
 
-    /// Ends a hold.
+    /// Ends the waiter's hold of a topic line.
     pub(crate) fn release(&self, topic: TopicIndex, waiter: WaiterIndex) {
         self.bucket(topic.0 / BUCKET_LINES).0.release(topic.0 % BUCKET_LINES, waiter);
     }
@@ -268,7 +270,7 @@ impl Board {
         &self.topics[topic.0 % TOPIC_LINES]
     }
 
-    /// Raises the generation of one side of a topic, wakes its watchers, and returns the new generation.
+    /// Raises the generation of one side of a topic, wakes the watchers of this side, and returns the new generation.
     pub(crate) fn topic_changed(&self, topic: TopicIndex, side: Side) -> u64 {
         self.own_lines(topic).changed(side)
     }
@@ -284,21 +286,21 @@ impl Board {
         self.topic_changed(GRAPH, Side::Readers);
     }
 
-    /// Counts the growth of a publisher's file, and wakes the control threads of the topic's readers, which map the new
-    /// pages.
+    /// Counts the growth of a publisher's file, and wakes the control threads of the topic's readers, so that they map
+    /// the new pages.
     pub(crate) fn file_has_grown(&self, topic: TopicIndex) {
         self.line(topic).growths.fetch_add(1, Release); // partners: `Tasks::grown`, `Domain::prefault_grown`
         self.own_lines(topic).wake_watchers(Side::Publishers, full_fence(Site::NewsFence));
     }
 
-    /// Wakes all threads that sleep on the topic. The news was stored before the fence (3). Makes one system call for
-    /// each sleeper.
+    /// Wakes all threads that sleep on the topic. The caller stored the news before the fence (pair 3 of `protocol`).
+    /// Makes one system call for each sleeper.
     #[inline]
     pub(crate) fn wake(&self, topic: TopicIndex, fenced: Fenced) {
         self.own_lines(topic).wake(fenced);
     }
 
-    /// The line of the topic, and the lines of the waiters.
+    /// The line of the topic, with the lines of all waiters.
     ///
     /// # Safety
     /// The caller keeps the board for as long as the result or a copy of it is used.
@@ -315,21 +317,21 @@ impl Board {
         unsafe { self.lines(topic) }
     }
 
-    /// The pid of the process that holds the registry lock now, if that process has written its pid; never the pid
-    /// of this process.
+    /// The pid of the process that holds the registry lock now, as that process wrote it; never the pid of this
+    /// process.
     pub(crate) fn holder(&self) -> Option<u32> {
         let is_locked = self.region.file().is_ok_and(|file| lock::is_locked(file, 0).unwrap_or(false));
         is_locked.then(|| self.header.holder_pid.load(Relaxed))
     }
 
-    /// The waiter lines of the process whose id has this half; for 0, the free waiter lines.
+    /// The waiter lines of the process whose id has the half `owner`; for 0, the free waiter lines.
     pub(crate) fn waiters_of(&self, owner: u64) -> Vec<WaiterIndex> {
         let lines = self.waiters[..WAITER_LINES - 1].iter().enumerate();
         lines.filter(|(_, line)| line.owner.load(Relaxed) == owner).map(|(index, _)| WaiterIndex(index)).collect()
     }
 
-    /// Locks a byte of the board that belongs to this process alone: a proof that the process lives, even if its file
-    /// is removed.
+    /// Locks the byte of the board that belongs to this process alone. The lock proves that the process lives, even if
+    /// its file is removed.
     pub(crate) fn prove_life(&self, owner: u64) -> Result<()> {
         match lock::try_lock(self.region.file()?, byte_of(owner)) {
             Ok(true) => Ok(()),
@@ -342,15 +344,15 @@ impl Board {
         Error::system(format!("lock a byte of {}", self.region.name()), errno)
     }
 
-    /// Whether the other process whose id has this half is alive and has waiter lines. A process that leaves frees
-    /// its waiter lines.
+    /// Whether the other process whose id has the half `owner` is alive and has waiter lines. A process that leaves
+    /// frees its waiter lines.
     pub(crate) fn has_living(&self, owner: u64) -> bool {
         let is_locked = |file: &SharedFile| lock::is_locked(file, byte_of(owner)).unwrap_or(true);
         !self.waiters_of(owner).is_empty() && self.region.file().map_or(true, is_locked)
     }
 
-    /// The owners of all waiter lines. Acquire: a process whose owner mark is loaded here gave its file a
-    /// name before.
+    /// The owners of all waiter lines. Acquire: if a process is in the result, its file had a name before it took the
+    /// line.
     pub(crate) fn waiter_owners(&self) -> Vec<u64> {
         let mut owners: Vec<u64> = self.waiters.iter().map(|line| acquire(&line.owner)).collect();
         owners.sort_unstable();
@@ -359,7 +361,7 @@ impl Board {
         owners
     }
 
-    /// The owners of the waiter lines whose threads sleep on this topic; 0 is the shared line.
+    /// The owners of the waiter lines whose threads sleep on this topic; 0 stands for the shared line.
     pub(crate) fn sleepers(&self, line_hash: u64) -> Vec<u64> {
         let mut owners = Vec::new();
         if let Some(topic) = self.find(line_hash) {
@@ -373,8 +375,8 @@ impl Board {
         owners
     }
 
-    /// Whether the board still has its name (B2). The lock of a board without a name is no registry lock any more,
-    /// but the processes that have mapped the board still use its waiter lines.
+    /// Whether the board's file still has its name (B2). The lock of a board without a name is no registry lock any
+    /// more, but the processes that have mapped the board still use its waiter lines.
     pub(crate) fn has_name(&self) -> bool {
         self.region.file().map_or(true, SharedFile::has_name)
     }
@@ -396,7 +398,8 @@ fn bucket_of(hash: u64) -> usize {
     hash as usize % (NAMED_LINES / BUCKET_LINES)
 }
 
-/// The byte of the board that the process whose id has this half locks; 0 is the byte of the registry.
+/// The byte of the board that a process locks; `owner` is a half of the id of the process. Byte 0 belongs to the
+/// registry lock.
 fn byte_of(owner: u64) -> i64 {
     1 + (owner >> 2) as i64
 }
@@ -408,7 +411,7 @@ pub(crate) fn random_word() -> Result<u64> {
     Ok(u64::from_le_bytes(bytes) | 1)
 }
 
-/// Takes the lock on a board within `patience`; `false`: another process has it.
+/// Takes the lock on a board within `patience`. `false` means that another process still has the lock.
 pub(crate) fn wait_for_lock(board: &SharedFile, directory: &Directory, patience: Duration) -> Result<bool> {
     let (start, mut pause) = (Instant::now(), Duration::from_micros(20));
     loop {

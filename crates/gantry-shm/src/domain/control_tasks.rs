@@ -1,4 +1,4 @@
-//! The tasks of a control thread, by the sides of the topics that they follow.
+//! The tasks of a control thread, listed by the side of the topic that each task follows.
 
 use crate::{
     domain::{
@@ -17,24 +17,24 @@ use std::{
 pub(crate) trait ControlTask: Send + Sync {
     /// Updates the endpoint's view of the matching endpoints. May block.
     fn update(&self, domain: &Arc<Domain>);
-    /// Makes connections to new publishers. The caller raises the generation of the topic's readers, once for all tasks
-    /// together, and then joins the connections. `None` if there are no new publishers.
+    /// Makes connections to new publishers; `None` if there are none. The caller then raises the generation of the
+    /// topic's readers, once for all tasks together, and calls [`ControlTask::join`].
     fn connect(&self, _domain: &Arc<Domain>) -> Option<JoinBatch> {
         None
     }
-    /// Joins those connections.
+    /// Joins the connections that [`ControlTask::connect`] made.
     fn join(&self, _domain: &Arc<Domain>, _batch: JoinBatch, _generation: JoinGeneration) {}
-    /// Whether the update may be left to the control thread when endpoints of this process join or leave, so that
-    /// their threads do not run it.
+    /// Whether the update may be left to the control thread when endpoints of this process join or leave. If so, the
+    /// threads that make or drop these endpoints do not run it.
     fn can_wait(&self) -> bool {
         false
     }
-    /// The time at which an update is due even without joins and leaves, CLOCK_MONOTONIC.
+    /// The time at which an update is due even without joins and leaves, in ns of CLOCK_MONOTONIC.
     fn due_ns(&self) -> Option<u64> {
         None
     }
-    /// Whether a matched endpoint has died and its death was not announced yet. `None` if no user of this endpoint
-    /// waits for an answer of the matched endpoints: then a death need not be noticed soon.
+    /// Whether a matched endpoint has died and its death was not announced yet. `None` if no caller waits for an answer
+    /// from a matched endpoint: a death then need not be noticed soon.
     fn has_unannounced_death(&self, _domain: &Domain) -> Option<bool> {
         None
     }
@@ -48,7 +48,7 @@ pub(crate) trait ControlTask: Send + Sync {
     }
 }
 
-/// The tasks of a control thread, each for as long as its owner keeps it.
+/// The tasks of a control thread. A task is listed for as long as its owner keeps it.
 #[derive(Default)]
 pub(crate) struct Tasks(HashMap<(TopicIndex, Side), Followers>);
 
@@ -62,7 +62,7 @@ struct Followers {
     seen_growths: Option<u64>,
 }
 
-/// A task that its owner keeps.
+/// A task that its owner still keeps.
 pub(crate) struct Task {
     pub(crate) topic: TopicIndex,
     pub(crate) work: Arc<dyn ControlTask>,
@@ -86,8 +86,8 @@ impl Tasks {
             .collect()
     }
 
-    /// The topics whose publishers' files grew since the last round of the control thread, and which subscriptions of
-    /// this process follow.
+    /// The topics that subscriptions of this process follow and whose publishers' files grew since the last round of
+    /// the control thread.
     pub(crate) fn grown(&mut self, board: &Board) -> Vec<TopicIndex> {
         let followed = self.0.iter_mut().filter(|((_, side), _)| *side == Side::Publishers);
         let grown = followed.filter_map(|(&(topic, _), followers)| {
@@ -101,7 +101,7 @@ impl Tasks {
     pub(crate) fn living(&mut self, board: &Board) -> Vec<Task> {
         let mut living = Vec::new();
         self.0.retain(|&(topic, side), followers| {
-            let generation = acquire(board.line(topic).generation(side)); // before the updates
+            let generation = acquire(board.line(topic).generation(side)); // loaded before the updates
             let has_changed = followers.seen_generation.replace(generation) != Some(generation);
             let keep = |task: &Weak<dyn ControlTask>| {
                 task.upgrade().map(|work| living.push(Task { topic, work, has_changed })).is_some()

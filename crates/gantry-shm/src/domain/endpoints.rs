@@ -1,5 +1,5 @@
-//! The endpoints of one role on a topic, read once for all endpoints of this process that need them. This module is
-//! on the control path.
+//! The lists of endpoints with one role on a topic. A list is read once for all endpoints of this process that need it.
+//! This module is on the control path.
 
 use crate::{
     describe::description::{EndpointDescription, Gid, Role},
@@ -16,8 +16,8 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-/// The endpoints of a topic with fewer endpoints than this are read again each time, which costs less than keeping a
-/// list of them.
+/// The smallest number of endpoints of a topic for which a list is kept. Shorter lists are read again each time, which
+/// costs less than keeping them.
 const MIN_KEPT: usize = 8;
 
 /// An endpoint, with its process.
@@ -26,7 +26,7 @@ pub(crate) type PeerEndpoint = (Arc<Peer>, Arc<EndpointDescription>);
 /// The endpoints that a caller searches. A process finds endpoints by keys, without reading its other endpoints.
 #[derive(Clone, Copy)]
 pub(crate) enum Selection<'a> {
-    /// All endpoints, and the nodes.
+    /// All endpoints and nodes.
     All,
     /// The endpoints of a topic.
     Topic(&'a str),
@@ -37,7 +37,7 @@ pub(crate) enum Selection<'a> {
 }
 
 impl Selection<'_> {
-    /// The keys under which the selected endpoints' blocks are listed; `None` selects all blocks.
+    /// The keys by which a process's file lists the blocks of the selected endpoints; `None` selects all blocks.
     pub(crate) fn keys(&self) -> Option<Vec<EndpointKey>> {
         let roles = |topic: &str, roles: &[Role]| roles.iter().map(|role| (name_hash(topic), *role as u64)).collect();
         match self {
@@ -59,28 +59,27 @@ impl Selection<'_> {
     }
 }
 
-/// A process that cannot be read, and the reason as a sentence.
+/// A process that cannot be read, and the reason as text.
 pub(crate) type UnreadableProcess = (Arc<Peer>, String);
 
 /// The endpoints of one role on a topic.
 #[derive(Default)]
 pub(crate) struct Endpoints {
-    /// The version of the list of endpoints: as long as it stays the same, endpoints were only added, at the
-    /// end of the list.
+    /// The version of the list of endpoints: while it stays the same, endpoints were only added at the end of the list.
     pub(crate) epoch: u64,
     pub(crate) list: Vec<PeerEndpoint>,
-    /// The processes that cannot be read and may have further endpoints of this role.
+    /// The processes that cannot be read and may have more endpoints of this role.
     pub(crate) unreadable: Vec<UnreadableProcess>,
-    /// The values of the generations before the endpoints were read.
+    /// The generations, loaded before the endpoints were read.
     generations: Generations,
 }
 
-/// The words that change when endpoints of one role on a topic come or go: the topic's line and its generation, and
-/// the generation of the processes. `None` for a topic that no process holds: endpoints of such a topic are just
-/// joining or leaving.
+/// The words that change when endpoints of one role on a topic come or go: the topic's line, the line's generation, and
+/// the generation of the processes. `None` for a topic whose line no process holds: its endpoints are just joining or
+/// leaving.
 type Generations = Option<(TopicIndex, u64, u64)>;
 
-/// The lists of endpoints of those topics that have many endpoints.
+/// The kept lists of endpoints, for topics with many endpoints.
 #[derive(Default)]
 pub(crate) struct KnownEndpoints(Mutex<EndpointsByTopic>);
 
@@ -98,14 +97,14 @@ impl KnownEndpoints {
 }
 
 impl Domain {
-    /// The endpoints of one role on a topic, of all processes that are not known to be dead. This function does not
-    /// probe whether they are alive. An endpoint that is just being added may be missing until the generation of the
-    /// topic is raised for it.
+    /// The endpoints of one role on a topic, of all processes that are not known to be dead. The method does not probe
+    /// whether the processes are alive. An endpoint that is just being added may be missing until its process raises
+    /// the generation of the topic.
     pub(crate) fn endpoints(&self, topic: &str, role: Role) -> Result<Arc<Endpoints>> {
         let hash = name_hash(topic);
         let mut known = self.known_endpoints.lock();
         let generations = self.generations(topic, role);
-        // Another topic may have the same hash, so the name is compared, too.
+        // The name is also compared, because another topic may have the same hash.
         let is_of = |known: &&Arc<Endpoints>| known.list.first().is_some_and(|(_, first)| first.topic == topic);
         if let Some(same) = known.topics.get(&(hash, role)).filter(is_of)
             && generations.is_some()
@@ -127,21 +126,21 @@ impl Domain {
     /// Reads the endpoints of a role on a topic from the files of the processes, including endpoints that are just
     /// being added.
     pub(crate) fn read_endpoints(&self, topic: &str, role: Role) -> Result<Endpoints> {
-        // The generations are read before the endpoints: an endpoint that joins meanwhile raises them again.
+        // The generations are loaded before the endpoints: an endpoint that joins meanwhile raises them again.
         let generations = self.generations(topic, role);
         let mut unreadable = Vec::new();
         let selection = Selection::Role(topic, role);
         let entries = self.entries(selection, &mut unreadable, |peer| !peer.is_known_dead())?.into_iter();
-        // Announced subscriptions are on another host, and their types may not be known.
+        // Announced subscriptions are left out: they are on another host, and their types may not be known.
         let list =
             entries.map(|(entry, _)| entry).filter(|(_, endpoint)| !endpoint.is_announced_subscription()).collect();
         Ok(Endpoints { epoch: 0, list, unreadable, generations })
     }
 
-    /// Forgets lists of endpoints that were read before a process came or went, because such a list may keep dead
-    /// processes mapped, and the lists of topics that no process holds. The list of a topic that changed is kept: if
-    /// it were read from scratch, it would begin a new epoch, and each endpoint of the topic would examine the whole
-    /// list again.
+    /// Forgets lists that were read before a process came or went, because such a list may keep dead processes mapped.
+    /// Also forgets the lists of topics that no process holds. A list is kept if only the topic's endpoints changed: a
+    /// list that is read from scratch begins a new epoch, and each endpoint of the topic would examine the whole list
+    /// again.
     pub(crate) fn forget_old_endpoints(&self) {
         let without_topic = |(index, _, processes): (TopicIndex, u64, u64)| (index, processes);
         self.known_endpoints.lock().topics.retain(|&(_, role), known| {
@@ -158,8 +157,7 @@ impl Domain {
 }
 
 impl Endpoints {
-    /// Keeps the order and the epoch of `before` if all endpoints of `before` are still there; otherwise
-    /// begins a new epoch.
+    /// Keeps the order and the epoch of `before` if all its endpoints are still present; otherwise begins a new epoch.
     fn follow(&mut self, before: Option<&Endpoints>, epoch: u64) {
         self.epoch = epoch;
         let Some(before) = before else { return };
@@ -173,12 +171,12 @@ impl Endpoints {
         self.list.extend(new);
     }
 
-    /// Whether the endpoint may exist although it is not in the list.
+    /// Whether the endpoint may exist although it is not in the list: its process cannot be read.
     pub(crate) fn may_have(&self, gid: Gid) -> bool {
         self.unreadable.iter().any(|(peer, _)| gid.is_of_process(&peer.id))
     }
 
-    /// The reasons why processes could not be read, as sentences.
+    /// The reasons why processes could not be read.
     pub(crate) fn problems(&self) -> impl Iterator<Item = String> {
         self.unreadable.iter().map(|(_, why)| why.clone())
     }
@@ -229,7 +227,7 @@ mod tests {
         assert_eq!(left, added.iter().map(|(gid, _)| *gid).collect::<Vec<_>>());
     }
 
-    /// A known list of endpoints keeps the endpoints' processes mapped, and these processes may be gone.
+    /// A kept list of endpoints keeps their processes mapped, and these processes may be gone.
     #[test]
     fn endpoints_are_forgotten_when_a_process_comes_or_goes() {
         let root = tempfile::tempdir_in("/dev/shm").unwrap();

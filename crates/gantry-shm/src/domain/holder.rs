@@ -1,4 +1,4 @@
-//! Processes that hold samples of a publisher, for reports and error sentences.
+//! The processes that hold samples of a publisher, for reports and error messages.
 
 use crate::{domain::peer::PeerRecord, protocol::sync::Ordering::Relaxed};
 use std::{collections::BTreeMap, fmt};
@@ -7,11 +7,11 @@ use std::{collections::BTreeMap, fmt};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Holder {
-    /// The process, as errors name it.
+    /// The name of the process, as in error messages.
     pub process: String,
-    /// How many samples it holds.
+    /// The number of samples that the process holds.
     pub samples: usize,
-    /// The bytes of the samples that the process holds, as far as their sizes are known.
+    /// The bytes of the held samples whose sizes are known.
     pub bytes: usize,
 }
 
@@ -21,7 +21,8 @@ impl fmt::Display for Holder {
     }
 }
 
-/// The processes that pin samples by these `records`. `bytes_of` returns the size of a sequence, if it is known.
+/// The processes that pin samples in these reader records. `bytes_of` returns the size of the sample with a sequence, 0
+/// if it is not known.
 pub(crate) fn holders(records: &[PeerRecord], bytes_of: impl Fn(u64) -> usize) -> Vec<Holder> {
     let mut held: BTreeMap<&str, Holder> = BTreeMap::new();
     for (record, peer) in records {

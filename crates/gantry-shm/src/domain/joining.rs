@@ -1,6 +1,6 @@
-//! The order in which subscriptions join publishers: first connections with their reader records are made, then the
-//! generation of the topic's readers is raised, then the subscriptions join. All subscriptions of a process that join
-//! together share one generation.
+//! The order in which subscriptions join publishers: a subscription makes connections with their reader records, then
+//! the generation of the topic's readers is raised, then the subscription joins. All subscriptions of a process that
+//! join together share one generation.
 
 use crate::{
     domain::{Domain, board::TopicIndex},
@@ -14,7 +14,7 @@ use std::sync::atomic::Ordering::Relaxed;
 pub(crate) struct JoinBatch(pub(crate) u64);
 
 /// A generation of a topic's readers that was raised after connections were made. A publisher that sees the generation
-/// sees the records of these connections.
+/// sees the reader records of these connections.
 #[derive(Clone, Copy)]
 pub(crate) struct JoinGeneration {
     pub(crate) number: u64,
@@ -40,10 +40,10 @@ impl Domain {
         if generation.has_name { Ok(()) } else { Err(self.has_no_name(topic)) }
     }
 
-    /// Returns an error if an earlier join failed because the process file had lost its name: the name does
-    /// not come back.
+    /// Returns an error if an earlier join failed because the process file had lost its name: a lost name does not come
+    /// back.
     pub(crate) fn check_named(&self, topic: &str) -> Result<()> {
-        // Relaxed: the flag only saves useless attempts to make connections.
+        // Relaxed: the flag only saves useless attempts to connect.
         if self.lost_name.load(Relaxed) { Err(self.has_no_name(topic)) } else { Ok(()) }
     }
 

@@ -1,5 +1,5 @@
-//! The reader records for one publisher that a caller has already seen, so that the caller's next search finds only
-//! the new records. This module is on the control path.
+//! The reader records for one publisher that a caller has seen. The caller's next search finds only new records. This
+//! module is on the control path.
 
 use crate::{
     domain::peer::{Peer, PeerRecord, SeenRecords},
@@ -11,26 +11,26 @@ use std::sync::Arc;
 pub(crate) struct KnownRecords {
     /// The publisher's key.
     key: u64,
-    /// The processes with records that were seen, in the order of the peers; with `None`, the next search finds
-    /// all records.
+    /// The processes whose records were seen, in the order of the peers; with `None`, the next search finds all
+    /// records.
     seen: Option<Vec<(Arc<Peer>, SeenRecords)>>,
 }
 
-/// The records that a look found.
+/// The records that a search found.
 pub(crate) struct FoundRecords {
-    /// Whether the result has all records, because some records that were seen before are gone; otherwise it has
-    /// only the new records.
+    /// Whether `records` has all records, because some records that were seen before are gone. Otherwise it has only
+    /// the new records.
     pub(crate) is_all: bool,
     pub(crate) records: Vec<PeerRecord>,
 }
 
 impl KnownRecords {
-    /// No record was seen.
+    /// Creates the list for the publisher with this key; it is empty.
     pub(crate) fn new(key: u64) -> KnownRecords {
         KnownRecords { key, seen: None }
     }
 
-    /// The next look finds all records.
+    /// Forgets all records, so that the next search finds all.
     pub(crate) fn forget(&mut self) {
         self.seen = None;
     }
@@ -40,15 +40,15 @@ impl KnownRecords {
         self.seen.iter().flatten().map(|(peer, _)| peer)
     }
 
-    /// Finds the records of these processes that were not seen yet; finds all records if some seen records are gone,
-    /// and after an error. `peers` are in the order of their files' names.
+    /// Finds the records of these processes that were not seen yet. Finds all records if some of the seen records are
+    /// gone, and after an error. `peers` are in the order of their files' names.
     pub(crate) fn look<'a>(&mut self, peers: impl Iterator<Item = &'a Arc<Peer>> + Clone) -> Result<FoundRecords> {
         if let Some(seen) = self.seen.take()
             && let Some(records) = self.look_on(seen, peers.clone())?
         {
             return Ok(FoundRecords { is_all: false, records });
         }
-        let records = self.look_on(Vec::new(), peers)?.unwrap_or_default(); // nothing that was seen can be gone
+        let records = self.look_on(Vec::new(), peers)?.unwrap_or_default(); // nothing was seen that could be gone
         Ok(FoundRecords { is_all: true, records })
     }
 

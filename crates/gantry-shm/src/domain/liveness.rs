@@ -1,4 +1,4 @@
-//! Liveness of the processes of a domain, found by their files and locks. Nothing is removed here.
+//! Checks whether processes of a domain are alive, by their files and locks. Nothing is removed here.
 
 use crate::{
     domain::peer::Peer,
@@ -10,8 +10,8 @@ use crate::{
     },
 };
 
-/// Refuses to join beside living processes that use another board: their board was removed while in use (by `rm`, or
-/// a tool that cleans shared memory), so announcements on one board would not reach the processes that use the other
+/// Refuses to join a domain in which living processes use another board. Their board was removed while in use (by `rm`,
+/// or a tool that cleans shared memory), so announcements on one board would not reach the processes that use the other
 /// board. With `None` as `id` there is no board: then any living process is a reason to refuse.
 pub(crate) fn check_one_board(directory: &Directory, id: Option<u64>) -> Result<()> {
     for name in directory.files()?.iter().filter(|name| name.ends_with(PROCESS_SUFFIX)) {

@@ -1,11 +1,11 @@
 //! One domain from the view of this process: the domain's directory and board, this process's file, and the
 //! other processes.
 //!
-//! The participant, samples, connections and the control thread keep the domain; dropping the last reference leaves
-//! the domain. This module is on the control path. Invariants:
+//! The participant, samples, connections and the control thread keep the domain; dropping the last reference leaves the
+//! domain. This module is on the control path. Invariants:
 //! - A1: processes join, leave and reap under the registry lock of a board that has its name (board.rs, B2).
-//! - A2: a listing contains every process whose file has a name and that joined before the generation of processes
-//!   was read. A caller that must know all processes gets an error if one of them cannot be mapped or listed.
+//! - A2: a listing contains every process whose file has a name and that joined before the generation of processes was
+//!   loaded. A caller that must see all processes gets an error if one of them cannot be mapped or listed.
 
 pub(crate) mod board;
 pub(crate) mod control;
@@ -57,9 +57,9 @@ use std::{
     time::Duration,
 };
 
-/// The time between two probes of a process, by which its death is noticed.
+/// The time between two probes of a process. A probe shows whether the process has died.
 pub(crate) const PROBE_PERIOD: Duration = Duration::from_secs(1);
-/// The smallest number of processes that on average probe each process in a period.
+/// The smallest average number of processes that probe one process in a period.
 const PROBING_PEERS: usize = 8;
 
 /// The longest mean time between two probes of one process, in periods.
@@ -73,14 +73,14 @@ pub(crate) struct Domain {
     pub(crate) epoch: Epoch,
     user_directory: Directory,
     pub(crate) domain_id: u32,
-    /// The line on which the control thread sleeps.
+    /// The waiter line on which the control thread sleeps.
     pub(crate) control_waiter: WaiterIndex,
     peers: Mutex<Peers>,
     known_endpoints: KnownEndpoints,
     held_topics: HeldTopics,
-    /// Whether the file of this process was found to have lost its name.
+    /// Whether the file of this process was once found without a name.
     lost_name: AtomicBool,
-    /// The publishers that subscriptions of this process have mapped.
+    /// The publishers' files that subscriptions of this process have mapped.
     publishers: PublisherMappings,
 }
 
@@ -89,11 +89,11 @@ pub(crate) struct Domain {
 struct Peers {
     /// The generation of the domain's processes for which `list` is complete; `None` before the first listing.
     seen_generation: Option<u64>,
-    /// Sorted by their files' names.
+    /// The processes, sorted by their files' names.
     list: Arc<[Arc<Peer>]>,
     /// The living owners of waiter lines whose files were removed before this process listed them.
     unlisted_owners: Vec<u64>,
-    /// Whether the last listing found the file of a dead process that is not in `list`.
+    /// Whether the last listing found the file of a dead process that `list` does not contain.
     has_remains: bool,
     /// Dead processes whose deaths are not announced yet and whose files have no names, so that no listing of the
     /// directory shows them.
@@ -109,8 +109,8 @@ impl Domain {
             "join domain {domain_id} under {root_path}: its directory is removed each time (or /proc is not mounted)"
         );
         let mut error = Error::system(action, ErrorKind::NotFound);
-        // An attempt fails if the last of the other processes leaves at the same time and removes board and
-        // directories. Each such race costs one attempt.
+        // An attempt fails if the last other process leaves at the same time and removes the board and the directories.
+        // Each such race costs one attempt.
         for _ in 0..1000 {
             let user_directory = Directory::make_for_user(root)?;
             path = user_directory.path().to_owned();
@@ -146,8 +146,8 @@ impl Domain {
         let process = match made.and_then(|process| board.prove_life(waiter_owner(process.id())).map(|()| process)) {
             Ok(process) => process,
             Err(e) => {
-                // The board may be without any process now, and is then removed; after a failure, the next process
-                // that joins does so.
+                // The board may be without any process now. This call then removes it; if the call fails, the next
+                // process that joins does so.
                 let _ = reaper::reap_or_remove(&registry, &user_directory, &domain);
                 return Err(e);
             }
@@ -178,8 +178,8 @@ impl Domain {
         Ok(self.listed()?.list.clone())
     }
 
-    /// All processes of the domain, for a publisher that must see every reader. Returns an error if a living process
-    /// is missing in the result, unless it is in `unlisted_before`: such a process lost the name of its file before
+    /// All processes of the domain, for a publisher that must see every reader. Returns an error if a living process is
+    /// missing in the result, except a process in `unlisted_before`: such a process lost the name of its file before
     /// the publisher was created, and joins no publisher.
     pub(crate) fn all_peers(&self, unlisted_before: &[u64]) -> Result<Arc<[Arc<Peer>]>> {
         let peers = self.listed()?;
@@ -192,8 +192,8 @@ impl Domain {
         }
     }
 
-    /// The processes that are not among [`Domain::peers`], because their files were removed before this process listed
-    /// them.
+    /// The owners of waiter lines that are not among [`Domain::peers`], because their files were removed before this
+    /// process listed the directory.
     pub(crate) fn unlisted_owners(&self) -> Result<Vec<u64>> {
         Ok(self.listed()?.unlisted_owners.clone())
     }
@@ -203,14 +203,15 @@ impl Domain {
         let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
         let generation = self.board.processes_generation();
         if peers.seen_generation != Some(generation) || !peers.unlisted_owners.is_empty() {
-            // The owners are read before the listing: a process gets its name and its lock before its lines, and frees
-            // its lines before its name is removed.
+            // The owners are read before the listing: a process gets its name and its lock before its waiter lines, and
+            // frees its waiter lines before its name is removed.
             let mut owners = self.board.waiter_owners();
             peers.has_remains = false;
             // A process whose file was removed stays in the list for as long as it lives, because publishers must
             // still honour its pins.
             let (mut list, dead): (Vec<_>, Vec<_>) = peers.list.iter().cloned().partition(|peer| peer.is_alive());
             // A process that is being killed may lose the lock of its file before the lock of its byte of the board.
+            // The owners in this list do not count as alive below, although the board may still show their lock.
             let mut dead_owners: Vec<u64> = dead.iter().map(|peer| waiter_owner(&peer.id)).collect();
             let is_unannounced = |peer: &Arc<Peer>| !peer.has_name() && reaper::is_unannounced(peer, &self.board);
             peers.unannounced_deaths.extend(dead.into_iter().filter(is_unannounced));
@@ -266,8 +267,8 @@ impl Domain {
         Ok(description)
     }
 
-    /// The selected endpoints and nodes of some processes, each with its process and the number of samples that the
-    /// endpoint copied. A process that cannot be read is left out, with a sentence in `unreadable`.
+    /// The selected endpoints and nodes of some processes, each with its process and its counters. A process that
+    /// cannot be read is left out, and `unreadable` gets the process with the reason.
     pub(crate) fn entries(
         &self,
         selection: Selection<'_>,
@@ -287,8 +288,8 @@ impl Domain {
         Ok(entries)
     }
 
-    /// Returns an error about an endpoint of the opposite role on `own`'s topic that has another type, or else QoS
-    /// that do not match; `None` if there is no such endpoint.
+    /// Returns an error about an endpoint of the opposite role on `own`'s topic that does not match: an endpoint with
+    /// another type, or else one with incompatible QoS. `None` if there is no such endpoint.
     pub(crate) fn mismatch(&self, own: &EndpointDescription) -> Option<Error> {
         let is_publisher = own.role == Role::Publisher;
         let other_role = if is_publisher { Role::Subscription } else { Role::Publisher };
@@ -303,21 +304,22 @@ impl Domain {
         }
     }
 
-    /// Probes all other processes (half a microsecond each). If one died, removes its files and announces its death,
-    /// unless another process is reaping now.
+    /// Probes all other processes (half a microsecond each). If one has died, removes its files and announces its
+    /// death, unless another process is reaping now.
     pub(crate) fn reap_dead(&self) -> Result<()> {
         let died = self.peers()?.iter().any(|peer| !peer.is_alive());
         let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
         if !died && !peers.has_remains && peers.unannounced_deaths.is_empty() {
             return Ok(());
         }
-        // Another process is reaping; deaths that remain are noticed at the next probe.
+        // If another process is reaping, deaths that remain are noticed at the next probe.
         let Some(registry) = self.board.try_lock(&self.directory)? else { return Ok(()) };
         let is_registry = self.board.has_name();
         let (alive, dead): (Vec<_>, Vec<_>) = peers.list.iter().cloned().partition(|peer| peer.is_alive());
         peers.list = alive.into();
         let unannounced_deaths = std::mem::take(&mut peers.unannounced_deaths);
-        // `reaper::reap` removes dead processes whose files have names, if this board is the registry.
+        // This loop announces the deaths that `reaper::reap` does not handle. `reap` handles dead processes whose files
+        // have names, and only if this board still has its name.
         let is_ours =
             |peer: &&Arc<Peer>| !(is_registry && peer.has_name()) && reaper::is_unannounced(peer, &self.board);
         for peer in dead.iter().chain(&unannounced_deaths).filter(is_ours) {
@@ -330,9 +332,9 @@ impl Domain {
         Ok(())
     }
 
-    /// The time until this process probes again. If there are many processes, each probes seldom, so that even 100
-    /// idle processes hardly use a CPU, and at random times, so that they do not all probe at once. Together, they
-    /// notice a death within about a second.
+    /// The time until this process probes again. If there are many processes, each process probes seldom, so that even
+    /// 100 idle processes hardly use a CPU, and at random times, so that they do not all probe at once. Together, the
+    /// processes notice a death within about a second.
     pub(crate) fn until_probe(&self) -> Duration {
         let periods = (self.known_peers() / PROBING_PEERS).clamp(1, MAX_PROBE_PERIODS) as u32;
         if periods == 1 {
@@ -344,14 +346,14 @@ impl Domain {
 
     fn leave(&self) -> Result<()> {
         let file_name = self.process.file_name();
-        // If the registry lock cannot be taken, nothing is removed here: the lock on this process's file ends with
-        // the process, and a reaper does the rest.
+        // If the registry lock cannot be taken, nothing is removed here. The lock on this process's file ends with the
+        // process, and a reaper then removes the rest.
         let registry = self.board.lock(&self.directory, REGISTRY_PATIENCE)?;
         registry.free_waiters_of(waiter_owner(self.process.id()));
         self.directory.unlink(&file_name)?;
         self.board.processes_changed();
         if !self.board.has_name() {
-            return Ok(()); // the board was removed while this process used it, so nothing may be removed
+            return Ok(()); // the board was removed while in use, so nothing else may be removed
         }
         if reaper::reap_or_remove(&registry, &self.user_directory, &self.domain_id.to_string())? == 0 {
             // The removal fails if other domains are in use, because the directory is then not empty.
@@ -376,8 +378,8 @@ mod tests {
     use super::*;
     use crate::Participant;
 
-    /// The process has lost the lock of its file, but not yet the lock of its byte of the board. Such a process must
-    /// not count as a living process without a file.
+    /// The process has lost the lock of its file, but not yet the lock of its byte of the board. It must not count as a
+    /// living process without a file.
     #[test]
     fn a_process_that_is_being_killed_is_no_unlisted_one() {
         let root = tempfile::tempdir_in("/dev/shm").unwrap();

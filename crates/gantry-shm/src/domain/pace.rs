@@ -1,10 +1,10 @@
-//! The pace of discoveries: each discovery is followed by a pause that is long enough for the same discovery in the
-//! other processes of the domain.
+//! The pace of discoveries. A pause follows each discovery, long enough for the other processes of the domain to make
+//! the same discovery.
 //!
 //! Each endpoint that joins or leaves wakes every process with an endpoint of its topic. If many processes join at
-//! once, the rounds of their control threads would take all CPUs from the processes that have yet to join, above all
-//! from the holder of the registry lock. With the pauses, all rounds together take about one CPU, and a round finds
-//! many new endpoints. Among few processes a round and its pause are short.
+//! once, the rounds (discoveries) of their control threads would take all CPUs from the processes that have yet to
+//! join, above all from the holder of the registry lock. With the pauses, all rounds together take about one CPU, and
+//! one round finds many new endpoints. Among few processes, a round and its pause are short.
 
 use crate::domain::Domain;
 use rustix::time::{ClockId, clock_gettime};
@@ -15,14 +15,14 @@ pub(crate) const MIN_PAUSE: Duration = Duration::from_millis(1);
 /// The longest pause.
 const MAX_PAUSE: Duration = Duration::from_millis(50);
 
-/// The shortest pause after a round, as a multiple of the round's CPU time: while a process creates many endpoints,
-/// its control thread should wait for the last endpoint and not compete with the thread that creates them.
+/// The shortest pause after a round, as a multiple of the round's CPU time. While a process creates many endpoints, its
+/// control thread should wait for the last endpoint, and not compete with the thread that creates the endpoints.
 const MIN_SHARES: usize = 8;
 
-/// The rounds of one thread.
+/// The state of the rounds of one thread.
 pub(crate) struct Pace {
     pause_until: Instant,
-    /// The time at which the present round began, and the CPU time of the control thread at this moment.
+    /// The time at which the present round began, and the thread's CPU time at that moment.
     begin: (Instant, Duration),
 }
 
@@ -32,7 +32,7 @@ impl Pace {
         Pace { pause_until: now, begin: (now, Duration::ZERO) }
     }
 
-    /// A round that calls `discover`.
+    /// Runs a round that calls `discover`.
     pub(crate) fn round(&mut self, domain: &Domain, discover: impl FnOnce()) {
         self.begin();
         discover();
@@ -44,7 +44,7 @@ impl Pace {
         self.begin = (Instant::now(), thread_cpu_time());
     }
 
-    /// Ends the round: its CPU time, including the updates of the tasks, determines the next pause.
+    /// Ends the round. The round's CPU time, including the updates of the tasks, determines the next pause.
     pub(crate) fn end(&mut self, domain: &Domain) {
         let (start, start_cpu) = self.begin;
         let shares = domain.known_peers().max(MIN_SHARES) as u32;

@@ -1,4 +1,4 @@
-//! This process's membership in one domain: its view of the domain, and its control thread.
+//! A participant: this process's membership in one domain, with its control thread.
 //!
 //! A process has one participant for each root and domain; nodes, publishers and subscriptions share it. This module
 //! is on the control path.
@@ -21,12 +21,12 @@ pub struct Participant {
     /// The domain, which samples that outlive their participant also keep.
     pub(crate) domain: Arc<Domain>,
     pub(crate) control: Control,
-    /// Started by the first asynchronous publisher.
+    /// The sender thread, which the first asynchronous publisher starts.
     sender: Mutex<Option<Sender>>,
 }
 
-/// The participants of this process by root, domain and number of the [`Epoch`]. Each has a lock of its own, so that a
-/// domain whose registry is locked by a stopped process does not delay joins of other domains.
+/// The participants of this process, by root, domain and number of the [`Epoch`]. Each participant has its own lock: if
+/// a stopped process locks the registry of one domain, joins of other domains are not delayed.
 type Joined = HashMap<(PathBuf, u32, u64), Arc<Mutex<Weak<Participant>>>>;
 
 static JOINED: Mutex<Option<Joined>> = Mutex::new(None);
@@ -34,8 +34,8 @@ static JOINED: Mutex<Option<Joined>> = Mutex::new(None);
 /// The domains that this process joined.
 static DOMAINS: Mutex<Vec<Weak<Domain>>> = Mutex::new(Vec::new());
 
-/// The domains that this process has joined. The result has domains instead of participants, because dropping the
-/// last handle of a participant waits for its control thread.
+/// The domains that this process has joined. The result consists of domains and not of participants, because dropping
+/// the last handle of a participant waits for its control thread.
 pub(crate) fn joined_domains() -> Vec<Arc<Domain>> {
     let domains = DOMAINS.lock().unwrap_or_else(PoisonError::into_inner);
     // In the child of a fork, the domains of the parent cannot be accessed.
@@ -43,26 +43,26 @@ pub(crate) fn joined_domains() -> Vec<Arc<Domain>> {
 }
 
 impl Participant {
-    /// Joins the domain under the root that `GANTRY_SHM_DIR` names (`/dev/shm` if unset).
+    /// Joins the domain under the root directory in the environment variable `GANTRY_SHM_DIR` (`/dev/shm` if unset).
     ///
     /// # Real-time
-    /// Joining starts a thread, `gantry-control`, which maps files and reads directories. It has SCHED_OTHER, nice 0
-    /// (or the caller's nice value if that is higher) and the CPUs that the *main thread* of the process has at that
-    /// time, not the caller's. A program whose main thread is pinned to a CPU of its own should join before it pins
-    /// that thread.
+    /// Joining starts a thread, `gantry-control`, which maps files and reads directories. The thread has SCHED_OTHER,
+    /// nice 0 (or the caller's nice value if that is higher) and the CPUs that the *main thread* of the process has at
+    /// that time, not the caller's CPUs. A program that pins its main thread to one CPU should join before it pins the
+    /// thread.
     ///
-    /// `mlockall(MCL_FUTURE)` counts the address space of all files, with their room to grow, against
-    /// `RLIMIT_MEMLOCK`. If the limit is too low, files are mapped without that room, and a mapping is lengthened
-    /// whenever its file has outgrown it: a few system calls on the data path.
+    /// `mlockall(MCL_FUTURE)` counts the address space of all files, with their room to grow, against `RLIMIT_MEMLOCK`.
+    /// If the limit is too low, files are mapped without room to grow. The mapping is then extended whenever the file
+    /// has outgrown it, which costs a few system calls on the data path.
     ///
     /// # Errors
-    /// As [`Participant::join_under`].
+    /// The errors of [`Participant::join_under`].
     pub fn join(domain_id: u32) -> Result<Arc<Participant>> {
         Participant::join_under(&shared_memory_directory(), domain_id)
     }
 
-    /// Joins the domain under `root`; a process that joined it already gets the same participant. Removes the files
-    /// that dead processes left in any domain of this user, and starts the control thread.
+    /// Joins the domain under `root`. If this process has joined the domain before, returns the same participant.
+    /// Removes the files that dead processes left in any domain of this user, and starts the control thread.
     ///
     /// # Errors
     /// The directory cannot be made or trusted, has no room, or contains files of another version of Gantry; the
@@ -72,7 +72,7 @@ impl Participant {
         let joined = {
             let mut all = JOINED.lock().unwrap_or_else(PoisonError::into_inner);
             let all = all.get_or_insert_default();
-            // If another thread has a reference to an entry, this thread is joining the entry's domain now.
+            // If another thread has a reference to an entry, that thread is joining the entry's domain now.
             let is_used = |weak: &mut Mutex<Weak<_>>| weak.get_mut().is_ok_and(|weak| weak.strong_count() > 0);
             all.retain(|_, joined| Arc::get_mut(joined).is_none_or(is_used));
             all.entry(key).or_default().clone()
@@ -98,8 +98,8 @@ impl Participant {
         self.domain.domain_id
     }
 
-    /// Makes the sender thread wake the readers of `topic` for each sample in the outbox, as long as the caller keeps
-    /// the outbox.
+    /// Returns a new outbox. The sender thread wakes the readers of `topic` for each sample in the outbox, for as long
+    /// as the caller keeps it.
     pub(crate) fn outbox(&self, topic: TopicIndex, period: Duration) -> Result<Arc<Outbox>> {
         let mut sender = self.sender.lock().unwrap_or_else(PoisonError::into_inner);
         let sender = match &mut *sender {

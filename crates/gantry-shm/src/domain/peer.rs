@@ -1,10 +1,10 @@
-//! Another process's file (or this process's own, as others read it): it shows whether its owner lives, and contains
-//! the owner's endpoints and reader records.
+//! The file of another process, or this process's own file as other processes read it. The file shows whether its owner
+//! lives, and contains the owner's endpoints and reader records.
 //!
-//! Publishers read the records for the pins that they must honour; subscriptions read the endpoints. This module is
-//! on the control path. Only the lock decides that a process is dead. The lock is probed through a descriptor that is
-//! kept from the first opening of the file on: this works after the file was removed, and in another pid namespace. A
-//! dead process stays dead.
+//! Publishers read the reader records for the pins that they must honour; subscriptions read the endpoints. This module
+//! is on the control path. Only the file's lock decides that a process is dead. The lock is probed through a descriptor
+//! that is kept from the first opening of the file on. The probe works even after the file was removed, and in another
+//! pid namespace. A dead process stays dead.
 
 use crate::{
     describe::description::{EndpointDescription, MAX_DESCRIPTION_BYTES},
@@ -24,15 +24,15 @@ use std::{
     },
 };
 
-/// The number of attempts to read an endpoint that is being rewritten, before it is skipped. The endpoint's owner
-/// raises the topic's generation after the change, so the endpoint is read again soon.
+/// The number of attempts to read an endpoint that is being rewritten. After the last attempt, the endpoint is skipped:
+/// its owner raises the topic's generation after the change, so the endpoint is read again soon.
 const READ_ATTEMPTS: usize = 100;
 
 /// A reader record, and the process in whose file the record lies. The process keeps the record mapped.
 pub(crate) type PeerRecord = (InRegion<ReaderRecord>, Arc<Peer>);
 
-/// The number of a process's reader records for one publisher that were seen, and the epoch of the list of these
-/// records. While the epoch is the same, records were only added, at the end of the list.
+/// The number of a process's reader records for one publisher that a caller has seen, and the epoch of the list of
+/// these records. While the epoch is the same, records were only added at the end of the list.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct SeenRecords {
     pub(crate) epoch: u64,
@@ -42,9 +42,9 @@ pub(crate) struct SeenRecords {
 /// The counters of an endpoint.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct EndpointCounts {
-    /// The samples that the endpoint copied.
+    /// The number of samples that the endpoint copied.
     pub(crate) copied_samples: u64,
-    /// The samples that a subscription lost.
+    /// The number of samples that a subscription lost.
     pub(crate) lost_samples: u64,
 }
 
@@ -55,7 +55,8 @@ impl EndpointCounts {
     }
 }
 
-/// The key of endpoints: the hash of the topic's name and the role; or the hash of the node's name and 0.
+/// The key by which endpoints are found: the hash of the topic's name and the role; for nodes also the hash of the
+/// node's name and 0.
 pub(crate) type EndpointKey = (u64, u64);
 
 /// A process of the domain.
@@ -67,19 +68,19 @@ pub(crate) struct Peer {
     pub(crate) pid: u32,
     /// Whether the process is in another pid namespace, so that its pid has no meaning here.
     is_elsewhere: bool,
-    /// The board that the process uses. If this process uses another board, the announcements of the two processes
+    /// The board that the process uses. If it is not the board of this process, the announcements of the two processes
     /// do not reach each other.
     pub(crate) board_id: u64,
-    /// The program's name.
+    /// The name of the process's program.
     pub(crate) name: String,
     first_block: usize,
     dead: AtomicBool,
     contents: Mutex<Contents>,
 }
 
-/// A copy of the contents of a process's file, with the file's count of changes at the time of the copy. A caller
-/// that has seen a raised generation of a topic gets contents that include the change for which it was raised: the
-/// file's owner counts a change before it raises the generation, and the count is read before the contents.
+/// A copy of the contents of a process's file, with the file's count of changes at the time of the copy. The file's
+/// owner counts a change before it raises the generation of a topic, and a reader loads the count before the contents.
+/// So a caller that has seen the raised generation gets contents that include the change.
 #[derive(Default)]
 struct Contents {
     changes: Option<u64>,
@@ -90,7 +91,8 @@ struct Contents {
     /// The offsets of the endpoints' blocks, by the keys of the endpoints.
     by_key: HashMap<EndpointKey, BTreeSet<usize>>,
     /// The descriptions of the endpoints that were read, by the offsets of their blocks, each with the version of its
-    /// block. They are kept because each endpoint of a topic needs all other endpoints of the topic again and again.
+    /// block. The descriptions are kept, because each endpoint of a topic needs all other endpoints of the topic again
+    /// and again.
     descriptions: HashMap<usize, (u64, Arc<EndpointDescription>)>,
     /// The definitions of the endpoints' types, by the types' hashes: many endpoints share a definition.
     definitions: HashMap<[u8; 32], Arc<str>>,
@@ -105,15 +107,15 @@ struct Contents {
     looks: usize,
 }
 
-/// The reader records of one publisher key; the records lie in the peer's region.
+/// The reader records with one publisher key. The records lie in the peer's region.
 struct RecordsOfKey {
-    /// The value of `departures` when a record last left this list, or when the list began. While this epoch is the
-    /// same, records are only added, at the end of the list.
+    /// The value of `departures` when a record last left this list, or when the list began. While the epoch is the
+    /// same, records were only added at the end of the list.
     epoch: u64,
     list: Vec<InRegion<ReaderRecord>>,
 }
 
-/// A block of reader records, as it was when it was last read.
+/// A block of reader records, as of the last reading.
 #[derive(Default)]
 struct RecordBlock {
     version: Option<u64>,
@@ -126,7 +128,7 @@ impl Peer {
     pub(crate) fn open(directory: &Directory, file_name: &str) -> Result<Peer> {
         let region = Region::open(directory, file_name, PROCESS_MAGIC, false)?;
         let header: &ProcessHeader = region.at(0)?;
-        // The name is copied first, because the other process could change it while it is read.
+        // The name is copied before use, because the other process could change the name meanwhile.
         let (name, name_bytes) = (std::hint::black_box(header.name), header.name_bytes as usize);
         // Control characters are replaced, because the name is printed on terminals.
         let name = String::from_utf8_lossy(&name[..name_bytes.min(name.len())]).replace(char::is_control, "?");
@@ -135,7 +137,7 @@ impl Peer {
         if process_file::file_name(&id) != file_name {
             return Err(Error::corrupt(file_name, "its header", "the id of its name", format!("{id:02x?}")));
         }
-        // An impossible offset of the first block is refused: it would hide all records, and so all pins.
+        // An impossible offset of the first block is refused, because it would hide all reader records with their pins.
         if !(size_of::<ProcessHeader>()..PAGE_BYTES).contains(&first_block) || !first_block.is_multiple_of(LINE_BYTES) {
             return Err(Error::corrupt(file_name, "its header", "a first block in the first page", first_block));
         }
@@ -175,14 +177,14 @@ impl Peer {
         self.region.file().map_or(true, SharedFile::has_name)
     }
 
-    /// Whether the process was found dead before; probes nothing.
+    /// Whether an earlier call found the process dead; this call probes nothing.
     pub(crate) fn is_known_dead(&self) -> bool {
         self.dead.load(Relaxed)
     }
 
-    /// The process's endpoints with any of these keys, or all endpoints, each with its counters. The result may contain
-    /// endpoints with other names: two names may have the same hash, and a block may have got another endpoint
-    /// meanwhile.
+    /// The process's endpoints with any of these keys (all endpoints for `None`), each with its counters. The result
+    /// may contain endpoints with other names: two names may have the same hash, or a block may belong to another
+    /// endpoint by now.
     pub(crate) fn endpoints(
         &self,
         keys: Option<&[EndpointKey]>,
@@ -223,9 +225,9 @@ impl Peer {
         Ok(found)
     }
 
-    /// The topics on which the reaper announces the death of this process, as the hashes that their lines on the
-    /// board have: topics with endpoints of the process, and topics from which the process removed an endpoint,
-    /// perhaps without raising the topic's generation.
+    /// The hashes of the topics on which the reaper announces the death of this process. These are topics with
+    /// endpoints of the process, and topics from which the process removed an endpoint, perhaps without raising the
+    /// topic's generation. The hashes are the ones by which topics find their lines on the board.
     pub(crate) fn topics(&self) -> Result<BTreeSet<u64>> {
         let mut topics = BTreeSet::new();
         // All blocks are read again, because the process may have died between the change of an endpoint and the count
@@ -239,7 +241,8 @@ impl Peer {
         Ok(topics)
     }
 
-    /// The reader's side of `ProcessFile::write_endpoint`: it reads the description and the counters.
+    /// Reads the description and the counters of an endpoint, as the reader of the sequence lock of
+    /// `ProcessFile::write_endpoint`.
     fn read_endpoint(&self, offset: usize, size_bytes: usize) -> Result<Option<(Vec<u8>, EndpointCounts)>> {
         let block: &BlockHeader = self.region.at(offset)?;
         let contents = offset + size_of::<BlockHeader>();
@@ -267,7 +270,7 @@ impl Peer {
             }
             bytes.truncate(length_bytes);
             let counts = EndpointCounts::read(header);
-            fence(Acquire); // the words before the second load of the version
+            fence(Acquire); // the words are loaded before the second load of the version
             if block.version.load(Relaxed) == version {
                 return Ok(Some((bytes, counts)));
             }
@@ -282,8 +285,8 @@ impl Peer {
         Ok(records)
     }
 
-    /// Adds the process's records for the publisher with this key to `found`, except the records in `seen`. Returns
-    /// the new state of `seen`; `None` if some of the records that were seen are gone.
+    /// Adds the process's reader records for the publisher with this key to `found`, except the records in `seen`.
+    /// Returns the new state of `seen`; `None` if some of the seen records are gone.
     pub(crate) fn records_after(
         self: &Arc<Self>,
         key: u64,
@@ -305,7 +308,7 @@ impl Peer {
     fn contents(&self) -> Result<MutexGuard<'_, Contents>> {
         let mut contents = self.contents.lock().unwrap_or_else(PoisonError::into_inner);
         let header: &ProcessHeader = self.region.at(0)?;
-        let changes = acquire(&header.changes); // before the contents
+        let changes = acquire(&header.changes); // loaded before the contents
         if contents.changes != Some(changes) {
             let changed = contents.changes.take().and_then(|seen| changed_blocks(header, seen, changes));
             self.find_blocks(&mut contents)?;
@@ -318,7 +321,7 @@ impl Peer {
                 self.read_keys(&mut contents, offset)?;
                 self.read_records(&mut contents, offset)?;
             }
-            contents.changes = Some(changes); // `None` after an error: all is read again
+            contents.changes = Some(changes); // after an error, `None` makes the next call read everything again
         }
         Ok(contents)
     }
@@ -355,15 +358,15 @@ impl Peer {
         Ok(())
     }
 
-    /// Reads a block of records, if it changed.
+    /// Reads a block of reader records if the block has changed.
     fn read_records(&self, contents: &mut Contents, offset: usize) -> Result<()> {
         let Contents { record_blocks, records, departures, .. } = contents;
         let Some(block) = record_blocks.get_mut(&offset) else { return Ok(()) };
-        let version = acquire(&self.region.at::<BlockHeader>(offset)?.version); // before the keys
+        let version = acquire(&self.region.at::<BlockHeader>(offset)?.version); // loaded before the keys
         if block.version == Some(version) {
             return Ok(());
         }
-        block.version = None; // in case of an error
+        block.version = None; // stays `None` after an error
         let in_block = self.region.slice::<ReaderRecord>(offset + size_of::<BlockHeader>(), RECORDS_PER_BLOCK)?;
         for (record, known_key) in in_block.iter().zip(&mut block.keys) {
             let key = acquire(&record.key);
@@ -390,7 +393,7 @@ impl Peer {
         Ok(())
     }
 
-    /// Finds the blocks that were added.
+    /// Finds the blocks that were added since the last call.
     fn find_blocks(&self, contents: &mut Contents) -> Result<()> {
         let header: &ProcessHeader = self.region.at(0)?;
         let used = acquire(&header.used_bytes) as usize;
@@ -425,37 +428,38 @@ impl Peer {
     }
 }
 
-/// The offsets of the blocks that changed after `seen` changes and until `changes`; `None` if some of these changes
-/// are no longer in the log.
+/// The offsets of the blocks that changed after the change number `seen` and until `changes`. `None` if some of these
+/// changes are no longer in the log.
 fn changed_blocks(header: &ProcessHeader, seen: u64, changes: u64) -> Option<Vec<usize>> {
     let numbers = seen..changes;
     let entry = |change: u64| header.change_log[(change % LOGGED_CHANGES) as usize].load(Relaxed) as usize * LINE_BYTES;
     let offsets = (changes.checked_sub(seen)? < LOGGED_CHANGES).then(|| numbers.map(entry).collect());
-    // The entries are loaded before the count is loaded again: if the count has risen too far, the next change may
+    // The log's entries are loaded before the count is loaded again. If the count has risen too far, a later change may
     // have replaced one of these entries meanwhile.
     fence(Acquire);
     (header.changes.load(Relaxed).checked_sub(seen)? < LOGGED_CHANGES).then_some(offsets).flatten()
 }
 
-/// The records of the living processes for the publisher with this key. Processes that cannot be read are left out.
+/// The reader records of the living processes for the publisher with this key. Processes that cannot be read are left
+/// out.
 pub(crate) fn readable_records(peers: &[Arc<Peer>], key: u64) -> Vec<PeerRecord> {
     records_of(peers.iter().filter(|peer| peer.is_alive()), key)
 }
 
-/// The records of these processes for the publisher with this key. Processes that cannot be read are left out.
+/// The reader records of these processes for the publisher with this key. Processes that cannot be read are left out.
 pub(crate) fn records_of<'a>(peers: impl IntoIterator<Item = &'a Arc<Peer>>, key: u64) -> Vec<PeerRecord> {
     peers.into_iter().filter_map(|peer| peer.records_of(key).ok()).flatten().collect()
 }
 
 impl Peer {
-    /// The peer's name, for a sentence that this process prints.
+    /// The peer's name in a message that this process prints.
     pub(crate) fn as_seen_here(&self) -> String {
         let is_own = self.pid == std::process::id() && !self.is_elsewhere;
         if is_own { format!("this process (pid {})", self.pid) } else { self.to_string() }
     }
 }
 
-/// Program and pid, for a sentence.
+/// The program's name and the pid, for use in a sentence.
 impl fmt::Display for Peer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let namespace = if self.is_elsewhere { " in another pid namespace" } else { "" };

@@ -1,12 +1,13 @@
 //! This process's own file: the proof that the process lives, its endpoints, and the reader records in which it
 //! pins samples.
 //!
-//! Other processes read the file as a `peer`. This module is on the control path, except that the data path stores
-//! pins and cursors in the records. Invariants:
+//! Other processes read the file as a `peer`. This module is on the control path; only the pins and cursors in the
+//! reader records are stored by the data path. Invariants:
 //! - P1: the file is created unnamed, locked, initialised and only then named: a process that finds the name finds a
 //!   complete file, whether its owner lives or has died.
 //! - P2: blocks are only added; `used_bytes` covers a block after its header is complete.
-//! - P3: a record whose `key` is not 0 belongs to the subscription that took it, until [`ProcessFile::free_record`].
+//! - P3: a reader record whose `key` is not 0 belongs to the subscription that took it, until
+//!   [`ProcessFile::free_record`].
 
 use crate::{
     crash::{self, Point},
@@ -28,7 +29,7 @@ use std::{
     },
 };
 
-/// The address space that is reserved for a process file: enough for about four million records.
+/// The address space that is reserved for a process file: enough for about four million reader records.
 const RESERVE_BYTES: usize = 256 << 20;
 
 /// The file of this process in one domain.
@@ -36,25 +37,25 @@ pub(crate) struct ProcessFile {
     region: Region,
     id: [u8; 16],
     free: Mutex<FreeParts>,
-    /// The blocks with records that were taken but are not yet counted as changes. The mutex is also held while
-    /// changes are logged and counted. Many records of a block are counted as one change, because the log has room
-    /// for few changes.
+    /// The blocks with reader records that were taken but are not yet counted as changes. The mutex is also held while
+    /// changes are logged and counted. Many records of a block are counted as one change, because the log has room for
+    /// few changes.
     taken: Mutex<Vec<usize>>,
 }
 
-/// The free blocks and records of the process file. They are listed in private memory, so that no other process
-/// can damage them.
+/// The free blocks and reader records of the process file. They are listed in private memory, so that no other process
+/// can damage the list.
 struct FreeParts {
     records: Vec<OwnRecord>,
-    /// The free blocks by capacity: each description gets the smallest block that fits, so that descriptions that
-    /// are added and removed in turn use the same blocks.
+    /// The free endpoint blocks by capacity. Each description gets the smallest block that fits, so that descriptions
+    /// that are added and removed in turn use the same blocks.
     endpoints: BTreeMap<usize, Vec<EndpointBlock>>,
     endpoints_made: u32,
     /// The end of the used bytes. Other processes read the same number in the file's header.
     used_bytes: usize,
 }
 
-/// A record of this process's file, with the header of its block; the holder of this value keeps the file.
+/// A reader record of this process's file, with the header of its block. The holder of this value keeps the file.
 #[derive(Clone, Copy)]
 pub(crate) struct OwnRecord {
     pub(crate) record: InRegion<ReaderRecord>,
@@ -62,7 +63,7 @@ pub(crate) struct OwnRecord {
     block_offset: usize,
 }
 
-/// The block of an endpoint's description. It points into the mapped file, which the holder of this value keeps mapped.
+/// The block of an endpoint's description. The block lies in the file that the holder of this value keeps mapped.
 #[derive(Clone, Copy)]
 pub(crate) struct EndpointBlock {
     offset: usize,
@@ -71,14 +72,14 @@ pub(crate) struct EndpointBlock {
 }
 
 impl EndpointBlock {
-    /// Counts one more copied sample. Only the endpoint itself calls this method, so no count is lost.
+    /// Counts one more copied sample. Only the endpoint itself calls this method, so the plain store loses no count.
     #[inline]
     pub(crate) fn count_copy(&self) {
         let copied_samples = &self.header.copied_samples;
         copied_samples.store(copied_samples.load(Relaxed).wrapping_add(1), Relaxed);
     }
 
-    /// Counts samples that the subscription lost, on its own thread or on the control thread.
+    /// Counts samples that the subscription lost. Its own thread and the control thread call this method.
     #[cold]
     pub(crate) fn count_lost(&self, samples: u64) {
         self.header.lost_samples.fetch_add(samples, Relaxed);
@@ -86,7 +87,7 @@ impl EndpointBlock {
 }
 
 impl ProcessFile {
-    /// Makes the file, locked and initialised, then gives it its name (P1). The registry lock must be held.
+    /// Makes the file, locked and initialised, then gives it its name (P1). The caller holds the registry lock.
     pub(crate) fn create(directory: &Directory, domain_id: u32, board_id: u64) -> Result<ProcessFile> {
         let mut random = [0u8; 24];
         getrandom(&mut random, GetRandomFlags::empty()).map_err(|e| Error::system("get random bytes", e))?;
@@ -111,7 +112,7 @@ impl ProcessFile {
         let name = program_name();
         header.name_bytes = name.len().min(header.name.len()) as u32;
         header.name[..header.name_bytes as usize].copy_from_slice(&name.as_bytes()[..header.name_bytes as usize]);
-        header.used_bytes.store(header.first_block, Relaxed); // the name publishes it
+        header.used_bytes.store(header.first_block, Relaxed); // the link of the name publishes it
         crash::point(Point::ProcessWritten);
         let used_bytes = first_line * LINE_BYTES;
         let free = FreeParts { records: Vec::new(), endpoints: BTreeMap::new(), endpoints_made: 0, used_bytes };
@@ -120,7 +121,7 @@ impl ProcessFile {
         Ok(ProcessFile { region, id, free: Mutex::new(free), taken: Mutex::default() })
     }
 
-    /// Whether processes that start now see this process, because its file still has its name in `directory`.
+    /// Whether processes that start now see this process: its file still has its name in `directory`.
     pub(crate) fn has_name(&self, directory: &Directory) -> bool {
         self.region.has_name_in(directory)
     }
@@ -134,7 +135,7 @@ impl ProcessFile {
         file_name(&self.id)
     }
 
-    /// The name of the file of this process's publisher with this number.
+    /// The file name of the publisher with this number in this process.
     pub(crate) fn publisher_file_name(&self, number: u32) -> String {
         publisher_file_name(&self.id, number)
     }
@@ -143,15 +144,16 @@ impl ProcessFile {
         self.region.at(0)
     }
 
-    /// Counts a change of an endpoint or of a record's key. Called after each change and before the generation of its
-    /// topic is raised: a process that sees this generation sees this count, too, and so reads the contents again.
+    /// Counts a change of an endpoint or of a reader record's key. The caller calls this method after each change and
+    /// before it raises the generation of the topic. So a process that sees the generation also sees this count, and
+    /// reads the contents again.
     fn count_change(&self, block_offset: usize) {
         self.log_change(&self.taken(), block_offset);
     }
 
-    /// Counts the records that were taken. Called after they were taken and before the generation of their topics is
-    /// raised, as is [`ProcessFile::count_change`]. The lock is held until all records are counted, because another
-    /// thread that finds no uncounted record raises the generation of its topic at once.
+    /// Counts the reader records that were taken, before the caller raises the generation of their topics (as for
+    /// [`ProcessFile::count_change`]). The lock is held until all records are counted, because another thread that
+    /// finds no uncounted record raises the generation of its topic at once.
     pub(crate) fn count_taken(&self) {
         let mut taken = self.taken();
         for block_offset in std::mem::take(&mut *taken) {
@@ -167,7 +169,7 @@ impl ProcessFile {
         if let Ok(header) = self.header() {
             let change = header.changes.load(Relaxed); // the lock orders the changes
             let entry = &header.change_log[(change % LOGGED_CHANGES) as usize];
-            // Release: a process that reads this entry sees the counts before it. Partner: `Peer::changed_blocks`.
+            // Release: a process that reads this entry sees the counts before it. Partner: `peer::changed_blocks`.
             entry.store((block_offset / LINE_BYTES) as u32, Release);
             header.changes.store(change.wrapping_add(1), Release); // partner: `Peer::contents`
         }
@@ -205,20 +207,20 @@ impl ProcessFile {
         Ok(block)
     }
 
-    /// Removes an endpoint's description. The caller then raises the topic's generation and frees the block: until then
-    /// the block names the topic on which the reaper announces this process's death.
+    /// Removes an endpoint's description. The caller then raises the topic's generation and frees the block. Until the
+    /// block is freed, it contains the topic on which a reaper announces this process's death.
     pub(crate) fn remove_endpoint(&self, block: EndpointBlock) -> Result<()> {
         self.write_endpoint(block, None, &[])
     }
 
-    /// Allows another endpoint to use the block of a removed one.
+    /// Makes the block of a removed endpoint available to other endpoints.
     pub(crate) fn free_endpoint(&self, block: EndpointBlock) {
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
         free.endpoints.entry(block.capacity_bytes).or_default().push(block);
     }
 
-    /// Writes an endpoint's words under a sequence lock: readers (`Peer::endpoints`) copy the words and use them if
-    /// the version did not change.
+    /// Writes an endpoint's words under a sequence lock: readers (`Peer::endpoints`) copy the words and use the copy if
+    /// the version did not change meanwhile.
     fn write_endpoint(
         &self,
         block: EndpointBlock,
@@ -228,14 +230,14 @@ impl ProcessFile {
         let block_header: &BlockHeader = self.region.at(block.offset)?;
         let header = block.header;
         let text_offset = block.offset + size_of::<BlockHeader>() + size_of::<EndpointHeader>();
-        let version = block_header.version.load(Relaxed); // we are the only writer
+        let version = block_header.version.load(Relaxed); // this process is the only writer
         block_header.version.store(version.wrapping_add(1), Relaxed);
-        fence(Release); // the odd version before the words
+        fence(Release); // the odd version is stored before the words
         header.description_bytes.store(bytes.len() as u64, Relaxed);
         crash::point(Point::EndpointOpened);
         if let Some(EndpointDescription { role, topic, node, .. }) = description {
             header.topic_hash.store(name_hash(topic), Relaxed);
-            // The graph's line is known without.
+            // A hash of 0, because the graph's line is found without a hash.
             header.line_hash.store(if topic == GRAPH_TOPIC { 0 } else { line_hash(topic) }, Relaxed);
             header.role.store(*role as u64, Relaxed);
             header.node_hash.store(if *role == Role::Node { name_hash(node) } else { 0 }, Relaxed);
@@ -247,22 +249,22 @@ impl ProcessFile {
             word[..chunk.len()].copy_from_slice(chunk);
             self.region.at::<AtomicU64>(text_offset + index * 8)?.store(u64::from_le_bytes(word), Relaxed);
         }
-        block_header.version.store(version.wrapping_add(2), Release); // the words before the even version
+        block_header.version.store(version.wrapping_add(2), Release); // the words are stored before the even version
         self.count_change(block.offset);
         crash::point(Point::EndpointClosed);
         Ok(())
     }
 
-    /// Returns a record for the publisher with this key; the record's cursor is 0, so the publisher keeps all samples
-    /// for it. The caller then counts the record ([`ProcessFile::count_taken`]), raises the generation, and keeps
-    /// this file for as long as it uses the record.
+    /// Returns a reader record for the publisher with this key. The record's cursor is 0, so the publisher keeps all
+    /// samples for the reader. The caller then counts the record ([`ProcessFile::count_taken`]), raises the generation,
+    /// and keeps this file for as long as it uses the record.
     pub(crate) fn take_record(&self, directory: &Directory, key: u64, state: u32, depth: u32) -> Result<OwnRecord> {
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
         if free.records.is_empty() {
             let offset =
                 self.add_block(&mut free, directory, BLOCK_RECORDS, RECORDS_PER_BLOCK * size_of::<ReaderRecord>())?;
-            // SAFETY: `FreeParts` drops the reference before `self` drops the region; all other callers promise the
-            // same.
+            // SAFETY: the holder of an `OwnRecord` keeps this file; the references in `FreeParts` are not used after
+            // `self` drops the region.
             let block = unsafe { InRegion::new(self.region.at::<BlockHeader>(offset)?) };
             let records = self.region.slice::<ReaderRecord>(offset + size_of::<BlockHeader>(), RECORDS_PER_BLOCK)?;
             // SAFETY: as above.
@@ -287,9 +289,9 @@ impl ProcessFile {
         Ok(own)
     }
 
-    /// Frees a record; all its pins must be 0.
+    /// Frees a reader record, whose pins must all be 0.
     pub(crate) fn free_record(&self, own: OwnRecord) {
-        own.record.key.store(0, Release); // the last loads under its pins come before the record has another owner
+        own.record.key.store(0, Release); // the last loads under the record's pins come before its reuse
         own.block.version.fetch_add(1, Release); // partner: `Peer::read_records`
         self.count_change(own.block_offset);
         crash::point(Point::RecordFreed);
@@ -325,12 +327,12 @@ impl ProcessFile {
     }
 }
 
-/// Name of a process file.
+/// The name of a process file.
 pub(crate) fn file_name(id: &[u8; 16]) -> String {
     format!("{}{PROCESS_SUFFIX}", hex(id))
 }
 
-/// Name of a publisher's file.
+/// The name of a publisher's file.
 pub(crate) fn publisher_file_name(id: &[u8; 16], number: u32) -> String {
     format!("{}.{number}{}", hex(id), crate::os::directory::PUBLISHER_SUFFIX)
 }
@@ -339,17 +341,18 @@ fn hex(id: &[u8; 16]) -> String {
     format!("{:032x}", u128::from_be_bytes(*id))
 }
 
-/// The beginning of the file names of the process whose waiter lines have this mark.
+/// The first 16 characters of the file names of the process that owns waiter lines as `waiter_owner`.
 pub(crate) fn name_beginning(waiter_owner: u64) -> String {
     format!("{:016x}", waiter_owner.swap_bytes())
 }
 
-/// The mark on the waiter lines of the process whose file has this name; 0 if the name is not a Gantry file's name.
+/// The owner word on the waiter lines of the process whose file has this name; 0 if the name is not a Gantry file's
+/// name.
 pub(crate) fn waiter_owner_of(name: &str) -> u64 {
     name.get(..16).and_then(|half| u64::from_str_radix(half, 16).ok()).map_or(0, u64::swap_bytes)
 }
 
-/// The half of a process's id that marks its waiter lines; never 0.
+/// The half of a process's id that is stored as the owner of its waiter lines; never 0.
 pub(crate) fn waiter_owner(id: &[u8; 16]) -> u64 {
     u64::from_le_bytes(std::array::from_fn(|byte| id[byte])).max(1)
 }
@@ -392,7 +395,7 @@ mod tests {
         assert_eq!(waiter_owner_of("a stranger's.process"), 0);
     }
 
-    /// Otherwise the subscription would take the history of publishers that are older than the subscription, and
+    /// If the publishers were forgotten, the subscription would take their history from before its own creation, and
     /// some samples a second time.
     #[cfg(not(all(test, feature = "loom")))]
     #[test]

@@ -1,4 +1,4 @@
-//! The mapping of a publisher's file, which the subscriptions of this process share: read-only, checked before use.
+//! The read-only mapping of a publisher's file, checked before use, which the subscriptions of this process share.
 //! Samples in slots keep the mapping, so that their memory stays mapped when the publisher is gone.
 
 use crate::{
@@ -14,25 +14,26 @@ use crate::{
 };
 use std::ptr::NonNull;
 
-/// The largest number of replaced rings that one search for the newest ring can meet: each ring is larger than the
-/// ring before it.
+/// The largest number of replaced rings that a search for the newest ring can meet: each ring is larger than the one
+/// before.
 pub(crate) const MAX_RING_CHANGES: usize = 64;
 
-/// A mapped publisher's file.
+/// The mapped file of a publisher.
 pub(crate) struct PublisherMapping {
     pub(crate) region: Region,
-    /// In `region`.
+    /// The file's header, in `region`.
     pub(crate) header: InRegion<PublisherHeader>,
     pub(crate) key: u64,
     pub(crate) gid: [u8; 16],
-    /// Size of a ring's entry.
+    /// The size of a ring entry.
     entry_bytes: usize,
     /// The publisher's wall clock minus its monotonic clock. The wall times of inline samples are relative
     /// to this offset.
     pub(crate) wall_offset_ns: u64,
-    /// The hash of the publisher's topic, and the number of the board line that the publisher holds for it.
+    /// The hash by which the publisher's topic finds its line on the board, and the index of the line that the
+    /// publisher holds.
     pub(crate) line: (u64, u64),
-    /// Rings and slots lie behind this.
+    /// The offset from which on rings and slots lie.
     memory_offset: usize,
     pub(crate) payload_bytes: usize,
 }
@@ -75,7 +76,7 @@ impl PublisherMapping {
     pub(crate) fn ring(&self) -> Result<Ring> {
         let descriptor = Descriptor::from_word(acquire(&self.header.ring));
         self.region.ring(descriptor, self.entry_bytes).or_else(|_| {
-            self.region.refresh_length()?; // the ring lies where the file grew
+            self.region.refresh_length()?; // the ring may lie in the part by which the file grew
             self.region.ring(descriptor, self.entry_bytes)
         })
     }
@@ -87,20 +88,20 @@ impl PublisherMapping {
             match reader::newest(&self.header, &ring) {
                 Some(sequence) if sequence <= MAX_SEQUENCE => return Ok((ring, sequence)),
                 Some(sequence) => return Err(Error::corrupt(self.region.name(), "its head", "a sequence", sequence)),
-                None => {} // replaced meanwhile
+                None => {} // `None`: the ring was replaced meanwhile
             }
         }
         Err(self.always_moved())
     }
 
-    /// Returns the error for a publisher whose ring was found replaced in all attempts.
+    /// The error for a publisher whose ring was found replaced in all attempts.
     #[cold]
     pub(crate) fn always_moved(&self) -> Error {
         Error::corrupt(self.region.name(), "the ring", "a ring that is in use", "only replaced ones")
     }
 
     /// The address of the payload of the slot at `offset`, unchecked: for prefetching only. Maps the file up to the
-    /// slot's end if the file is that long, because the take of a sample needs its memory mapped anyway.
+    /// slot's end if the file is that long, because the take of the sample needs this memory anyway.
     #[inline]
     pub(crate) fn hint(&self, offset: usize, length_bytes: usize) -> Result<*const u8> {
         let payload = offset + PAYLOAD_OFFSET;
@@ -108,14 +109,15 @@ impl PublisherMapping {
         Ok(self.region.base().wrapping_add(payload))
     }
 
-    /// Maps the file up to `end` if the file is that long; makes one system call each time that the file has grown.
+    /// Maps the file up to `end` if the file is that long. Makes one system call for each growth of the file that it
+    /// finds.
     #[inline]
     fn cover(&self, end: usize) -> Result<()> {
         if end > self.region.length_bytes() { self.region.refresh_length().map(drop) } else { Ok(()) }
     }
 
-    /// The address of the slot's header at `offset`, after checking that there can be a slot with
-    /// `length_bytes` of payload.
+    /// The address of the header of the slot at `offset`. Checks that a slot with `length_bytes` of payload can be
+    /// there.
     #[inline]
     pub(crate) fn slot(&self, offset: usize, length_bytes: usize) -> Result<NonNull<SlotHeader>> {
         if offset < self.memory_offset || length_bytes > self.payload_bytes {

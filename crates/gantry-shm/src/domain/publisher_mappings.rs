@@ -14,15 +14,15 @@ use std::{
 /// The id of a publisher's process, and the publisher's number in this process.
 type PublisherId = ([u8; 16], u32);
 
-/// The mappings by topic, each for as long as a subscription or a sample keeps it.
+/// The mappings by topic. A mapping lives for as long as a subscription or a sample keeps it.
 #[derive(Default)]
 pub(crate) struct PublisherMappings(Mutex<HashMap<TopicIndex, TopicMappings>>);
 
-/// The mappings of the publishers that hold one line of the board.
+/// The mappings of the publishers that hold one topic line of the board.
 #[derive(Default)]
 struct TopicMappings {
     publishers: HashMap<PublisherId, Weak<PublisherMapping>>,
-    /// The line's count of file growths when the pages of its publishers' files were last mapped.
+    /// The topic line's count of file growths when the pages of its publishers' files were last mapped.
     growths: Option<u64>,
 }
 
@@ -56,7 +56,7 @@ impl Domain {
             return Ok(mapping);
         }
         let file_name = publisher_file_name(&id.0, id.1);
-        // The lock is not held here, because mapping a file takes long.
+        // The lock is not held during the open, because mapping a file takes long.
         let opened = Arc::new(PublisherMapping::open(&self.directory, &file_name, key)?);
         let mut topics = self.publishers.lock();
         if !topics.contains_key(&topic) {
@@ -64,15 +64,15 @@ impl Domain {
         }
         let known = topics.entry(topic).or_default();
         if let Some(mapping) = known.get(id, key) {
-            return Ok(mapping); // of another thread, meanwhile
+            return Ok(mapping); // another thread mapped the file meanwhile
         }
         known.publishers.retain(|_, mapping| mapping.strong_count() > 0);
         known.publishers.insert(id, Arc::downgrade(&opened));
         Ok(opened)
     }
 
-    /// Enters into the page table the pages by which the files of the topic's publishers grew, once for all
-    /// subscriptions: on the thread that notices the growth first.
+    /// Enters the new pages of the topic's grown publisher files into the page table. The thread that notices the
+    /// growth first does this for all subscriptions.
     pub(crate) fn prefault_grown(&self, topic: TopicIndex) {
         let mut topics = self.publishers.lock();
         let Some(known) = topics.get_mut(&topic) else { return };
@@ -82,7 +82,7 @@ impl Domain {
             return;
         }
         let mappings: Vec<_> = known.publishers.values().filter_map(Weak::upgrade).collect();
-        drop(topics); // the rest makes system calls
+        drop(topics); // unlocked, because the rest makes system calls
         mappings.iter().for_each(|mapping| mapping.region.prefault_new(&self.directory));
     }
 }
@@ -91,8 +91,8 @@ impl Domain {
 mod tests {
     use crate::{Participant, Publisher, PublisherOptions, Qos, Subscription, TypeDescription};
 
-    /// If entries were not removed, a process whose topics and publishers change all the time would keep an entry for
-    /// each of them.
+    /// If entries were never removed, a process whose topics and publishers change all the time would keep an entry for
+    /// each.
     #[test]
     fn mappings_are_shared_and_forgotten_with_their_topic() {
         let root = tempfile::tempdir_in("/dev/shm").unwrap();

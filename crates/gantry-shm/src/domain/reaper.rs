@@ -1,9 +1,9 @@
-//! The reaper: removal of the files and waiter lines of dead processes, and the announcement of their deaths.
+//! The reaper. It removes the files and waiter lines of dead processes and announces their deaths.
 //!
-//! A process reaps when it joins, when it leaves and when its control thread finds another process dead. This module
-//! is on the control path; the registry lock is held. The reaper never writes into another process's region: it only
-//! frees waiter lines and removes names. Only a lock that is certainly free means that a process is dead: a reaper
-//! that cannot probe the lock (no descriptors, no memory) removes nothing.
+//! A process reaps when it joins, when it leaves and when its control thread finds another process dead. This module is
+//! on the control path; the registry lock is held. The reaper never writes into another process's region: it only frees
+//! waiter lines and removes names. Only a lock that is certainly free proves that a process is dead, so a reaper that
+//! cannot probe the lock (no descriptors, no memory) removes nothing.
 
 use crate::{
     domain::{
@@ -35,16 +35,16 @@ pub(crate) fn reap(registry: &Registry<'_>) -> Result<usize> {
             remove_dead(registry, name, &publishers)?;
         }
     }
-    // These files belong to publishers whose process has no process file any more. A reaper removes publishers'
-    // files first, so another program has removed the process file.
+    // The loop removes the files of publishers whose process file is missing. A reaper removes publishers' files first,
+    // so another program must have removed the process file.
     for name in publishers.iter().filter(|name| !alive.contains(&owner_id(name))) {
         directory.unlink(name)?;
     }
     Ok(alive.len())
 }
 
-/// The death is announced before the process file is removed, so that the next reaper does all the work again if this
-/// one dies in between. A process that the announcement wakes finds the dead process's lock free.
+/// Removes a dead process. Its death is announced before the process file is removed: if this reaper dies in between,
+/// the next reaper does all the work again. A process that the announcement wakes finds the dead process's lock free.
 fn remove_dead(registry: &Registry<'_>, name: &str, publishers: &[&str]) -> Result<()> {
     let Registry { board, directory, .. } = registry;
     let peer = match Peer::open(directory, name) {
@@ -69,8 +69,9 @@ fn remove_dead(registry: &Registry<'_>, name: &str, publishers: &[&str]) -> Resu
     Ok(())
 }
 
-/// Whether the death of a process whose file is gone has not been announced: then the process still has waiter lines,
-/// at least the line of its control thread, unless all lines were taken and the control thread had to share one.
+/// Whether the death of a process whose file is gone may still be unannounced. Such a process still has waiter lines,
+/// at least the line of its control thread. The exception: all lines were taken, and the control thread had to share
+/// one.
 pub(crate) fn is_unannounced(peer: &Peer, board: &Board) -> bool {
     let has_lines = || !board.waiters_of(waiter_owner(&peer.id)).is_empty() || board.waiters_of(0).is_empty();
     peer.board_id == board.id() && has_lines()
@@ -83,25 +84,26 @@ pub(crate) fn is_unannounced(peer: &Peer, board: &Board) -> bool {
 /// process dies before it has freed them, the next reaper repeats the announcement.
 pub(crate) fn announce_death(peer: &Peer, registry: &Registry<'_>) {
     let board = registry.board;
-    // The generation of processes comes first: a process that is woken by the generation of a topic probes all other
-    // processes because of the raised generation of processes.
+    // The generation of processes is raised first: a process that the generation of a topic wakes then also sees the
+    // new generation of processes, and so probes all other processes.
     board.processes_changed();
-    // Both sides are announced, because for an endpoint that was being removed only the topic is known. If the list is
-    // damaged, there is no announcement. If a topic has no line, no process holds the topic and could receive an
-    // announcement.
+    // Both sides are announced: of an endpoint that was being removed, only the topic is known and not the role. If the
+    // list is damaged, there is no announcement. If a topic has no line, no process holds the topic, so no process
+    // needs an announcement.
     for topic in peer.topics().unwrap_or_default().into_iter().filter_map(|hash| board.find(hash)) {
         board.topic_changed(topic, Side::Readers);
         board.topic_changed(topic, Side::Publishers);
-        board.ring_sleepers(topic); // the process may have claimed these waiters and died before it rang them
+        board.ring_sleepers(topic); // the dead process may have marked waiters AWAKE and not rung them
     }
     board.graph_changed();
-    // Waiters that share the last waiter line may belong to the dead process's peers, so they are rung, too.
+    // The last waiter line is also rung: the waiters that share it may belong to processes that were matched with the
+    // dead process.
     board.bell(SHARED_WAITER).ring();
     registry.free_waiters_of(waiter_owner(&peer.id));
 }
 
-/// Reaps every other domain of the user, and removes domains without processes. Best effort: a domain that cannot be
-/// opened, or is busy, is left to its own processes.
+/// Reaps every other domain of the user, and removes domains without processes. A domain that cannot be opened, or is
+/// busy, is left to its own processes.
 pub(crate) fn reap_other_domains(user_directory: &Directory, own_domain: &str) -> Result<()> {
     for name in user_directory.directories()?.iter().filter(|name| *name != own_domain) {
         let _ = reap_domain(user_directory, name);

@@ -1,8 +1,8 @@
 //! The registry lock of a domain: a process holds it while it joins, leaves and reaps. A living process takes and frees
-//! its waiter lines without the lock; the lines of a dead process are freed under it.
+//! its waiter lines on the board without the lock; a reaper frees the lines of a dead process under the lock.
 //!
-//! The lock is an OFD lock on the board itself, so that it ends with its holder. A process that joins or removes
-//! under the lock checks that the board still has its name (B2).
+//! The lock is an OFD lock on the board's file, so that the kernel releases it when its holder dies. A process that
+//! joins or removes under the lock checks that the board still has its name (`board`, B2).
 
 use crate::{
     crash::{self, Point},
@@ -26,7 +26,7 @@ pub(crate) const REGISTRY_PATIENCE: Duration = Duration::from_secs(5);
 /// A guard of the registry lock: while it exists, no other process joins, leaves or reaps.
 pub(crate) struct Registry<'a> {
     pub(crate) board: &'a Board,
-    /// The domain's.
+    /// The directory of the domain.
     pub(crate) directory: &'a Directory,
     _threads: MutexGuard<'a, ()>,
 }
@@ -61,34 +61,35 @@ impl Board {
         registry
     }
 
-    /// Takes a waiter line for the process whose id has this half; returns the shared line if all lines are taken.
+    /// Takes a waiter line for the process whose id has the half `owner`; returns the shared line if all lines are
+    /// taken.
     pub(crate) fn take_waiter(&self, owner: u64) -> WaiterIndex {
         let take = |line: &WaiterLine| {
-            // Acquire: the line's last owner has withdrawn it from all sets; partner: `free`. Release: the file of
-            // this process has its name; partner: `Board::waiter_owners`.
+            // Acquire: the line's previous owner has withdrawn the line from all sets; partner: `free`. Release: the
+            // file of this process has its name; partner: `Board::waiter_owners`.
             line.owner.load(Relaxed) == 0 && line.owner.compare_exchange(0, owner, AcqRel, Relaxed).is_ok()
         };
         let Some(free) = self.waiters[..WAITER_LINES - 1].iter().position(take) else { return SHARED_WAITER };
-        self.waiters[free].state.store(WAITER_PLAIN, Relaxed); // its last owner may have died asleep
+        self.waiters[free].state.store(WAITER_PLAIN, Relaxed); // the previous owner may have died asleep
         crash::point(Point::WaiterTaken);
         WaiterIndex(free)
     }
 
-    /// Frees a waiter's line. `owner` is half of the id of the process, which has withdrawn the line from all sets.
-    /// The shared line is never freed. A line with another owner is not freed either: a reaper took this process for
-    /// dead, and the line was assigned again.
+    /// Frees a waiter's line. `owner` is half of the id of the process, which has withdrawn the line from all sets. The
+    /// shared line is never freed. A line with another owner is not freed either: a reaper had taken this process for
+    /// dead and freed the line, and another process took it.
     pub(crate) fn free_waiter(&self, waiter: WaiterIndex, owner: u64) {
         if waiter != SHARED_WAITER && owner != 0 {
-            // Release: the owner is cleared after the waiter's bits are withdrawn from all sets.
-            // Partner: `take_waiter`.
+            // Release: the owner is cleared after the waiter's bits were withdrawn from all sets. Partner:
+            // `take_waiter`.
             let _ = self.waiters[waiter.0].owner.compare_exchange(owner, 0, Release, Relaxed);
             crash::point(Point::WaiterFreed);
         }
     }
 
-    /// Frees the lines of a process that is dead or leaves. Removes the lines from the sets of every topic first,
-    /// because the next owner of a line must not be woken for topics of the last one. The removal also frees topic
-    /// lines that only this process held.
+    /// Frees the waiter lines of a process that is dead or leaves. Removes the waiters from the sets of every topic
+    /// first, because the next owner of a waiter line must not be woken for topics of the previous owner. The removal
+    /// also frees topic lines that only this process held.
     fn free(&self, waiters: &[WaiterIndex], owner: u64) {
         let is_owner = |waiter: &&WaiterIndex| self.waiters[waiter.0].owner.load(Relaxed) == owner;
         let waiters: Vec<&WaiterIndex> = waiters.iter().filter(is_owner).collect();
@@ -101,7 +102,7 @@ impl Board {
         self.withdrawals.fetch_add(1, Relaxed);
         for line in self.used_lines() {
             let sets = [&line.sleepers, &line.readers_watchers, &line.publishers_watchers];
-            // Few of many words have them.
+            // Only the few words in which one of these bits is set are written.
             let words = sets.into_iter().flat_map(|set| set.iter().zip(bits));
             words.filter(|(waiters, bits)| waiters.load(Relaxed) & bits != 0).for_each(|(waiters, bits)| {
                 waiters.fetch_and(!bits, Relaxed);
@@ -124,7 +125,7 @@ impl Registry<'_> {
 impl Drop for Registry<'_> {
     fn drop(&mut self) {
         crash::point(Point::RegistryUnlocks);
-        // Unlocking cannot fail on an open descriptor; if it did, closing the board would unlock.
+        // Unlocking cannot fail on an open descriptor. If it failed, closing the board would unlock it.
         let _ = self.board.region.file().map(lock::unlock);
     }
 }

@@ -1,12 +1,12 @@
-//! The sender thread of a participant: it wakes the readers of asynchronous publishers, so that their publish makes
-//! no system call.
+//! The sender thread of a participant. It wakes the readers of asynchronous publishers, so that publishing makes no
+//! system call.
 //!
-//! The first asynchronous publisher starts the thread. The thread polls: each publisher stores the sequence of its
-//! newest sample in an [`Outbox`]; the thread checks all outboxes, continues to check for a bounded time if such
-//! checks have found samples lately, then sleeps for the shortest period of its publishers. No publisher wakes the
-//! thread for a sample, so a sleeping reader is woken at most one period later (plus the scheduler's delay). Without
-//! asynchronous publishers, the thread sleeps for good. Invariant T1 of `control` holds here, too: the thread keeps
-//! the domain, never the participant.
+//! The first asynchronous publisher starts the thread. Each publisher stores the sequence of its newest sample in an
+//! [`Outbox`], and the thread polls all outboxes. If such checks have found samples lately, the thread continues to
+//! check for a bounded time; then it sleeps for the shortest period of its publishers. No publisher wakes the thread
+//! for a sample, so a sleeping reader is woken at most one period later (plus the scheduler's delay). Without
+//! asynchronous publishers, the thread sleeps until one is added. Invariant T1 of `control` also holds here: the thread
+//! keeps the domain, never the participant.
 
 use crate::{
     domain::{Domain, board::TopicIndex},
@@ -24,14 +24,14 @@ use std::{
     time::Duration,
 };
 
-/// The allowed periods. A shorter period could not be kept, because a sleep takes at least 1 µs; a longer period
-/// would save nothing.
+/// The allowed periods. A sleep takes at least 1 µs, so no shorter period is possible; a longer period would save
+/// nothing.
 pub(crate) const PERIODS: std::ops::RangeInclusive<Duration> = Duration::from_micros(1)..=Duration::from_secs(1);
-/// The thread's stack is small, because the thread makes no deep calls.
+/// The stack size of the thread, which makes no deep calls.
 const STACK_BYTES: usize = 256 << 10;
 
-/// An asynchronous publisher, as the sender thread sees it. The publisher is gone when this entry has the last
-/// reference to the outbox.
+/// An asynchronous publisher, as the sender thread sees it. When only this struct still has a reference to the outbox,
+/// the publisher is gone.
 struct AsyncPublisher {
     outbox: Arc<Outbox>,
     topic: TopicIndex,
@@ -64,7 +64,8 @@ impl Sender {
         Ok(Sender { domain, shared, thread: Some(thread) })
     }
 
-    /// Adds an outbox: readers of `topic` are woken for each sample in it, for as long as the caller keeps it.
+    /// Adds an outbox: the thread wakes readers of `topic` for each sample in it, for as long as the caller keeps the
+    /// outbox.
     pub(crate) fn add(&self, topic: TopicIndex, period: Duration) -> Arc<Outbox> {
         let outbox = Arc::<Outbox>::default();
         let publisher = AsyncPublisher { outbox: outbox.clone(), topic, period, seen: 0 };
@@ -88,7 +89,7 @@ impl Drop for Sender {
         }
         let Some(thread) = self.thread.take() else { return };
         if self.domain.epoch.is_current() {
-            // A panic there was printed already.
+            // A panic of the thread was printed already.
             let _ = thread.join();
         } else {
             std::mem::forget(thread); // there is no such thread in a forked child
@@ -97,7 +98,7 @@ impl Drop for Sender {
 }
 
 fn run(domain: &Domain, shared: &SenderState) {
-    // Without this call, the kernel would add 50 µs to each sleep. If the call fails, the sender is late by this time.
+    // Without this call, the kernel would add 50 µs to each sleep. If the call fails, each wake-up is 50 µs late.
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
     let mut spin = Spin::new();
     while !shared.stop.load(Acquire) {

@@ -1,8 +1,8 @@
 //! The topics whose lines on the board this process holds.
 //!
-//! An endpoint and a watcher hold the line of their topic. All endpoints and watchers of one process share one hold,
-//! which is the bit of the control thread among the line's watchers (`protocol::names`, N1). The line is freed when
-//! the last process ends its hold. This module is on the control path.
+//! Each endpoint and each watcher holds the line of its topic. All endpoints and watchers of one process share one
+//! hold, which is the bit of the control thread among the line's watchers (`protocol::names`, N1). The line is freed
+//! when the last process ends its hold. This module is on the control path.
 
 use crate::{
     domain::{
@@ -39,8 +39,8 @@ impl HeldTopics {
     }
 }
 
-/// A topic's line on the board, which belongs to the topic as long as this value is kept. The graph has a line of its
-/// own.
+/// A topic's line on the board, which belongs to the topic for as long as this value is kept. The graph has its own
+/// line.
 pub(crate) struct HeldTopic {
     domain: Arc<Domain>,
     hash: u64,
@@ -48,7 +48,7 @@ pub(crate) struct HeldTopic {
 }
 
 impl Domain {
-    /// Holds the line of a topic, for a caller that follows this side of the topic.
+    /// Holds the line of a topic. The caller follows `side` of the topic.
     pub(crate) fn hold_topic(self: &Arc<Domain>, topic: &str, side: Side) -> HeldTopic {
         let (domain, hash) = (self.clone(), line_hash(topic));
         if topic == GRAPH_TOPIC {
@@ -67,8 +67,8 @@ impl Domain {
         HeldTopic { domain, hash, index }
     }
 
-    /// Fails unless this process and the publisher hold the same line for the topic. With different lines the
-    /// publisher would not notice a new reader, and would reclaim slots that the reader reads (board.rs, B3).
+    /// Checks that this process and the publisher hold the same line for the topic. With different lines, the publisher
+    /// would not notice a new reader, and would reclaim slots that the reader reads (board.rs, B3).
     pub(crate) fn check_line(&self, publisher: &PublisherMapping) -> Result<()> {
         let (hash, its_line) = publisher.line;
         let own_line = self.held_topics.lock().topics.get(&hash).map(|(index, _)| index.number());
@@ -84,13 +84,14 @@ impl Domain {
         ))
     }
 
-    /// The line of a topic, for news to the processes that hold the topic; any line if no process holds it.
+    /// The line of a topic, for news to the processes that hold the topic. If no process holds it, the result is the
+    /// shared line of its bucket, where news only wakes threads without need.
     pub(crate) fn topic(&self, topic: &str) -> TopicIndex {
         let hash = line_hash(topic);
         self.line_of(topic).unwrap_or_else(|| TopicIndex::shared(hash))
     }
 
-    /// The line of a topic, if a process holds one. If this process holds it, no name is searched.
+    /// The line of a topic, if a process holds one. If this process holds it, the board is not searched.
     pub(crate) fn line_of(&self, topic: &str) -> Option<TopicIndex> {
         if topic == GRAPH_TOPIC {
             return Some(GRAPH);
@@ -120,7 +121,8 @@ impl Drop for HeldTopic {
         });
         if of_line == 0 {
             lines.remove(&self.index);
-            // The line is released under the lock, because the next hold by this process sets the same bit.
+            // The line is released under the lock, because another thread of this process that holds the line again
+            // sets the same bit.
             self.domain.board.release(self.index, self.domain.control_waiter);
         }
     }
@@ -141,7 +143,7 @@ mod tests {
         sync::{Barrier, atomic::AtomicU64},
     };
 
-    /// Makes two participants in this process that treat each other as two processes.
+    /// Makes two participants of this process that act as two processes.
     fn two(root: &Path) -> [Arc<Participant>; 2] {
         let other_path = Path::new("/dev/shm/../shm").join(root.file_name().unwrap());
         [root, &other_path].map(|root| Participant::join_under(root, 0).unwrap())
@@ -189,7 +191,7 @@ mod tests {
         assert_eq!(one.domain.board.topic_lines(), 0);
     }
 
-    /// If the watcher's bit stayed set, it would keep the line from being freed for ever.
+    /// If the watcher's bit stayed set, the line would never be freed.
     #[test]
     fn a_watcher_without_its_generation_holds_no_line() {
         struct Idle;
@@ -208,8 +210,8 @@ mod tests {
         assert_eq!(board.topic_lines(), 0);
     }
 
-    /// If there are more topics than lines, topics share the last line of a bucket, and both sides of a topic must
-    /// find the same line.
+    /// With more topics than lines, topics share the last line of a bucket. Both sides of a topic must find the same
+    /// line.
     #[test]
     fn more_topics_than_lines_meet() {
         let root = tempfile::tempdir_in("/dev/shm").unwrap();
@@ -254,8 +256,7 @@ mod tests {
         assert_eq!(participants[0].domain.board.topic_lines(), 0);
     }
 
-    /// If the reader joined, the publisher would not notice the reader, and would reclaim slots that the
-    /// reader reads.
+    /// If the reader joined, the publisher would not notice it, and would reclaim slots that the reader reads.
     #[test]
     fn no_reader_joins_a_publisher_that_holds_another_line() {
         let root = tempfile::tempdir_in("/dev/shm").unwrap();
@@ -269,7 +270,8 @@ mod tests {
         drop((publisher, subscription));
     }
 
-    /// Samples that are held beyond the pins of one record add a record, and raise the generation of the topic.
+    /// Holding more samples than one reader record has pins takes another record, and raises the generation of the
+    /// topic.
     #[test]
     fn takes_search_no_names() {
         let root = tempfile::tempdir_in("/dev/shm").unwrap();

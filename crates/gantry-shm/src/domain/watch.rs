@@ -1,4 +1,4 @@
-//! Watchers: a user's work on the control thread, done when endpoints come and go, and at times that the work
+//! Watchers: a user's code that runs on the control thread when endpoints come and go, and at times that the code
 //! chooses. This module is on the control path.
 
 use crate::{
@@ -9,15 +9,15 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// Work on the control thread. A watcher must not keep a [`Participant`]: the end of a participant waits for its
-/// control thread.
+/// A user's code on the control thread. A watcher must not keep a [`Participant`], because the drop of a participant
+/// waits for its control thread.
 pub trait Watcher: Send + Sync + 'static {
-    /// Looks for changes; may block.
+    /// Looks for changes. May block.
     fn update(&self);
-    /// The time at which an update is due although no endpoint came or went, CLOCK_MONOTONIC.
+    /// The time at which an update is due although no endpoint came or went, in ns of CLOCK_MONOTONIC.
     fn due_ns(&self) -> Option<u64>;
-    /// Whether the watcher's update may be left to the control thread when endpoints of this process come or go, so
-    /// that their threads do not run it.
+    /// Whether the update may be left to the control thread when endpoints of this process come or go. If so, the
+    /// threads that make or drop these endpoints do not run it.
     fn can_wait(&self) -> bool {
         false
     }
@@ -58,19 +58,19 @@ impl Generation {
 
 impl Participant {
     /// Makes a watcher. The control thread updates it, now and later, for as long as the caller keeps the `Arc`:
-    /// whenever endpoints of this role come to the topic or leave it, when the watcher is due, and sometimes without
-    /// a reason. Joins and leaves are noticed while the watcher keeps its [`Generation`] or this process has an
-    /// endpoint of the topic. With [`Role::Node`] and the topic "", the watcher watches the graph. The thread asks
-    /// for the due time after each of its rounds; a due time that is set between two rounds counts from the next
-    /// round, after a second or more.
+    /// whenever endpoints of this role come to the topic or leave it, when the watcher is due, and sometimes without a
+    /// reason. Joins and leaves are noticed while the watcher keeps its [`Generation`] or this process has an endpoint
+    /// of the topic. With [`Role::Node`] and the topic "", the watcher watches the graph. The control thread calls
+    /// [`Watcher::due_ns`] after each of its rounds. A due time that is set between two rounds takes effect only at the
+    /// next round, after a second or more.
     ///
     /// # Errors
     /// The process forked.
     pub fn watch<W: Watcher>(&self, topic: &str, role: Role, make: impl FnOnce(Generation) -> W) -> Result<Arc<W>> {
         self.domain.epoch.check()?;
         let side = if role == Role::Publisher { Side::Publishers } else { Side::Readers };
-        // The line is held until the watcher is registered, which sets its bit: a bit that is set on a line that is not
-        // held would keep the line in use for good.
+        // The line is held until the watcher is registered, which sets a bit on the line: a bit on a line that this
+        // process does not hold would never be cleared, and would keep the line in use.
         let until_registered = self.domain.hold_topic(topic, side);
         let (topic, index) = (self.domain.hold_topic(topic, side), until_registered.index);
         let watcher = Arc::new(make(Generation { domain: self.domain.clone(), topic, side }));

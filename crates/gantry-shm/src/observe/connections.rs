@@ -1,4 +1,5 @@
-//! The connections of a topic: each pair of a publisher and a subscription, and the reason if they are not connected.
+//! The connections of a topic: each pair of a publisher and a subscription, and the reason if the two are not
+//! connected.
 //!
 //! The connections of other processes are found by their files: a subscription that joined a publisher has a reader
 //! record for the publisher. This module is on the control path.
@@ -43,8 +44,8 @@ pub enum ConnectionState {
     IncompatibleType(String),
     /// The endpoints' QoS is incompatible; the sentence names the policy.
     IncompatibleQos(String),
-    /// The endpoints are compatible, but the subscription has not mapped the publisher's memory; the sentence gives the
-    /// reason, as far as it is known.
+    /// The endpoints are compatible, but the subscription has not mapped the publisher's memory. The text gives the
+    /// reason, if it is known.
     Unmapped(String),
 }
 
@@ -64,7 +65,7 @@ impl Participant {
     /// Each pair of a publisher of a topic and a subscription to it.
     ///
     /// # Errors
-    /// As [`Participant::graph`].
+    /// The errors of [`Participant::graph`].
     pub fn connections(&self, topic: &str) -> Result<Vec<EndpointPair>> {
         let of_role = |role| move |(_, entry): &&(Arc<Peer>, GraphEntry)| entry.description.role == role;
         let (entries, peers) = (self.entries(Selection::Topic(topic))?, self.domain.peers()?);
@@ -84,7 +85,8 @@ impl Participant {
         Ok(pairs)
     }
 
-    /// The state of a pair of endpoints. `is_joined`: the subscription has a record for the publisher.
+    /// The state of a pair of endpoints. `is_joined` states whether the subscription has a reader record for the
+    /// publisher.
     fn connection_state(
         &self,
         (home, publisher): (&Peer, &GraphEntry),

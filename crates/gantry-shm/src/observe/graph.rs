@@ -30,9 +30,9 @@ use std::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GraphEntry {
-    /// Its description.
+    /// The description of the endpoint or node.
     pub description: Arc<EndpointDescription>,
-    /// The process of the entry, as errors name it.
+    /// The process of the entry, with the name that error messages use.
     pub process: String,
     /// The number of samples that the endpoint copied, into its own slots or out of a publisher's slots, instead of
     /// writing or reading them in place.
@@ -52,7 +52,7 @@ impl Participant {
     /// The endpoints of one topic; nodes are listed under the topic with the empty name.
     ///
     /// # Errors
-    /// As [`Participant::graph`].
+    /// The errors of [`Participant::graph`].
     pub fn endpoints_of(&self, topic: &str) -> Result<Vec<GraphEntry>> {
         Ok(self.entries(Selection::Topic(topic))?.into_iter().map(|(_, entry)| entry).collect())
     }
@@ -60,7 +60,7 @@ impl Participant {
     /// The number of endpoints of a topic that have this role. Other endpoints are not read.
     ///
     /// # Errors
-    /// As [`Participant::graph`].
+    /// The errors of [`Participant::graph`].
     pub fn count_endpoints(&self, topic: &str, role: Role) -> Result<usize> {
         self.domain.epoch.check()?;
         // The lists of endpoints that the domain keeps are not used here, because announced publishers raise no
@@ -71,7 +71,7 @@ impl Participant {
     /// The nodes with this full name. Other nodes are not read.
     ///
     /// # Errors
-    /// As [`Participant::graph`].
+    /// The errors of [`Participant::graph`].
     pub fn nodes_of_name(&self, node: &str) -> Result<Vec<GraphEntry>> {
         Ok(self.entries(Selection::Node(node))?.into_iter().map(|(_, entry)| entry).collect())
     }
@@ -120,22 +120,22 @@ impl Participant {
     }
 }
 
-/// An entry in the graph without shared memory: a node, or an endpoint that is announced. Dropping it removes the
-/// entry, and so does the end of its process.
+/// An entry of the graph that has no memory for samples: a node, or an endpoint that is only announced. Dropping the
+/// value removes the entry, and so does the end of the process.
 pub struct GraphRecord {
     participant: Arc<Participant>,
     block: EndpointBlock,
 }
 
 impl GraphRecord {
-    /// Adds a node with this full name to the graph. Several nodes may have the same name; each is an entry.
+    /// Adds a node with this full name to the graph. Several nodes may have the same name; each node has its own entry.
     ///
     /// # Errors
     /// The name is longer than 1 MiB; there is no room in shared memory; the process forked.
     pub fn node(participant: Arc<Participant>, node: &str, details: NodeDetails) -> Result<GraphRecord> {
         let (name, definition) = (details.rmw_implementation, details.enclave.into());
-        // The details are stored in the field of the type, which a node does not have. Readers that do not expect them
-        // ignore them.
+        // The details are stored in the fields of the message type, which a node does not have. Readers that do not
+        // expect details there ignore them.
         let details = TypeDescription { name, definition, ..TypeDescription::default() };
         let description = participant.domain.describe(Role::Node, node, GRAPH_TOPIC, details, Qos::default())?;
         GraphRecord::new(participant, &description)
@@ -157,11 +157,11 @@ impl GraphRecord {
         GraphRecord::new(participant, &EndpointDescription { key: NO_PUBLISHER, ..description })
     }
 
-    /// Announces a subscription in the graph, for a bridge: the subscription is on another host. No publisher matches
-    /// it.
+    /// Announces a subscription in the graph, for a bridge. The subscription is on another host, and no publisher of
+    /// this host matches it.
     ///
     /// # Errors
-    /// As [`GraphRecord::publisher`].
+    /// The errors of [`GraphRecord::publisher`].
     pub fn subscription(
         participant: Arc<Participant>,
         node: &str,

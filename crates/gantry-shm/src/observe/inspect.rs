@@ -1,7 +1,7 @@
 //! The inspection of a domain from outside: processes, endpoints, holders of samples, and problems.
 //!
-//! The inspection writes nothing, takes no lock, makes no file and needs no membership; changes during the
-//! inspection may be seen in part. This module is on the control path.
+//! The inspection writes nothing, takes no lock, makes no file and needs no membership in the domain. It may see only a
+//! part of changes that happen meanwhile. This module is on the control path.
 
 use crate::{
     describe::description::{EndpointDescription, NO_PUBLISHER, Role},
@@ -61,7 +61,7 @@ pub fn inspect(domain_id: u32) -> Result<Option<DomainReport>> {
 /// Inspects a domain under `root`; `None` if the domain does not exist.
 ///
 /// # Errors
-/// As [`inspect`].
+/// The errors of [`inspect`].
 pub fn inspect_under(root: &Path, domain_id: u32) -> Result<Option<DomainReport>> {
     Inspector::under(root, domain_id).inspect()
 }
@@ -80,8 +80,8 @@ impl Participant {
     }
 }
 
-/// Inspects a domain again and again, for example for a live view: keeps the files of processes and publishers
-/// mapped, so that the next inspection reads what changed.
+/// Inspects a domain repeatedly, for example for a live view. It keeps the files of processes and publishers mapped, so
+/// that the next inspection only reads changes.
 pub struct Inspector {
     root: PathBuf,
     domain_id: u32,
@@ -104,16 +104,16 @@ impl Inspector {
         Inspector { root: root.to_owned(), domain_id, peers, publishers }
     }
 
-    /// As [`fn@inspect`].
+    /// Inspects the domain like [`fn@inspect`].
     ///
     /// # Errors
-    /// As [`fn@inspect`].
+    /// The errors of [`fn@inspect`].
     pub fn inspect(&mut self) -> Result<Option<DomainReport>> {
         let user_directory = present(Directory::existing_of_user(&self.root))?;
         let existing = |user: Directory| present(user.existing(&self.domain_id.to_string()));
         let Some(directory) = user_directory.map(existing).transpose()?.flatten() else {
-            // The last process has removed the domain. The mappings are dropped, because its memory is freed once no
-            // process maps it.
+            // The last process has removed the domain. The mappings are dropped, because the kernel frees the domain's
+            // memory only when no process maps it.
             *self = Inspector::under(&self.root, self.domain_id);
             return Ok(None);
         };
@@ -179,7 +179,7 @@ impl<'a> Inspection<'a> {
                 self.directory
             ));
         }
-        // The call is made for its error alone: no publisher has the key 0.
+        // The call is made only for its error: no publisher has the key 0.
         if is_alive && let Err(e) = peer.records_of(0) {
             self.problems.push(format!("the reader records of {peer} cannot be read, so no slot is reclaimed: {e}"));
         }
@@ -325,7 +325,7 @@ fn present<T>(found: Result<T>) -> Result<Option<T>> {
     }
 }
 
-/// Returns the result of `present`; `None` after an error, which is added to `problems`.
+/// Returns the result of `present`. After an error, adds the error to `problems` and returns `None`.
 fn usable<T>(found: Result<T>, problems: &mut Vec<String>) -> Option<T> {
     present(found).unwrap_or_else(|error| {
         problems.push(error.to_string());

@@ -40,8 +40,8 @@ pub struct SubscriptionMatches {
     known: KnownRecords,
     /// The subscriptions that are matched.
     matched: BTreeSet<Gid>,
-    /// The compatible subscriptions that are not matched, and the reader records that belong to no
-    /// matched subscription.
+    /// The compatible subscriptions that are not matched; `records` are the reader records that belong to no matched
+    /// subscription.
     others: Vec<PeerEndpoint>,
     records: Vec<PeerRecord>,
 }
@@ -52,8 +52,8 @@ pub struct MatchedSubscriptions {
     pub matched: usize,
     /// The number of subscriptions that are matched now and were not matched at the last `look`.
     pub newly_matched: usize,
-    /// Whether `endpoints` are all subscriptions to the topic, because some left; otherwise they are only the
-    /// new subscriptions.
+    /// Whether `endpoints` are all subscriptions to the topic, because some subscriptions left. Otherwise they are only
+    /// the new subscriptions.
     pub is_all: bool,
     /// Subscriptions to the topic.
     pub endpoints: Vec<Arc<EndpointDescription>>,
@@ -78,9 +78,10 @@ pub struct SeenPublishers {
     endpoints: usize,
 }
 
-/// The publishers at one time.
+/// The result of [`PublisherMatches::look`]: the publishers on a subscription's topic.
 pub struct MatchedPublishers {
-    /// The publishers seen so far: if they are passed to the next look, it finds the publishers that come later.
+    /// The publishers seen so far. A caller that passes this value to the next look gets only the publishers that come
+    /// later.
     pub seen: SeenPublishers,
     /// Whether `matched` and `endpoints` have all publishers, because no publisher was seen before, or some
     /// publishers left; otherwise they have the new publishers only.
@@ -133,7 +134,8 @@ impl SubscriptionMatches {
             self.known.forget();
         }
         // Records are read before endpoints: a subscription's endpoint is added before its record, and removed only
-        // after it.
+        // after it. So the list of endpoints has the subscription of each record that is found, except a subscription
+        // that leaves meanwhile.
         let found = self.known.look(self.domain.peers()?.iter().filter(|peer| peer.is_alive()))?;
         let there = self.domain.endpoints(&self.description.topic, Role::Subscription)?;
         let first_new = before.filter(|(epoch, _)| *epoch == there.epoch && !found.is_all).map(|(_, count)| count);
@@ -206,13 +208,13 @@ impl PublisherMatches {
 }
 
 impl MatchedPublisher {
-    /// Its gid.
+    /// The publisher's gid.
     #[must_use]
     pub fn gid(&self) -> Gid {
         Gid(self.0.gid)
     }
 
-    /// Its description.
+    /// The publisher's description.
     #[must_use]
     pub fn description(&self) -> &Arc<EndpointDescription> {
         &self.1

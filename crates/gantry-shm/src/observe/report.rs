@@ -3,11 +3,11 @@
 use crate::{describe::description::EndpointDescription, domain::holder::Holder};
 use std::{collections::BTreeMap, path::PathBuf};
 
-/// One domain.
+/// The report of one domain.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct DomainReport {
-    /// The directory of its files.
+    /// The directory of the domain's files.
     pub directory: PathBuf,
     /// The memory of the domain's files.
     pub used_bytes: u64,
@@ -19,7 +19,7 @@ pub struct DomainReport {
     /// The domain's processes, in the order of their files' names, including dead ones that were not removed yet.
     pub processes: Vec<ProcessReport>,
     /// The topics of the domain's endpoints, each with the processes that sleep until there is a sample of the topic.
-    /// Processes have the names that errors use.
+    /// The processes have the names that error messages use.
     pub topics: BTreeMap<String, Vec<String>>,
     /// Files of processes that ended without removing them, for example by a signal; one sentence describes each
     /// process. Other processes of the domain remove the files within about a second; if the domain has no other
@@ -30,11 +30,11 @@ pub struct DomainReport {
     pub problems: Vec<String>,
 }
 
-/// One process of a domain.
+/// The report of one process of a domain.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ProcessReport {
-    /// The process's program and pid, as errors name them.
+    /// The process's program and pid, as in error messages.
     pub process: String,
     /// The process's pid in its own pid namespace.
     pub pid: u32,
@@ -43,34 +43,34 @@ pub struct ProcessReport {
     /// The number of the process's waiter lines on the board: one for its control thread, and one for each
     /// subscription, wait set and publisher that ever slept.
     pub waiters: usize,
-    /// Full names of its nodes.
+    /// The full names of the process's nodes.
     pub nodes: Vec<String>,
-    /// Its publishers.
+    /// The process's publishers.
     pub publishers: Vec<PublisherReport>,
-    /// Its subscriptions.
+    /// The process's subscriptions.
     pub subscriptions: Vec<SubscriptionReport>,
 }
 
-/// One subscription.
+/// The report of one subscription.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SubscriptionReport {
-    /// Its description.
+    /// The subscription's description.
     pub description: EndpointDescription,
-    /// The number of samples that the subscription lost or skipped after its matches, as in
+    /// The number of samples that the subscription lost or skipped since it matched their publishers, as in
     /// [`Losses::overwritten`](crate::Losses::overwritten).
     pub lost_samples: u64,
 }
 
-/// One publisher.
+/// The report of one publisher.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct PublisherReport {
-    /// Its description.
+    /// The publisher's description.
     pub description: EndpointDescription,
     /// The publisher's state, read from its file; `None` if the file cannot be read, which is a problem.
     pub state: Option<PublisherState>,
-    /// Its matched subscriptions.
+    /// The publisher's matched subscriptions.
     pub readers: Vec<ReaderReport>,
     /// The processes that hold samples of the publisher.
     pub holders: Vec<Holder>,
@@ -80,7 +80,7 @@ pub struct PublisherReport {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PublisherState {
-    /// The memory that the file takes.
+    /// The memory that the publisher's file takes.
     pub used_bytes: u64,
     /// The sequence of the publisher's newest sample; 0 if there is none yet.
     pub newest_sequence: u64,
@@ -99,13 +99,13 @@ pub struct PublisherState {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReaderReport {
-    /// The subscription's process, as errors name it.
+    /// The subscription's process, as in error messages.
     pub process: String,
     /// The next sequence that the reader will take, 0 if the reader wants the whole history.
     pub next_sequence: u64,
-    /// The number of samples that are to be kept for the reader.
+    /// The number of samples that the reader wants the publisher to keep.
     pub depth: u32,
-    /// Whether the publisher is blocked while this reader has not taken its oldest samples (RELIABLE KEEP_ALL on
-    /// both sides).
+    /// Whether this reader blocks the publisher while it has not taken the oldest samples (RELIABLE KEEP_ALL on both
+    /// sides).
     pub is_gating: bool,
 }

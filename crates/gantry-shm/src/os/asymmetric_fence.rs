@@ -4,11 +4,12 @@
 //! Invariant: let one thread of this process store A, pass [`light`] and load B, and another thread store B, pass
 //! [`heavy`] and load A. Then at least one of the two threads loads the value that the other thread stored.
 //! - Without membarrier(2), both are SeqCst fences.
-//! - With membarrier(2), `heavy` makes every running thread of the process pass a full barrier between its call and
-//!   its return (a thread that does not run passed one when it was switched out: membarrier(2),
-//!   `kernel/sched/membarrier.c`). If the light thread passes the barrier before its load of B, it loads the value
-//!   that was stored before the call; if after, its store of A, which is earlier in its program, is visible when the
-//!   call returns. So `light` only keeps the compiler from changing the order of store and load.
+//! - With membarrier(2), `heavy` makes every running thread of the process pass a full barrier between its call and its
+//!   return (a thread that does not run passed one when it was switched out: membarrier(2),
+//!   `kernel/sched/membarrier.c`). If the light thread passes the barrier before its load of B, it loads the value that
+//!   was stored before the call. If it passes the barrier after this load, its store of A, which comes earlier in its
+//!   program, is visible when the call returns. So `light` only keeps the compiler from changing the order of store and
+//!   load.
 //! - A mix of these cases is safe: a thread leaves out the fence in `light` only after a registration, so the kernel
 //!   supports the call, and `heavy` makes it.
 //! - A program may forbid the call afterwards (seccomp). Then `heavy` returns `false`, and `light` is a full fence from
@@ -54,7 +55,7 @@ impl Barrier {
     }
 }
 
-/// Whether the kernel obeys.
+/// Whether the kernel executes the command.
 fn is_done(command: MembarrierCommand) -> bool {
     #[cfg(test)]
     if let Some(is_done) = tests::KERNEL.get() {
@@ -74,8 +75,8 @@ pub(crate) fn light() {
     if BARRIER.is_registered.load(Relaxed) { compiler_fence(SeqCst) } else { fence(SeqCst) }
 }
 
-/// The fence of the control path: a system call. Returns `false` if the kernel now refuses a call that it granted
-/// before: then a thread in [`light`] may have missed this fence.
+/// The fence of the control path, which makes a system call. Returns `false` if the kernel now refuses a call that it
+/// granted before: a thread in [`light`] may then have missed this fence.
 #[must_use]
 pub(crate) fn heavy() -> bool {
     BARRIER.heavy()
@@ -144,6 +145,6 @@ pub(crate) mod tests {
             assert!(!barrier.is_registered.load(Relaxed), "later ones do not");
             assert!(!barrier.register() && !barrier.heavy());
         };
-        std::thread::spawn(run).join().unwrap(); // the answers are the thread's
+        std::thread::spawn(run).join().unwrap(); // a thread, because `KERNEL` is thread-local
     }
 }

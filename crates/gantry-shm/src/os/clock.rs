@@ -1,4 +1,4 @@
-//! The clock that all processes of a machine share, for stamps, lifespans, deadlines and leases.
+//! The clocks that all processes of a machine share, for stamps, lifespans, deadlines and leases.
 
 use rustix::time::{ClockId, clock_gettime};
 
@@ -8,7 +8,7 @@ pub(crate) fn monotonic_ns() -> u64 {
     read(ClockId::Monotonic)
 }
 
-/// CLOCK_REALTIME, as [`monotonic_ns`].
+/// Reads CLOCK_REALTIME in ns. Neither allocates nor makes system calls (vDSO).
 pub(crate) fn realtime_ns() -> u64 {
     read(ClockId::Realtime)
 }

@@ -1,6 +1,6 @@
 //! The private directories: `<root>/gantry-<uid>/<domain>/`, mode 0700.
 //!
-//! Control path. Invariants:
+//! This module is on the control path. Invariants:
 //! - D1: a [`Directory`] is a real directory (no symbolic link) of this user that no other user may enter; the root,
 //!   which belongs to another user, is used only inside of this source file.
 //! - D2: names of files are never used again (128 random bits), so a name never means two different files.
@@ -31,7 +31,7 @@ pub const DIRECTORY_VARIABLE: &str = "GANTRY_SHM_DIR";
 const DISK_VARIABLE: &str = "GANTRY_SHM_ALLOW_DISK";
 /// The type of a tmpfs (statfs(2)).
 const TMPFS_MAGIC: u32 = 0x0102_1994;
-/// The types of file systems that are named in an error.
+/// The file systems whose names an error message can state, by their types.
 const FILE_SYSTEMS: [(u32, &str); 5] = [
     (0xef53, "ext4"),
     (0x5846_5342, "xfs"),
@@ -41,21 +41,21 @@ const FILE_SYSTEMS: [(u32, &str); 5] = [
 ];
 /// The name of the board's file in every domain directory.
 pub(crate) const BOARD_NAME: &str = "board";
-/// Ending of a process file's name.
+/// The ending of a process file's name.
 pub(crate) const PROCESS_SUFFIX: &str = ".process";
-/// Ending of a publisher's file's name.
+/// The ending of a publisher's file's name.
 pub(crate) const PUBLISHER_SUFFIX: &str = ".pub";
 
-/// The folder of all domains' folders: the folder that `GANTRY_SHM_DIR` names, or `/dev/shm` if the variable is unset.
+/// The root directory of the shared memory: the value of `GANTRY_SHM_DIR`, or `/dev/shm` if the variable is unset.
 #[must_use]
 pub fn shared_memory_directory() -> PathBuf {
     variable(DIRECTORY_VARIABLE).filter(|value| !value.is_empty()).map_or(DEFAULT_ROOT.into(), PathBuf::from)
 }
 
-/// Reads an environment variable as secure_getenv(3) does: `None` in a program with more rights than its
-/// caller (set-user-ID).
+/// Reads an environment variable like secure_getenv(3): returns `None` in a program with more rights than its caller
+/// (set-user-ID).
 fn variable(name: &str) -> Option<OsString> {
-    // SAFETY: it has no preconditions.
+    // SAFETY: `getauxval` has no preconditions.
     let is_secure = unsafe { libc::getauxval(libc::AT_SECURE) } != 0;
     std::env::var_os(name).filter(|_| !is_secure)
 }
@@ -128,7 +128,7 @@ impl Directory {
         Ok(())
     }
 
-    /// Removes a file; a missing one is no error.
+    /// Removes a file; a missing file is no error.
     pub(crate) fn unlink(&self, name: &str) -> Result<()> {
         match unlinkat(&self.file, name, AtFlags::empty()) {
             Err(e) if e != Errno::NOENT => Err(Error::system(format!("remove {self}/{name}"), e)),
@@ -151,7 +151,7 @@ impl Directory {
         self.names(FileType::RegularFile)
     }
 
-    /// Names of the directories here.
+    /// The names of the directories in this directory.
     pub(crate) fn directories(&self) -> Result<Vec<String>> {
         self.names(FileType::Directory)
     }
@@ -163,8 +163,8 @@ impl Directory {
             let entry = entry.map_err(read_error)?;
             // Names that are not UTF-8 are not names of Gantry.
             let Ok(name) = entry.file_name().to_str() else { continue };
-            // Not every file system returns the type of a file in the listing (a tmpfs does); if it is missing, the
-            // open checks it.
+            // Not every file system returns the type of a file in the listing (a tmpfs does). If the type is missing,
+            // opening the file checks it.
             let is_meant = [kind, FileType::Unknown].contains(&entry.file_type());
             if is_meant && name != "." && name != ".." {
                 names.push(name.to_owned());
@@ -183,7 +183,7 @@ impl Directory {
         statat(&self.file, name, AtFlags::SYMLINK_NOFOLLOW).map_or(0, |stat| stat.st_blocks as u64 * 512)
     }
 
-    /// The directory's path, for error sentences.
+    /// The directory's path, for error messages.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -232,8 +232,8 @@ fn check_sticky(root: &Directory) -> Result<()> {
     Err(Error::ForeignDirectory { path: root.path.clone(), why })
 }
 
-/// The name contains the user's id outside of the user namespace (of one level): a rootless container uses the files
-/// of the user who started it.
+/// The name of the user's directory. The name contains the user's id outside of the user namespace (of one level), so
+/// that a rootless container uses the files of the user that started it.
 fn name_of_user() -> String {
     let (uid, map) = (geteuid().as_raw(), std::fs::read_to_string("/proc/self/uid_map").unwrap_or_default());
     let outer = map.lines().find_map(|line| {

@@ -23,7 +23,7 @@ pub(crate) struct EventFd {
 }
 
 impl EventFd {
-    /// Not readable yet.
+    /// Creates a descriptor that is not readable yet.
     pub(crate) fn new() -> Result<EventFd> {
         let descriptor = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)
             .map_err(|e| Error::system("make an event descriptor", e))?;

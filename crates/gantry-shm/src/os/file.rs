@@ -26,8 +26,8 @@ use std::{
 
 /// An open file.
 pub(crate) struct SharedFile {
-    /// The descriptor is closed by `drop`, but not in a forked child (its `pthread_atfork` handler closed the
-    /// descriptors that it must close).
+    /// The file's descriptor. `drop` closes it, but not in a forked child, whose `pthread_atfork` handler has closed
+    /// the descriptors that must not stay open.
     descriptor: ManuallyDrop<OwnedFd>,
     epoch: Epoch,
 }
@@ -157,7 +157,7 @@ impl AsFd for SharedFile {
 impl Drop for SharedFile {
     fn drop(&mut self) {
         if !self.epoch.is_current() {
-            return; // in a forked child the descriptor is not this handle's to close (F2)
+            return; // in a forked child, this handle must not close it (F2)
         }
         fork::without_fork(|kept| {
             kept.descriptors.retain(|&registered| registered != self.descriptor.as_raw_fd());

@@ -6,15 +6,15 @@
 //! - F2: a child closes the parent's writable files before it runs anything else (`pthread_atfork`), and never unlocks
 //!   them: open-file-description locks belong to the description, which the parent still has. So the parent's death is
 //!   seen even while the child lives.
-//! - F3: files that are written here, and so may be locked, are opened, mapped, registered and closed under one mutex
-//!   that `fork` waits for. So each description that a child inherits is registered for the child's handler, and no
-//!   child closes another descriptor.
+//! - F3: files that this process may write, and so may lock, are opened, mapped, registered and closed under one mutex
+//!   that `fork` waits for. So each description that a child inherits is registered for the child's handler, and the
+//!   handler closes no other descriptor.
 //! - F4: a child has no access to the parent's writable mappings (MADV_DONTFORK), and no later mapping of the child
 //!   takes their place: the handler puts inaccessible memory there. A stray write through a handle of the parent is a
 //!   SIGSEGV.
 //!
-//! One case is not covered: if threads of a process are joining at a fork, a `join` in the child may wait for ever
-//! (as `malloc` may, without an allocator that handles fork).
+//! One case is not covered: if a thread of the process is joining a domain at a fork, a `join` in the child may wait
+//! for ever (as `malloc` may, without an allocator that handles fork).
 
 use crate::{
     error::{Error, Result},
@@ -93,7 +93,7 @@ impl Epoch {
         self.current.load(Relaxed) == self.number
     }
 
-    /// [`Error::Forked`] unless [`Epoch::is_current`].
+    /// Returns the error [`Error::Forked`] if this process is not the process in which the handle was made.
     #[inline]
     pub(crate) fn check(self) -> Result<()> {
         if self.is_current() { Ok(()) } else { Err(Error::Forked) }

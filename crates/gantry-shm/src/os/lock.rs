@@ -1,13 +1,13 @@
 //! Open-file-description locks on single bytes of a file: proof that a process lives, and the registry's mutual
 //! exclusion.
 //!
-//! Such a lock ends when the last copy of the description is closed, also after `kill -9`. The lock is seen across
-//! pid namespaces, and is not lost when the owner opens and closes the file once more (as a POSIX lock is).
+//! Such a lock ends when the last copy of the open file description is closed, also after `kill -9`. The lock is seen
+//! across pid namespaces. Unlike a POSIX lock, it is not lost when the owner opens and closes the file once more.
 
 use rustix::io::Errno;
 use std::os::fd::{AsFd, AsRawFd};
 
-/// Takes the write lock of a byte if it is free. `Ok(false)`: another description has it.
+/// Takes the write lock of a byte if it is free. `Ok(false)` means that another description has the lock.
 pub(crate) fn try_lock(file: impl AsFd, byte: i64) -> Result<bool, Errno> {
     match request(file, byte, libc::F_OFD_SETLK, libc::F_WRLCK) {
         Ok(_) => Ok(true),
@@ -28,8 +28,8 @@ pub(crate) fn is_locked(file: impl AsFd, byte: i64) -> Result<bool, Errno> {
     Ok(request(file, byte, libc::F_OFD_GETLK, libc::F_RDLCK)? != libc::F_UNLCK)
 }
 
-/// Asks the kernel for a lock of this kind, or by `F_OFD_GETLK` for a lock that conflicts with it; returns the kind in
-/// the kernel's answer.
+/// Asks the kernel for a lock of this kind or, with `F_OFD_GETLK`, for a lock that conflicts with such a lock. Returns
+/// the kind of lock in the kernel's answer.
 fn request(file: impl AsFd, byte: i64, command: libc::c_int, kind: libc::c_int) -> Result<libc::c_int, Errno> {
     let (l_type, l_whence) = (kind as libc::c_short, libc::SEEK_SET as libc::c_short);
     let mut lock = libc::flock { l_type, l_whence, l_start: byte, l_len: 1, l_pid: 0 };

@@ -1,8 +1,8 @@
 //! A mapping of a file from its first byte on, which is unmapped when it is dropped.
 //!
-//! Control path. Invariants:
-//! - G1: `base` is a shared mapping of `bytes` bytes of this process, until drop; as a rule it is longer than the file
-//!   is now. `base` never changes, `bytes` only grows.
+//! This module is on the control path. Invariants:
+//! - G1: until drop, `base` is the address of a shared mapping of `bytes` bytes of this process; as a rule the mapping
+//!   is longer than the file is now. `base` never changes, `bytes` only grows.
 //! - G2: a writable mapping does not reach a forked child (MADV_DONTFORK), and no other mapping takes its place there
 //!   (`fork::Kept`).
 
@@ -39,9 +39,9 @@ pub(crate) struct Mapping {
 unsafe impl Send for Mapping {}
 
 impl Mapping {
-    /// Maps `file`. `sizes` are the file's present length and its reserve. The mapping has the reserve's size, or less
-    /// if this process may not have that amount of address space or locked memory (`mlockall`), but at least the file's
-    /// length.
+    /// Maps `file`. `sizes` are the file's present length and its reserve. The mapping has the size of the reserve. If
+    /// this process may not have as much address space or locked memory (`mlockall`), the mapping is shorter, but at
+    /// least as long as the file.
     pub(crate) fn new(file: &SharedFile, name: &str, sizes: (usize, usize), writable: bool) -> Result<Mapping> {
         let epoch = Epoch::current()?;
         let protection = if writable { ProtFlags::READ | ProtFlags::WRITE } else { ProtFlags::READ };
@@ -56,8 +56,8 @@ impl Mapping {
         Ok(Mapping { base, bytes, writable, epoch })
     }
 
-    /// Makes the mapping longer if the addresses behind it are free; otherwise the same file is mapped again, at
-    /// another address. `sizes` as for [`Mapping::new`].
+    /// Makes the mapping longer if the addresses behind it are free, and returns `None`. Otherwise maps the same file
+    /// again at another address, and returns that mapping. `sizes` as for [`Mapping::new`].
     pub(crate) fn lengthen(&mut self, name: &str, sizes: (usize, usize)) -> Result<Option<Mapping>> {
         let &mut Mapping { base, bytes, writable, epoch } = self;
         // SAFETY: all of the mapping (G1), which stays where it is.
@@ -78,7 +78,7 @@ impl Mapping {
 impl Drop for Mapping {
     fn drop(&mut self) {
         if !self.epoch.is_current() {
-            return; // in a forked child the mapping is not this handle's to release (F1)
+            return; // in a forked child, this handle must not unmap it (F1)
         }
         fork::without_fork(|kept| {
             kept.remove_mapping(self.base);

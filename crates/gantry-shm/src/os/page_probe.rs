@@ -1,7 +1,7 @@
-//! A probe whether memory can be read, without touching it.
+//! A probe that finds out whether memory can be read, without reading it.
 //!
-//! The probe checks a file's length that another process has written: reading a mapping beyond its file's end is a
-//! SIGBUS, and the file may be closed already.
+//! The probe checks a file's length that another process has written: reading a mapping beyond the end of its file
+//! raises SIGBUS, and the descriptor that could show the length may be closed already.
 
 use std::ptr::NonNull;
 

@@ -1,12 +1,12 @@
-//! A region: one file, mapped with room to grow in place. If the limits of this process do not allow the address
-//! space or locked memory for that room, the mapping is shorter, and is lengthened when the file has outgrown it; if
-//! the addresses after it are in use, the file is mapped again.
+//! A region: one file, mapped with room to grow in place. If the limits of this process do not allow the address space
+//! or locked memory for that room, the mapping is shorter. When the file has outgrown a mapping, the mapping is
+//! lengthened; if the addresses after it are in use, the file is mapped again.
 //!
 //! This module is on the control path, except [`Region::at`] and [`Region::pointer`], which only compute
 //! addresses. Invariants:
-//! - R1: `base` is a mapping of `mapped_bytes` bytes, at least `length_bytes`. A mapping stays until drop, even after
-//!   `base` changed: pointers into the region stay valid. The file never shrinks (Gantry never truncates, and other
-//!   programs of this user are trusted not to: docs/internals/failure-model.md).
+//! - R1: `base` is the address of a mapping of `mapped_bytes` bytes, at least `length_bytes`. A mapping stays until
+//!   drop, even after `base` changed: pointers into the region stay valid. The file never shrinks (Gantry never
+//!   truncates, and other programs of this user are trusted not to: docs/internals/failure-model.md).
 //! - R2: bytes below `length` are backed by allocated pages (`fallocate`), so that a full file system is an error here
 //!   and never a SIGBUS later.
 //! - R3: only the owner's mapping is writable, and it does not reach a forked child (MADV_DONTFORK).
@@ -49,8 +49,8 @@ pub(crate) struct Region {
     /// in [`Region::length_bytes`].
     length_bytes: AtomicUsize,
     reserve_bytes: usize,
-    /// The mappings, the newest last. There are several only if there was no room for the reserve, and no room behind a
-    /// shorter mapping.
+    /// The mappings, the newest last. There are several only if a mapping was shorter than the reserve, and could not
+    /// be lengthened in place.
     mappings: Mutex<Vec<Mapping>>,
     /// `None` once the file was closed.
     file: Option<SharedFile>,
@@ -131,7 +131,7 @@ impl Region {
             let newest = another.as_ref().unwrap_or(newest);
             self.base.store(newest.base.cast(), Relaxed); // the store of `mapped_bytes` publishes it
             self.mapped_bytes.store(newest.bytes, Release);
-            self.prefaulted_bytes.store(0, Relaxed); // of another mapping all pages are to be brought in
+            self.prefaulted_bytes.store(0, Relaxed); // in a new mapping, all pages are yet to be entered
             mappings.extend(another);
         }
         Ok(())
@@ -195,7 +195,7 @@ impl Region {
             crash::point(Point::FileGrown);
             self.cover(length_bytes)?;
             self.length_bytes.store(length_bytes, Release);
-            self.populate(old, length_bytes); // before readers see the new length and populate it
+            self.populate(old, length_bytes); // before readers see the new length and populate the pages
             // Release: a reader that sees an offset into the new pages and then loads this length sees a length that
             // covers the offset.
             self.at::<FileHeader>(0)?.length_bytes.store(length_bytes as u64, Release);
@@ -250,7 +250,7 @@ impl Region {
         }
         // An error means that the file has no name any more: its publisher is gone.
         let _ = self.with_file(directory, "pages to read", |file| {
-            // Pages that were allocated but never written count as a hole, too. Therefore the owner calls `populate`.
+            // Pages that were allocated but never written also count as a hole. Therefore the owner calls `populate`.
             while let Some(data) = file.next_data(start).filter(|data| data.start < end) {
                 self.populate(data.start, data.end.min(end));
                 start = data.end;
@@ -269,7 +269,7 @@ impl Region {
     /// kernels before 5.14, each page is touched instead.
     fn populate(&self, start: usize, end: usize) {
         if start < end && self.advise(start, end, pages::page_bytes()) == Err(Errno::INVAL) {
-            // The kernel does not support this advice: every page of the range is touched instead.
+            // The kernel does not know this advice.
             self.touch(start, end, pages::page_bytes());
         }
     }
@@ -305,8 +305,8 @@ impl Region {
         Ok(unsafe { pointer.cast::<T>().as_ref() })
     }
 
-    /// The ring at `descriptor`, with entries of `entry_bytes`, or `Corrupt` if the region ends before the ring. The
-    /// holder of the ring keeps the region.
+    /// The ring at `descriptor`, with entries of `entry_bytes`, or the error `Corrupt` if the region ends before the
+    /// end of the ring. The holder of the ring keeps the region.
     pub(crate) fn ring(&self, descriptor: Descriptor, entry_bytes: usize) -> Result<Ring> {
         let entries = 1usize.checked_shl(descriptor.log2_capacity).unwrap_or(usize::MAX);
         let words = self.slice::<AtomicU64>(descriptor.offset, entries.saturating_mul(entry_bytes / 8))?;
@@ -348,7 +348,7 @@ impl Region {
         )
     }
 
-    /// The file's name, for error sentences.
+    /// The file's name, for error messages.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }

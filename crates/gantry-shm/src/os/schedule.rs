@@ -1,5 +1,5 @@
-//! Policy, priority and CPUs of threads. A thread inherits all three from the thread that starts it, which may be a
-//! real-time thread that is pinned to a CPU of its own.
+//! The scheduling policy, the priority and the CPUs of threads. A thread inherits all three from the thread that starts
+//! it, which may be a real-time thread that is pinned to one CPU.
 
 use rustix::{
     process::{getpid, getpriority_process, setpriority_process},
@@ -35,8 +35,8 @@ impl SchedulingPolicy {
     }
 }
 
-/// Gives the calling thread SCHED_OTHER, nice 0 unless its nice value is higher, and the CPUs of the process's main
-/// thread. Best effort: if the system refuses one of the three, the inherited value stays.
+/// Gives the calling thread SCHED_OTHER, nice 0 (a higher nice value stays), and the CPUs of the process's main thread.
+/// Best effort: if the system refuses one of the three, the inherited value stays.
 pub(crate) fn leave_real_time() {
     set_policy(libc::SCHED_OTHER, 0);
     // The kernel takes the number 0 for this thread, not for the process.
@@ -51,7 +51,7 @@ fn set_policy(policy: i32, priority: i32) -> i32 {
     // SAFETY: an all-zero structure is a value of the type.
     let mut parameters: libc::sched_param = unsafe { std::mem::zeroed() };
     parameters.sched_priority = priority;
-    // SAFETY: it has no preconditions.
+    // SAFETY: `pthread_self` has no preconditions.
     let thread = unsafe { libc::pthread_self() };
     // SAFETY: `thread` is the calling thread; the parameters are ours, and the call only reads them.
     unsafe { libc::pthread_setschedparam(thread, policy, &raw const parameters) }

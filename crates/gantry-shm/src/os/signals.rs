@@ -1,8 +1,8 @@
-//! Signal masks of a library's threads: the program's signal handlers do not run on threads that the program
-//! did not start.
+//! The signal masks of threads that the library starts: no signal handler of the program runs on them.
 
 /// Runs `start` with all signals blocked on this thread. A thread that `start` starts inherits the mask, so that it
-/// never runs a signal handler of the program. For libraries that start threads; two system calls.
+/// never runs a signal handler of the program. The function is for libraries that start threads. Makes two system
+/// calls.
 ///
 /// ```
 /// let thread = gantry_shm::with_signals_blocked(|| std::thread::spawn(|| 42));

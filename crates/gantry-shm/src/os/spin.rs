@@ -1,4 +1,4 @@
-//! A bounded spin before a sleep, whose bound adapts to its success.
+//! A bounded spin before a sleep. The bound adapts to the success of earlier spins.
 
 use rustix::thread::sched_getaffinity;
 use std::{
@@ -6,15 +6,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Longest spin before a sleep.
+/// The longest spin before a sleep.
 const MAX_SPIN: Duration = Duration::from_micros(20);
 /// The shortest bound of a spin, after spins that never succeeded.
 const MIN_SPIN: Duration = Duration::from_nanos(250);
 /// The number of checks between two readings of the clock.
 const CHECKS_PER_CLOCK: usize = 8;
 
-/// The CPUs that the process may use under a quota (a container's, for instance). The quota is read once, from several
-/// files.
+/// The number of CPUs that the process may use under a quota (of a container, for instance). The quota is read once,
+/// because it is in several files.
 static QUOTA: OnceLock<usize> = OnceLock::new();
 
 /// The spin of one thread.

@@ -1,9 +1,9 @@
-//! The bits by which a waiter that waits for many topics finds the topics with news, without checking each
-//! topic (pair 8 of the orderings in `sync.rs`).
+//! The bits by which a waiter that waits for many topics finds the topics with news, without checking each topic (pair
+//! 8 of `protocol`).
 //!
-//! Such a waiter stays announced among the sleepers of its topics. A thread with news sets the topic's bit in the
-//! waiter's line, and rings only if the waiter sleeps; so publishing to a busy waiter makes no system call. Bits are
-//! hints: a superfluous bit costs a check of a topic, a lost bit delays the waiter until its slice of sleep is over.
+//! Such a waiter stays among the sleepers of its topics all the time. A thread with news sets the topic's bit in the
+//! waiter's line, and rings only if the waiter sleeps. So publishing to a busy waiter makes no system call. Bits are
+//! hints: a superfluous bit costs a check of a topic; a lost bit delays the waiter until its slice of sleep is over.
 //! Several topics may share a bit.
 
 use crate::{
@@ -15,18 +15,18 @@ use crate::{
 };
 use std::time::Duration;
 
-/// The number of a collector's bits, and so the number of topics that a collector distinguishes.
+/// The number of bits of a collector, which waits for many topics; the collector can tell as many topics apart.
 pub(crate) const READY_BITS: usize = 64 * READY_WORDS;
 
-/// A topic's bit, of [`READY_BITS`].
+/// The bit of a topic, less than [`READY_BITS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct ReadyBit(pub(crate) usize);
 
-/// Topics that have news.
+/// The bits of topics that have news.
 pub(crate) type ReadyBits = [u64; READY_WORDS];
 
-/// Wakes a waiter for a topic whose news was stored before the fence (pair 3): sets the topic's bit, and rings if
-/// the waiter sleeps.
+/// Wakes a waiter for a topic: sets the topic's bit, and rings if the waiter sleeps. The caller stored the news before
+/// the fence (pair 3).
 #[inline]
 pub(crate) fn wake(line: &WaiterLine, bit: ReadyBit, fenced: Fenced) {
     if line.state.load(Relaxed) == WAITER_PLAIN {
@@ -34,7 +34,7 @@ pub(crate) fn wake(line: &WaiterLine, bit: ReadyBit, fenced: Fenced) {
         return;
     }
     let (word, bit) = (&line.ready[bit.0 / 64 % READY_WORDS], 1 << (bit.0 % 64));
-    // If the bit is set already, the waiter has not looked at the topic since, and will see this news, too (8).
+    // If the bit is set already, the waiter has not looked at the topic since, and will see this news as well (pair 8).
     if word.load(Relaxed) & bit == 0 {
         word.fetch_or(bit, Relaxed);
         crash::point(Point::ReadySet);
@@ -43,8 +43,8 @@ pub(crate) fn wake(line: &WaiterLine, bit: ReadyBit, fenced: Fenced) {
     ring_if_asleep(line, fenced);
 }
 
-/// Rings if a thread of the waiter sleeps and has not been rung yet (8). If several threads sleep, it wakes one of
-/// them, which collects for all.
+/// Rings if a thread of the waiter sleeps and was not rung yet (pair 8). If several threads sleep, the ring wakes one
+/// of them, which collects for all.
 #[inline]
 pub(crate) fn ring_if_asleep(line: &WaiterLine, _: Fenced) {
     if line.state.load(Relaxed) == WAITER_ASLEEP
@@ -69,12 +69,12 @@ pub(crate) fn collect(line: &WaiterLine) -> ReadyBits {
         }
     }
     if ready != ReadyBits::default() {
-        full_fence(Site::CollectFence); // (8) the bits before the look at the topics
+        full_fence(Site::CollectFence); // (8): the bits are taken before the look at the topics
     }
     ready
 }
 
-/// For the waiter: whether a topic's bit is set, so that there is something to collect.
+/// For the waiter: whether the bit of any topic is set, so that there is something to collect.
 #[inline]
 pub(crate) fn has_ready(line: &WaiterLine) -> bool {
     line.ready.iter().any(|word| word.load(Relaxed) != 0)
@@ -92,8 +92,8 @@ pub(crate) fn sleep(line: &WaiterLine, rings: u32, limit: Duration, look: impl F
     }
 }
 
-/// Hands the collecting over to a thread that sleeps on the waiter: the calling thread has collected and turns to
-/// other work. From now on, news rings the sleeping thread; this call rings it at once if a bit is set already or
+/// Hands the collecting over to a thread that sleeps on the waiter; the calling thread has collected and turns to other
+/// work. From now on, news rings the sleeping thread. This call rings that thread at once if a bit is set already or
 /// `look` returns `true`.
 #[inline]
 pub(crate) fn hand_over(line: &WaiterLine, look: impl FnOnce() -> bool) {

@@ -1,4 +1,4 @@
-//! The word of a ring's entry: a sequence, a mark whether its sample is dead, and the location of the sample.
+//! The word of a ring entry: the sequence of a sample, a mark whether the sample is dead, and the sample's location.
 //!
 //! One load gives the whole word. The lower half is the dead mark (1 bit) and the low 31 bits of the
 //! sequence. For a sample in a slot, the upper half is the slot's offset / 64. For an *inline* sample,
@@ -41,11 +41,11 @@ pub(crate) struct InlineInfo {
     pub(crate) length_bytes: usize,
     /// CLOCK_MONOTONIC.
     pub(crate) time_ns: u64,
-    /// The difference CLOCK_REALTIME - CLOCK_MONOTONIC, minus this difference in the publisher's header: it is a few
-    /// ns, until the wall clock is set.
+    /// The difference CLOCK_REALTIME - CLOCK_MONOTONIC of the sample, minus the same difference in the publisher's
+    /// header (`wall_offset_ns`). It is a few ns until the wall clock is set.
     pub(crate) wall_shift_ns: u64,
-    /// The part of the difference that is in the publisher's header since the wall clock was set; 0 if the whole
-    /// difference is in the word.
+    /// The part of `wall_shift_ns` that the publisher's header has since the wall clock was set; 0 if the entry's word
+    /// has the whole value.
     pub(crate) renewed_ns: u64,
 }
 
@@ -74,8 +74,8 @@ pub(crate) fn is_of_slot(word: u64, sequence: u64) -> bool {
 
 /// The state of the entry for a reader that looks for `sequence`.
 ///
-/// The 31 bits of the sequence wrap, so sequences are compared by their distance. This is right while reader and
-/// publisher are less than 2^30 apart; beyond that, the publisher's head decides (`Reader::is_lapped`).
+/// The 31 bits of the sequence wrap, so sequences are compared by their distance. The result is right while reader and
+/// publisher are less than 2^30 sequences apart; beyond that, the publisher's head decides (`Reader::is_lapped`).
 #[inline]
 pub(crate) fn classify(word: u64, sequence: u64) -> Entry {
     if word == MOVED {
@@ -122,9 +122,9 @@ impl InlineWord {
 }
 
 impl InlineInfo {
-    /// Whether the word has room for the wall time. There is none if the difference between the clocks has changed by a
-    /// quarter of a millisecond since the publisher was made or renewed its shift: the wall clock was set, or the
-    /// caller passed other times.
+    /// Whether the entry's word has room for the wall time. The word has no room if the difference between the clocks
+    /// has changed by a quarter of a millisecond since the publisher was made or renewed its shift: the wall clock was
+    /// set, or the caller passed other times.
     #[inline]
     pub(crate) fn fits(&self) -> bool {
         self.wall_shift_ns.wrapping_sub(self.renewed_ns).wrapping_add(1 << (WALL_BITS - 1)) < 1 << WALL_BITS

@@ -1,5 +1,5 @@
-//! A publisher's private record of its slots: which slot is free, retained in the history, or retired and
-//! perhaps still read.
+//! The private list of a publisher's slots: which slots are free, which are retained in the history, and which are
+//! retired and perhaps still read.
 //!
 //! The history is plain data without shared memory, so tests need no publisher. A slot is at any time in exactly
 //! one state: free, on loan, retained, or retired. Inline samples have a sequence and no slot. Only
@@ -8,12 +8,12 @@
 use super::layout::LINE_BYTES;
 use std::collections::VecDeque;
 
-/// Larger than every sequence.
+/// The flag of a retired sequence that a reader has pinned. It is larger than every sequence.
 const PINNED: u64 = 1 << 63;
 
 /// Memory for one sample, header included: the upper half of the word is the slot's offset / 64 in the publisher's
-/// file, the lower half the slot's bytes / 64. A slot is one word on purpose: a 16-byte load of two words that were
-/// stored separately cannot be forwarded from the store buffer, and would wait until all earlier stores, too, have
+/// file, the lower half the slot's bytes / 64. A slot is one word on purpose: two words that were stored separately
+/// cannot be forwarded from the store buffer to one 16-byte load. Such a load would wait until all earlier stores have
 /// their cache lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Slot(u64);
@@ -74,7 +74,7 @@ impl History {
         self.retired.reserve(count - self.retired.len());
     }
 
-    /// Number of slots.
+    /// The number of slots.
     pub(crate) fn count(&self) -> usize {
         self.free.len() + self.used()
     }
@@ -94,7 +94,7 @@ impl History {
         self.free.iter().map(|slot| slot.bytes()).sum()
     }
 
-    /// Sequence of the oldest retained sample.
+    /// The sequence of the oldest retained sample.
     #[inline]
     pub(crate) fn tail(&self) -> u64 {
         self.tail
@@ -106,7 +106,7 @@ impl History {
         self.head
     }
 
-    /// Samples in the history.
+    /// The number of samples in the history.
     #[inline]
     pub(crate) fn retained(&self) -> usize {
         (self.head + 1 - self.tail) as usize
@@ -118,13 +118,13 @@ impl History {
         self.retained_bytes
     }
 
-    /// Slots on loan.
+    /// The number of slots on loan.
     pub(crate) fn loaned(&self) -> usize {
         self.loaned.len()
     }
 
-    /// The slot on loan at `offset`. Only the history has the size of a slot, so that a loan is two words, which
-    /// travel in registers.
+    /// The slot on loan at `offset`. A loan does not contain the slot's size, so that it is two words, which travel in
+    /// registers.
     #[inline]
     pub(crate) fn on_loan(&self, offset: usize) -> Option<Slot> {
         self.loaned.iter().rfind(|slot| slot.offset() == offset).copied()
@@ -137,13 +137,13 @@ impl History {
         Some(self.loaned.swap_remove(index))
     }
 
-    /// A free slot of at least `bytes`, and at most twice as large. Of several such slots, the one that was freed
-    /// last is taken: its lines are most likely in the cache. Larger slots are left for longer messages, so that
-    /// messages of various lengths soon all find free slots.
+    /// Takes a free slot of at least `bytes`, and at most twice as large. Of several such slots, the method takes the
+    /// slot that was freed last, because its cache lines are most likely still in the cache. Larger slots are left for
+    /// longer messages, so that messages of various lengths soon all find free slots.
     #[inline]
     pub(crate) fn take_free(&mut self, bytes: usize) -> Option<Slot> {
         let index = self.find_free(bytes)?;
-        let slot = self.free.swap_remove(index); // the last one, as a rule: nothing moves
+        let slot = self.free.swap_remove(index); // usually the last slot, so that no slot moves
         self.loaned.push(slot);
         Some(slot)
     }

@@ -1,12 +1,12 @@
-//! Copies between private memory and the lines of a ring's entry: the six payload words of the entry's first line, or
-//! the eight words of another line. The accesses are Relaxed: the entry's word and the fences around the copy show
+//! Copies between private memory and one cache line of a ring entry: the six payload words of the entry's first line,
+//! or the eight words of a further line. The accesses are Relaxed: the entry's word and the fences around the copy show
 //! whether the sample was overwritten meanwhile.
 
 use crate::protocol::sync::AtomicU64;
 #[cfg(not(all(target_arch = "x86_64", not(any(miri, all(test, feature = "loom"))))))]
 use crate::protocol::sync::Ordering::Relaxed;
 
-/// Copies out of an entry.
+/// Copies out of a ring entry.
 #[inline(always)]
 pub(crate) fn load<const WORDS: usize>(from: &[AtomicU64; WORDS], to: &mut [u64; WORDS]) {
     #[cfg(all(target_arch = "x86_64", not(any(miri, all(test, feature = "loom")))))]
@@ -18,7 +18,7 @@ pub(crate) fn load<const WORDS: usize>(from: &[AtomicU64; WORDS], to: &mut [u64;
     to.iter_mut().zip(from).for_each(|(to, from)| *to = from.load(Relaxed));
 }
 
-/// Copies into an entry.
+/// Copies into a ring entry.
 #[inline(always)]
 pub(crate) fn store<const WORDS: usize>(from: &[u64; WORDS], to: &[AtomicU64; WORDS]) {
     #[cfg(all(target_arch = "x86_64", not(any(miri, all(test, feature = "loom")))))]
@@ -31,12 +31,12 @@ pub(crate) fn store<const WORDS: usize>(from: &[u64; WORDS], to: &[AtomicU64; WO
     to.iter().zip(from).for_each(|(to, from)| to.store(*from, Relaxed));
 }
 
-/// Copies 16 bytes at a time: a message of 256 bytes is published and taken in a fifth less time than with copies of
+/// Copies 16 bytes at a time. For a message of 256 bytes, publish and take need a fifth less time than with copies of
 /// single words.
 ///
 /// # Safety
-/// `WORDS` words can be read at `from` and written at `to`. If other processes access one of the two areas meanwhile,
-/// it consists of words of a ring's entry.
+/// The caller makes sure that `WORDS` words can be read at `from` and written at `to`. If other processes access one of
+/// the two areas meanwhile, that area consists of words of a ring's entry.
 #[cfg(all(target_arch = "x86_64", not(any(miri, all(test, feature = "loom")))))]
 #[inline(always)]
 unsafe fn copy<const WORDS: usize>(from: *const u8, to: *mut u8) {

@@ -3,15 +3,15 @@
 //! A topic's hash chooses a bucket of lines. Each line has a word with its name and state. The last line of a bucket
 //! has no name: this line is *open* once the bucket has no free line for a topic, and all topics without a line of
 //! their own then share it. Invariants:
-//! - N1: a process that holds a topic's line has its control thread's bit among the line's watchers, since before it
-//!   found the line's word unchanged. A line with a bit is not freed.
-//! - N2: at most one line of a bucket has a name, and no line has the name while a process holds the open line for
-//!   it. So all holders of a topic hold the same line, and share its generations and sets.
-//! - N3: each change of a word counts, so a word that is found unchanged did not change (unless it changed four million
-//!   times between two instructions).
+//! - N1: while a process holds a topic's line, the bit of its control thread is among the line's watchers. The process
+//!   sets the bit before it finds the line's word unchanged. A line with a bit is not freed.
+//! - N2: at most one line of a bucket has a certain name, and none has it while a process holds the open line for this
+//!   name. So all holders of a topic hold the same line, and share its generations and sets.
+//! - N3: each change of a word raises a count in the word, so a word that is found unchanged did not change meanwhile
+//!   (unless it changed four million times between two instructions).
 //!
-//! Any thread finishes the work that a dead thread left: a claim, or the end of a line. No step waits for another
-//! thread.
+//! Any thread finishes the work that a dead thread left unfinished: a claim of a line, or the freeing of a line. No
+//! step waits for another thread.
 
 use crate::{
     crash::{self, Point},
@@ -56,7 +56,7 @@ fn name(word: u64) -> Name {
     Name(word >> NAME_SHIFT)
 }
 
-/// The word that follows `word` (N3).
+/// The word that replaces `word`, with a raised count of changes (N3).
 fn next(word: u64, state: u64, name: Name) -> u64 {
     name.0 << NAME_SHIFT | word.wrapping_add(CHANGE) & CHANGE_BITS | state
 }
@@ -77,9 +77,9 @@ impl Bucket<'_> {
         of_name.map(|(index, _)| index).or_else(open)
     }
 
-    /// Finds the line for a name or claims a free line, and holds it for the waiter by the waiter's bit among the
-    /// watchers of this side (N1). `start` spreads names over the bucket; `is_held` returns whether the waiter's
-    /// process holds a line for another name.
+    /// Finds the line for a name or claims a free line, and holds it for the waiter by setting the waiter's bit among
+    /// the watchers of this side (N1). The search for a free line begins at `start`, which spreads names over the
+    /// bucket. `is_held` returns whether the waiter's process holds a line for another name.
     pub(crate) fn hold(
         &self,
         wanted: Name,
@@ -94,7 +94,7 @@ impl Bucket<'_> {
             full_fence(Site::HoldFence);
             if self.is_still(index, word) {
                 if index != self.last() {
-                    self.end(self.last()); // this thread may have opened it, and then found another one
+                    self.end(self.last()); // this thread may have opened it before it found another line
                 }
                 return index;
             }
@@ -246,16 +246,16 @@ impl Bucket<'_> {
             if !matches!(state(word), NAMED | ENDING) || self.is_watched(index) {
                 return;
             }
-            // This is also done if another thread is about to free the line: that thread may have looked before the
-            // last holder left.
+            // The line's word is changed even if another thread is about to free the line: that thread may have looked
+            // before the last holder left.
             let Some(ending) = self.change(index, word, ENDING) else { continue };
             crash::point(Point::TopicEnding);
-            full_fence(Site::EndFence); // either the holder sees this state, or its bit is seen
+            full_fence(Site::EndFence); // either the holder sees this state, or this thread sees the holder's bit
             let is_free = is_weakened(Site::EndLook) || !self.is_watched(index);
             if self.change(index, ending, if is_free { FREE } else { NAMED }).is_some() {
                 crash::point(Point::TopicEnded);
             }
-            return; // or the thread that changed the word holds the line, or ends it
+            return; // if the word changed, another thread holds the line or ends it
         }
     }
 

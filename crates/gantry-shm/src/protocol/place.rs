@@ -1,5 +1,6 @@
-//! The flag whether a sample uses a place of its subscription's private memory. The thread that takes reads the flag,
-//! and writes only a place that is not used; the thread that drops the sample ends the use (pair 10).
+//! The flag whether a sample still uses a place. A place is private memory of a subscription for one sample that was
+//! taken. The thread that takes writes only to a place whose flag is clear; the thread that drops the sample clears the
+//! flag (pair 10 of `protocol`).
 
 use crate::protocol::sync::{AtomicU64, Site, acquire_order, release};
 
@@ -10,7 +11,7 @@ pub(crate) struct InUse(AtomicU64);
 
 impl InUse {
     /// Creates the flag of a place that a sample uses from now on. The flag is written with a plain store, like the
-    /// rest of the place: no other thread reads it yet (L1).
+    /// rest of the place: no other thread reads the place yet (`places`, L1).
     #[inline(always)]
     pub(crate) fn begun() -> InUse {
         InUse(AtomicU64::new(1))
@@ -22,13 +23,13 @@ impl InUse {
         self.0.store(1, crate::protocol::sync::Ordering::Relaxed);
     }
 
-    /// Whether the place's use is over: no sample reads it any more (10).
+    /// Whether the sample's use is over, so that no thread reads the place any more (pair 10).
     #[inline(always)]
     pub(crate) fn is_over(&self) -> bool {
         self.0.load(acquire_order(Site::PlaceLook)) == 0
     }
 
-    /// Ends the sample's use of the place, after the last read (10).
+    /// Ends the sample's use of the place, after the last read (pair 10).
     #[inline(always)]
     pub(crate) fn end(&self) {
         self.0.store(0, release(Site::PlaceEnd));

@@ -1,9 +1,9 @@
-//! Prefetch hints: a cache line will be needed soon. The hints never fault, for any address; they do nothing on
-//! processors other than x86-64 and aarch64, and under loom and Miri.
+//! Prefetch hints: the processor fetches a cache line that will be needed soon. The hints never fault, for any address;
+//! they do nothing on processors other than x86-64 and aarch64, and under loom and Miri.
 
 use crate::protocol::layout::LINE_BYTES;
 
-/// Largest message that is fetched line by line: a core cannot wait for many more lines at once.
+/// The largest message whose cache lines are all prefetched: a core cannot wait for many more lines at once.
 const SMALL_BYTES: usize = 512;
 
 /// Declares a hint, with its instruction on each architecture that has one.
@@ -36,8 +36,9 @@ hint! {
     demote: "x86_64" "cldemote [{}]"
 }
 
-/// Gives `hint` the cache lines of a message that are needed first: all lines of a small message, because processors
-/// prefetch further lines by themselves only after some have come; the first and the last line of a larger message.
+/// Calls `hint` for the cache lines of a message that are needed first. These are all lines of a small message, because
+/// a processor prefetches further lines by itself only after it has fetched some. Of a larger message, they are the
+/// first and the last line.
 #[inline(always)]
 pub(crate) fn message(first: *const u8, length_bytes: usize, hint: impl Fn(*const u8)) {
     beginning(first, length_bytes, &hint);
@@ -46,16 +47,17 @@ pub(crate) fn message(first: *const u8, length_bytes: usize, hint: impl Fn(*cons
     }
 }
 
-/// Gives `hint` all cache lines of a small message that is written next; only the first line of a larger message.
+/// Calls `hint` for all cache lines of a small message that is written next; only for the first line of a larger
+/// message.
 #[inline(always)]
 pub(crate) fn beginning(first: *const u8, length_bytes: usize, hint: impl Fn(*const u8)) {
     let end = if length_bytes <= SMALL_BYTES { length_bytes } else { 1 };
     (0..end).step_by(LINE_BYTES).for_each(|offset| hint(first.wrapping_add(offset)));
 }
 
-/// Gives `hint` the first and the last cache line of a message: headers and stamps are at the beginning, checks at
-/// the end, and the processor prefetches the lines between by itself. No line is hinted twice, because that costs
-/// 100 ns in a hop.
+/// Calls `hint` for the first and the last cache line of a message: headers and stamps are at the beginning, checks at
+/// the end, and the processor prefetches the lines between by itself. No line is hinted twice, because a second hint
+/// costs 100 ns per message.
 #[inline(always)]
 pub(crate) fn both_ends(first: *const u8, length_bytes: usize, hint: impl Fn(*const u8)) {
     hint(first);

@@ -18,19 +18,19 @@ use crate::{
 /// The number of attempts of one take to catch up with a publisher that retires samples meanwhile; if all attempts
 /// fail, the take returns no sample.
 const MAX_TAKE_ATTEMPTS: usize = 8;
-/// The number of looks at the ring in a row that find no sample before the publisher's head is loaded, too (a power
-/// of two).
+/// The number of consecutive looks at the ring without a sample after which a reader also loads the publisher's head; a
+/// power of two.
 const EMPTY_LOOKS_PER_HEAD_LOAD: u32 = 1024;
 
 /// The largest sequence: no publisher reaches it, and the sum of two sequences cannot overflow.
 pub(crate) const MAX_SEQUENCE: u64 = 1 << 62;
 
-/// Result of a take.
+/// The result of a take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Taken {
     /// A sample in a slot was taken; the sample's sequence is `next - 1`, and the pin is set.
     Slot {
-        /// Offset of its slot.
+        /// The offset of the sample's slot.
         offset: usize,
         /// The length of the payload; `None` if only the slot's header has the length.
         length_bytes: Option<u64>,
@@ -46,7 +46,7 @@ pub(crate) enum Taken {
         /// The publisher's head.
         head: u64,
     },
-    /// The entry claims an inline sample that is longer than the longest; the pin is not set.
+    /// The entry claims an inline sample that is longer than the longest inline payload; the pin is not set.
     TooLong {
         /// The length that the entry claims.
         length_bytes: usize,
@@ -61,14 +61,14 @@ impl Taken {
     }
 }
 
-/// The choice of the first sample that a subscription takes. It never is a sample that has left the history: of these
+/// The choice of the first sample that a subscription takes. It never is a sample that has left the history: of such
 /// samples, inline ones stay in the ring for a while but samples in slots are dead, so a reader would take some and
 /// miss others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Start {
     /// The sample with this sequence, or the oldest later sample in the history.
     At(u64),
-    /// The oldest of the newest samples in the history, where the value is the largest number of such samples.
+    /// The oldest of the newest N samples in the history, where N is the value.
     History(u64),
 }
 
@@ -76,9 +76,9 @@ pub(crate) enum Start {
 pub(crate) struct Reader {
     header: InRegion<PublisherHeader>,
     pub(crate) ring: Ring,
-    /// The record with the cursor.
+    /// The reader record of the subscription, which contains the cursor.
     record: InRegion<ReaderRecord>,
-    /// Next sequence to take.
+    /// The next sequence to take.
     pub(crate) next: u64,
     depth: u32,
     /// The longest inline payload.
@@ -111,7 +111,7 @@ impl Reader {
         Reader { next, ..reader }
     }
 
-    /// The record with the cursor.
+    /// The reader record of the subscription, which contains the cursor.
     #[inline]
     pub(crate) fn record(&self) -> &ReaderRecord {
         &self.record
@@ -123,7 +123,8 @@ impl Reader {
         if (1..=head.saturating_add(1)).contains(&tail) { tail } else { 1 }
     }
 
-    /// The oldest sequence that the publisher has not retired, as its header states for all its rings.
+    /// The oldest sequence that the publisher has not retired. The value comes from the header, so it also holds after
+    /// a change of the ring.
     pub(crate) fn oldest_kept(&self) -> u64 {
         self.header.tail.load(Relaxed)
     }
@@ -137,9 +138,9 @@ impl Reader {
         head
     }
 
-    /// Sequence of the newest sample.
+    /// The sequence of the newest sample.
     pub(crate) fn newest(&self) -> u64 {
-        newest(&self.header, &self.ring).unwrap_or_else(|| self.head()) // replaced: the next look finds MOVED
+        newest(&self.header, &self.ring).unwrap_or_else(|| self.head()) // a new ring: the next look finds MOVED
     }
 
     /// Returns the sequence of the newest sample, at least `next - 1`. `known` is an earlier result. Returns `None`
@@ -164,7 +165,7 @@ impl Reader {
     }
 
     /// Whether there is something to take in `ring`, which is `self.ring` or its replacement; `None` if `ring` was
-    /// replaced as well. Sound to call after a SeqCst fence before sleeping (3).
+    /// replaced as well. After a SeqCst fence, the call is sound as the last check before a sleep (pair 3).
     #[inline]
     pub(crate) fn has_news_in(&self, ring: &Ring) -> Option<bool> {
         match ring.look(self.next) {
@@ -186,8 +187,8 @@ impl Reader {
     #[inline(always)]
     pub(crate) fn look(&mut self) -> Option<Entry> {
         let entry = self.ring.look(self.next);
-        // The head is not loaded at each look: the publisher writes the head's cache line, which would be fetched
-        // again and again.
+        // Not every look loads the head: the publisher writes the head's cache line, so each load would fetch the line
+        // again.
         if entry == Entry::NotYet {
             self.empty_looks = self.empty_looks.wrapping_add(1);
             if !self.empty_looks.is_multiple_of(EMPTY_LOOKS_PER_HEAD_LOAD) || !self.is_far_behind() {
@@ -197,8 +198,8 @@ impl Reader {
         Some(entry)
     }
 
-    /// Takes the inline sample that [`Reader::look`] found by copying it, without a pin. Fails if this reader has
-    /// fallen behind or the publisher overwrites the entry meanwhile; then call [`Reader::take`].
+    /// Takes the inline sample that [`Reader::look`] found by copying it, without a pin. Returns `None` if this reader
+    /// has fallen behind or the publisher overwrites the entry meanwhile; the caller then calls [`Reader::take`].
     #[inline(always)]
     pub(crate) fn take_inline(&mut self, word: InlineWord, payload: &mut [u64]) -> Option<InlineInfo> {
         if self.has_fallen_behind() || word.length_bytes() > self.inline_bytes as usize {
@@ -247,10 +248,10 @@ impl Reader {
         found
     }
 
-    /// Makes the sample with this sequence, which is not before `next`, the next sample.
+    /// Makes `sequence`, which is not before `next`, the next sequence to take.
     pub(crate) fn skip_to(&mut self, sequence: u64) {
         self.next = sequence;
-        self.record.cursor.store(sequence, Release); // as in `advance`
+        self.record.cursor.store(sequence, Release); // Release, as in `advance`
     }
 
     /// Undoes the take of a sample in a slot whose memory cannot be mapped: the next take finds the sample again, or
@@ -262,7 +263,7 @@ impl Reader {
         unpin(pin);
     }
 
-    /// The next sample is held.
+    /// Advances past the next sample, which is held now.
     #[inline(always)]
     fn advance(&mut self) {
         self.next += 1;
@@ -318,33 +319,34 @@ impl Reader {
         Taken::Nothing
     }
 
-    /// Whether the publisher has advanced so far, because this reader was stopped for a long time, that the 31 bits in
-    /// an entry belong to a later sequence than the next one. The check follows the look that found the sample: the
+    /// Whether the 31 bits in an entry may belong to a later sequence than `next`, because the publisher has advanced
+    /// far while this reader was stopped. The check comes after the look that found the sample: at that time, the
     /// stored head lags behind this sample by a few samples only.
     #[inline]
     fn is_lapped(&self) -> bool {
         self.head().saturating_sub(self.next) >= 1 << 30
     }
 
-    /// Pins the next sample, and returns the state of its entry: a sample that is alive now stays alive (2).
+    /// Pins the next sample, and returns the state of its entry: if the sample is alive now, its slot is not
+    /// overwritten while the pin is set (pair 2).
     #[inline]
     fn pin(&self, pin: &AtomicU64) -> Entry {
         // Pair (4): this Release store continues the release of an earlier unpin (C++20 release sequences).
         pin.store(self.next, release(Site::PinStore));
         full_fence(Site::PinFence); // (2)
         crash::point(Point::Pinned);
-        self.ring.look(self.next) // this look is the only check
+        self.ring.look(self.next) // only this look checks that the sample is alive
     }
 
     /// Whether the publisher has published more than `depth` samples from `next` on. While the reader keeps up, the
-    /// head is in this core's cache. Only small depths need a look at the ring.
+    /// head is in this core's cache. The method looks at the ring only if the stored head is close to the limit.
     #[inline]
     fn has_fallen_behind(&self) -> bool {
         let (limit, head) = (self.next + u64::from(self.depth), self.head());
         head >= limit || head + SAMPLES_PER_HEAD_STORE > limit && self.newest() >= limit
     }
 
-    /// For a gating reader: 1 + the waiter line to ring if the publisher waits for a cursor, else 0.
+    /// For a gating reader: 1 + the index of the waiter line to ring if the publisher waits for a cursor, else 0.
     pub(crate) fn blocked_publisher(&self) -> u64 {
         full_fence(Site::CursorFence); // (6)
         self.header.blocked.load(Relaxed)
@@ -359,8 +361,8 @@ impl Reader {
 /// The sequence of the newest sample, by the head and the entries after it; `None` if the ring was replaced.
 pub(crate) fn newest(header: &PublisherHeader, ring: &Ring) -> Option<u64> {
     let mut newest = acquire(&header.head);
-    // The loop is bounded, because a publisher may be faster than this loop, and the sample that was the newest at
-    // its start is new enough.
+    // The loop is bounded, because a fast publisher could keep it running. The newest sample at the start of the loop
+    // is new enough.
     for _ in 1..SAMPLES_PER_HEAD_STORE {
         match ring.look(newest.saturating_add(1)) {
             Entry::NotYet => break,
@@ -392,17 +394,17 @@ pub(crate) fn is_unpinned(record: &ReaderRecord) -> bool {
     record.pins.iter().all(|pin| pin.load(Acquire) == 0)
 }
 
-/// Whether the record or the places that a dropped sample kept may be an orphan; then the caller checks whether other
-/// samples still need the memory. The function is called after the sample released its pin, or the place of its copy.
-/// `light_fence` is the light fence of pair (9).
+/// Whether the reader record (or the places) of a dropped sample may be an orphan, memory that only samples keep. If
+/// so, the caller checks whether other samples still need the memory. The sample released its pin, or the place of its
+/// copy, before this call. `light_fence` is the light fence of pair (9).
 #[inline]
 pub(crate) fn may_be_orphan(is_orphan: &AtomicU64, light_fence: impl FnOnce()) -> bool {
     light_fence();
     is_orphan.load(Relaxed) != 0
 }
 
-/// Marks a record, or places, as an orphan (memory that only samples keep); the caller then checks whether there are
-/// such samples. `heavy_fence` is the heavy fence of pair (9).
+/// Marks a reader record, or places, as an orphan (memory that only samples keep). The caller then checks whether there
+/// are such samples. `heavy_fence` is the heavy fence of pair (9).
 pub(crate) fn make_orphan(is_orphan: &AtomicU64, heavy_fence: impl FnOnce()) {
     is_orphan.store(1, Relaxed);
     heavy_fence();

@@ -17,8 +17,8 @@ use crate::{
 
 /// The number of words of an entry before an inline payload: the entry's word and its detail.
 const HEADER_WORDS: usize = INLINE_OFFSET / 8;
-/// Payload words in an entry's first line, and in each line after it. The words of a line are copied together by a
-/// few instructions without a branch. In loom's models, a line has one word.
+/// The numbers of payload words in an entry's first cache line and in each further line. The words of a line are copied
+/// together by a few instructions without a branch. In loom's models, a line has one word.
 const FIRST_WORDS: usize = if cfg!(all(test, feature = "loom")) { 1 } else { LINE_WORDS - HEADER_WORDS };
 const LINE_WORDS: usize = if cfg!(all(test, feature = "loom")) { 1 } else { LINE_BYTES / 8 };
 
@@ -55,18 +55,18 @@ impl Ring {
         let entry_words = entry_bytes / 8;
         assert!(entry_words >= HEADER_WORDS + FIRST_WORDS && words.len() >= entry_words, "{entry_bytes} bytes");
         assert!(entry_words <= u32::MAX as usize, "{entry_bytes} bytes");
-        // The capacity is rounded down to a power of two, for any argument, because `entry` relies on this. The
-        // capacity is at most 2^31, for the publisher and its readers alike.
+        // The capacity is rounded down to a power of two, for any argument, because `entry` relies on this. Publisher
+        // and readers both limit the capacity to 2^31.
         let log2_capacity = (words.len() / entry_words).ilog2().min(u32::BITS - 1);
         Ring { words, mask: (1 << log2_capacity) - 1, entry_words: entry_words as u32 }
     }
 
-    /// The words of a sequence's entry: word and detail, and the words of an inline payload.
+    /// The words of the entry of `sequence`: the entry's word and detail, then the words of an inline payload.
     #[inline(always)]
     fn entry(&self, sequence: u64) -> (&[AtomicU64; HEADER_WORDS], &[AtomicU64]) {
         let (index, entry_words) = (sequence & u64::from(self.mask), self.entry_words as usize);
         let first = index as usize * entry_words;
-        // SAFETY: the words of `mask + 1` entries are there (`Ring::new`).
+        // SAFETY: `words` has the words of `mask + 1` entries (`Ring::new`), and `index` is at most `mask`.
         let words = unsafe { self.words.get_unchecked(first..first + entry_words) };
         // SAFETY: an entry is longer than its header (`Ring::new`).
         let (header, payload) = unsafe { words.split_at_unchecked(HEADER_WORDS) };
@@ -80,7 +80,7 @@ impl Ring {
         self.entry(sequence).0.as_ptr().cast()
     }
 
-    /// Number of entries.
+    /// The number of entries.
     pub(crate) fn capacity(&self) -> usize {
         self.mask as usize + 1
     }
@@ -100,8 +100,8 @@ impl Ring {
     #[inline]
     pub(crate) fn length_bytes(&self, sequence: u64) -> Option<u64> {
         let length_bytes = self.entry(sequence).0[1].load(Relaxed);
-        // A model that weakens `EntryLook` leaves this fence out, because it would hide that `look` needs
-        // its own fence.
+        // A model that weakens `EntryLook` leaves this fence out, because this fence would hide that `look` needs its
+        // own fence.
         if !is_weakened(Site::EntryLook) {
             acquire_fence(Site::RecheckFence); // (7)
         }
@@ -144,8 +144,7 @@ impl Ring {
         is_unchanged.then_some(InlineInfo { length_bytes, time_ns, wall_shift_ns, renewed_ns })
     }
 
-    /// The length of a sample in a slot that may have been retired, but recently enough that its entry was
-    /// not used again.
+    /// The length of a sample in a slot, even if the sample was retired. `None` if the entry was used again since.
     pub(crate) fn length_bytes_of(&self, sequence: u64) -> Option<usize> {
         let ([word, length_bytes], _) = self.entry(sequence);
         entry::is_of_slot(word.load(Relaxed), sequence).then(|| length_bytes.load(Relaxed) as usize)
@@ -223,8 +222,8 @@ impl Ring {
     pub(crate) fn copy_to(&self, new: &Ring, tail: u64, head: u64) {
         let capacity = new.capacity() as u64;
         for index in 0..capacity {
-            // The sequences up to `head` that share the ring; an entry for a sequence before the first sample has
-            // the sequence 0, which is older than all samples.
+            // The loop visits the last `capacity` sequences up to `head`. An entry for a sequence before the first
+            // sample gets the sequence 0, which is older than all samples.
             let sequence = (head + 1 + index).wrapping_sub(capacity);
             let ((old_header, old), (new_header, new)) = (self.entry(sequence), new.entry(sequence));
             let words = old_header.iter().chain(old).zip(new_header.iter().chain(new));
@@ -237,8 +236,8 @@ impl Ring {
         }
     }
 
-    /// Publisher: marks every entry as moved, because a reader may look at any of them. Because of the mark, readers
-    /// load the descriptor of the new ring, which is stored already (5).
+    /// Publisher: marks every entry as moved, because a reader may look at any of them. A reader that finds the mark
+    /// loads the descriptor of the new ring, which is stored already (pair 5).
     pub(crate) fn mark_moved(&self) {
         if !is_weakened(Site::MovedMark) {
             self.words.chunks_exact(self.entry_words as usize).for_each(|entry| {

@@ -1,7 +1,7 @@
-//! The records of one publisher's readers, as of a certain generation of the topic.
+//! The list of a publisher's reader records, as of one generation of the topic's readers.
 //!
-//! Invariant C1: a roster contains every record that was made for this publisher before the roster's `generation`.
-//! Nothing here allocates.
+//! Invariant C1: a roster contains every reader record that was made for its publisher before the roster's
+//! `generation`. Nothing here allocates.
 
 use crate::protocol::{
     layout::{READER_ACTIVE, READER_GATING, ReaderRecord},
@@ -11,7 +11,7 @@ use crate::protocol::{
 
 /// The reader records of a publisher, each with a `K` that keeps the record's memory mapped.
 pub(crate) struct Roster<K> {
-    /// The publisher's key, by which reader records name the publisher.
+    /// The publisher's key, which its readers store in their reader records.
     key: u64,
     /// The generation of the topic's readers up to which this roster contains all joins and leaves.
     pub(crate) generation: u64,
@@ -19,13 +19,13 @@ pub(crate) struct Roster<K> {
 }
 
 impl<K> Roster<K> {
-    /// C1 holds for `records`.
+    /// Creates a roster. The caller makes sure that C1 holds for `records`.
     pub(crate) fn new(key: u64, generation: u64, records: Vec<(InRegion<ReaderRecord>, K)>) -> Roster<K> {
         Roster { key, generation, records }
     }
 
-    /// The records of subscriptions that still take samples. A record whose subscription left may belong to another
-    /// publisher by now.
+    /// The reader records of subscriptions that still take samples. The key is compared, because a record whose
+    /// subscription has left may belong to another publisher by now.
     pub(crate) fn active(&self) -> impl Iterator<Item = &(InRegion<ReaderRecord>, K)> {
         self.records.iter().filter(|(record, _)| {
             let takes = matches!(record.state.load(Relaxed), READER_ACTIVE | READER_GATING);
@@ -33,7 +33,7 @@ impl<K> Roster<K> {
         })
     }
 
-    /// Number of subscriptions.
+    /// The number of subscriptions that still take samples.
     pub(crate) fn count(&self) -> usize {
         self.active().count()
     }
@@ -61,6 +61,6 @@ impl<K> Roster<K> {
     pub(crate) fn look_at_pins(&self, mut found: impl FnMut(u64)) {
         let pins = self.records.iter().flat_map(|(record, _)| record.pins.iter().map(|pin| pin.load(Relaxed)));
         pins.filter(|&sequence| sequence != 0).for_each(&mut found);
-        acquire_fence(Site::PinsLook); // (4) readers' last reads before the next writes of their slots
+        acquire_fence(Site::PinsLook); // (4): the readers' last reads come before the next writes of their slots
     }
 }

@@ -19,13 +19,13 @@ compile_error!("the engine needs 64-bit Linux: 8-byte atomic loads from read-onl
 #[cfg(not(all(test, feature = "loom")))]
 pub(crate) unsafe trait Shared {}
 
-// SAFETY: four or eight plain bytes, any pattern is a value (S1), and an atomic.
+// SAFETY: four bytes without padding, of which every bit pattern is a value (S1), and an atomic.
 #[cfg(not(all(test, feature = "loom")))]
 unsafe impl Shared for AtomicU32 {}
-// SAFETY: as above.
+// SAFETY: as for `AtomicU32`, with eight bytes.
 #[cfg(not(all(test, feature = "loom")))]
 unsafe impl Shared for AtomicU64 {}
-// SAFETY: a transparent `AtomicU32`.
+// SAFETY: a transparent wrapper of `AtomicU32`.
 #[cfg(not(all(test, feature = "loom")))]
 unsafe impl Shared for Futex {}
 // SAFETY: arrays add no padding to elements that have none.
@@ -37,7 +37,7 @@ pub(crate) struct InRegion<T: ?Sized>(NonNull<T>);
 
 // SAFETY: the value is used as a `&T`, and a `T` that is `Sync` may be used from any thread.
 unsafe impl<T: Sync + ?Sized> Send for InRegion<T> {}
-// SAFETY: as above.
+// SAFETY: as for `Send`.
 unsafe impl<T: Sync + ?Sized> Sync for InRegion<T> {}
 
 impl<T: ?Sized> InRegion<T> {
@@ -64,7 +64,7 @@ impl<T: ?Sized> Deref for InRegion<T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: the promise of `new`.
+        // SAFETY: the caller of `new` promised that the memory stays mapped and a `T`.
         unsafe { self.0.as_ref() }
     }
 }

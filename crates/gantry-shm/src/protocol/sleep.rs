@@ -1,5 +1,5 @@
-//! The sleep of a thread until there is news on a topic, and its wake-up (pair 3). The words are wake-up hints on the
-//! board.
+//! The sleep of a thread until a topic has news, and the thread's wake-up (pair 3 of `protocol`). The words that it
+//! uses lie on the board and are hints.
 
 use crate::{
     crash::{self, Point},
@@ -12,17 +12,17 @@ use crate::{
 };
 use std::time::Duration;
 
-/// The index of a waiter's line. The last line is shared by all waiters that come when all other lines are taken.
+/// The index of a waiter's line on the board. The last line is shared by all waiters for which no other line is free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WaiterIndex(pub(crate) usize);
 
-/// The last line, which is shared.
+/// The last waiter line, which several waiters may share.
 pub(crate) const SHARED_WAITER: WaiterIndex = WaiterIndex(WAITER_LINES - 1);
 
 /// A set of waiters, with one bit for each waiter.
 pub(crate) type Waiters = [AtomicU64; 8];
 
-/// Adds a waiter to sets, and fences (3): the caller may look for news at once.
+/// Adds a waiter to sets of waiters, then fences (pair 3). The caller may look for news at once.
 pub(crate) fn enter<'a>(sets: impl Iterator<Item = &'a Waiters>, waiter: WaiterIndex) {
     sets.for_each(|waiters| set(waiters, waiter));
     full_fence(Site::SleepFence);
@@ -94,13 +94,13 @@ impl TopicLine {
 pub(crate) struct TopicLines {
     pub(crate) topic: InRegion<TopicLine>,
     pub(crate) waiters: InRegion<[WaiterLine; WAITER_LINES]>,
-    /// The topic's bit in the lines of waiters that collect.
+    /// The topic's bit among the `ready` bits of a waiter line.
     pub(crate) bit: ReadyBit,
 }
 
 impl TopicLines {
-    /// Wakes the waiters that sleep until there is a sample of the topic. The news was stored before the fence (3).
-    /// Makes one system call for each sleeper; none without sleepers.
+    /// Wakes the waiters that sleep until there is a sample of the topic. The caller stored the news before the fence
+    /// (pair 3). Makes one system call for each sleeper; none without sleepers.
     #[inline]
     pub(crate) fn wake(&self, fenced: Fenced) {
         each(&self.topic.sleepers, |waiter| {
@@ -113,18 +113,18 @@ impl TopicLines {
         });
     }
 
-    /// Wakes the control threads that watch one side, for news that was stored before the fence (3).
+    /// Wakes the control threads that watch one side. The caller stored the news before the fence (pair 3).
     pub(crate) fn wake_watchers(&self, side: Side, fenced: Fenced) {
         each(self.topic.watchers(side), |waiter| self.wake_one(waiter, fenced));
     }
 
-    /// Publishes that one side of the topic changed: raises its generation, wakes its watchers (and, if publishers
-    /// changed, the waiters that sleep until there is a sample), and returns the new generation. Release: a thread that
-    /// sees the new generation sees the record or endpoint that was written before.
+    /// Publishes that one side of the topic changed: raises the side's generation, wakes the side's watchers (and, if
+    /// publishers changed, the waiters that sleep until there is a sample), and returns the new generation. Release: a
+    /// thread that sees the new generation sees the reader record or endpoint that was written before.
     pub(crate) fn changed(&self, side: Side) -> u64 {
         let generation = self.topic.generation(side).fetch_add(1, Release).wrapping_add(1);
         crash::point(Point::GenerationRaised);
-        // Pair (3): either the sleeper sees the generation, or this thread sees its bit.
+        // Pair (3): either the sleeper sees the generation, or this thread sees the sleeper's bit.
         let fenced = full_fence(Site::NewsFence);
         self.wake_watchers(side, fenced);
         if side == Side::Publishers {
@@ -133,8 +133,8 @@ impl TopicLines {
         generation
     }
 
-    /// Rings all waiters that sleep until there is a sample, including waiters that another thread claimed: that thread
-    /// may have died before it rang them (8).
+    /// Rings all waiters that sleep until there is a sample, also a waiter that another thread has marked AWAKE in
+    /// order to ring it: that thread may have died before the ring (pair 8).
     pub(crate) fn ring_sleepers(&self) {
         each(&self.topic.sleepers, |waiter| self.waiters[waiter.0 % WAITER_LINES].bell.ring());
     }

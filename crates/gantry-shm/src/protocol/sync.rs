@@ -1,9 +1,9 @@
 //! Atomics, fences and futexes: the standard ones, or loom's when the protocol is model-checked (unit tests with the
 //! feature `loom`).
 //!
-//! An ordering that a model can show to be needed goes through a [`Site`]: the model weakens it and must then fail.
-//! In a normal build, each function is the ordering that has its name. Other orderings (of `head`, of generations,
-//! of the count of rings) are plain `Ordering`s in the code; no model covers them.
+//! An ordering that a model can show to be needed goes through a [`Site`]: the model weakens the ordering and must then
+//! fail. In a normal build, each function here uses the ordering in its name. Other orderings (of `head`, of
+//! generations, of the count of rings) are plain `Ordering`s in the code; no model covers them.
 
 #[cfg(all(test, feature = "loom"))]
 pub(crate) use loom::sync::atomic::{AtomicU32, AtomicU64, fence};
@@ -18,8 +18,8 @@ use std::time::Duration;
 pub(crate) enum Site {
     /// Pair 1: the publisher's store of an entry.
     EntryStore,
-    /// Pair 1: the fence after the subscription's load of an entry, and after the load of the head that follows it in
-    /// a take: one of the two fences is enough for the payload, so a model weakens both fences at once.
+    /// Pair 1: the fences in a take after the load of an entry and after the load of the head that follows. One of the
+    /// two fences is enough for the payload, so a model weakens both at once.
     EntryLook,
     /// Pairs 2, 3 and 8: the fence in publish. Stores before it: entry and dead marks. Loads after it: generation,
     /// pins, sleepers, ready bits.
@@ -54,7 +54,7 @@ pub(crate) enum Site {
     AsleepFence,
     /// Pair 8: the fence between the store of ASLEEP for another thread that sleeps and the load of the bits.
     HandOverFence,
-    /// Pair 4: the store of a pin that may follow another sample's pin.
+    /// Pair 4: the store of a pin, which may have held another sample before.
     PinStore,
     /// Pair 4: the store that releases a pin.
     Unpin,
@@ -66,7 +66,8 @@ pub(crate) enum Site {
     MovedStore,
     /// Pair 5, a step and not an ordering: the mark MOVED in the old entries.
     MovedMark,
-    /// Pair 7, a step and not an ordering: the dead mark of an entry's last sample before its words are written.
+    /// Pair 7, a step and not an ordering: the dead mark of an entry's old sample before the words of the next sample
+    /// are written.
     OverwriteMark,
     /// Pair 7: the fence between an entry's dead mark and the stores of its words.
     OverwriteFence,
@@ -74,7 +75,8 @@ pub(crate) enum Site {
     RecheckFence,
     /// Pair 7, a step and not an ordering: the second load of an entry after its words were loaded.
     Recheck,
-    /// Pair 7, a condition and not an ordering: no entry refers to the header's shift of wall times when it is renewed.
+    /// Pair 7, a condition and not an ordering: no entry refers to the header's shift of wall times when the shift is
+    /// renewed.
     RenewedUnused,
     /// Pair 6: the store of a gating subscription's cursor.
     CursorStore,
@@ -132,7 +134,7 @@ pub(crate) const fn is_weakened(_: Site) -> bool {
     false
 }
 
-/// `Release`.
+/// The ordering `Release` for a store.
 #[inline(always)]
 pub(crate) fn release(site: Site) -> Ordering {
     if is_weakened(site) { Ordering::Relaxed } else { Ordering::Release }
@@ -198,8 +200,9 @@ impl Futex {
     /// Raises the count, and wakes all threads that sleep on this futex. Makes one system call.
     pub(crate) fn ring(&self) {
         self.0.fetch_add(1, Ordering::Release);
-        // An error would cost one slice of sleep (EFAULT is impossible, because the word is mapped). The kernel reads
-        // the count as signed: u32::MAX would be -1, and wake only one thread.
+        // An error is ignored, because it only delays the wake-up until the sleep's time limit (EFAULT is impossible,
+        // because the word is mapped). The kernel reads the count as signed: u32::MAX would be -1, and wake only one
+        // thread.
         let _ = rustix::thread::futex::wake(&self.0, rustix::thread::futex::Flags::empty(), i32::MAX as u32);
     }
 
@@ -209,19 +212,19 @@ impl Futex {
         let _ = rustix::thread::futex::wake(&self.0, rustix::thread::futex::Flags::empty(), 1); // as in `ring`
     }
 
-    /// Sleeps until the next call of [`Futex::ring`], or a [`Futex::ring_one`] that chooses this thread. `rings` is
-    /// the count that the caller read before; if it has changed since, the call returns at once. The call also
+    /// Sleeps until the next call of [`Futex::ring`], or a [`Futex::ring_one`] that chooses this thread. `rings` is the
+    /// count that the caller read before; if the count has changed since, the call returns at once. The call also
     /// returns after the timeout `limit`, and when a POSIX signal interrupts it, so the caller checks its condition
-    /// after every return. Always one system call.
+    /// after every return. Makes one system call.
     pub(crate) fn sleep(&self, rings: u32, limit: Duration) {
-        // The timeout is `None`, so there is no timeout, if the limit is longer than the kernel can count.
+        // A limit that is longer than the kernel can count becomes `None`, which means no timeout.
         let timeout = rustix::thread::futex::Timespec::try_from(limit).ok();
         let _ = rustix::thread::futex::wait(&self.0, rustix::thread::futex::Flags::empty(), rings, timeout.as_ref());
     }
 }
 
-/// The model of a futex: the kernel compares and sleeps under a lock that a wake-up takes, too. The model never
-/// times out, so that a lost wake-up is a deadlock, which loom reports.
+/// The model of a futex: the kernel compares and sleeps under a lock, and a wake-up takes the same lock. The model
+/// never times out, so that a lost wake-up is a deadlock, which loom reports.
 #[cfg(all(test, feature = "loom"))]
 #[derive(Debug, Default)]
 pub(crate) struct Futex {

@@ -1,8 +1,8 @@
 //! A publisher's side of the protocol: publish, retire, reclaim, change the ring.
 //!
-//! The pairs of `protocol` prescribe the order of its steps. The publisher provides the memory for slots and rings,
-//! and the rosters of readers. Only the change of the ring allocates, no step takes a lock, and only the wake-up of
-//! sleeping readers makes system calls.
+//! The pairs of `protocol` prescribe the order of the steps. The caller provides the memory for slots and rings, and
+//! the rosters (lists of reader records). Only the change of the ring allocates, no step takes a lock, and only the
+//! wake-up of sleeping readers makes system calls.
 
 use super::{
     history::{History, Slot},
@@ -23,7 +23,8 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// The number of samples that are retired in one batch, so that readers' pin lines are fetched rarely.
+/// The smallest and the largest number of samples that are retired in one batch. Batches save loads of the readers'
+/// pins from other cores.
 pub(crate) const BATCH_SAMPLES: std::ops::RangeInclusive<usize> =
     if cfg!(all(test, feature = "loom")) { 0..=0 } else { 16..=256 };
 /// The largest number of bytes that are retired in one batch, if a batch has more than two samples.
@@ -32,7 +33,7 @@ const MAX_BATCH_BYTES: usize = 1 << 20;
 /// The samples that a publisher keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Retention {
-    /// Samples that are always kept.
+    /// The number of samples that are always kept.
     pub(crate) guaranteed: usize,
     /// The number of samples that the publisher keeps for late joiners while it knows no reader.
     pub(crate) initial: usize,
@@ -43,14 +44,14 @@ pub(crate) struct Retention {
     pub(crate) bytes: usize,
     /// Whether the publisher is KEEP_ALL: it keeps samples as if a reader had the largest depth.
     pub(crate) is_keep_all: bool,
-    /// The publisher waits for gating readers.
+    /// Whether the publisher waits for gating readers.
     pub(crate) is_gated: bool,
-    /// Whether the ring grows with the history. If not, as with a memory limit that the user sets, the ring has room
-    /// for the whole depth from the start.
+    /// Whether the ring grows with the history. If not (for example, because the user set a memory limit), the ring has
+    /// room for the whole depth from the start.
     pub(crate) grows: bool,
 }
 
-/// The protocol's state in its publisher.
+/// A publisher's state of the protocol.
 pub(crate) struct Writer<K> {
     header: InRegion<PublisherHeader>,
     lines: TopicLines,
@@ -77,16 +78,17 @@ pub(crate) struct Writer<K> {
     renewed: RenewedShift,
 }
 
-/// The step of the wall clock since the publisher was made, as the wall times of inline samples need it.
+/// The last step of the wall clock that the publisher stored in its header. The wall times of later inline samples
+/// refer to it.
 #[derive(Default)]
 struct RenewedShift {
-    /// The step in the publisher's header; 0 if the wall clock was not set yet.
+    /// The step in the publisher's header; 0 if the publisher has stored none.
     shift_ns: u64,
     /// The sequence of the last sample whose entry refers to this step.
     newest: u64,
 }
 
-/// Slots are retired.
+/// The proof that retired slots wait for a reclaim.
 #[must_use = "`Writer::reclaim` frees them after a SeqCst fence"]
 struct Retired;
 
@@ -100,12 +102,12 @@ pub(crate) struct RosterChange {
 /// The depth for which a publisher's first ring has room if the ring grows with the history: with a batch, such a
 /// ring has 32 entries.
 pub(crate) const FIRST_DEPTH: usize = 15;
-/// The factor by which the ring of a deep history grows when the history outgrows it.
+/// The factor by which the ring grows when a deep history outgrows it.
 const RING_GROWTH: usize = 4;
 
-/// The number of entries of a ring that keeps `horizon` samples and retires `batch` of them together. One entry more is
-/// needed for the sample between its publish and the retiring that follows, and, with gating readers, one for a release
-/// of a single sample: an entry must be dead before it is written again (N1).
+/// The number of entries of a ring that keeps `horizon` samples and retires `batch` of them together. One more entry is
+/// for the newest sample, because the publisher retires only after it has published. With gating readers, another entry
+/// is for the release of a single sample. An entry must be dead before it is written again (`ring`, N1).
 pub(crate) fn ring_entries(horizon: usize, batch: usize, is_gated: bool) -> usize {
     horizon + batch + 1 + usize::from(is_gated)
 }
@@ -158,10 +160,10 @@ impl<K> Writer<K> {
         self.announce(sequence, self.history.retained() > self.horizon + self.batch)
     }
 
-    /// Tries to store the wall time of the next sample, which does not fit into the entry's word by itself, as a
-    /// difference from the header's renewed shift. Returns whether the difference fits. The shift is renewed if no
-    /// entry of the ring refers to it any more: a reader that copied such an entry while the shift is stored finds
-    /// the entry overwritten (7).
+    /// Tries to express the wall time of the next sample, which does not fit into the entry's word by itself, as a
+    /// difference from the header's renewed shift. Returns whether the difference fits. The shift is renewed only if no
+    /// entry of the ring refers to the old shift: a reader that copied such an entry while the new shift is stored
+    /// finds the entry overwritten (pair 7).
     #[inline(never)]
     pub(crate) fn renew_wall_shift(&mut self, info: &mut InlineInfo) -> bool {
         let RenewedShift { shift_ns, newest } = self.renewed;
@@ -171,8 +173,8 @@ impl<K> Writer<K> {
             if shift_ns != 0 && head < newest + self.ring.capacity() as u64 && !is_weakened(Site::RenewedUnused) {
                 return false;
             }
-            self.header.renewed_wall_shift_ns.store(step_ns, Relaxed); // the entry publishes it (1)
-            (info.renewed_ns, self.renewed.shift_ns) = (step_ns, step_ns); // not 0: it does not fit in the word
+            self.header.renewed_wall_shift_ns.store(step_ns, Relaxed); // the store of the entry publishes it (1)
+            (info.renewed_ns, self.renewed.shift_ns) = (step_ns, step_ns); // not 0, which would fit in the word
         }
         self.renewed.newest = head + 1;
         true
@@ -216,19 +218,20 @@ impl<K> Writer<K> {
         surplus > self.batch || surplus > 2 && surplus * slot_bytes > MAX_BATCH_BYTES || self.exceeds_byte_cap(0)
     }
 
-    /// Whether the samples that are kept for deep readers, and `more_bytes`, exceed the cap.
+    /// Whether the bytes of the history and `more_bytes` exceed the limit for deep readers, while more than the
+    /// guaranteed samples are kept.
     #[inline]
     fn exceeds_byte_cap(&self, more_bytes: usize) -> bool {
         self.history.retained_bytes() + more_bytes > self.retention.bytes
             && self.history.retained() > self.retention.guaranteed
     }
 
-    /// Retires down to `kept` samples: after the next SeqCst fence, only readers that had pinned the retired samples
-    /// read the samples' slots. Returns `None` if no sample with a slot was retired.
+    /// Retires samples until `kept` are left. After the next SeqCst fence, a reader reads the slot of a retired sample
+    /// only if it had pinned the sample before. Returns `None` if no sample with a slot was retired.
     fn retire_down_to(&mut self, kept: usize) -> Option<Retired> {
         if self.retention.is_gated {
-            // While the roster stays the same, the value never falls: `is_blocked` relied on an earlier value, and if
-            // the ring is full, a sample must be retired now.
+            // While the roster stays the same, the gating sequence must not fall, because `is_blocked` relied on an
+            // earlier value. If the ring is full, a sample must be retired now.
             self.gating_sequence = self.gating_sequence.max(self.roster.gating_sequence());
         }
         let mut end = (self.history.head() + 1).saturating_sub(kept as u64);
@@ -241,13 +244,13 @@ impl<K> Writer<K> {
                 break;
             }
         }
-        self.header.tail.store(self.history.tail(), Relaxed); // a hint for readers that jump
+        self.header.tail.store(self.history.tail(), Relaxed); // a hint for readers that skip samples
         crash::point(Point::TailStored);
         self.history.has_retired().then_some(Retired)
     }
 
-    /// Retires the samples beyond the horizon, or beyond `wanted` if this is less, and reclaims the samples without a
-    /// pin.
+    /// Retires samples until at most `wanted` samples are left, and at most as many as the horizon allows. Reclaims the
+    /// retired samples without a pin.
     pub(crate) fn retire_and_reclaim(&mut self, wanted: usize) {
         if let Some(retired) = self.retire_down_to(self.horizon.min(wanted)) {
             let fenced = full_fence(Site::RetireFence); // (2)
@@ -255,8 +258,8 @@ impl<K> Writer<K> {
         }
     }
 
-    /// Reclaims retired samples without a pin; reclaims nothing if readers have joined that are not in the roster. The
-    /// fence came after the dead marks and before this call (2).
+    /// Reclaims retired samples without a pin. Reclaims nothing if readers have joined that are not in the roster. The
+    /// fence came after the dead marks and before this call (pair 2).
     fn reclaim(&mut self, Retired: Retired, _: Fenced) {
         // The generation is read after the fence and before the pins. A joiner raises the generation before it pins, so
         // each reader that could have seen an entry alive is in the roster, or has raised the generation, and then
@@ -302,10 +305,10 @@ impl<K> Writer<K> {
         self.history.retained() >= self.grow_at
     }
 
-    /// Capacity of the next larger ring.
+    /// The capacity of the next larger ring.
     pub(crate) fn larger_ring(&self) -> usize {
         let horizon = self.depth.min(RING_GROWTH * self.horizon);
-        // The ring has room for a batch even while there are no readers, for which samples are retired in batches.
+        // The ring has room for the smallest batch even before the first roster, while `wanted_batch` is 0.
         let batch = self.wanted_batch.max(*BATCH_SAMPLES.start());
         ring_entries(horizon, batch, self.retention.is_gated)
     }
@@ -326,8 +329,8 @@ impl<K> Writer<K> {
         is_enough
     }
 
-    /// Stores, for the readers, the number of samples that are kept for them, and the generation up to which their
-    /// pins are honoured.
+    /// Stores two words in the header for the readers: the number of samples that are kept for them, and the generation
+    /// up to which the publisher honours their pins.
     pub(crate) fn grant(&mut self, _: RosterChange) {
         self.fit_to_ring();
         self.header.granted_depth.store(self.horizon as u64, Relaxed);
@@ -337,7 +340,8 @@ impl<K> Writer<K> {
         crash::point(Point::GenerationSeen);
     }
 
-    /// A ring entry is overwritten only after its sample was retired (N1), so horizon and batch must fit.
+    /// Sets horizon and batch to numbers for which the ring has room, because a ring entry is overwritten only after
+    /// its sample was retired (N1).
     fn fit_to_ring(&mut self) {
         let room = self.ring.capacity() - ring_entries(0, 0, self.retention.is_gated);
         self.horizon = self.depth.min(room.saturating_sub(*BATCH_SAMPLES.start()).max(1));
@@ -361,30 +365,32 @@ impl<K> Writer<K> {
         self.horizon + self.batch + 2
     }
 
-    /// Changes to a larger ring, which lies at `descriptor` and is not seen by any reader yet (5).
+    /// Changes to a larger ring, which lies at `descriptor` and is not seen by any reader yet (pair 5).
     pub(crate) fn change_ring(&mut self, ring: Ring, descriptor: Descriptor) {
         self.ring.copy_to(&ring, self.history.tail(), self.history.head());
         crash::point(Point::RingFilled);
         self.header.ring.store(descriptor.to_word(), release(Site::DescriptorStore));
         crash::point(Point::RingNamed);
         self.ring.mark_moved();
-        self.ring = ring; // from here on, dead marks are set in the new one
+        self.ring = ring; // from here on, dead marks are set in the new ring
     }
 
-    /// Whether a gating reader has not taken the sample that would have to be retired for one more sample of `bytes`.
+    /// Whether one more sample of `bytes` must wait, because a sample that a gating reader has not taken would have to
+    /// be retired for it.
     #[inline]
     pub(crate) fn is_blocked(&mut self, bytes: usize) -> bool {
         if !self.retention.is_gated || self.history.retained() < self.horizon && !self.exceeds_byte_cap(bytes) {
             return false;
         }
         if !self.must_keep(bytes) {
-            return false; // as of the last look; cursors only advance
+            return false; // an older look is enough, because cursors only advance
         }
         self.gating_sequence = self.roster.gating_sequence();
         self.must_keep(bytes)
     }
 
-    /// The oldest sample that a gating reader has not taken, as of the last look, or the oldest sample of the history.
+    /// The oldest sample that a gating reader has not taken, as of the last look; or the oldest sample of the history,
+    /// if that sample is newer.
     pub(crate) fn oldest_untaken(&self) -> u64 {
         self.gating_sequence.max(self.history.tail())
     }
@@ -404,9 +410,9 @@ impl<K> Writer<K> {
         full_fence(Site::BlockFence);
     }
 
-    /// Brings the cache line of the next entry into this core's cache. This is done only shortly before the store,
-    /// because polling readers fetch the line again. Further lines of an inline payload are not fetched: a wait for
-    /// five lines at once costs a stream of messages a third of its rate, and makes no single message faster.
+    /// Brings the cache line of the next entry into this core's cache. The caller does this only shortly before the
+    /// store, because polling readers fetch the line again. Further lines of an inline payload are not fetched: a wait
+    /// for five lines at once reduces the message rate of a stream by a third, and makes no single message faster.
     #[inline]
     pub(crate) fn prefetch_entry(&self) {
         prefetch::for_writing(self.ring.address(self.history.head() + 1));

@@ -1,11 +1,11 @@
-//! The discovery of a publisher's readers, by the control thread, which leaves the result for the publisher.
+//! The discovery of a publisher's readers. The control thread runs it and leaves the result for the publisher.
 //!
-//! A join changes the readers of all publishers of the topic, which may be many in one process. So a discovery only
-//! adds the new records to the newest roster, which the publisher has not taken yet; it reads all records only if
-//! some are gone.
+//! A join changes the readers of all publishers of the topic, which may be many in one process. To keep a discovery
+//! cheap, it only adds the new reader records to the newest roster (list of reader records), which the publisher has
+//! not taken yet. It reads all records only if some are gone.
 //!
-//! If records cannot be mapped, or a process that may have records cannot be listed, the publisher keeps its old
-//! roster, so that nothing is reclaimed: an unseen pin would be a use after free.
+//! If records cannot be mapped, or a process that may have records cannot be listed, the publisher keeps its old roster
+//! and so reclaims nothing. Otherwise it could overwrite a slot that a reader has pinned.
 
 use crate::{
     describe::description::{EndpointDescription, Gid},
@@ -37,20 +37,20 @@ pub(crate) type Readers = Roster<Arc<Peer>>;
 pub(crate) struct ReaderDiscovery {
     topic: TopicIndex,
     key: u64,
-    /// The processes that had no name before the publisher could be found (`protocol::listing`).
+    /// The processes whose files had no name before the publisher could be found (`protocol::listing`).
     unlisted_before: Vec<u64>,
     pub(crate) discovered: Mutex<Discovered>,
 }
 
-/// Result of the discovery.
+/// The result of a discovery.
 pub(crate) struct Discovered {
     /// The newest roster (the list of reader records). The publisher exchanges its older roster for it.
     pub(crate) readers: Readers,
     /// Whether `readers` is newer than the publisher's roster.
     pub(crate) is_new: bool,
-    /// Generation of the newest roster.
+    /// The generation of the newest roster.
     generation: u64,
-    /// The records in it.
+    /// The records in the newest roster.
     known: KnownRecords,
     /// The error that prevents a newer roster.
     pub(crate) mapping_error: Option<String>,
@@ -62,8 +62,8 @@ impl ReaderDiscovery {
     pub(crate) fn new(domain: &Domain, topic: TopicIndex, key: u64) -> ReaderDiscovery {
         let (readers, known) = (Roster::new(key, 0, Vec::new()), KnownRecords::new(key));
         let discovered = Discovered { readers, is_new: false, generation: 0, known, mapping_error: None };
-        // After an error, the list is empty: the publisher then reclaims nothing as long as there is an
-        // unlisted process.
+        // After an error, the list is empty: the publisher then reclaims nothing for as long as there is an unlisted
+        // process.
         let unlisted_before = domain.unlisted_owners().unwrap_or_default();
         ReaderDiscovery { topic, key, unlisted_before, discovered: Mutex::new(discovered) }
     }
@@ -86,7 +86,7 @@ impl ControlTask for ReaderDiscovery {
         let generation = acquire(&domain.board.line(self.topic).readers_generation);
         if generation == discovered.generation {
             if !discovered.is_new {
-                // The publisher's older roster, which it left here in the exchange, is dropped, because it may keep
+                // The older roster that the publisher left here in the exchange is dropped, because it may keep
                 // processes mapped that are gone.
                 discovered.readers = Roster::new(self.key, 0, Vec::new());
             }
@@ -117,9 +117,9 @@ impl ControlTask for ReaderDiscovery {
     }
 }
 
-/// The subscriptions that have a record for the publisher; their records are removed from `records`. A record does
-/// not name its subscription. If a process has fewer records than compatible subscriptions to which they could
-/// belong, its first subscriptions count as joined.
+/// The subscriptions that have a reader record for the publisher; their records are removed from `records`. A record
+/// does not contain its subscription's gid, so records are assigned by process, state and depth. If a process has fewer
+/// records than compatible subscriptions, its first subscriptions count as joined.
 pub(crate) fn joined<'a>(
     publisher: &EndpointDescription,
     records: &mut Vec<PeerRecord>,
@@ -143,7 +143,7 @@ pub(crate) fn drop_dead_readers(readers: &mut Readers) -> bool {
     readers.records.len() < before
 }
 
-/// The processes of gating readers that have not taken the sample with this sequence, for an error sentence.
+/// The processes of gating readers that have not taken the sample with this sequence, for an error message.
 pub(crate) fn slow_readers(readers: &Readers, sequence: u64) -> Vec<String> {
     let lags =
         |record: &ReaderRecord| record.state.load(Relaxed) == READER_GATING && record.cursor.load(Relaxed) <= sequence;
@@ -157,12 +157,12 @@ mod tests {
     use crate::{Participant, Publisher, PublisherOptions, Qos, Subscription, TypeDescription};
     use std::path::Path;
 
-    /// C1: the roster that a publisher takes has all records for it, whichever records appeared or disappeared since
-    /// it took its last roster.
+    /// Invariant C1: the roster that a publisher takes has all reader records for the publisher, whichever records
+    /// appeared or disappeared since the last roster.
     #[test]
     fn a_roster_that_grew_has_all_records() {
         let root = tempfile::tempdir_in("/dev/shm").unwrap();
-        // The two participants of this process treat each other as two processes.
+        // The two participants of this process act as two processes.
         let other_path = Path::new("/dev/shm/../shm").join(root.path().file_name().unwrap());
         let homes = [root.path(), &other_path].map(|root| Participant::join_under(root, 0).unwrap());
         let (qos, options, of_type) = (Qos::default(), PublisherOptions::default(), TypeDescription::default);
@@ -195,7 +195,7 @@ mod tests {
             assert_eq!(sorted(&discovered.readers.records), sorted(&all));
             assert_eq!(all.len(), subscriptions.len());
             if random.u8(..) < 20 {
-                // As a publisher takes it.
+                // A publisher takes the roster in this way.
                 discovered.is_new = false;
                 discovered.readers = Roster::new(discovery.key, 0, Vec::new());
             }

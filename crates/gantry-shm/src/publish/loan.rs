@@ -29,7 +29,7 @@ pub struct Loan {
     place: u64,
 }
 
-/// The mark in the header of a slot on loan whose message answers the request in the header.
+/// The value of `request_valid_for` in the header of a slot on loan whose message answers a request.
 const RESPONSE: u64 = u64::MAX;
 
 impl Loan {
@@ -41,13 +41,13 @@ impl Loan {
         Ok(Loan { file, place: ((slot.offset() / LINE_BYTES) as u64) << 32 }.again(length_bytes))
     }
 
-    /// The topic of its publisher.
+    /// The topic of the loan's publisher.
     pub(crate) fn topic(&self) -> &str {
         &self.file.topic
     }
 
-    /// Uses the loan for another message of `length_bytes`: its last message was copied into the ring, so the slot
-    /// itself is not published.
+    /// Uses the loan for another message of `length_bytes`. The last message was copied into the ring, so its slot was
+    /// not published.
     #[inline(always)]
     pub(crate) fn again(mut self, length_bytes: usize) -> Loan {
         self.place = self.place >> 32 << 32 | length_bytes as u64; // at most 2^32 - 1 (`slot_bytes`)
@@ -88,12 +88,12 @@ impl Loan {
     #[inline]
     #[must_use]
     pub fn bytes_mut(&mut self) -> &mut [u8] {
-        // SAFETY: as in `bytes`; `&mut self` makes it the only borrow, and no reader looks at a slot before it is
-        // published (I4).
+        // SAFETY: as in `bytes`; `&mut self` makes the result the only borrow, and no reader looks at a slot before it
+        // is published (I4).
         unsafe { std::slice::from_raw_parts_mut(self.payload().as_ptr(), self.length_bytes()) }
     }
 
-    /// The first `room_bytes` of the slot from the beginning of the payload on, as words.
+    /// The first `room_bytes` of the slot's payload as words.
     ///
     /// # Safety
     /// The slot has `room_bytes` of room.
@@ -103,8 +103,8 @@ impl Loan {
         unsafe { std::slice::from_raw_parts(self.payload().cast::<u64>().as_ptr(), room_bytes / size_of::<u64>()) }
     }
 
-    /// Sets the request that this message answers, or the far publisher of a message that a bridge brings, for
-    /// [`SampleInfo::request`](crate::SampleInfo::request).
+    /// Sets the request that this message answers, or, for a message that a bridge brings, the publisher on another
+    /// host; see [`SampleInfo::request`](crate::SampleInfo::request).
     #[inline]
     pub fn set_request(&mut self, request: RequestId) {
         let header = self.header_mut();
@@ -119,13 +119,13 @@ impl Loan {
         unsafe { self.header().as_ref() }.request_valid_for == RESPONSE
     }
 
-    /// Length of the payload.
+    /// The length of the payload.
     #[inline]
     pub(crate) fn length_bytes(&self) -> usize {
         self.place as u32 as usize
     }
 
-    /// Offset of its slot.
+    /// The offset of the loan's slot.
     #[inline]
     pub(crate) fn offset(&self) -> usize {
         (self.place >> 32) as usize * LINE_BYTES
@@ -171,7 +171,7 @@ pub struct PublishError {
     pub error: Box<Error>,
 }
 
-/// The sentence, as [`Error`]'s.
+/// Prints the same sentence as `Display`.
 impl std::fmt::Debug for PublishError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{self}")
@@ -179,7 +179,7 @@ impl std::fmt::Debug for PublishError {
 }
 
 impl From<PublishError> for Error {
-    /// Drops the loan.
+    /// Returns the error, and drops the loan.
     fn from(unpublished: PublishError) -> Error {
         *unpublished.error
     }

@@ -58,7 +58,7 @@ impl Memory {
         self.0.allocate_range(bytes).ok().map(|range| Slot::new(range.start, bytes))
     }
 
-    /// Frees a range.
+    /// Frees the range of a slot or ring.
     pub(crate) fn free(&mut self, slot: Slot) {
         self.0.free_range(slot.offset()..slot.offset() + slot.bytes());
     }

@@ -1,4 +1,4 @@
-//! The limits of a publisher besides its QoS: plain values that are not visible to other processes.
+//! The limits of a publisher besides its QoS. They are plain values that are not visible to other processes.
 
 use crate::{
     describe::{
@@ -12,27 +12,27 @@ use crate::{
 };
 use std::time::Duration;
 
-/// The smallest memory limit that is chosen by default.
+/// The smallest default of the memory limit.
 const MIN_LIMIT_BYTES: usize = 1 << 30;
 /// The number of samples that readers can hold beyond the history with the default memory limit.
 const HELD_SAMPLES: usize = 64;
 
-/// The thread that wakes the readers that sleep.
+/// The choice of the thread that wakes sleeping readers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PublishMode {
     /// The publishing thread wakes the sleeping readers, by one system call for each. Readers wake at once.
     #[default]
     Sync,
-    /// A *sender* thread wakes the readers, so publish makes no system call. All asynchronous publishers of the
-    /// process in the domain share one sender. The thread polls for samples until it has found none for at most 20
-    /// µs, then sleeps for the shortest `period` of its publishers. So a sleeping reader wakes at most a period
-    /// later; a polling reader is not affected. The sender costs CPU time each period, with or without samples: from
-    /// a few microseconds to 25 on a virtual machine.
+    /// A *sender* thread wakes the readers, so publish makes no system call. All asynchronous publishers of the process
+    /// in the domain share one sender. The thread polls for samples until it has found none for at most 20 µs, then
+    /// sleeps for the shortest `period` of its publishers. So a sleeping reader wakes at most a period later; a polling
+    /// reader is not affected. The sender costs CPU time in each period, with or without samples: a few microseconds,
+    /// on a virtual machine up to 25 µs.
     ///
     /// The thread is named `gantry-sender` and has the scheduling policy, priority and CPUs of the thread that made the
     /// first such publisher.
     Async {
-        /// From 1 µs to 1 s.
+        /// The period of the thread, from 1 µs to 1 s.
         period: Duration,
     },
 }
@@ -42,8 +42,8 @@ pub enum PublishMode {
 pub struct PublisherOptions {
     /// The thread that wakes the sleeping readers. The default is [`PublishMode::Sync`].
     pub publish_mode: PublishMode,
-    /// The longest time that [`publish`](crate::Publisher::publish) waits for RELIABLE KEEP_ALL subscriptions, if
-    /// the publisher's QoS is RELIABLE KEEP_ALL, too (DDS's `max_blocking_time`). The default is 100 ms.
+    /// The longest time that [`publish`](crate::Publisher::publish) waits for RELIABLE KEEP_ALL subscriptions, if the
+    /// publisher's QoS is also RELIABLE KEEP_ALL (DDS's `max_blocking_time`). The default is 100 ms.
     pub max_blocking_time: Duration,
     /// The largest number of samples that a KEEP_ALL publisher keeps, or that a publisher keeps for subscriptions
     /// with a larger depth than its own. The default is 1024, the maximum [`MAX_DEPTH`].

@@ -20,15 +20,15 @@ use std::{ptr::NonNull, sync::atomic::Ordering::*};
 pub(crate) struct PublisherFile {
     pub(crate) region: Region,
     pub(crate) epoch: Epoch,
-    /// Slots of loans that were dropped unpublished; the publisher takes them when it is short of slots.
+    /// The slots of loans that were dropped unpublished. The publisher takes these slots when it is short of slots.
     pub(crate) returned_slots: ReturnedSlots,
-    /// The topic's name, for error sentences.
+    /// The topic's name, for error messages.
     pub(crate) topic: Box<str>,
 }
 
 impl PublisherFile {
-    /// Makes the file without a name, with a ring of 2^`log2_capacity` entries of `entry_bytes` and no slots; it may
-    /// grow to `limit_bytes`. The publisher holds its topic.
+    /// Makes the file without a name, with a ring of 2^`log2_capacity` entries of `entry_bytes` and no slots. The file
+    /// may grow to `limit_bytes`. The caller holds the topic's line.
     pub(crate) fn create(
         domain: &Domain,
         description: &EndpointDescription,
@@ -44,7 +44,7 @@ impl PublisherFile {
         let region = Region::create(&domain.directory, &name, kind, length_bytes, limit_bytes)?;
         region.populate_all();
         let header = region.pointer(0, text_offset, LINE_BYTES)?.cast::<PublisherHeader>();
-        // SAFETY: inside the mapping and aligned (`pointer`); the file has no name yet, so no other process can look.
+        // SAFETY: inside the mapping and aligned (`pointer`); the file has no name yet, so no other process sees it.
         let header = unsafe { &mut *header.as_ptr() };
         (header.domain_id, header.key, header.gid) = (description.domain_id, description.key, description.gid.0);
         (header.description_offset, header.description_bytes) = (text_offset as u32, text.len() as u32);
@@ -58,14 +58,15 @@ impl PublisherFile {
         header.state.store(PUBLISHER_LIVE, Relaxed);
         header.tail.store(1, Relaxed);
         let target = region.pointer(text_offset, text.len(), 1)?;
-        // SAFETY: `text.len()` bytes inside the mapping (`pointer`), not overlapping the vector, not yet visible.
+        // SAFETY: the target has `text.len()` bytes inside the mapping (`pointer`), does not overlap the vector, and is
+        // not yet visible to other processes.
         unsafe { target.copy_from_nonoverlapping(NonNull::from(text.as_slice()).cast(), text.len()) };
         crash::point(Point::PublisherWritten);
         let topic = description.topic.as_str().into();
         Ok(PublisherFile { region, epoch: domain.epoch, returned_slots: ReturnedSlots::new(), topic })
     }
 
-    /// Gives the file its name: from now on other processes can open it, and this process closes the file's descriptor.
+    /// Gives the file its name, so that other processes can open it, and closes this process's descriptor of the file.
     pub(crate) fn publish_name(&mut self, domain: &Domain) -> Result<()> {
         let (directory, name) = (&domain.directory, self.region.name());
         let linked = self.region.publish_name(directory, name);
@@ -84,7 +85,8 @@ impl PublisherFile {
         self.region.pointer(slot.offset(), slot.bytes(), align_of::<SlotHeader>()).map(drop)
     }
 
-    /// The address of the header of the slot at `offset`, which was checked; the payload follows at `PAYLOAD_OFFSET`.
+    /// The address of the header of the slot at `offset`, which [`PublisherFile::check`] has checked. The payload
+    /// follows at `PAYLOAD_OFFSET`.
     #[inline]
     pub(crate) fn header_at(&self, offset: usize) -> NonNull<SlotHeader> {
         let header = self.region.base().wrapping_add(offset).cast_mut();

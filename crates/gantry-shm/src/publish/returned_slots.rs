@@ -1,8 +1,8 @@
 //! The slots of loans that were dropped unpublished, on any thread, on their way back to their publisher.
 //!
-//! Neither the dropping thread nor the publisher waits for the other, allocates, or makes a system call, while at
-//! most [`CELLS`] slots are on their way; further slots go to a list behind a lock. In a queue that gives each slot a
-//! ticket (crossbeam's), the publisher would wait for a thread that is preempted after it took a ticket and before it
+//! Neither the dropping thread nor the publisher waits for the other, allocates, or makes a system call, while at most
+//! [`CELLS`] slots are on their way; further slots go to a list behind a lock. Crossbeam's queue is not used: it gives
+//! each slot a ticket, and the publisher would wait for a thread that is preempted after it took a ticket and before it
 //! stored its slot.
 
 use std::sync::{
@@ -16,15 +16,15 @@ const CELLS: usize = 128;
 /// The slots that were returned and not taken yet.
 pub(crate) struct ReturnedSlots {
     /// Each cell has the offset of a slot, or 0 for none (no slot begins at 0). W: the drop of a loan, by
-    /// compare-and-swap from 0; the publisher, which sets it back to 0. Both stores are Release, both loads Acquire:
-    /// the loan's last write comes before the slot's next use.
+    /// compare-and-swap from 0; the publisher, which swaps the cell back to 0. The store of the drop is Release, the
+    /// swap of the publisher is Acquire: the loan's last write comes before the slot's next use.
     cells: [AtomicUsize; CELLS],
-    /// Slots that found no cell.
+    /// The slots that found no free cell.
     others: Mutex<Vec<usize>>,
 }
 
 impl ReturnedSlots {
-    /// No slots.
+    /// Creates a list without slots.
     pub(crate) fn new() -> ReturnedSlots {
         ReturnedSlots { cells: [const { AtomicUsize::new(0) }; CELLS], others: Mutex::default() }
     }

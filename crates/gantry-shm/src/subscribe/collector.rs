@@ -1,9 +1,9 @@
 //! A collector: it waits for many subscriptions and finds the subscriptions with news, in a time proportional to the
 //! number of subscriptions with news.
 //!
-//! The collector stays announced on the topics of its subscriptions, so the cost of going to sleep does not depend on
-//! their number (`protocol::collect`). If all waiter lines of the board are in use, the collector shares the last
-//! line: it announces itself only for each short sleep, and reports all topics after the sleep.
+//! The collector stays among the sleepers of its topics, so the cost of going to sleep does not depend on their number
+//! (`protocol::collect`). If all waiter lines of the board are in use, the collector shares the last waiter line: it
+//! joins the sleepers only for each short sleep, and reports all topics after the sleep.
 
 use crate::{
     domain::{Domain, board::TopicIndex, participant::Participant},
@@ -57,7 +57,7 @@ impl Collector {
     /// The number of topics that a collector distinguishes; further topics share bits.
     pub const BITS: usize = collect::READY_BITS;
 
-    /// A collector without subscriptions.
+    /// Creates a collector without subscriptions.
     ///
     /// # Errors
     /// The process forked.
@@ -77,8 +77,8 @@ impl Collector {
         Bell::new(&self.domain, self.line.index)
     }
 
-    /// Attaches a subscription. Samples that the subscription could take before are not reported: the caller checks
-    /// the subscription once after this call.
+    /// Attaches a subscription. Samples that it could take before the call are not reported: the caller checks the
+    /// subscription once after this call.
     ///
     /// # Errors
     /// The subscription belongs to another domain; the process forked.
@@ -97,8 +97,9 @@ impl Collector {
         });
     }
 
-    /// Mutes a subscription: its news are not reported and wake no thread, unless another subscription of its topic
-    /// is not muted. Muting suits a caller that will check the subscription for samples anyway. Makes no system call.
+    /// Mutes a subscription: its news is not reported and wakes no thread. News of its topic is still reported if
+    /// another subscription of the topic is not muted. Muting suits a caller that will check the subscription for
+    /// samples anyway. Makes no system call.
     pub fn mute(&mut self, attachment: &mut Attachment) {
         if !std::mem::replace(&mut attachment.is_muted, true) {
             self.change(attachment.topic, |attached| attached.muted += 1);
@@ -132,7 +133,7 @@ impl Collector {
         if !is_among {
             sleep::leave(sleepers, self.line.index);
         } else if self.line.index != SHARED_WAITER {
-            sleep::enter([sleepers].into_iter(), self.line.index); // (3) The caller looks after this, or is woken.
+            sleep::enter([sleepers].into_iter(), self.line.index); // (3): the caller looks for news next, or is woken
         }
     }
 
@@ -159,8 +160,8 @@ impl Collector {
     }
 
     /// Waits until there is something to collect, `look` returns `true`, the bell was rung, or `deadline` is over
-    /// (`None`: no limit). The wait may also end early. The wait is a bounded spin (none if only one CPU is
-    /// usable), then a sleep on one futex. `look` is the caller's own check for the news that a thread announces by
+    /// (`None`: no limit). The wait may also end early. It spins for a bounded time (not at all if only one CPU is
+    /// usable), then sleeps on one futex. `look` is the caller's own check for the news that a thread announces by
     /// ringing [`Collector::bell`].
     ///
     /// # Errors
@@ -182,7 +183,7 @@ impl Collector {
     /// The process forked.
     pub fn prepare_sleep(&mut self) -> Result<PreparedSleep> {
         self.domain.epoch.check()?;
-        let rings = self.line.words().bell.rings(); // before a thread with news can see that it sleeps
+        let rings = self.line.words().bell.rings(); // before a thread with news can see that this thread sleeps
         if self.line.index == SHARED_WAITER {
             self.has_waited = true;
             sleep::enter(self.topics.keys().map(|topic| &self.domain.board.line(*topic).sleepers), SHARED_WAITER);
@@ -195,13 +196,13 @@ impl Collector {
     /// `look` returns `true`, one system call wakes the sleeping thread; otherwise there is no system call.
     pub fn hand_over(&self, look: impl FnOnce() -> bool) {
         if self.line.index == SHARED_WAITER || !self.domain.epoch.is_current() {
-            return; // its sleeps are short
+            return; // a sleep on the shared line is short
         }
         collect::hand_over(self.line.words(), look);
     }
 
-    /// Wakes one of the threads that sleep, or are about to sleep; called under the lock that they share. Makes
-    /// one system call.
+    /// Wakes one of the threads that sleep, or are about to sleep. The caller has the lock that these threads share.
+    /// Makes one system call.
     pub fn wake_sleeper(&self) {
         if self.domain.epoch.is_current() {
             self.line.words().bell.ring_one();
@@ -221,7 +222,7 @@ impl Drop for Collector {
 }
 
 impl Attachment {
-    /// Its topic's bit, less than [`Collector::BITS`].
+    /// The bit of the attachment's topic, less than [`Collector::BITS`].
     #[must_use]
     pub fn bit(&self) -> usize {
         self.topic.ready_bit().0

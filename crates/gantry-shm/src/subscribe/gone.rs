@@ -1,9 +1,9 @@
 //! Publishers that left or died before a subscription took all of their samples. The subscription's connections, in a
 //! list with the oldest first, keep the memory of these publishers mapped.
 //!
-//! The depth of a KEEP_LAST subscription bounds the waiting samples, and so the number of these publishers
-//! ([`Order`]). The bound for KEEP_ALL and for deep subscriptions is here. The connection to a publisher that waits
-//! for this subscription (both RELIABLE KEEP_ALL) is never dropped, because no sample may be lost; instead the
+//! The depth of a KEEP_LAST subscription bounds the samples that wait, and so the number of these publishers
+//! ([`Order`]). This file has the bound for KEEP_ALL and for deep subscriptions. The connection to a publisher that
+//! waits for this subscription (both RELIABLE KEEP_ALL) is never dropped, because no sample may be lost. Instead, the
 //! discovery joins no more publishers of this kind ([`Discovered::why_full`]).
 //!
 //! [`Order`]: crate::subscribe::connection::Order
@@ -11,10 +11,10 @@
 
 use crate::subscribe::connection::{Connection, Losses};
 
-/// The largest number of mappings of publishers that are gone, in each list: a quarter of the number that a process may
-/// have by default (vm.max_map_count).
+/// The largest number of mappings of publishers that are gone, in each list of connections. It is a quarter of the
+/// number of mappings that a process may have by default (vm.max_map_count).
 pub(crate) const MAX_GONE_PUBLISHERS: usize = if cfg!(test) { 8 } else { 1 << 14 };
-/// The most bytes of their files.
+/// The largest total size of the files of publishers that are gone, in each list of connections.
 pub(crate) const MAX_GONE_BYTES: usize = if cfg!(test) { 16 << 20 } else { 256 << 20 };
 
 /// Drops the oldest connections to publishers that are gone, until the remaining ones are within the limits of number

@@ -25,15 +25,15 @@ const MIN_STRING_BYTES: usize = 16 << 10;
 #[doc(alias = "MessageInfo")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SampleInfo {
-    /// The publisher's count of this sample: 1, 2, …
+    /// The sequence number that the publisher gave the sample: 1, 2, …
     pub sequence: u64,
     /// Time of publishing, CLOCK_MONOTONIC, ns.
     pub source_time_ns: u64,
     /// Time of publishing, CLOCK_REALTIME, ns.
     pub source_wall_time_ns: u64,
-    /// Its publisher.
+    /// The gid of the sample's publisher.
     pub publisher_gid: Gid,
-    /// Length of its payload.
+    /// The length of the payload.
     pub length_bytes: usize,
     /// The request that the sample answers ([`Loan::set_request`](crate::Loan::set_request)). On a topic that does not
     /// belong to a service: the publisher on another host whose sample a bridge brought, and the sample's number there.
@@ -41,9 +41,9 @@ pub struct SampleInfo {
 }
 
 impl SampleInfo {
-    /// The publisher that published the sample first, and the sample's number there: the publisher is on another
-    /// host if a bridge brought the sample; otherwise the result is `publisher_gid` and `sequence`. This is for
-    /// samples of topics, not for responses.
+    /// The gid of the publisher that published the sample first, and the sample's sequence there. If a bridge brought
+    /// the sample, this publisher is on another host; otherwise the result is `publisher_gid` and `sequence`. The
+    /// method is for samples of topics, not for responses.
     #[must_use]
     pub fn origin(&self) -> (Gid, u64) {
         self.request.map_or((self.publisher_gid, self.sequence), |origin| (origin.client_gid, origin.sequence))
@@ -53,14 +53,14 @@ impl SampleInfo {
 /// A taken sample: in place, or a private copy of an inline sample.
 ///
 /// # Real-time
-/// Reading and dropping a sample are on the data path. Exceptions: if the sample's subscription was dropped, or the
-/// sample is in place and its publisher was dropped, the drop takes a lock; if the publisher is gone, the drop of its
-/// last sample in place unmaps its memory, and if the participant was dropped, the drop of its last sample in place
-/// leaves the domain (system calls). A private copy keeps only memory of its subscription, neither the publisher's
-/// memory mapped nor the process in the domain.
+/// Reading and dropping a sample are on the data path, with these exceptions. A drop takes a lock if the sample's
+/// subscription was dropped, or if the sample is in place and its publisher was dropped. If the publisher is gone, the
+/// drop of its last sample in place unmaps its memory. If the participant was dropped, the drop of its last sample in
+/// place leaves the domain (system calls). A private copy keeps only memory of its subscription, neither the
+/// publisher's memory nor the domain.
 pub struct Sample {
-    /// The location of the sample. The place belongs to this sample alone (L1). The place is kept while the pin is
-    /// set or, for a copy, while the place is used (O1 of `owned_record`).
+    /// The location of the sample. The place belongs to this sample alone (`places`, L1). The place is kept while the
+    /// pin is set or, for a copy, while the place is used (`owned_record`, O1).
     place: NonNull<Place>,
 }
 
@@ -70,8 +70,8 @@ unsafe impl Send for Sample {}
 unsafe impl Sync for Sample {}
 
 impl Sample {
-    /// Makes the sample of `place`. The place names a slot that its pin holds and whose entry was alive after the
-    /// pin was set, or the place's own copy; it also has the length of the payload, which ends inside the slot.
+    /// Makes the sample of `place`. The place refers to its own copy, or to a slot that its pin holds and whose entry
+    /// was alive after the pin was set. The place also has the length of the payload, which ends inside the slot.
     #[inline]
     pub(crate) fn new(place: NonNull<Place>) -> Sample {
         Sample { place }
@@ -106,7 +106,7 @@ impl Sample {
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         // SAFETY: the payload is in bounds (`Sample::new`) and is not written while the pin is set (I4) or the
-        // place used (L1).
+        // place is used (L1).
         unsafe { std::slice::from_raw_parts(self.payload().as_ptr(), self.place().length_bytes) }
     }
 
@@ -131,8 +131,8 @@ impl Sample {
             return length_bytes;
         }
         let words = length_bytes.div_ceil(size_of::<u64>());
-        // SAFETY: the words are in bounds, because the last word lies in the page of a byte of the payload, and
-        // aligned (`PAYLOAD_ALIGN`). All accesses to them here are atomic.
+        // SAFETY: the words are in bounds, because the last word lies in the same page as a byte of the payload. They
+        // are aligned (`PAYLOAD_ALIGN`). All accesses to these words here are atomic.
         let words = unsafe { std::slice::from_raw_parts(self.payload().cast::<AtomicU64>().as_ptr(), words) };
         let (lines, rest) = target[..length_bytes].as_chunks_mut::<LINE_BYTES>();
         let (of_lines, of_rest) = words.split_at(lines.len() * WORDS_PER_LINE);

@@ -26,13 +26,13 @@ pub struct WaitSet {
 }
 
 impl WaitSet {
-    /// A wait set, for one thread.
+    /// Creates a wait set, for one thread.
     #[must_use]
     pub fn new(participant: &Arc<Participant>) -> WaitSet {
         WaitSet { waiter: Waiter::new(participant.domain.clone()) }
     }
 
-    /// Waits until one of `subscriptions` has something to take; `false` if none had within `timeout`.
+    /// Waits until one of `subscriptions` has something to take; `false` if there was nothing within `timeout`.
     ///
     /// # Errors
     /// The errors of [`Subscription::take`]; a subscription belongs to another domain.
@@ -44,7 +44,7 @@ impl WaitSet {
     /// [`WaitSet::bell`] rings, or publishers came or went.
     ///
     /// # Errors
-    /// As [`WaitSet::wait`].
+    /// The errors of [`WaitSet::wait`].
     pub fn wait_or(
         &mut self,
         subscriptions: &mut [&mut Subscription],

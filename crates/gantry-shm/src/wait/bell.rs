@@ -13,10 +13,10 @@ use std::sync::{Arc, Weak};
 
 /// A bell, which wakes a collector or a wait set from any thread of this process.
 ///
-/// Ringing neither allocates nor locks, and makes at most one system call (futex), which leaves `errno` alone. A
-/// POSIX signal handler may ring ([`Bell::ring`] and [`Bell::ring_all`] are async-signal-safe) while the collector or
-/// the wait set exists; if they are dropped during the ring, the ring may be the last user of the domain's memory,
-/// and frees it. Cloning and dropping a bell are not async-signal-safe.
+/// Ringing neither allocates nor locks, and makes at most one system call (futex), which leaves `errno` alone. A POSIX
+/// signal handler may ring ([`Bell::ring`] and [`Bell::ring_all`] are async-signal-safe) while the collector or the
+/// wait set exists. If they are dropped during the ring, the ring may be the last user of the domain's memory and then
+/// frees it, which a signal handler must not do. Cloning and dropping a bell are not async-signal-safe.
 #[derive(Clone, Debug)]
 pub struct Bell {
     /// The domain of the waiter. The reference is weak, so that a bell does not keep the domain alive.
@@ -33,7 +33,7 @@ impl Bell {
     /// before this call.
     pub fn ring(&self) {
         self.with_line(|line| {
-            let fenced = full_fence(Site::NewsFence); // (8) the news, then the load whether it sleeps
+            let fenced = full_fence(Site::NewsFence); // (8): the news is stored before the load of the state
             if line.state.load(Relaxed) == WAITER_PLAIN {
                 line.bell.ring();
             } else {
@@ -42,8 +42,8 @@ impl Bell {
         });
     }
 
-    /// Wakes all threads that sleep, also if another ring is about to wake them. The caller stores the news before
-    /// this call.
+    /// Wakes all threads that sleep, even if another ring is about to wake them. The caller stores the news before this
+    /// call.
     pub fn ring_all(&self) {
         self.with_line(|line| line.bell.ring());
     }

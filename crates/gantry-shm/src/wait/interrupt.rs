@@ -15,8 +15,8 @@ use std::sync::{
 
 static IS_SET: AtomicBool = AtomicBool::new(false);
 /// The lock that is held while the bells are rung. A waker on a control thread may wait for the lock
-/// ([`is_interrupted`]), so the holder of the lock must not wait for a control thread. The drop of a participant does
-/// that; therefore the holder has references to domains only.
+/// ([`is_interrupted`]), so the holder of the lock must not wait for a control thread. The drop of a participant waits
+/// for one, so the holder keeps references to domains only.
 static RINGING: Mutex<()> = Mutex::new(());
 
 /// Interrupts all waits of this process in all domains, present and later ones; `on` = `false` ends the

@@ -15,7 +15,8 @@ use std::{
 /// The longest sleep on the shared waiter line: news that comes between the last check and the sleep does not ring.
 const SHARED_SLICE: Duration = Duration::from_millis(10);
 
-/// The sleeps of one thread on a collector's bell. The length of the spin before a sleep adapts to its success.
+/// The sleeps of one thread on a collector's bell. The length of the spin before a sleep adapts to the success of
+/// earlier spins.
 pub struct Sleeper {
     pause: Pause,
 }

@@ -20,18 +20,18 @@ use std::{
 
 /// The longest slice of a waiter's sleep if the waiter was rung in its last sleep.
 const MIN_SLICE: Duration = Duration::from_secs(1);
-/// Longest slice of all.
+/// The longest slice of a waiter's sleep.
 const MAX_SLICE: Duration = Duration::from_secs(16);
 
-/// Waits for one thread.
+/// The waits of one thread.
 pub(crate) struct Waiter {
     pub(crate) domain: Arc<Domain>,
-    /// Taken at the first sleep.
+    /// The waiter's line on the board, which the first sleep takes.
     line: Option<OwnedLine>,
     pause: Pause,
 }
 
-/// A waiter's line of this process.
+/// A waiter line of the board that this process has taken; the drop frees the line.
 pub(crate) struct OwnedLine {
     pub(crate) domain: Arc<Domain>,
     pub(crate) index: WaiterIndex,
@@ -106,7 +106,7 @@ impl Pause {
         Pause { spin: Spin::new(), slice: MIN_SLICE }
     }
 
-    /// Spins, and returns the time to sleep afterwards; `None` if `is_ready` was true, or the deadline is over.
+    /// Spins, and returns the time to sleep afterwards; `None` if `is_ready` returned `true` or the deadline is over.
     pub(crate) fn begin(&mut self, deadline: Option<Instant>, is_ready: &mut impl FnMut() -> bool) -> Option<Duration> {
         if is_ready() || self.spin.until(is_ready) {
             self.slice = MIN_SLICE;
@@ -116,7 +116,7 @@ impl Pause {
         (!remaining.is_zero()).then(|| remaining.min(self.slice))
     }
 
-    /// Adapts the next slice to the sleep's end: by a ring (`was_rung`), or not.
+    /// Adapts the next slice: short after a sleep that a ring ended (`was_rung`), twice as long after any other sleep.
     pub(crate) fn end(&mut self, was_rung: bool) {
         self.slice = if was_rung { MIN_SLICE } else { (self.slice * 2).min(MAX_SLICE) };
     }

@@ -13,13 +13,13 @@ use bench_support::statistics::median;
 use gantry::{CallbackGroupType, Executor, MultiThreadedExecutor, Node, SingleThreadedExecutor};
 use std::{sync::Arc, time::Duration};
 
-/// Topics, and threads.
+/// The number of topics, and of threads.
 const THREADS: usize = 4;
 /// The time for which a callback blocks.
 const BLOCK: Duration = Duration::from_millis(1);
 /// All messages of a load are published at once (a burst), so that each topic always has a message until the end.
 const LOAD: Load = Load { topics: THREADS, timers: 0, rate: 1_000_000, count: 160 };
-/// The part of the topics' names that names the listener.
+/// The part of the topic names that identifies the listener.
 const LISTENER: &str = "blocking";
 
 /// The two contestants, and their times.
@@ -34,7 +34,7 @@ pub struct Blocking {
 }
 
 impl Blocking {
-    /// Subscribes to the topics, and makes the other side publish on them.
+    /// Subscribes to the topics, and makes the other process publish on them.
     pub fn new(peer: &mut Peer, meter: &Arc<Meter>) -> Result<Blocking> {
         let node = |name: &str| play::node(std::process::id(), name);
         let (together, mut apart) = (node("together")?, Vec::new());
@@ -54,7 +54,7 @@ impl Blocking {
         Ok(Blocking { meter: meter.clone(), together, apart, together_ns: Vec::new(), apart_ns: Vec::new() })
     }
 
-    /// Measures one turn of each.
+    /// Measures each contestant once.
     pub fn cycle(&mut self, peer: &mut Peer) -> Result<()> {
         let Blocking { meter, together, apart, .. } = self;
         let mut executor = MultiThreadedExecutor::with_threads(THREADS);
@@ -93,7 +93,7 @@ impl Blocking {
     }
 }
 
-/// Runs the callbacks of messages that were published for the other contestant. These runs are not counted.
+/// Runs the callbacks of messages that were published for the other contestant, without counting the runs.
 fn drain(executor: &mut dyn Executor, meter: &Meter) -> Result<()> {
     meter.begin(0, Vec::new());
     while executor.spin_some(Duration::MAX)? > 0 {}

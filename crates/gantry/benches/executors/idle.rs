@@ -3,7 +3,7 @@
 use crate::{Result, kind::Kind, listener::Listener, usage::Usage};
 use std::time::{Duration, Instant};
 
-/// The time after which an executor certainly sleeps.
+/// The time after which an executor without work certainly sleeps.
 const SETTLE: Duration = Duration::from_millis(200);
 
 /// The cost of an idle executor.
@@ -12,7 +12,7 @@ pub struct Idle {
     pub kind: Kind,
     /// The number of topics that the executor waits for.
     pub topics: usize,
-    /// The CPU usage of the whole process in a second.
+    /// The CPU usage of the whole process per second.
     pub usage: Usage,
 }
 
@@ -37,7 +37,7 @@ pub fn measure(listener: &mut Listener, time: Duration) -> Result<Vec<Idle>> {
     Ok(rows)
 }
 
-/// Measures the CPU usage of this process in a second, after the executor has begun to sleep.
+/// Measures the CPU usage of this process per second, after the executor has begun to sleep.
 fn watch(time: Duration) -> Result<Usage> {
     std::thread::sleep(SETTLE);
     let (start, before) = (Instant::now(), Usage::of_process(std::process::id())?);

@@ -29,7 +29,7 @@ impl Kind {
         }
     }
 
-    /// A new executor; `None` for the wait set.
+    /// Makes an executor; `None` for the wait set.
     pub fn executor(self) -> Option<Box<dyn Executor>> {
         match self {
             Kind::SingleThreaded => Some(Box::new(SingleThreadedExecutor::new())),

@@ -1,4 +1,4 @@
-//! The side that is measured: callbacks for a number of topics, and a wait set for the same topics.
+//! The measured side: callbacks for a number of topics, and a wait set for the same topics.
 
 use crate::{
     Result,
@@ -14,7 +14,7 @@ use std::{sync::Arc, time::Duration};
 /// The time limit for the delivery of all messages after the last message was published.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// The period of the timers that are not due.
+/// The period of the idle timers, which do not become due during the run.
 const IDLE_PERIOD: Duration = Duration::from_secs(3600);
 
 /// The subscriptions to a number of topics, and idle timers.
@@ -30,7 +30,7 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Subscribes to this number of topics, and makes the other side publish on them; returns when both sides are
+    /// Subscribes to this number of topics, and makes the other process publish on them. Returns when both sides are
     /// matched.
     pub fn new(peer: &mut Peer, meter: &Arc<Meter>, topics: usize, timers: usize) -> Result<Listener> {
         let listener = format!("listener_{topics}_{timers}");
@@ -74,7 +74,7 @@ impl Listener {
         &self.node
     }
 
-    /// Measures one turn of one kind.
+    /// Measures one kind of executor in one turn (a short measurement).
     pub fn turn(&mut self, peer: &mut Peer, kind: Kind, load: Load) -> Result<Turn> {
         let Some(mut executor) = kind.executor() else { return self.wait_set_turn(peer, load) };
         executor.add_node(&self.node)?;
@@ -93,7 +93,7 @@ impl Listener {
             while !meter.is_over() {
                 let mut waitables: Vec<&mut dyn Waitable> =
                     subscriptions.iter_mut().map(|subscription| subscription as &mut dyn Waitable).collect();
-                // If messages were lost, no bell rings at the end of the turn.
+                // If messages were lost, no bell rings at the end of the turn, and the wait times out.
                 if wait_set.wait(&mut waitables, PATIENCE)? {
                     take_all(subscriptions, meter)?;
                 }
@@ -113,7 +113,7 @@ fn take_all(subscriptions: &mut [Subscription<Note>], meter: &Meter) -> Result<(
     Ok(())
 }
 
-/// Spins while the other side publishes; cancels the spin if messages were lost.
+/// Spins while the other process publishes. Cancels the spin if messages were lost.
 pub fn while_publishing(
     peer: &mut Peer,
     listener: &str,

@@ -1,13 +1,13 @@
 //! `cargo bench -p gantry --bench executors`: the cost of executors for each message, in CPU time and latency, and
 //! the cost of idle executors.
 //!
-//! Another process, this program started again, publishes on 1 to 1000 topics on a schedule of absolute times.
-//! Callbacks for all topics run under each executor in turn; idle timers and callbacks that block are other
-//! loads. Invariants:
-//! - Everything is measured in one run, in cycles of turns of a fraction of a second: only figures of the same cycle
-//!   are compared.
-//! - All executors run the same callbacks of the same node, which moves from one executor to the next; the loop
-//!   around a wait set has subscriptions of its own to the same topics.
+//! Another process (this program started again) publishes on 1 to 1000 topics on a schedule of absolute times.
+//! Callbacks for all topics run under each executor in turn. Further loads have idle timers, or callbacks that block.
+//! Invariants:
+//! - Everything is measured in one run. A cycle has a turn of a fraction of a second for each row of the table. Only
+//!   figures of the same cycle are compared.
+//! - All executors run the same callbacks of the same node, which moves from one executor to the next. The loop around
+//!   a wait set has its own subscriptions to the same topics.
 //! - Every turn publishes the same number of messages; the report shows an executor that does not deliver all of them.
 
 mod blocking;

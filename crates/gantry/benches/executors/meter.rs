@@ -1,9 +1,8 @@
 //! The meter, to which each callback reports its message and the message's age.
 //!
-//! Callbacks of a multi-threaded executor report at the same time. CPU time is read at the first message of a turn and
-//! at the last one: the time that executors need to begin and to end is not counted. The engine's control thread is
-//! left out, because it checks all endpoints once a second: a turn with such a check would cost far more than the next
-//! turn.
+//! Callbacks of a multi-threaded executor report at the same time. CPU time is read at the first and at the last
+//! message of a turn, so the time to start and end a spin is not counted. The engine's control thread is left out: it
+//! checks all endpoints once a second, and a turn with such a check would cost far more than other turns.
 
 use crate::Result;
 use gantry::{ExecutorHandle, SampleInfo};
@@ -19,7 +18,7 @@ use std::{
 
 /// The time limit for the start of a thread.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The most messages of a turn.
+/// The largest number of messages of a turn.
 const MOST: usize = 400;
 
 /// The reports of a turn's callbacks.
@@ -32,7 +31,7 @@ pub struct Meter {
     last_cpu_ns: AtomicU64,
     first_ns: AtomicU64,
     last_ns: AtomicU64,
-    /// The path of the scheduler's account of the control thread.
+    /// The path of the control thread's `schedstat` file, which has its CPU time.
     control: PathBuf,
     end: Mutex<End>,
     ended: Condvar,
@@ -46,7 +45,7 @@ struct End {
 
 /// The result of a turn.
 pub struct Turn {
-    /// Messages that were published.
+    /// The number of messages that were published.
     pub published: usize,
     /// The latency of each delivered message in ns: the time from the publisher's stamp to the callback.
     pub latencies_ns: Vec<u64>,
@@ -112,7 +111,7 @@ impl Meter {
         }
     }
 
-    /// Ends the turn, because all messages came, or the time limit is over.
+    /// Ends the turn, because all messages arrived or the time limit has passed.
     pub fn stop(&self) {
         let mut end = self.end();
         if !std::mem::replace(&mut end.is_over, true) {
@@ -128,7 +127,7 @@ impl Meter {
         self.end().is_over
     }
 
-    /// Stops the turn if it takes longer than this time.
+    /// Waits for the end of the turn, at most for this time, then stops it.
     pub fn stop_after(&self, patience: Duration) {
         drop(self.ended.wait_timeout_while(self.end(), patience, |end| !end.is_over));
         self.stop();
@@ -145,8 +144,8 @@ impl Meter {
         Turn { published, latencies_ns, cpu_ns, wall_ns }
     }
 
-    /// The CPU time of all threads except the control thread; of all threads if the kernel has no account of the
-    /// control thread.
+    /// The CPU time of all threads except the control thread. If the kernel has no account of the control thread, its
+    /// time is included.
     fn cpu_ns(&self) -> u64 {
         let control = std::fs::read_to_string(&self.control).unwrap_or_default();
         let control_ns: u64 = control.split(' ').next().and_then(|word| word.parse().ok()).unwrap_or_default();
@@ -158,7 +157,7 @@ impl Meter {
     }
 }
 
-/// The kernel's folder of a thread of this process.
+/// The folder in `/proc` of the thread of this process with this name.
 fn thread_named(name: &str) -> Result<Option<PathBuf>> {
     for task in std::fs::read_dir("/proc/self/task")? {
         let task = task?.path();
@@ -169,7 +168,7 @@ fn thread_named(name: &str) -> Result<Option<PathBuf>> {
     Ok(None)
 }
 
-/// The time of a clock.
+/// The time of a clock, in ns.
 pub fn ns(clock: ClockId) -> u64 {
     let time = clock_gettime(clock);
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64

@@ -1,4 +1,4 @@
-//! The other process: it publishes on many topics, one after the other, on a schedule of absolute times.
+//! The other process, which publishes on many topics, one after the other, on a schedule of absolute times.
 //!
 //! The input lines of this process are `publish LISTENER TOPICS` (makes the publishers), `turn LISTENER PERIOD_NS
 //! COUNT` and `end` (`peer`).
@@ -18,13 +18,13 @@ use rustix::{
 use std::{io::Write, num::NonZeroU64, time::Duration};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-/// The time limit of the wait for the other side's subscriptions.
+/// The time limit of the wait for the measuring process's subscriptions.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// The time from `ready` to the first message, in which the executor begins to spin, and the time from the last
-/// message to `ok`, in which the spin ends.
+/// The pause from `ready` to the first message, in which the executor begins to spin, and also from the last message to
+/// `ok`, in which the spin ends.
 const PAUSE: Duration = Duration::from_millis(10);
-/// The depth of all topics together. It is the number of messages of a turn, so that a reader that falls behind for a
-/// moment loses no message.
+/// The sum of the depths of all topics. It equals the largest number of messages of a turn, so that a reader that
+/// briefly falls behind loses no message.
 const DEPTH: usize = 400;
 /// The smallest depth of a topic.
 const LEAST_DEPTH: usize = 16;
@@ -49,7 +49,7 @@ pub fn node(session: u32, name: &str) -> Result<Node> {
     Ok(Node::builder(name).domain_id(1 + session % gantry::MAX_DOMAIN_ID).build()?)
 }
 
-/// The QoS of the publishers and subscriptions if there is this number of topics.
+/// The QoS of the publishers and subscriptions for this number of topics.
 pub fn qos(topics: usize) -> Qos {
     Qos::default().reliable().volatile().keep_last((DEPTH / topics).max(LEAST_DEPTH) as u32)
 }
@@ -58,11 +58,11 @@ pub fn qos(topics: usize) -> Qos {
 struct Talker {
     listener: String,
     publishers: Vec<Publisher<Note>>,
-    /// The index of the next publisher.
+    /// The index of the publisher that publishes the next message.
     next: usize,
 }
 
-/// Obeys the lines until `end`.
+/// Executes the input lines until `end`.
 pub fn play(words: &[String]) -> Result<()> {
     let role = Role::parse(words)?;
     Cpus::pin(&role.cpus.all())?;

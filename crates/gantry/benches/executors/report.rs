@@ -16,7 +16,7 @@ use crate::{
 };
 use std::io::Write;
 
-/// The executors that are compared with the single-threaded one.
+/// The executors that are compared with the single-threaded executor.
 const COMPARED: [Kind; 2] = [Kind::Events, Kind::MultiThreaded];
 
 /// Prints the report.
@@ -62,7 +62,7 @@ pub fn print(cpus: &Cpus, cycles: usize, rows: &[Row], idle: &[Idle], blocking: 
     Ok(())
 }
 
-/// For each executor, the ratio of the CPU time with this number of idle timers to the CPU time without timers.
+/// Prints, for each executor, the ratio of the CPU time with this number of idle timers to the CPU time without timers.
 fn print_timers(output: &mut impl Write, rows: &[Row], timers: usize) -> Result<()> {
     let name = format!("timers-{timers}/0");
     let mut all = Vec::new();

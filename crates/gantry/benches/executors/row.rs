@@ -1,22 +1,22 @@
-//! The rows: one for each executor and load. Rows that are compared are neighbours.
+//! The rows of the table: one for each executor and load. Rows that are compared with each other are adjacent.
 
 use crate::{Options, kind::Kind, statistics::Statistics};
 use std::time::Duration;
 
 /// The numbers of topics.
 pub const TOPICS: [usize; 4] = [1, 10, 100, 1000];
-/// The numbers of idle timers beside `TIMED_TOPICS` topics.
+/// The numbers of idle timers in loads with `TIMED_TOPICS` topics.
 pub const TIMERS: [usize; 3] = [0, 100, 10_000];
 /// The number of topics of a load with timers.
 pub const TIMED_TOPICS: usize = 10;
-/// The message rates (messages per second on all topics together), each with the number of messages of a turn. Turns
-/// are short, so that other work of the machine disturbs few of them.
+/// The message rates (messages per second on all topics together), each with the number of messages in a turn. Turns
+/// are short, so that other work of the machine disturbs only few of them.
 const RATES: [(u32, usize); 3] = [(100, 20), (1000, 60), (10_000, 400)];
 
-/// The messages of a turn.
+/// The load of a turn: topics, idle timers and messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Load {
-    /// The number of topics, on which messages are published in turn.
+    /// The number of topics. Consecutive messages go to different topics.
     pub topics: usize,
     /// The number of timers that are not due.
     pub timers: usize,
@@ -30,14 +30,14 @@ pub struct Load {
 pub struct Row {
     /// The executor.
     pub kind: Kind,
-    /// The messages.
+    /// The load of the turns.
     pub load: Load,
     /// The turns that were measured.
     pub statistics: Statistics,
 }
 
 impl Load {
-    /// Its name in comparisons.
+    /// The load's name in comparisons.
     pub fn name(&self) -> String {
         let timers = if self.timers == 0 { String::new() } else { format!("+{}timers", self.timers) };
         format!("{}@{}{timers}", self.topics, self.rate)
@@ -68,7 +68,7 @@ pub fn all(options: &Options) -> Vec<Row> {
     rows
 }
 
-/// The order of the rows in a cycle. The first executor of the rows of one load changes from cycle to cycle.
+/// The order of the rows in a cycle. Among the rows of one load, each cycle begins with another executor.
 pub fn order(rows: &[Row], cycle: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..rows.len()).collect();
     for same_load in order.chunk_by_mut(|&one, &other| rows[one].load == rows[other].load) {

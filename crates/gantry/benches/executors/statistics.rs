@@ -10,7 +10,7 @@ use bench_support::statistics::{lower_quartile, percentile};
 /// The turns of a row.
 #[derive(Default)]
 pub struct Statistics {
-    /// Messages that were published.
+    /// The number of messages that were published.
     pub published: usize,
     latencies_ns: Vec<u64>,
     /// The figures of each turn.
@@ -29,17 +29,17 @@ impl Statistics {
         self.latencies_ns.append(&mut latencies_ns);
     }
 
-    /// Messages that were delivered.
+    /// The number of messages that were delivered.
     pub fn delivered(&self) -> usize {
         self.latencies_ns.len()
     }
 
-    /// The lower quartile over turns of the CPU time for each message, in ns.
+    /// The CPU time per message in ns: the lower quartile over the turns.
     pub fn cpu_ns(&self) -> f64 {
         lower_quartile(self.cpus_ns.iter().copied())
     }
 
-    /// The lower quartile over turns of the 99th percentile of a turn's latencies, in ns.
+    /// The 99th percentile of a turn's latencies in ns: the lower quartile over the turns.
     pub fn p99_ns(&self) -> f64 {
         lower_quartile(self.p99s_ns.iter().copied())
     }

@@ -1,9 +1,11 @@
 //! `cargo bench -p gantry --bench nodes`: the cost of many nodes that start in one process.
 //!
-//! Each node has the endpoints that rclcpp makes: a publisher and a subscription on `/parameter_events`, a publisher
-//! on `/rosout`, six parameter services, and handlers of its endpoints' QoS events. Each node's publisher on
-//! `/parameter_events` is matched with each node's subscription, so n nodes make n² matches. Each row doubles the
-//! number of nodes, in a process of its own, and ends with a check that all endpoints are matched.
+//! Each node has the endpoints that rclcpp makes: a publisher and a subscription on `/parameter_events`, a publisher on
+//! `/rosout`, six parameter services, and handlers of its endpoints' QoS events. Each publisher on `/parameter_events`
+//! is matched with each node's subscription, so n nodes make n² matches.
+//!
+//! Each row of the table doubles the number of nodes, in a new process, and ends with a check that all endpoints are
+//! matched.
 
 #![expect(clippy::print_stdout, reason = "a table for people")]
 
@@ -22,7 +24,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The time after which the control thread's last rounds are over.
+/// The time after which the control thread has certainly finished its work for the new nodes.
 const SETTLE: Duration = Duration::from_millis(500);
 
 const NODES: Benchmark = Benchmark {
@@ -60,7 +62,7 @@ fn measure(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Measures the CPU time of `count` nodes, the control thread's share of it, and the time until all nodes were made.
+/// Measures the CPU time for `count` nodes, the control thread's share of it, and the time until all nodes were made.
 fn measure_count(count: usize) -> Result<[f64; 3]> {
     let mut process = Process::start(["start", &count.to_string()])?;
     let line = process.line()?;
@@ -126,7 +128,7 @@ impl RclcppNode {
         })
     }
 
-    /// Returns an error unless the node's endpoints are matched with all `count` nodes, and its events report this
+    /// Fails if the node's endpoints are not matched with all `count` nodes, or if the node's events report another
     /// number.
     fn check(&mut self, count: usize) -> Result<()> {
         let matched = (self.changes.0.subscription_count()?, self.changes_of_all.0.publisher_count()?);

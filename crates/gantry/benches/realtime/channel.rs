@@ -1,5 +1,5 @@
-//! The carrier that uses the standard library's channel. The channel is bounded, so that it allocates only when it is
-//! made.
+//! The carrier that uses the standard library's channel. The channel is bounded, so that it allocates only at its
+//! creation.
 
 use crate::{
     Result,
@@ -8,7 +8,7 @@ use crate::{
 };
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 
-/// Makes both sides.
+/// Makes the sender and the reader.
 pub fn pair(depth: usize) -> (SyncSender<Message>, Reader) {
     let (sender, receiver) = sync_channel(depth);
     (sender, Reader { receiver, ahead: None })
@@ -17,8 +17,8 @@ pub fn pair(depth: usize) -> (SyncSender<Message>, Reader) {
 /// Reads from the channel.
 pub struct Reader {
     receiver: Receiver<Message>,
-    /// The message that `wait` received, for the next `take`: the only way to wait for a channel is to receive from
-    /// it.
+    /// The message that `wait` received, for the next `take`: the only way to wait for a message in a channel is to
+    /// receive it.
     ahead: Option<Message>,
 }
 

@@ -9,16 +9,16 @@ use crate::{
 use gantry::{Clock, Node, PublishMode, Publisher, PublisherOptions, Qos, SourceTime, Subscription};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Publishes by the typed API.
+/// Publishes messages with the typed API.
 pub struct Writer {
     publisher: Publisher<Message>,
-    /// The wall-clock time minus the steady clock's time, for a publisher that gets each message's time from its
-    /// caller and reads no clock; `None` if the publisher reads the clocks itself.
+    /// The wall-clock time minus the steady clock's time. It is used if each message's time comes from the caller;
+    /// `None` if the publisher reads the clocks itself.
     wall_offset: Option<u64>,
 }
 
-/// Makes a publisher and its subscription. They are made anew for each turn, because an asynchronous publisher
-/// starts a thread that lives as long as a publisher uses it.
+/// Makes a publisher and its subscription. Each turn needs new ones, because an asynchronous publisher starts a thread
+/// that lives as long as a publisher uses it.
 pub fn pair(
     depth: usize,
     publish_mode: PublishMode,

@@ -14,7 +14,7 @@ use std::{
 #[derive(Clone)]
 pub struct Queue(Arc<(Mutex<VecDeque<Message>>, Condvar)>);
 
-/// Makes both sides.
+/// Makes the sender and the reader.
 pub fn pair(depth: usize) -> (Queue, Queue) {
     let queue = Queue(Arc::new((Mutex::new(VecDeque::with_capacity(depth)), Condvar::new())));
     (queue.clone(), queue)

@@ -1,11 +1,13 @@
-//! `cargo bench -p gantry --bench realtime`: the cost of a control loop's message of 256 bytes, in one process
-//! between two threads, beside a plain ring (`rtrb`), a queue behind a mutex, and the standard library's channel.
+//! `cargo bench -p gantry --bench realtime`: the cost of a control loop's message of 256 bytes between two threads of
+//! one process, compared with a plain ring (`rtrb`), a queue behind a mutex, and the standard library's channel.
 //!
 //! Invariants:
-//! - Everything is measured in one run, in cycles of turns of milliseconds: only figures of the same cycle
-//!   are compared.
-//! - Each message is written and read in place, every byte, by the same code for every carrier (`message`).
-//! - A loss is an error: no sender is further ahead than the number of messages that all carriers keep (`queue`).
+//! - Everything is measured in one run. A cycle has a turn of milliseconds for each row of the table. Only figures of
+//!   the same cycle are compared.
+//! - Each message is written and read in place, every byte, by the same code for every carrier (Gantry, ring, queue or
+//!   channel).
+//! - A loss is an error: no sender is further ahead of its reader than the number of messages that all carriers keep
+//!   (`queue`).
 
 mod channel;
 mod gantry;
@@ -33,7 +35,7 @@ cargo bench -p gantry --bench realtime [-- OPTIONS]
   --quick       measure for 5 seconds instead of 25
   --help        this
 ",
-    seconds: 25.0, // the whole run, with its preparation, takes less than half a minute
+    seconds: 25.0, // the whole run, with its preparation, takes less than 30 s
     quick_seconds: 5.0,
 };
 
@@ -44,7 +46,7 @@ fn main() -> ExitCode {
 fn measure(options: &Options) -> Result<()> {
     let cpus = Cpus::of_this_process()?;
     let clock = ticks::Clock::calibrate(Duration::from_millis(50));
-    // The carriers are made before this thread is pinned: their threads use all CPUs.
+    // The carriers are made before this thread is pinned, so that their threads may use all CPUs.
     let _node = ::gantry::Node::new("realtime_bench")?;
     drop(gantry::pair(1, ::gantry::PublishMode::Async { period: row::PERIOD }, false)?);
     Cpus::pin(&[cpus.first])?;

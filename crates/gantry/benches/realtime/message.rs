@@ -1,11 +1,11 @@
-//! The message: 256 bytes, every carrier writes all of them in place and reads them in place.
+//! The message: 256 bytes, which every carrier writes in place and reads in place.
 
 use gantry::PlainMessage;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 const WORDS: usize = 32;
 
-/// A message: every word but the second has the message's number.
+/// A message. Every word except the second one has the message's number.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable)]
 #[repr(C)]
 pub struct Message {
@@ -20,13 +20,13 @@ impl PlainMessage for Message {
 }
 
 impl Message {
-    /// The function is inlined, so that the message is made in place.
+    /// Makes a message. The function is inlined, so that the message is built in place.
     #[inline(always)]
     pub fn new(number: u64, sent: u64) -> Message {
         Message { number, sent, rest: [number; WORDS - 2] }
     }
 
-    /// Reads every word; returns the number and the time of sending if all words agree.
+    /// Reads every word. Returns the number and the time of sending if all words agree.
     #[inline(always)]
     pub fn read(&self) -> Option<(u64, u64)> {
         let different = self.rest.iter().fold(0, |different, word| different | (word ^ self.number));

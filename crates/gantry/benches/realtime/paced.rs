@@ -1,7 +1,8 @@
-//! A control loop: messages at 2 kHz on an absolute schedule, to a reader that sleeps until a message comes.
+//! A control loop: messages at 2 kHz on an absolute schedule, to a reader that sleeps until a message arrives.
 //!
-//! The sender's thread sleeps until each message is due (CLOCK_MONOTONIC, so that delays do not add up), and neither
-//! it nor the reader is a real-time thread: the figures of all carriers include the delay of the scheduler.
+//! The sender's thread sleeps until each message is due (CLOCK_MONOTONIC, so that delays do not add up). Neither the
+//! sender's nor the reader's thread is a real-time thread, so the figures of all carriers include the delay of the
+//! scheduler.
 
 use crate::{
     Result,
@@ -19,10 +20,10 @@ const PERIOD_NS: u64 = 500_000;
 /// The depth of the history. It is larger than the number of messages of a turn, because on a busy machine the
 /// reader may be far behind.
 pub const DEPTH: usize = 1024;
-/// The number of messages at the start of a turn that are sent without pauses and not measured: they fault in pages
-/// and allocate slots.
+/// The number of messages at the start of a turn that are sent without pauses, to fault in pages and allocate slots.
+/// They are not measured.
 const WARM_UP_AT_ONCE: u64 = 2 * DEPTH as u64;
-/// The number of all messages that are not measured, including 30 that are sent at 2 kHz.
+/// The number of all messages that are not measured, including 30 messages at 2 kHz.
 const WARM_UP: u64 = WARM_UP_AT_ONCE + 30;
 /// The number of messages of a turn that are measured.
 const MESSAGES: u64 = 150;
@@ -31,9 +32,9 @@ const MESSAGES: u64 = 150;
 pub struct Paced {
     /// The latency of each message in ticks: the time from before it is written until after it is read.
     pub latencies: Vec<u64>,
-    /// The time in ticks that the sender spends on sending each message.
+    /// The time in ticks that the sender spends on each message.
     pub sendings: Vec<u64>,
-    /// The CPU time for each message in ns: of the sender, of the reader, and of the thread that wakes readers for
+    /// The CPU time per message in ns: of the sender, of the reader, and of the thread that wakes readers for
     /// asynchronous publishers.
     pub cpu_ns: [f64; 3],
 }
@@ -110,7 +111,7 @@ fn own_cpu_ns() -> Result<f64> {
     cpu_ns("/proc/thread-self")
 }
 
-/// The CPU time of the thread of this process with this name; 0 if there is no such thread.
+/// The CPU time of the thread of this process that has this name; 0 if there is no such thread.
 fn thread_cpu_ns(name: &str) -> Result<f64> {
     for task in std::fs::read_dir("/proc/self/task")? {
         let task = task?.path();

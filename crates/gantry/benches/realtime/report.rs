@@ -122,7 +122,7 @@ fn ratios(output: &mut impl Write, rows: &[Row], paced: &[PacedRow]) -> Result<(
     Ok(())
 }
 
-/// The jitter: the latency of the slowest message of a thousand, minus the median.
+/// The jitter: the latency at the 99.9th percentile minus the median.
 fn jitter(latency: &Statistics) -> f64 {
     latency.percentile(0.999) - latency.percentile(0.5)
 }

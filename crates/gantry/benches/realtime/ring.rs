@@ -1,7 +1,7 @@
 //! The carrier that uses `rtrb`, a plain ring between two threads. Messages are written and read in the ring's
 //! memory.
 //!
-//! The ring cannot wait. A reader that sleeps sets a flag and parks, and the writer unparks it, as in a real program.
+//! The ring has no wait. A reader that sleeps sets a flag and parks, and the writer unparks it, as in a real program.
 
 use crate::{
     Result,
@@ -17,7 +17,7 @@ use std::{
     thread::{self, Thread},
 };
 
-/// The reader's thread and flag, by which the writer wakes the reader.
+/// The reader's thread and flag, with which the writer wakes the reader.
 #[derive(Default)]
 struct Sleeper {
     sleeps: AtomicBool,
@@ -27,7 +27,7 @@ struct Sleeper {
 /// Writes to the ring.
 pub struct Writer {
     producer: Producer<Message>,
-    /// `None`: the reader polls.
+    /// The reader to wake; `None` if the reader polls.
     sleeper: Option<Arc<Sleeper>>,
 }
 
@@ -37,7 +37,7 @@ pub struct Reader {
     sleeper: Arc<Sleeper>,
 }
 
-/// The ring's two ends.
+/// Makes the writer and the reader of a ring.
 pub fn pair(depth: usize, reader_sleeps: bool) -> (Writer, Reader) {
     let ((producer, consumer), sleeper) = (RingBuffer::new(depth), Arc::<Sleeper>::default());
     (Writer { producer, sleeper: reader_sleeps.then(|| sleeper.clone()) }, Reader { consumer, sleeper })
@@ -53,7 +53,7 @@ impl Sends for Writer {
         // SAFETY: the chunk has one message, so the message is in the first slice, and it was written.
         unsafe { chunk.commit(1) };
         if let Some(sleeper) = &self.sleeper {
-            fence(SeqCst); // the message before the check: the reader sets its flag, then looks for messages
+            fence(SeqCst); // the message before the check: the reader sets its flag before it looks for messages
             if sleeper.sleeps.load(Relaxed) {
                 sleeper.thread.get().into_iter().for_each(Thread::unpark);
             }

@@ -1,4 +1,4 @@
-//! The rows: one for each line of the tables, in the order of a cycle. Rows that are compared are neighbours.
+//! The rows of the tables, in the order of a cycle. Rows that are compared with each other are adjacent.
 
 use crate::{
     Result, channel,
@@ -16,10 +16,10 @@ use std::time::Duration;
 /// The period of the thread that wakes the readers of asynchronous publishers.
 pub const PERIOD: Duration = Duration::from_micros(100);
 
-/// The period of asynchronous publishers whose reader polls: it is long, because no reader waits for the sender thread.
+/// The period of asynchronous publishers whose reader polls. It is long, because no sleeping reader needs to be woken.
 const POLLED_PERIOD: Duration = Duration::from_secs(1);
 
-/// The carrier of the messages.
+/// The mechanism that carries the messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Carrier {
     /// Gantry.
@@ -54,7 +54,7 @@ impl Carrier {
         Carrier::Channel,
     ];
 
-    /// Its name in tables and ratios.
+    /// The carrier's name in tables and ratios.
     pub fn name(self) -> &'static str {
         match self {
             GANTRY => "gantry",
@@ -68,21 +68,21 @@ impl Carrier {
     }
 }
 
-/// The way in which messages are sent and taken when the next message is always available.
+/// The way in which messages are sent and taken if the next message is always available.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// Messages go from thread to thread; each message is sent after the previous one was taken.
     OneAtATime,
     /// Messages go from thread to thread at full speed.
     Stream,
-    /// Sent and taken by one thread.
+    /// One thread sends and takes the messages.
     Alone,
     /// Messages are sent in batches, and taken between the batches; only sending is measured.
     Sending,
 }
 
 impl Way {
-    /// Its name in the table.
+    /// The name of the way in the table.
     pub fn name(self) -> &'static str {
         match self {
             Way::OneAtATime => "one at a time",
@@ -102,25 +102,25 @@ impl Way {
     }
 }
 
-/// A line of the table of messages back to back.
+/// A row of the table of messages back to back.
 pub struct Row {
-    /// The way of the messages.
+    /// The way in which messages are sent and taken.
     pub way: Way,
-    /// Their carrier.
+    /// The carrier of the messages.
     pub carrier: Carrier,
     /// The turns that were measured.
     pub statistics: Statistics,
 }
 
-/// A line of the table of messages that are sent at 2 kHz.
+/// A row of the table of messages at 2 kHz.
 pub struct PacedRow {
     /// The carrier of the messages.
     pub carrier: Carrier,
-    /// The time from sender to reader.
+    /// The time from the sender to the reader.
     pub latency: Statistics,
-    /// The sender's own time.
+    /// The time that the sender spends on a message.
     pub sending: Statistics,
-    /// The CPU time of a message in each turn, as in [`Paced::cpu_ns`].
+    /// The CPU time per message in each turn, as in [`Paced::cpu_ns`].
     pub cpu_ns: Vec<[f64; 3]>,
 }
 

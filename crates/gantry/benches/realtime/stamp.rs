@@ -1,4 +1,4 @@
-//! Ordered readings of the clock: without a fence, a processor may read its counter while it still waits for a
+//! Ordered readings of the clock. Without a fence, a processor may read its counter while it still waits for a
 //! message's bytes.
 
 use crate::ticks;
@@ -11,5 +11,5 @@ pub fn now() -> u64 {
     unsafe {
         core::arch::x86_64::_mm_lfence();
     }
-    ticks::now() // elsewhere the system's clock, which is read in order
+    ticks::now() // elsewhere, the system's clock, which is read in order
 }

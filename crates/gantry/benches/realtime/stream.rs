@@ -1,10 +1,12 @@
-//! Messages back to back: the cost of a message when the next one is always available. The reader polls.
+//! Messages back to back: the cost of a message if the next one is always available. The reader polls.
 //!
-//! *Alone*: one thread sends and takes in turn, so no cache line moves between cores. *One at a time*: one thread
-//! sends, another thread takes, and the next message is sent a random time after the last one was taken; a sample is
-//! the time of one message from sender to reader. Without the random time, sender and reader would be synchronised,
-//! and in some turns every poll would see its message early, in others late. *Stream*: both threads run at full
-//! speed, with at most [`DEPTH`] messages between them.
+//! *Alone*: one thread sends and takes in turn, so no cache line moves between cores.
+//!
+//! *One at a time*: one thread sends, and another thread takes. A sample is the time of one message from sender to
+//! reader. The next message is sent a random time after the last one was taken. Without the random time, sender and
+//! reader would be synchronised, and all polls of a turn would see their messages either early or late.
+//!
+//! *Stream*: both threads run at full speed, with at most [`DEPTH`] messages between them.
 
 use crate::{
     Result,
@@ -26,8 +28,8 @@ pub const DEPTH: usize = 64;
 const WARM_UP: u64 = 5_000;
 /// The number of messages of a turn that are measured.
 const MESSAGES: u64 = 20_000;
-/// The number of messages that are timed together (a sample) where single messages cannot be timed. The number is
-/// small, so that a pause by the scheduler spoils few samples of a turn.
+/// The number of messages that are timed together as one sample, if single messages cannot be timed. The number is
+/// small, so that a pause by the scheduler spoils only few samples of a turn.
 pub const BLOCK: u64 = 500;
 /// The value of [`Progress`] that a thread stores when it fails.
 const FAILED: u64 = u64::MAX;
@@ -47,7 +49,7 @@ pub fn alone(mut sender: impl Sends, mut receiver: impl Receives) -> Result<Vec<
     Ok(blocks.samples)
 }
 
-/// Measures the sending alone: returns the ticks of each batch of [`DEPTH`] messages.
+/// Measures only the sending: returns the ticks of each batch of [`DEPTH`] messages.
 pub fn sending(mut sender: impl Sends, mut receiver: impl Receives) -> Result<Vec<u64>> {
     let (mut number, mut samples) = (0, Vec::new());
     for batch in 0..(WARM_UP + MESSAGES) / DEPTH as u64 {
@@ -85,9 +87,9 @@ pub fn stream(sender: impl Sends, receiver: impl Receives, cpus: &Cpus) -> Resul
     Ok(blocks.samples)
 }
 
-/// The times of the blocks of messages that follow the warm-up of a turn.
+/// The times of the blocks of messages after the warm-up of a turn.
 struct Blocks {
-    /// The beginning of the block.
+    /// The start time of the block.
     start: u64,
     samples: Vec<u64>,
 }
@@ -97,7 +99,7 @@ impl Blocks {
         Blocks { start: 0, samples: Vec::with_capacity((MESSAGES / BLOCK) as usize) }
     }
 
-    /// Message `number` was taken.
+    /// Records that message `number` was taken.
     #[inline(always)]
     fn count(&mut self, number: u64) {
         if number >= WARM_UP && number.is_multiple_of(BLOCK) {
@@ -110,8 +112,8 @@ impl Blocks {
     }
 }
 
-/// Sends from thread to thread, with at most `window` messages under way. `taken` is called for each message, with its
-/// time of sending.
+/// Sends messages from thread to thread, with at most `window` messages under way. Calls `taken` for each message, with
+/// its time of sending.
 fn between(
     mut sender: impl Sends,
     receiver: impl Receives,
@@ -122,7 +124,7 @@ fn between(
     let (progress, start) = (&Progress(AtomicU64::new(0)), &Barrier::new(2));
     let second = cpus.second.unwrap_or(cpus.first);
     std::thread::scope(|scope| {
-        // The receiver is moved to its thread, because words that the two sides write must not share a cache line.
+        // The receiver is moved to its thread, so that words that the two sides write do not share a cache line.
         let reader = scope.spawn(move || {
             let pinned = Cpus::pin(&[second]);
             start.wait();
@@ -166,7 +168,7 @@ fn take_all(
     window: u64,
     mut taken: impl FnMut(u64, u64),
 ) -> Result<()> {
-    // The progress is stored rarely, because each store makes its cache line move to the sender's core and back.
+    // The progress is stored rarely, because each store moves its cache line to the sender's core and back.
     let every = (window / 2).max(1);
     for number in 1..=WARM_UP + MESSAGES {
         let found = loop {

@@ -1,9 +1,9 @@
-//! The copy path for 4 MB: a copy into a slot, a wake-up of the reader, a copy out of the slot. For comparison, the
-//! least cost of these three steps without Gantry.
+//! The cost of the copy path for 4 MB: a copy into a slot, a wake-up of the reader, and a copy out of the slot. For
+//! comparison, it measures the least cost of these three steps without Gantry.
 //!
-//! The sender copies its message into a slot (`publish_copy`); the reader sleeps in the kernel, is woken and copies the
-//! message out (`take_copy_into`). The least cost is measured by two copies between private buffers that stay in the
-//! caches, and by a thread that is unparked on the other CPU.
+//! The sender copies its message into a slot (`publish_copy`). The reader sleeps in the kernel, is woken, and copies
+//! the message out (`take_copy_into`). The least cost is two copies between private buffers that stay in the caches,
+//! and the wake-up of a parked thread on the other CPU.
 
 use crate::{
     Result,
@@ -20,11 +20,10 @@ use std::{
     thread,
 };
 
-/// The numbers of round trips at the beginning of a turn that are not measured, and of the round trips after them
-/// that are measured.
+/// The number of round trips at the start of a turn that are not measured, and the number that are measured after them.
 const ROUND_TRIPS: (usize, usize) = (2, 12);
 
-/// A ping-pong by the copy path.
+/// A ping-pong in which both sides copy the messages.
 pub struct Copies {
     publisher: Publisher<Array4m>,
     subscription: Subscription<Array4m>,
@@ -88,7 +87,7 @@ impl Hop for Copies {
     }
 }
 
-/// Measures the least cost: two copies in the caches and a wake-up, there and back, by two threads of this process.
+/// Measures the least cost, by two threads of this process: two copies in the caches and a wake-up, in both directions.
 pub fn least(cpus: &Cpus, samples: &mut Vec<u64>) -> Result<()> {
     let (turn, first) = (AtomicU64::new(0), thread::current());
     let sleep_until = |wanted: u64| {

@@ -1,7 +1,7 @@
-//! A ping-pong of one message type between two processes, in place.
+//! A ping-pong of one message type between two processes. Messages are written and read in place.
 //!
-//! `row` is the side that measures, `play` the side that answers. Samples are round trips, back to back (each begins
-//! when the previous one ends). No side waits for ever: silence of the other side for `PATIENCE` is an error.
+//! `row` is the measuring side, `play` the answering side. Samples are round trips, each of which begins when the
+//! previous one ends. If the other side is silent for `PATIENCE`, the benchmark fails.
 
 use crate::{
     Result,
@@ -33,7 +33,7 @@ pub enum Side {
 
 /// One side of a ping-pong.
 pub trait Hop {
-    /// Waits until both sides are matched. Both sides call this function at the same time.
+    /// Waits until both sides are matched. Both sides call this method at the same time.
     fn meet(&mut self) -> Result<()>;
     /// Measures a turn, in ticks.
     fn measure(&mut self, touch: Touch, samples: &mut Vec<u64>) -> Result<()>;
@@ -43,7 +43,8 @@ pub trait Hop {
 
 /// Makes all ping-pongs, in the same order on both sides.
 pub fn all(session: u32, side: Side, cpus: &Cpus) -> Result<[Box<dyn Hop>; 5]> {
-    // All CPUs are made usable first, because publishers and subscriptions decide at their creation whether to spin.
+    // All CPUs are made usable first, because publishers and subscriptions decide at their creation whether to
+    // busy-wait.
     Cpus::pin(&cpus.all())?;
     let node = Node::new("unsized_bench")?;
     let name = |message: &str| format!("/unsized_bench_{session}/{message}");
@@ -57,8 +58,7 @@ pub fn all(session: u32, side: Side, cpus: &Cpus) -> Result<[Box<dyn Hop>; 5]> {
     ])
 }
 
-/// The numbers of round trips at the beginning of a turn that are not measured, and of the round trips after them
-/// that are measured.
+/// The number of round trips at the start of a turn that are not measured, and the number that are measured after them.
 fn round_trips(touch: Touch) -> (usize, usize) {
     match touch {
         Touch::Whole => (1, 9),
@@ -149,7 +149,7 @@ pub fn topics<M: Message>(node: &Node, topic: &str, side: Side) -> Result<(Publi
     Ok((node.create_publisher(&outgoing, qos)?, node.create_subscription(&incoming, qos)?))
 }
 
-/// Returns when both are matched.
+/// Waits until the publisher and the subscription are matched.
 pub fn meet<M: Message>(publisher: &mut Publisher<M>, subscription: &mut Subscription<M>) -> Result<()> {
     if !publisher.wait_for_subscriptions(1, PATIENCE)? {
         return Err(format!("{} has no subscription: {}", M::TYPE_NAME, publisher.mismatches()?.join("; ")).into());

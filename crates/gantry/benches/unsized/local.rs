@@ -1,7 +1,8 @@
-//! Measurements in one process: the time of the work on a message, without sending it to another process.
+//! Measurements in one process: the time to make, write, read, convert and publish messages that no other process
+//! takes.
 //!
-//! A sample is the time of all repetitions of the measured work; a constant whose name ends with `_REPEAT` has their
-//! number.
+//! A sample is the time of all repetitions of the measured work. The number of repetitions is the constant whose name
+//! ends with `_REPEAT`.
 
 use crate::{
     Result,
@@ -18,17 +19,17 @@ use gantry_msgs::{
 use std::hint::black_box;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-/// The number of views, or of built messages, in a sample.
+/// The number of views, or of built messages, per sample.
 pub const VIEW_REPEAT: u64 = 1000;
-/// The number of publishes in a sample: the largest number that the engine reclaims at once, so that each sample has
-/// its share of reclaiming.
+/// The number of messages that are published per sample. It is the largest number that the engine reclaims at once, so
+/// that each sample has its share of reclaiming.
 pub const PUBLISH_REPEAT: u64 = 256;
 /// The number of samples in a turn of functions that copy.
 const COPIES: usize = 8;
 /// The number of samples in a turn of functions that do not copy.
 const SAMPLES: usize = 20;
 
-/// A point cloud as bytes and as an owned struct, whose allocations are kept.
+/// A point cloud as bytes and as an owned struct. Both are reused for all samples.
 pub struct Cloud {
     body: AlignedBytes,
     owned: Box<PointCloud2>,
@@ -100,7 +101,7 @@ impl Cloud {
     }
 }
 
-/// The plain message that is compared with the header, and has the same size.
+/// The plain message that is compared with the header. Both have the same size.
 #[derive(FromBytes, IntoBytes, KnownLayout, Immutable)]
 #[repr(C)]
 struct Plain32([u64; 4]);
@@ -110,7 +111,7 @@ impl PlainMessage for Plain32 {
     const DEFINITION: &'static str = "uint64[4] data\n";
 }
 
-/// The shape of a header that has 32 bytes with the stamp and the text's length.
+/// The shape of a header that has 32 bytes, including the stamp and the length of the string.
 const HEADER_SHAPE: HeaderShape<'static> = HeaderShape { frame_id: "base_footprint_link" };
 
 /// Publishers of small messages, each with a subscription in the same process; the subscriptions never take.
@@ -120,7 +121,7 @@ pub struct Small {
 }
 
 impl Small {
-    /// Makes the publishers, on topics of this session.
+    /// Makes the publishers on topics whose names contain the session's number.
     pub fn new(session: u32) -> Result<Small> {
         if Header::shape_bytes(HEADER_SHAPE)? != size_of::<Plain32>() {
             return Err("the header and the plain message are not of the same size".into());

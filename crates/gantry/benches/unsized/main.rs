@@ -1,12 +1,12 @@
-//! `cargo bench -p gantry --bench unsized`: the cost of ROS 2's messages of any length in place, beside plain structs
-//! of the same payload and beside serialisation.
+//! `cargo bench -p gantry --bench unsized`: the cost of ROS 2 messages of variable length, read and written in place.
+//! It is compared with plain structs of the same payload and with serialisation.
 //!
 //! A *hop* is half a round trip between two processes: this program, and the same program started again. Invariants:
-//! - Everything is measured in one run, in cycles of turns of milliseconds: only figures of the same cycle
-//!   are compared.
+//! - Everything is measured in one run. A cycle has a turn of milliseconds for each row of the table. Only figures of
+//!   the same cycle are compared.
 //! - One function writes the payloads of all messages, and one function reads them (`touch`).
-//! - A process whose turn it is not sleeps in the kernel (`peer`). Topics have the process's number in their names,
-//!   so that two runs at the same time are not matched.
+//! - A process sleeps in the kernel while the other process has its turn (`peer`). Topic names contain the process's
+//!   number, so that two runs at the same time are not matched.
 
 mod copies;
 mod hop;
@@ -30,7 +30,7 @@ cargo bench -p gantry --bench unsized [-- OPTIONS]
   --quick       measure for 5 seconds instead of 20
   --help        this
 ",
-    seconds: 20.0, // the whole run, with its preparation, takes less than half a minute
+    seconds: 20.0, // the whole run, with its preparation, takes less than 30 s
     quick_seconds: 5.0,
 };
 
@@ -45,7 +45,7 @@ fn measure(options: &Options) -> Result<()> {
     let mut rows = row::all(&mut peer, &cpus)?;
     Cpus::pin(&[cpus.first])?;
     let mut samples = Vec::new();
-    // The first turns fault pages in on both sides and are not counted.
+    // The first turns are not counted, because they fault in pages on both sides.
     for row in &mut rows {
         row.turn(&mut peer, &mut samples)?;
     }

@@ -1,7 +1,7 @@
-//! The compared messages: the way in which each message is loaned, and its payload of bytes.
+//! The messages that are compared: how each message is loaned, and where its payload is.
 //!
-//! A plain array has only the payload of the message with which it is compared: Gantry's lowest cost for this number of
-//! bytes.
+//! A plain array has only as many bytes as the payload of the message with which it is compared. So it shows Gantry's
+//! lowest cost for this number of bytes.
 
 use gantry::{Loan, Publisher, Sample};
 use gantry_cdr::{Message, PlainMessage};
@@ -27,7 +27,7 @@ pub const POINT_FIELDS: [&str; 4] = ["x", "y", "z", "intensity"];
 
 /// A message with a payload.
 pub trait Bulk: Message {
-    /// Loans a message, and writes all its fields but the payload.
+    /// Loans a message, and writes all its fields except the payload.
     fn loan(publisher: &mut Publisher<Self>) -> gantry::Result<Loan<Self>>;
     /// The payload, to be written.
     fn payload_mut(loan: &mut Loan<Self>) -> &mut [u8];
@@ -83,7 +83,7 @@ impl Bulk for PointCloud2 {
     }
 }
 
-/// Writes the fields of a cloud that are neither text nor payload.
+/// Writes the fields of a cloud that are neither strings nor payload.
 pub fn write_numbers<B: AsRef<[u8]> + AsMut<[u8]>>(cloud: &mut gantry_msgs::sensor_msgs::msg::PointCloud2View<B>) {
     *cloud.header_mut().stamp_mut() = Time { sec: 1, nanosec: 2 };
     cloud.set_height(CLOUD_HEIGHT as u32);

@@ -1,4 +1,4 @@
-//! The other process: it answers hops in turns.
+//! The other process, which answers the messages of the ping-pongs.
 //!
 //! The input lines of this process are `meet`, `turn PLACE TOUCH` and `end` (`peer`).
 
@@ -11,7 +11,7 @@ use crate::{
 };
 use std::io::Write;
 
-/// Obeys the lines until `end`.
+/// Executes the input lines until `end`.
 pub fn play(words: &[String]) -> Result<()> {
     let role = Role::parse(words)?;
     let mut hops = hop::all(role.place.parse()?, Side::Pong, &role.cpus)?;

@@ -51,7 +51,7 @@ pub fn print(cpus: &Cpus, clock: &Clock, options: &Options, cycles: usize, rows:
     Ok(())
 }
 
-/// The ratio with three decimals, or six if it is small.
+/// The ratio as text with three decimals, or with six if it is small.
 fn precise(ratio: f64) -> String {
     if ratio < 0.01 { format!("{ratio:.6}") } else { format!("{ratio:.3}") }
 }

@@ -1,4 +1,4 @@
-//! The rows: one for each line of the table, in the order of a cycle. Rows that are compared are neighbours.
+//! The rows of the table, in the order of a cycle. Rows that are compared with each other are adjacent.
 
 use crate::{
     Result, copies,
@@ -17,11 +17,11 @@ type Turn = Box<dyn FnMut(&mut Peer, &mut Vec<u64>) -> Result<()>>;
 
 /// A line of the table.
 pub struct Row {
-    /// Its name in comparisons.
+    /// The row's name in comparisons.
     pub name: &'static str,
     /// Bytes of the payload.
     pub bytes: usize,
-    /// The name of the way in which the payload is used (*whole* or *stamped*, for example), for the table.
+    /// The use of the payload for the table, such as *whole* or *stamped*.
     pub way: &'static str,
     /// The number of measured operations in a sample.
     pub divisor: u64,

@@ -1,4 +1,4 @@
-//! The bytes of a payload that a sender writes and a reader reads: the same for every message type.
+//! The part of a payload that a sender writes and a reader reads. It is the same for every message type.
 //!
 //! *Whole*: one side writes every byte and the other side reads every byte, as a camera and a viewer do. *Stamped*:
 //! both sides write and read only the first eight bytes, so that the cost of the message itself remains.
@@ -8,14 +8,14 @@
 pub enum Touch {
     /// Every byte.
     Whole,
-    /// The first eight.
+    /// The first eight bytes.
     Stamped,
 }
 
 const WORD_BYTES: usize = 8;
 
 impl Touch {
-    /// The name of this use on the command line of the other process, and in the table.
+    /// The name of this part on the command line of the other process, and in the table.
     pub fn name(self) -> &'static str {
         match self {
             Touch::Whole => "whole",
@@ -30,7 +30,8 @@ impl Touch {
         payload[..part].fill(value);
     }
 
-    /// Reads a payload and returns its value; `None` if its words differ. The function is not inlined, like `write`.
+    /// Reads a payload and returns its value; `None` if its words differ. The function is not inlined, so that the same
+    /// instructions read every message.
     #[inline(never)]
     pub fn read(self, payload: &[u8]) -> Option<u8> {
         let (words, rest) = payload[..self.part_bytes(payload)].as_chunks::<WORD_BYTES>();

@@ -1,8 +1,8 @@
-//! The end of each example's `main`.
+//! The exit code of the examples.
 
 use std::{fmt::Display, process::ExitCode};
 
-/// The exit code of a result; prints an error after the example's name.
+/// Converts a result to an exit code. Prints an error after the example's name.
 pub fn report(result: Result<(), impl Display>) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,

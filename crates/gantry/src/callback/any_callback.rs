@@ -1,4 +1,4 @@
-//! A callback with the type of its source erased, and the outcomes of its runs.
+//! A callback whose source type is erased, and the outcomes of its runs.
 
 use super::run_state::RunState;
 use crate::{
@@ -14,20 +14,20 @@ pub(crate) enum RunOutcome {
     More,
     /// The callback ran; its source has no more values.
     Last,
-    /// The source had nothing.
+    /// The source had no value, so the callback did not run.
     Nothing,
-    /// The message was malformed, which was logged, or the kept value is no longer valid; the source may
-    /// have more values.
+    /// The callback did not run, because the message was malformed (and this was logged) or the kept value was no
+    /// longer valid. The source may have more values.
     Skipped,
-    /// The take of a value failed, which was logged; the executor tries again later.
+    /// Taking a value failed, and the error was logged. The executor tries again later.
     Failed,
 }
 
-/// The key by which an executor orders a kept value: the value's time, CLOCK_MONOTONIC in ns, and a number that no
-/// other value of the executor has.
+/// The key by which an executor orders the values that its callbacks keep: the value's time (CLOCK_MONOTONIC, ns), then
+/// a number that is unique in the executor.
 pub(crate) type EventKey = (u64, u64);
 
-/// A value that a callback keeps.
+/// A value that a callback took from its source and keeps for a later run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct KeptEvent {
     pub(crate) key: EventKey,
@@ -35,27 +35,28 @@ pub(crate) struct KeptEvent {
     pub(crate) size_bytes: usize,
 }
 
-/// A callback as a trait object, with the type of its source erased.
+/// The methods of a callback that do not depend on the type of its source.
 pub(crate) trait AnyCallback: Send {
     /// The source.
     fn waitable(&mut self) -> &mut dyn Waitable;
-    /// The source with its type.
+    /// The source, for a downcast to its type.
     fn source(&mut self) -> &mut dyn Any;
     /// Whether a value is available for the closure.
     fn has_work(&mut self) -> bool;
     /// Takes one value and calls the closure with it.
     fn run(&mut self, runs: &RunState) -> Result<RunOutcome>;
-    /// Takes the oldest value and keeps it under the key of its time and `number`; returns `None` if there is no value.
+    /// Takes the oldest value from the source and keeps it. The key of the value is its time and `number`. Returns
+    /// `None` if there is no value.
     fn enqueue(&mut self, number: u64) -> Result<Option<KeptEvent>>;
-    /// Calls the closure with the value that was kept under this key, if the value is still valid.
+    /// Calls the closure with the value that has this key, if the value is still valid.
     fn run_queued(&mut self, key: EventKey, runs: &RunState) -> RunOutcome;
-    /// Drops that kept value.
+    /// Drops the kept value that has this key.
     fn discard(&mut self, key: EventKey);
-    /// Puts the kept values back: the next takes return them.
+    /// Makes the next takes return the kept values before new ones.
     fn return_queued(&mut self);
 }
 
-/// The callback that takes the place of a removed callback, whose source and closure were dropped.
+/// A placeholder for a removed callback, whose source and closure were dropped.
 pub(super) struct RemovedCallback;
 
 impl WaitSource for RemovedCallback {}

@@ -1,7 +1,7 @@
 //! The list of a node's callbacks, and the executors that run them.
 //!
-//! A node keeps its callbacks. The executor that has the node runs these callbacks, except callbacks in groups that
-//! another executor has. Invariant: at most one executor runs a callback.
+//! A node keeps its callbacks. The node's executor runs them, except callbacks of groups that were added to another
+//! executor. Invariant: at most one executor runs a callback.
 
 use super::{Callback, any_callback::AnyCallback, group::Group, typed_callback::TypedCallback};
 use crate::wait::{TakeSource, lock};
@@ -14,8 +14,8 @@ use std::{
     task::Waker,
 };
 
-/// A handle to a callback that was added to a node. The node keeps the callback. Dropping the handle does not remove
-/// the callback, and another callback of the node may own the handle.
+/// A handle to a callback that was added to a node. The node keeps the callback, so dropping the handle does not remove
+/// the callback. The closure of another callback of the node may own the handle.
 #[derive(Clone)]
 pub struct CallbackHandle(Weak<Callback>);
 
@@ -25,22 +25,22 @@ pub(crate) struct Callbacks {
     /// The node's full name.
     pub(super) node_name: String,
     list: Mutex<List>,
-    /// The number of changes of the list of callbacks.
+    /// The number of changes of `list`.
     version: AtomicU64,
 }
 
 #[derive(Default)]
 struct List {
     callbacks: Vec<Arc<Callback>>,
-    /// The waker of the executor that has the node.
+    /// The waker of the executor to which the node was added.
     executor: Option<Waker>,
-    /// The groups that an executor has without their node, each with that executor's waker. If a group has several
-    /// entries, the last entry counts.
+    /// The groups that were added to an executor without their node, each with that executor's waker. If a group has
+    /// several entries, the last entry counts.
     groups: Vec<(Arc<Group>, Waker)>,
 }
 
 impl List {
-    /// The callbacks of the node's executor.
+    /// The callbacks that the node's executor runs.
     fn node_callbacks(&self) -> impl Iterator<Item = &Arc<Callback>> {
         self.callbacks
             .iter()
@@ -51,40 +51,42 @@ impl List {
         self.callbacks.iter().filter(|callback| Arc::ptr_eq(&callback.group, group))
     }
 
-    /// The waker of the executor that has the group without its node.
+    /// The waker of the executor to which the group was added without its node.
     fn executor_of(&self, group: &Arc<Group>) -> Option<&Waker> {
         self.groups.iter().rev().find(|(other, _)| Arc::ptr_eq(other, group)).map(|(_, executor)| executor)
     }
 }
 
 impl CallbackHandle {
-    /// Passes the callback's source to `with`. `W` is the type that the source has in the arguments of the callback's
-    /// closure. For example, through a [`Client`](crate::Client), another callback can send the requests whose
-    /// responses this callback gets. Returns `None` if the callback was removed, its node is gone, or its source is
-    /// not a `W`.
+    /// Passes the callback's source to the closure `with`. `W` is the type of the source, as in the parameters of the
+    /// callback's closure. For example, another callback can send requests through the [`Client`](crate::Client) whose
+    /// responses this callback gets. Returns `None` if the callback was removed, its node is gone, or its source is not
+    /// a `W`.
     ///
-    /// Blocks while the callback runs, and prevents its run until `with` returns. Do not call this method in the
-    /// callback itself, which has the source as an argument: the callback would wait for itself. Two callbacks that
-    /// may run at the same time and call this method for each other would deadlock: put both into one mutually
-    /// exclusive group, or call the method in one direction only.
+    /// The callback and `with` exclude each other: this method blocks while the callback runs, and the callback does
+    /// not run before `with` returns. A callback that calls this method on its own handle deadlocks; it has the source
+    /// as an argument instead.
+    ///
+    /// Two callbacks that may run at the same time and call this method on each other's handle also deadlock. Put both
+    /// into one mutually exclusive group, or call the method in one direction only.
     ///
     /// # Real-time
-    /// Takes a lock, which is free unless the callback runs.
+    /// Takes the callback's lock, which an executor holds while the callback runs.
     pub fn with_source<W: TakeSource + 'static, R>(&self, with: impl FnOnce(&mut W) -> R) -> Option<R> {
         let (mut with, mut result) = (Some(with), None);
         self.visit(&mut |source| result = source.downcast_mut().zip(with.take()).map(|(source, with)| with(source)));
         result
     }
 
-    /// Passes the source to the visitor with its type erased, so that all types share this code.
+    /// Passes the source to the visitor as `dyn Any`, so that this code is compiled once for all types.
     fn visit(&self, visitor: &mut dyn FnMut(&mut dyn Any)) {
         let Some(callback) = self.0.upgrade() else { return };
         visitor(callback.lock().source());
-        drop(callback); // unlocked: it may be the last, and own anything
+        drop(callback); // dropped without a lock: if it is the last reference, the drop runs user code
     }
 
-    /// Removes the callback, and drops its closure and its source: before this method returns or, if the callback runs
-    /// now, at the end of that run.
+    /// Removes the callback and drops its closure and its source. If the callback runs now, they are dropped at the end
+    /// of the run, otherwise before this method returns.
     pub fn remove(self) {
         let Some(callback) = self.0.upgrade() else { return };
         if let Some(node) = callback.node.upgrade() {
@@ -114,7 +116,7 @@ impl Callbacks {
         self.add_any(group, Box::new(TypedCallback::new(waitable, callback)))
     }
 
-    /// Adds a callback with the type of its source erased, so that callbacks of all types share this code.
+    /// Adds a callback whose source type is erased, so that this code is compiled once for all types.
     fn add_any(self: &Arc<Self>, group: &Arc<Group>, callback: Box<dyn AnyCallback>) -> CallbackHandle {
         let callback = Arc::new(Callback::new(Arc::downgrade(self), group.clone(), callback));
         self.change(|list| list.callbacks.push(callback.clone()));
@@ -148,7 +150,7 @@ impl Callbacks {
         lock(&self.list).node_callbacks().cloned().collect()
     }
 
-    /// The callbacks of a group that an executor has without its node, in the order in which they were added.
+    /// The callbacks of a group that was added to `executor` without its node, in the order in which they were added.
     pub(crate) fn group_callbacks(&self, group: &Arc<Group>, executor: &Waker) -> Vec<Arc<Callback>> {
         let list = lock(&self.list);
         if !list.executor_of(group).is_some_and(|other| is_same(other, executor)) {
@@ -160,7 +162,7 @@ impl Callbacks {
     /// Removes all callbacks.
     pub(crate) fn clear(&self) {
         let removed = self.change(|list| std::mem::take(&mut list.callbacks));
-        drop(removed); // after the lock: a callback may own the node
+        drop(removed); // dropped after the unlock: a callback may own the node
     }
 
     /// Whether a group has callbacks.
@@ -168,8 +170,8 @@ impl Callbacks {
         lock(&self.list).group_callbacks(group).next().is_some()
     }
 
-    /// Gives the node to an executor, which is woken when the list of callbacks changes. Returns `false` if
-    /// another executor has the node.
+    /// Assigns the node to an executor, which is woken when the list of callbacks changes. Returns `false` if another
+    /// executor already has the node.
     pub(crate) fn attach_executor(&self, executor: &Waker) -> bool {
         let mut list = lock(&self.list);
         let is_free = list.executor.is_none();
@@ -179,18 +181,18 @@ impl Callbacks {
         is_free
     }
 
-    /// Takes the node from its executor.
+    /// Ends the assignment of the node to its executor.
     pub(crate) fn detach_executor(&self) {
         lock(&self.list).executor = None;
     }
 
-    /// Gives a group to an executor, which is woken when the list of callbacks changes. Returns `false` if another
-    /// executor than `parent` has the group, with or without its node. `parent` is an executor that has the group and
-    /// passes the groups of its nodes on to other executors.
+    /// Assigns a group to an executor, which is woken when the list of callbacks changes. `parent` is the executor that
+    /// has the group and passes it on to `executor`. Returns `false` if any executor other than `parent` already has
+    /// the group.
     pub(crate) fn attach_group(&self, group: &Arc<Group>, executor: &Waker, parent: Option<&Waker>) -> bool {
         self.change(|list| {
-            // If a group ceases to be added with its node, the node's executor still has the group until it gathers
-            // ready callbacks while no callback of the group runs.
+            // A group that is no longer added with its node stays with the node's executor until that executor has
+            // released the group's callbacks.
             let has_still = || list.group_callbacks(group).any(|callback| callback.is_registered());
             let node_executor = list.executor.as_ref().filter(|_| group.is_added_with_node() || has_still());
             let holder = list.executor_of(group).or(node_executor);
@@ -202,8 +204,8 @@ impl Callbacks {
         })
     }
 
-    /// Takes a group from an executor that had it without its node. From now on, the executor that passed the group
-    /// on runs it, or else the node's executor.
+    /// Ends the assignment of a group to an executor. Afterwards, the executor that passed the group on runs it, or
+    /// else the node's executor.
     pub(crate) fn detach_group(&self, group: &Arc<Group>, executor: &Waker) {
         self.change(|list| {
             list.groups.retain(|(other, waker)| !(Arc::ptr_eq(other, group) && is_same(waker, executor)));
@@ -211,7 +213,7 @@ impl Callbacks {
     }
 }
 
-/// Whether two wakers belong to one executor.
+/// Whether two wakers wake the same executor.
 fn is_same(one: &Waker, other: &Waker) -> bool {
     std::ptr::eq(one.data(), other.data())
 }

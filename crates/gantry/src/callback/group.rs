@@ -29,8 +29,8 @@ pub(crate) struct Group {
     pub(crate) is_busy: AtomicBool,
 }
 
-/// The properties of the thread that an executor with a thread per group gives to a group; the default is to inherit
-/// the properties of the thread that spins.
+/// The scheduling policy and CPUs of a group's thread, for an executor with one thread per group. By default, the
+/// thread inherits both from the thread that spins.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ThreadOptions {
     pub(crate) policy: Option<SchedulingPolicy>,
@@ -50,7 +50,7 @@ impl Group {
         }
     }
 
-    /// Higher ones run first.
+    /// The priority of the group. Callbacks of groups with a higher priority run first.
     pub(crate) fn priority(&self) -> i32 {
         self.priority.load(Relaxed)
     }

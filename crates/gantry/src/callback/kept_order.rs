@@ -1,18 +1,18 @@
-//! The order of the values that a callback keeps for its executor. The values lie in a list of the callback: each
-//! value has a place (an index of this list), which is free again when the value is taken out. All types of values
-//! share this code.
+//! The order of the values that a callback keeps for its executor. The values themselves are in a list of the callback.
+//! A *place* is an index of this list, and is free again when its value is taken out. This code does not depend on the
+//! type of the values.
 //!
-//! Invariant: the queue is in the order of its keys. Each place is in exactly one of `queue`, `returned` and `free`.
+//! Invariant: `queue` is sorted by key. Each place is in exactly one of `queue`, `returned` and `free`.
 
 use super::any_callback::EventKey;
 use std::collections::VecDeque;
 
 #[derive(Default)]
 pub(super) struct KeptOrder {
-    /// The keys and places of the values that the executor keeps until it runs the callback with them.
+    /// The keys and places of the values that wait for a run of the callback.
     queue: VecDeque<(EventKey, usize)>,
-    /// The places of values that were kept for the executor and then put back, before a callback ran with them: the
-    /// next takes return these values first.
+    /// The places of values that were put back before the callback ran with them. The next takes return these values
+    /// first.
     returned: VecDeque<usize>,
     free: Vec<usize>,
     /// The number of places.
@@ -24,7 +24,7 @@ impl KeptOrder {
         self.queue.is_empty() && self.returned.is_empty()
     }
 
-    /// Whether values were returned.
+    /// Whether there are values that were put back.
     pub(super) fn has_returned(&self) -> bool {
         !self.returned.is_empty()
     }
@@ -36,14 +36,14 @@ impl KeptOrder {
             self.free.reserve(self.places); // so that taking values out allocates nothing
             self.places - 1
         });
-        // The new value is not always the newest: a publisher that is matched later may bring an older value.
+        // The new value is not always the newest: a newly matched publisher may bring an older value.
         let index = self.queue.iter().rposition(|(other, _)| *other < key).map_or(0, |index| index + 1);
         self.queue.insert(index, (key, place));
         place
     }
 
-    /// Removes the value with this key and returns its place, which is free from now on. The value is nearly always
-    /// the first or the last of the queue.
+    /// Removes the value with this key and returns its place, which becomes free. The value is nearly always the first
+    /// or the last of the queue.
     pub(super) fn remove(&mut self, key: EventKey) -> Option<usize> {
         let index = if self.queue.front().is_some_and(|(first, _)| *first == key) {
             0
@@ -55,7 +55,7 @@ impl KeptOrder {
         Some(place)
     }
 
-    /// Removes the first value that was put back and returns its place, which is free from now on.
+    /// Removes the first value that was put back and returns its place, which becomes free.
     pub(super) fn pop_returned(&mut self) -> Option<usize> {
         let place = self.returned.pop_front()?;
         self.free.push(place);

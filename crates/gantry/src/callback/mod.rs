@@ -1,8 +1,8 @@
-//! Callbacks. A callback is a closure and the source from which the values for the closure are taken. The types of
-//! both are erased, so that executors can run any callback.
+//! A callback is a closure with the source of its values. The types of the closure and the source are erased, so that
+//! executors can run any callback.
 //!
-//! A node keeps its callbacks. At most one thread at a time runs a callback: the executor guarantees this, so a run
-//! finds the callback's mutex free unless another thread reads the source.
+//! A node keeps its callbacks. The executor ensures that at most one thread at a time runs a callback. So a run finds
+//! the callback's mutex free, except while another thread accesses the source.
 
 mod any_callback;
 mod callbacks;
@@ -32,35 +32,36 @@ use std::{
     },
 };
 
-/// The index of a callback that no executor has.
+/// The index of a callback that is not registered with an executor.
 pub(crate) const NO_INDEX: usize = usize::MAX;
 
 /// A callback of a node.
 pub(crate) struct Callback {
-    /// The list of its node.
+    /// The node's list of callbacks.
     node: Weak<Callbacks>,
     pub(crate) group: Arc<Group>,
-    /// The callback's index in the executor that has it, or [`NO_INDEX`]. The index is written and read by that
-    /// executor, under its lock if it has one.
+    /// The callback's index in its executor, or [`NO_INDEX`]. Only that executor accesses the index, under its lock if
+    /// it has one.
     pub(crate) index: AtomicUsize,
-    /// The name of the source as a part of a sentence, which is kept here so that the log can name the source while
-    /// the callback is locked.
+    /// The description of the source for log messages. It is stored here so that it can be read while the callback is
+    /// locked.
     pub(crate) source: String,
     runs: RunState,
     /// Whether a slow run of the callback was logged.
     is_known_slow: AtomicBool,
     is_failing: AtomicBool,
-    /// The malformed samples of its source.
+    /// The number of malformed samples from the source.
     malformed: AtomicU64,
-    /// The kinds of errors of the callback's source that were logged since the source last worked.
+    /// The kinds of errors of the source that were logged since its last success.
     failures: Mutex<Vec<Failure>>,
     inner: Mutex<Box<dyn AnyCallback>>,
 }
 
-/// A guard that ends a run, also after a panic: it drops the closure of a callback that was removed during the run.
+/// A guard that marks the end of a run, even by a panic. If the callback was removed during the run, the guard drops
+/// the closure.
 struct RunEnd<'a>(&'a Callback);
 
-/// The kind of an error; if it is an error of the engine, also the kind of the engine's error.
+/// The kind of an error: its variant and, for an error of the engine, also the engine's variant.
 type Failure = (Discriminant<Error>, Option<Discriminant<gantry_shm::Error>>);
 
 impl Callback {
@@ -106,36 +107,35 @@ impl Callback {
     }
 
     /// Takes the oldest value of the source and keeps it for a later run; `number` becomes a part of the value's key.
-    /// If there is no value, returns the outcome that a run would have.
+    /// If no value can be kept, returns the outcome that [`Callback::run`] would have returned.
     pub(crate) fn enqueue(&self, number: u64) -> Result<KeptEvent, RunOutcome> {
         if self.is_removed() {
             return Err(RunOutcome::Nothing);
         }
-        let kept = self.lock().enqueue(number); // the lock ends here
+        let kept = self.lock().enqueue(number); // unlocks at the end of this line
         let kept = kept.map_err(|error| self.log_error(&error))?;
         self.forget_failures();
         kept.ok_or(RunOutcome::Nothing)
     }
 
     fn running<R>(&self, run: impl FnOnce(&mut dyn AnyCallback) -> R) -> R {
-        let _end = RunEnd(self); // dropped after the lock
+        let _end = RunEnd(self); // dropped after `inner`, when the callback is unlocked
         let mut inner = self.lock();
         run(&mut **inner)
     }
 
-    /// Prevents further runs of the callback, and drops its closure and source: now, or at the end of the run that is
-    /// under way.
+    /// Prevents further runs of the callback, and drops its closure and source. If the callback runs now, they are
+    /// dropped at the end of the run.
     fn remove(&self) {
         if self.runs.remove() {
-            // The closure does not run any more, so the lock is free soon: another thread that reads the source
-            // holds it for some microseconds only.
+            // The closure does not run any more, so only a thread that accesses the source can still hold the lock.
             self.drop_closure();
         }
     }
 
     fn drop_closure(&self) {
         let removed = std::mem::replace(&mut *self.lock(), Box::new(RemovedCallback));
-        drop(removed); // after the lock: it may own anything
+        drop(removed); // dropped after the unlock: the drop may run user code
     }
 
     /// The full name of the callback's node, for the log; empty if the node is gone.
@@ -143,7 +143,7 @@ impl Callback {
         self.node.upgrade().map_or_else(String::new, |node| node.node_name.clone())
     }
 
-    /// Whether the callback may have a value to run with; can be called on any thread. Returns `false` while the
+    /// Whether the callback may have a value to run with. Any thread may call this method. Returns `false` while the
     /// callback is locked, for example during its run.
     pub(crate) fn has_work(&self) -> bool {
         self.try_lock().is_some_and(|mut inner| inner.has_work())
@@ -154,12 +154,12 @@ impl Callback {
         std::ptr::eq(self.node.as_ptr(), Arc::as_ptr(node))
     }
 
-    /// Logs an error of the source, because no caller can receive it. A lasting error is logged once, although the
-    /// take is repeated. Of malformed samples, the first, the tenth, the hundredth and so on are logged.
+    /// Logs an error of the source, because no caller can receive it. An error that repeats is logged once. Of
+    /// malformed samples, the first, the tenth, the hundredth and so on are logged.
     fn log_error(&self, error: &Error) -> RunOutcome {
         let say = |nth| log::error(&self.node_name(), format_args!("a callback got nothing: {error}{}", Nth(nth)));
         if matches!(error, Error::Malformed { .. }) {
-            let count = self.malformed.fetch_add(1, Relaxed) + 1; // a number of its own
+            let count = self.malformed.fetch_add(1, Relaxed) + 1; // each malformed sample has a different number
             if is_logged(count) {
                 say(count);
             }
@@ -169,14 +169,14 @@ impl Callback {
         let (failure, mut failures) = ((discriminant(error), engine), lock(&self.failures));
         if !failures.contains(&failure) {
             failures.push(failure);
-            drop(failures); // the log may be anyone's code
+            drop(failures); // unlocks first: the log may run user code (a `tracing` subscriber)
             say(1);
         }
         self.is_failing.store(true, Relaxed);
         RunOutcome::Failed
     }
 
-    /// Forgets earlier failures, because the source works again: its next error is logged.
+    /// Forgets earlier failures because the source works again, so that its next error is logged.
     fn forget_failures(&self) {
         if self.is_failing.load(Relaxed) {
             self.is_failing.store(false, Relaxed);
@@ -184,30 +184,30 @@ impl Callback {
         }
     }
 
-    /// Whether a slow run of the callback was logged before.
+    /// Whether a slow run of the callback was logged.
     pub(crate) fn is_known_slow(&self) -> bool {
         self.is_known_slow.load(Relaxed)
     }
 
-    /// Notes that a slow run is logged; `false` if a slow run was logged before.
+    /// Records that a slow run is logged. Returns `false` if an earlier slow run was logged.
     pub(crate) fn set_known_slow(&self) -> bool {
         !self.is_known_slow.swap(true, Relaxed)
     }
 
-    /// The time at which the newest run began, CLOCK_MONOTONIC_COARSE. To be called on the thread that runs
-    /// the callback.
+    /// The start time of the newest run, CLOCK_MONOTONIC_COARSE. Only the thread that runs the callback may call this
+    /// method.
     pub(crate) fn began_ns(&self) -> u64 {
         self.runs.began_ns()
     }
 
-    /// The time at which the present run began; `None` if the callback does not run. May be called on any thread.
+    /// The start time of the current run; `None` if the callback does not run. Any thread may call this method.
     pub(crate) fn running_since_ns(&self) -> Option<u64> {
         self.runs.running_since_ns()
     }
 
-    /// Whether an executor has it.
+    /// Whether the callback is registered with an executor.
     pub(crate) fn is_registered(&self) -> bool {
-        self.index.load(Acquire) != NO_INDEX // partner: the executor that lets it go
+        self.index.load(Acquire) != NO_INDEX // partner: the store in `RegisteredCallback::detach`
     }
 
     pub(crate) fn is_removed(&self) -> bool {

@@ -26,11 +26,11 @@ pub(crate) struct RunState {
     began_ns: AtomicU64,
 }
 
-/// A guard of a run of the closure: the run ends when the guard is dropped, also by a panic.
+/// A guard of a run of the closure. Dropping the guard, also by a panic, ends the run.
 pub(super) struct Run<'a>(&'a RunState);
 
 impl RunState {
-    /// Begins a run of the closure; `None` if the callback was removed.
+    /// Begins a run of the closure. Returns `None` if the callback was removed.
     pub(super) fn begin(&self) -> Option<Run<'_>> {
         self.began_ns.store(coarse_ns(), Relaxed);
         self.state.compare_exchange(IDLE, RUNNING, AcqRel, Acquire).ok().map(|_| Run(self))
@@ -50,18 +50,18 @@ impl RunState {
         matches!(self.state.load(Acquire), REMOVED | REMOVED_WHILE_RUNNING)
     }
 
-    /// Whether the thread that ran the closure must drop the closure, because the callback was removed during the run.
+    /// Whether the callback was removed during its run, so that the thread that ran the closure must drop it.
     pub(super) fn is_left_to_run(&self) -> bool {
         self.state.load(Acquire) == REMOVED_WHILE_RUNNING
     }
 
-    /// The time at which the newest run began, CLOCK_MONOTONIC_COARSE. To be called on the thread that runs
-    /// the callback.
+    /// The start time of the newest run, CLOCK_MONOTONIC_COARSE. Only the thread that runs the callback may call this
+    /// method.
     pub(super) fn began_ns(&self) -> u64 {
         self.began_ns.load(Relaxed)
     }
 
-    /// The time at which the present run began; `None` if the callback does not run. May be called on any thread.
+    /// The start time of the current run; `None` if the callback does not run. Any thread may call this method.
     pub(super) fn running_since_ns(&self) -> Option<u64> {
         (self.state.load(Acquire) == RUNNING).then(|| self.began_ns.load(Relaxed))
     }
@@ -69,6 +69,6 @@ impl RunState {
 
 impl Drop for Run<'_> {
     fn drop(&mut self) {
-        let _ = self.0.state.compare_exchange(RUNNING, IDLE, AcqRel, Acquire); // a removal stays
+        let _ = self.0.state.compare_exchange(RUNNING, IDLE, AcqRel, Acquire); // fails after a removal
     }
 }

@@ -11,7 +11,7 @@ use std::{
     thread,
 };
 
-/// A source that always has something.
+/// A source that always has a value.
 struct Always;
 
 impl WaitSource for Always {}

@@ -1,6 +1,6 @@
-//! A callback with its types: a closure, its source, and the values that an executor keeps for the closure.
+//! A callback with its types: a closure, the source of its values, and the values that are kept for later runs.
 //!
-//! This code is compiled for each message type, so this file has only the code that depends on the type.
+//! The compiler generates this code for each message type, so this file has only the code that depends on the type.
 
 use super::{
     any_callback::{AnyCallback, EventKey, KeptEvent, RunOutcome},
@@ -27,9 +27,9 @@ impl<W: TakeSource, F> TypedCallback<W, F> {
         TypedCallback { waitable, callback, kept: KeptOrder::default(), values: Vec::new() }
     }
 
-    /// Takes the next value. `is_ready` is called first for two reasons: it connects to new publishers, which
-    /// `take_next` does not wait for and no bell announces; and it is cheaper than a take if the news belonged to
-    /// another topic with the same bit of the collector.
+    /// Takes the next value, first the values that were put back. `is_ready` is called before the take for two reasons.
+    /// It connects to new publishers, which `take_next` does not. And it is cheaper than a take if the news belongs to
+    /// another topic that shares the topic's bit in the collector.
     fn take(&mut self) -> Result<Option<W::Taken>> {
         while let Some(place) = self.kept.pop_returned() {
             if let Some(taken) = self.value(place).filter(|taken| self.waitable.is_current(taken)) {
@@ -53,8 +53,8 @@ impl<W: TakeSource, F> TypedCallback<W, F> {
 }
 
 impl<W: TakeSource, F: FnMut(&mut W, W::Taken)> TypedCallback<W, F> {
-    /// Calls the closure. If the check for further values fails, the outcome is [`RunOutcome::More`]: the next take
-    /// returns the error.
+    /// Calls the closure, then checks for further values. If this check fails, the outcome is [`RunOutcome::More`], so
+    /// that the next take returns the error.
     fn call(&mut self, taken: W::Taken, runs: &RunState) -> RunOutcome {
         let Some(run) = runs.begin() else { return RunOutcome::Nothing };
         (self.callback)(&mut self.waitable, taken);
@@ -94,7 +94,7 @@ where
         let place = self.kept.insert(key);
         match self.values.get_mut(place) {
             Some(value) => *value = Some(taken),
-            None => self.values.push(Some(taken)), // a new place is the next
+            None => self.values.push(Some(taken)), // a new place is the next index of the list
         }
         Ok(Some(KeptEvent { key, size_bytes }))
     }

@@ -1,8 +1,7 @@
-//! The state of the program that its nodes see: the program runs until a shutdown, which ends all spins and waits of
-//! the process.
+//! The life cycle of the program: it runs until a shutdown, which ends all spins and waits of the process.
 //!
-//! Invariant: the functions of [`on_shutdown`] have run before a spin or a wait ends because of the shutdown, so a
-//! `main` that returns then interrupts none of these functions. This module is on the control path.
+//! Invariant: a shutdown runs all functions of [`on_shutdown`] before it ends spins and waits. So a `main` that returns
+//! after its spin does not interrupt these functions. This module is on the control path.
 
 mod signals;
 
@@ -23,9 +22,9 @@ static STATE: Mutex<State> =
 
 struct State {
     phase: Phase,
-    /// The functions that were added by [`on_shutdown`], in the order of their calls.
+    /// The functions that [`on_shutdown`] added, oldest first.
     functions: VecDeque<Box<dyn FnOnce() + Send>>,
-    /// The wakers that a shutdown calls: wakers of tasks, and of threads that sleep outside the engine.
+    /// The wakers that a shutdown calls: of tasks, and of threads that sleep outside the engine.
     wakers: BTreeMap<u64, Waker>,
     last_waker: u64,
 }
@@ -41,12 +40,12 @@ pub(crate) struct ShutdownWaker {
 enum Phase {
     New,
     Initialized,
-    /// The functions run.
+    /// The functions of [`on_shutdown`] run.
     ShuttingDown,
     ShutDown,
 }
 
-/// Begins the program's life, or a new life after a shutdown: installs the handling of signals.
+/// Marks the program as running, at its start or again after a shutdown, and installs the signal handlers.
 pub(crate) fn begin() -> Result<()> {
     let mut state = lock(&STATE);
     if matches!(state.phase, Phase::Initialized | Phase::ShuttingDown) {
@@ -61,29 +60,31 @@ pub(crate) fn begin() -> Result<()> {
     Ok(())
 }
 
-/// Whether the program continues to run: `false` once it shuts down (`rclcpp::ok`). The result is also `true` in
-/// programs that never call [`init`](crate::init), where rclcpp's `ok` is false.
+/// Whether the program still runs: `false` after a shutdown (`rclcpp::ok`). In a program that never calls
+/// [`init`](crate::init), the result is `true`, unlike rclcpp's `ok`.
 ///
 /// # Real-time
-/// Costs one load; after a shutdown has begun, it also takes a lock that is held while the waiting threads are woken.
+/// Costs one atomic load. After a shutdown has begun, it also takes a lock that is held while the waiting threads are
+/// woken.
 #[must_use]
 pub fn ok() -> bool {
     !is_shut_down()
 }
 
-/// Whether spins and waits end.
+/// Whether the program has shut down, so that spins and waits end at once.
 pub(crate) fn is_shut_down() -> bool {
     gantry_shm::is_interrupted()
 }
 
-/// Shuts the program down, as SIGINT and SIGTERM do after [`init`](crate::init): runs the functions of
-/// [`on_shutdown`], then ends all spins and waits of this process, present and later ones. Returns `false` if a
-/// shutdown has begun before.
+/// Shuts the program down, as SIGINT and SIGTERM do after [`init`](crate::init): runs the functions of [`on_shutdown`],
+/// then ends all current and future spins and waits of this process. Returns `false` if a shutdown had already begun.
 ///
-/// A function that panics is logged, and the next one runs. A spin returns `Ok` after the end of the callback that
-/// runs now; a wait returns `false`, as after its time limit. A call of a service, and a future of this library that
-/// has nothing to return, fail with [`Error::ShutDown`]. Nodes and endpoints stay usable, and leave the domain when
-/// they are dropped: so `main` should return. A signal that comes after the shutdown began ends the process at once.
+/// If a function panics, the panic is logged and the next function runs. A spin returns `Ok` after its current
+/// callback. A wait returns `false`, as at its time limit. A service call, and a future of this library that has no
+/// value yet, fail with [`Error::ShutDown`].
+///
+/// Nodes and endpoints stay usable and leave the domain when they are dropped, so `main` should return. A signal that
+/// arrives after the shutdown began ends the process at once.
 pub fn shutdown() -> bool {
     {
         let mut state = lock(&STATE);
@@ -101,9 +102,9 @@ pub fn shutdown() -> bool {
     true
 }
 
-/// Adds a function that is called once at the next shutdown, while nodes still work and after the functions that were
-/// added before. The thread that shuts down calls the function; after a signal, this is a thread of this library. If
-/// the program is shut down already, the function is called at once.
+/// Adds a function that the next shutdown calls once, while nodes still work. The functions run in the order in which
+/// they were added, on the thread that shuts down; after a signal, this is a thread of the library. If the program has
+/// already shut down, this function is called at once.
 pub fn on_shutdown(function: impl FnOnce() + Send + 'static) {
     let mut state = lock(&STATE);
     if state.phase == Phase::ShutDown {
@@ -129,13 +130,12 @@ impl ShutdownWaker {
         });
         let old = state.wakers.insert(number, waker);
         drop(state);
-        drop(old); // after the lock: it may own anything
+        drop(old); // dropped after the unlock: the drop may run user code
     }
 
-    /// Whether a waiting task must end, because the program shuts down; if not, `task` is woken when the program shuts
-    /// down.
+    /// Whether a waiting task must end because the program has shut down. If not, a shutdown will wake `task`.
     pub(crate) fn ends(&mut self, task: &Waker) -> bool {
-        self.set(task.clone()); // before the look
+        self.set(task.clone()); // before the check, so that no shutdown is missed
         is_shut_down()
     }
 }
@@ -143,13 +143,13 @@ impl ShutdownWaker {
 impl Drop for ShutdownWaker {
     fn drop(&mut self) {
         let old = self.number.and_then(|number| lock(&STATE).wakers.remove(&number));
-        drop(old); // after the lock, as above
+        drop(old); // dropped after the unlock, as in `set`
     }
 }
 
-/// Takes the next function to call. If there is none, completes the shutdown: no function can be added from now on,
-/// and spins and waits end. The phase and the interruption of waits change under one lock, so that a program that
-/// begins again meanwhile is not interrupted.
+/// Takes the next function to call. If there is none, completes the shutdown and ends spins and waits. The phase and
+/// the interruption of waits change under one lock, so a concurrent [`begin`] cannot leave the restarted program
+/// interrupted.
 fn next_function() -> Option<Box<dyn FnOnce() + Send>> {
     let mut state = lock(&STATE);
     let next = state.functions.pop_front();

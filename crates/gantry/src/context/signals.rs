@@ -19,14 +19,14 @@ use std::{
     thread,
 };
 
-/// The flag that makes the next signal end the process. It is set until [`install`] has started the thread, and again
-/// once a shutdown begins.
+/// A flag: while it is set, a signal ends the process. It is set until [`install`] has started the thread, and again
+/// from the start of a shutdown.
 static IS_LAST: OnceLock<Arc<AtomicBool>> = OnceLock::new();
-/// Set once the thread that shuts the program down was started.
+/// Set after the thread that shuts the program down was started.
 static IS_SERVED: OnceLock<()> = OnceLock::new();
 
-/// Makes the next signal start a shutdown. After an error, signals have their default actions. The caller holds a
-/// lock, so that no two threads install the handlers at once.
+/// Makes the next signal start a shutdown. After an error, signals have their default actions. The caller holds a lock,
+/// so that two threads cannot install the handlers at the same time.
 pub(super) fn install() -> io::Result<()> {
     let is_last = match IS_LAST.get() {
         Some(is_last) => is_last.clone(),
@@ -34,7 +34,7 @@ pub(super) fn install() -> io::Result<()> {
     };
     if IS_SERVED.get().is_none() {
         serve(Signals::new([SIGINT, SIGTERM])?)?;
-        let _ = IS_SERVED.set(()); // under the caller's lock, only this thread sets the flag
+        let _ = IS_SERVED.set(()); // cannot fail: the caller's lock keeps other threads out
     }
     is_last.store(false, SeqCst);
     Ok(())
@@ -44,8 +44,8 @@ pub(super) fn install() -> io::Result<()> {
 /// the process.
 fn set_flag() -> io::Result<Arc<AtomicBool>> {
     let is_last = Arc::new(AtomicBool::new(true));
-    // The handlers run in the order of their registration. At the first signal, the first handler finds the flag
-    // clear, the second one sets it, and the handler of `Signals` wakes the thread, which sets the flag, too.
+    // The handlers run in the order of their registration. At the first signal, the first handler finds the flag clear
+    // and does nothing, the second handler sets the flag, and the handler of `Signals` wakes the thread.
     for signal in [SIGINT, SIGTERM] {
         flag::register_conditional_default(signal, is_last.clone())?;
         flag::register(signal, is_last.clone())?;
@@ -53,7 +53,7 @@ fn set_flag() -> io::Result<Arc<AtomicBool>> {
     Ok(IS_LAST.get_or_init(|| is_last).clone())
 }
 
-/// Starts the thread that shuts down.
+/// Starts the thread that shuts the program down after a signal.
 fn serve(mut signals: Signals) -> io::Result<()> {
     let serve = move || {
         for signal in signals.forever() {

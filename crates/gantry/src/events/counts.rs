@@ -1,5 +1,5 @@
-//! Counts of an endpoint's events since the endpoint's [`Events`](super::Events) were made. Each count also has its
-//! value at the last report, which is the last take of such an event.
+//! Counts of an endpoint's events since the endpoint's [`Events`](super::Events) were made. Each count also stores its
+//! value at its last report, which is when the user last took such an event.
 
 use gantry_shm::{EndpointDescription, Gid, QosPolicy, Role};
 use std::{collections::BTreeSet, sync::Arc};

@@ -18,13 +18,13 @@ impl Deadline {
         Deadline { period_ns, since_ns: now_ns, counted: 0 }
     }
 
-    /// Begins a new period.
+    /// Restarts the deadline at `now_ns`.
     pub(crate) fn restart(&mut self, now_ns: u64) {
         *self = Deadline::new(self.period_ns, now_ns);
     }
 
-    /// Counts the periods that have ended without a sample if the newest sample has the time `newest_ns`. Returns the
-    /// number of periods that no earlier call counted.
+    /// Returns the number of missed deadline periods that no earlier call counted. `newest_ns` is the time of the
+    /// newest sample.
     pub(crate) fn missed(&mut self, newest_ns: u64, now_ns: u64) -> u64 {
         if newest_ns > self.since_ns {
             self.restart(newest_ns.min(now_ns));
@@ -35,7 +35,7 @@ impl Deadline {
         more
     }
 
-    /// When the next period ends.
+    /// The time at which the next period that was not counted yet ends.
     pub(crate) fn due_ns(&self) -> u64 {
         self.since_ns.saturating_add(self.period_ns.saturating_mul(self.counted + 1))
     }

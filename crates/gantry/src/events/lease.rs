@@ -9,7 +9,7 @@ use gantry_shm::Qos;
 /// The bounds of the time between two checks of a publisher whose lease ran out.
 const RECHECK_NS: std::ops::RangeInclusive<u64> = 1_000_000..=1_000_000_000;
 
-/// The lease of a publisher that must assert its liveliness within a time, and whether this publisher is alive.
+/// The lease of a publisher that must assert its liveliness within a time limit, and whether the publisher is alive.
 pub(crate) struct Lease {
     lease_ns: u64,
     pub(crate) is_alive: bool,
@@ -17,7 +17,8 @@ pub(crate) struct Lease {
 }
 
 impl Lease {
-    /// The lease of a publisher with this QoS. The lease never ends if the publisher need not assert its liveliness.
+    /// Creates the lease for a publisher with this QoS. The lease never ends if the publisher need not assert its
+    /// liveliness.
     pub(crate) fn from_qos(qos: &Qos) -> Lease {
         let lease = qos.liveliness_lease_duration.filter(|_| qos.has_manual_lease());
         Lease { lease_ns: limit_ns(lease), is_alive: true, due_ns: 0 }
@@ -29,14 +30,14 @@ impl Lease {
         self.is_alive = now_ns.saturating_sub(active_ns) <= self.lease_ns;
         self.due_ns = match self.is_alive {
             true => active_ns.min(now_ns).saturating_add(self.lease_ns).saturating_add(1),
-            // The observer polls, because no bell rings when the publisher is active again: asserting liveliness
-            // must cost nothing.
+            // The observer polls: a publisher that becomes active again wakes no thread, so that asserting liveliness
+            // stays cheap.
             false => now_ns.saturating_add(self.lease_ns.clamp(*RECHECK_NS.start(), *RECHECK_NS.end())),
         };
         self.is_alive
     }
 
-    /// Whether it can run out.
+    /// Whether the lease can run out.
     pub(crate) fn is_limited(&self) -> bool {
         self.lease_ns < u64::MAX
     }

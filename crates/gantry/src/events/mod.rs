@@ -1,9 +1,9 @@
-//! Events other than new samples, as sources for wait sets, executors and futures: matches, incompatible endpoints,
-//! missed deadlines, lost liveliness, changes of the graph.
+//! Events other than new samples: matches, incompatible endpoints, missed deadlines, lost liveliness and changes of the
+//! graph. They are sources for wait sets, executors and futures.
 //!
-//! Each handle has a monitor, which the engine's control thread keeps up to date and which wakes a [`Waker`].
-//! Publishers and subscriptions themselves do no work for events. The module is on the control path and has a lock of
-//! its own.
+//! Each [`Events`] handle has a monitor. The engine's control thread updates the monitor, and the monitor wakes a
+//! [`Waker`]. Publishers and subscriptions do no work for events. The module is on the control path; each monitor has
+//! its own lock.
 
 mod counts;
 mod deadline;
@@ -29,13 +29,12 @@ use std::{
     task::Waker,
 };
 
-/// A handle to the events that occur after the handle was made: the QoS events of one publisher or subscription
-/// ([`PublisherEvents`], [`SubscriptionEvents`]), or the changes of the graph
-/// ([`GraphChanges`](crate::GraphChanges)). The handle may be used on any thread and may outlive its endpoint, which
-/// has no more events then.
+/// A handle to the QoS events of one publisher or subscription ([`PublisherEvents`], [`SubscriptionEvents`]), or to the
+/// changes of the graph ([`GraphChanges`](crate::GraphChanges)). It reports events that occur after its creation. It
+/// may be used on any thread. It may outlive its endpoint, and then reports no more events.
 ///
-/// Several events of one kind since the last take are one event with counts. Deadlines and leases are checked when they
-/// are due, but at most once a millisecond.
+/// Events of one kind that occur between two takes are merged into one event with counts. Deadlines and leases are
+/// checked when they are due, but at most once per millisecond.
 pub struct Events<E: 'static> {
     /// The participant whose control thread updates the monitor.
     _participant: Arc<Participant>,
@@ -48,13 +47,13 @@ pub type PublisherEvents = Events<PublisherEvent>;
 /// The events of a subscription: [`GenericSubscription::events`](crate::GenericSubscription::events).
 pub type SubscriptionEvents = Events<SubscriptionEvent>;
 
-/// A source of events: the state of a publisher, a subscription or the graph from which events are made. A source
-/// does not keep the participant alive.
+/// A source of events: the state of a publisher, a subscription or the graph that the events report. A source does not
+/// keep the participant alive.
 pub(crate) trait EventSource<E>: Send {
-    /// Updates the counts. `generation` is the counter of joins and leaves, on the topic, of the endpoints that
-    /// change the counts (for the events of a publisher, the subscriptions).
+    /// Updates the counts. `generation` is the topic's counter of joins and leaves of the endpoints that change the
+    /// counts; for a publisher's events, these are the subscriptions.
     fn update(&mut self, generation: u64, now_ns: u64) -> Result<()>;
-    /// The time at which an update is due although no endpoint joined or left, CLOCK_MONOTONIC.
+    /// The time (CLOCK_MONOTONIC) of the next update that is needed even if no endpoint joins or leaves.
     fn due_ns(&self) -> Option<u64> {
         None
     }
@@ -64,8 +63,8 @@ pub(crate) trait EventSource<E>: Send {
     fn take_next(&mut self) -> Option<E>;
 }
 
-/// The part of the events that the control thread updates. A monitor keeps the domain alive, but not the participant,
-/// because the last holder of the monitor may be the control thread of this participant.
+/// The part of the events that the control thread updates. A monitor keeps the domain alive but not the participant:
+/// the last holder of the monitor may be the participant's own control thread.
 struct Monitor<E> {
     generation: Generation,
     state: Mutex<State<E>>,
@@ -74,12 +73,12 @@ struct Monitor<E> {
 struct State<E> {
     source: Box<dyn EventSource<E>>,
     waker: Option<Waker>,
-    /// Whether the waker was woken since the last take that found no event.
+    /// Whether the waker was called since the last take that left no event.
     is_notified: bool,
 }
 
 impl<E> Events<E> {
-    /// Makes the events of `source`. Joins and leaves of endpoints of `role` on `topic` change the counts of `source`.
+    /// Makes the events of `source`. The counts of `source` change when endpoints of `role` join or leave `topic`.
     pub(crate) fn new(
         participant: &Arc<Participant>,
         topic: &str,
@@ -89,14 +88,14 @@ impl<E> Events<E> {
         let state = Mutex::new(State { source: Box::new(source), waker: None, is_notified: false });
         let monitor = participant.watch(topic, role, |generation| Monitor { generation, state })?;
         let events = Events { _participant: participant.clone(), monitor };
-        drop(events.update()?); // for its errors, which the control thread passes over
+        drop(events.update()?); // returns the errors that the control thread would ignore
         Ok(events)
     }
 
-    /// Takes the next event; returns `None` if no event waits.
+    /// Takes the next event. Returns `None` if there is no event.
     ///
     /// # Errors
-    /// Other processes' endpoints cannot be read; the process forked.
+    /// The endpoints of other processes cannot be read, or the process forked.
     pub fn take(&mut self) -> Result<Option<E>> {
         let mut state = self.update().inspect_err(|_| self.notify_again())?;
         let event = state.source.take_next();
@@ -107,12 +106,12 @@ impl<E> Events<E> {
     /// A future of the next event, for any async runtime.
     ///
     /// # Errors
-    /// [`Error::ShutDown`](crate::Error::ShutDown); as [`Events::take`].
+    /// [`Error::ShutDown`](crate::Error::ShutDown), and the errors of [`Events::take`].
     pub fn take_async(&mut self) -> TakeFuture<'_, Events<E>> {
         TakeFuture::new(self)
     }
 
-    /// Makes the next update wake the waker, after a take that failed.
+    /// After a failed take: makes the next update wake the waker again.
     fn notify_again(&self) {
         if self.monitor.generation.get().is_ok() {
             lock(&self.monitor.state).is_notified = false;
@@ -120,8 +119,8 @@ impl<E> Events<E> {
     }
 
     fn update(&self) -> Result<MutexGuard<'_, State<E>>> {
-        // The generation is read, and so a fork is noticed, before the lock is taken: the control thread may have
-        // held the lock at the fork.
+        // The read of the generation detects a fork, so it comes before the lock: the control thread may have held the
+        // lock at the fork, which would leave it locked for ever.
         let generation = self.monitor.generation.get()?;
         let mut state = lock(&self.monitor.state);
         state.source.update(generation, monotonic_ns())?;
@@ -154,7 +153,7 @@ impl<E: 'static> Watcher for Monitor<E> {
     }
 
     fn can_wait(&self) -> bool {
-        true // a take updates it, too
+        true // a take also updates the monitor, so this update may come later
     }
 }
 

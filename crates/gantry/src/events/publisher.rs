@@ -20,34 +20,34 @@ use std::sync::Arc;
 pub enum PublisherEvent {
     /// Subscriptions were matched, or matched subscriptions left.
     Matched {
-        /// Subscriptions that were ever matched.
+        /// The number of subscriptions that were ever matched.
         total_count: u64,
-        /// How many more.
+        /// The change of `total_count` since the last event of this kind.
         total_count_change: u64,
-        /// Subscriptions that are matched now.
+        /// The number of subscriptions that are matched now.
         current_count: u64,
-        /// How many more, or fewer.
+        /// The change of `current_count` since the last event of this kind.
         current_count_change: i64,
     },
     /// The publisher published no sample within its deadline.
     OfferedDeadlineMissed {
         /// The number of deadline periods in which no sample was published.
         total_count: u64,
-        /// How many more.
+        /// The change of `total_count` since the last event of this kind.
         total_count_change: u64,
     },
     /// The publisher did not assert its liveliness (MANUAL_BY_TOPIC) within its lease duration.
     LivelinessLost {
-        /// How often it did not.
+        /// The number of times that the liveliness was lost.
         total_count: u64,
-        /// How many times more.
+        /// The change of `total_count` since the last event of this kind.
         total_count_change: u64,
     },
     /// A subscription to this topic requests stricter QoS than the publisher offers.
     OfferedIncompatibleQos {
-        /// Subscriptions that did.
+        /// The number of subscriptions that requested incompatible QoS.
         total_count: u64,
-        /// How many more.
+        /// The change of `total_count` since the last event of this kind.
         total_count_change: u64,
         /// The QoS policy in which the last of these subscriptions is incompatible.
         last_policy: QosPolicy,
@@ -55,9 +55,9 @@ pub enum PublisherEvent {
     /// A subscription to this topic has another type;
     /// [`GenericPublisher::mismatches`](crate::GenericPublisher::mismatches) returns the difference.
     IncompatibleType {
-        /// Subscriptions that had.
+        /// The number of subscriptions that had another type.
         total_count: u64,
-        /// How many more.
+        /// The change of `total_count` since the last event of this kind.
         total_count_change: u64,
     },
 }
@@ -65,10 +65,10 @@ pub enum PublisherEvent {
 /// The source of the events of one publisher.
 pub(crate) struct PublisherEventSource {
     description: Arc<EndpointDescription>,
-    /// The view of the matched subscriptions; `None` once the publisher is gone: events do not keep the
+    /// The view of the matched subscriptions. `None` once the publisher is gone, because events do not keep the
     /// publisher's memory.
     matches: Option<SubscriptionMatches>,
-    /// The generation of the topic's readers at the last update of the counts.
+    /// The topic's counter of joins and leaves of subscriptions at the last update of the counts.
     generation: Option<u64>,
     deadline: Deadline,
     lease: Lease,

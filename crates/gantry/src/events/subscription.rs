@@ -20,26 +20,26 @@ use std::{collections::HashMap, sync::Arc};
 pub enum SubscriptionEvent {
     /// Publishers were matched, or matched publishers left.
     Matched {
-        /// Publishers that were ever matched.
+        /// The number of publishers that were ever matched.
         total_count: u64,
-        /// How many more.
+        /// The change of `total_count` since the last event of this kind.
         total_count_change: u64,
-        /// Publishers that are matched now.
+        /// The number of publishers that are matched now.
         current_count: u64,
-        /// How many more, or fewer.
+        /// The change of `current_count` since the last event of this kind.
         current_count_change: i64,
     },
-    /// No matched publisher published within the subscription's deadline. Nothing is counted while no
-    /// publisher is matched.
+    /// No matched publisher published within the subscription's deadline. Periods in which no publisher is matched are
+    /// not counted.
     RequestedDeadlineMissed {
         /// The number of deadline periods in which no sample was published.
         total_count: u64,
-        /// How many more.
+        /// The change of `total_count` since the last event of this kind.
         total_count_change: u64,
     },
-    /// Matched publishers became alive, or not alive. A publisher that left counts neither as alive nor as not alive.
+    /// Matched publishers became alive or not alive. A publisher that left is in neither count.
     LivelinessChanged {
-        /// The number of matched publishers that are alive; publishers with AUTOMATIC liveliness always are.
+        /// The number of matched publishers that are alive. Publishers with AUTOMATIC liveliness are always alive.
         alive_count: u64,
         /// The number of matched publishers that did not assert their liveliness within their lease duration.
         not_alive_count: u64,
@@ -50,9 +50,9 @@ pub enum SubscriptionEvent {
     },
     /// A publisher of this topic offers less strict QoS than the subscription requests.
     RequestedIncompatibleQos {
-        /// Publishers that did.
+        /// The number of publishers that offered incompatible QoS.
         total_count: u64,
-        /// How many more.
+        /// The change of `total_count` since the last event of this kind.
         total_count_change: u64,
         /// The QoS policy in which the last of these publishers is incompatible.
         last_policy: QosPolicy,
@@ -60,9 +60,9 @@ pub enum SubscriptionEvent {
     /// A publisher of this topic has another type;
     /// [`GenericSubscription::mismatches`](crate::GenericSubscription::mismatches) returns the difference.
     IncompatibleType {
-        /// Publishers that had.
+        /// The number of publishers that had another type.
         total_count: u64,
-        /// How many more.
+        /// The change of `total_count` since the last event of this kind.
         total_count_change: u64,
     },
 }
@@ -71,7 +71,7 @@ pub enum SubscriptionEvent {
 pub(crate) struct SubscriptionEventSource {
     description: Arc<EndpointDescription>,
     matches: PublisherMatches,
-    /// The publishers of the topic that the last update has seen; the matched ones are in `publishers`.
+    /// The topic's publishers at the last update; `publishers` has the matched ones.
     seen: SeenPublishers,
     publishers: Vec<(MatchedPublisher, Lease)>,
     /// Whether the subscription has a deadline, or a matched publisher has a lease.
@@ -97,7 +97,7 @@ impl SubscriptionEventSource {
         }
     }
 
-    /// Returns whether there are others.
+    /// Updates the matched publishers and their counts. Returns whether the topic's publishers changed.
     fn update_matched(&mut self, now_ns: u64) -> Result<bool> {
         let Some(found) = self.matches.look(self.seen)? else { return Ok(false) };
         self.counts.count_incompatible(&self.description, &found.endpoints, found.is_all);
@@ -123,7 +123,7 @@ impl SubscriptionEventSource {
 impl EventSource<SubscriptionEvent> for SubscriptionEventSource {
     fn update(&mut self, _generation: u64, now_ns: u64) -> Result<()> {
         if !self.update_matched(now_ns)? && self.due_ns.is_none() {
-            return Ok(()); // without deadline and leases, activity changes nothing
+            return Ok(()); // without a deadline or a lease, activity of the publishers changes no count
         }
         if !self.is_timed {
             (self.counts.liveliness.now, self.counts.not_alive.now) = (self.counts.matched.now, 0);

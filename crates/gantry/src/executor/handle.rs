@@ -10,7 +10,7 @@ use crate::{
 };
 use std::{sync::Arc, task::Waker};
 
-/// A handle to an executor, for other threads and for callbacks, also while the executor spins. Clones are handles to
+/// A handle through which other threads and callbacks control an executor, also while it spins. Clones are handles to
 /// the same executor. A handle does not keep the executor alive.
 #[derive(Clone)]
 pub struct ExecutorHandle {
@@ -19,12 +19,12 @@ pub struct ExecutorHandle {
 }
 
 impl ExecutorHandle {
-    /// Ends the current spin once the callbacks that run now have ended. If the executor does not spin now, its next
-    /// spin ends at once.
+    /// Ends the current spin after the callbacks that run now. If the executor does not spin now, its next spin ends at
+    /// once.
     ///
     /// # Real-time
-    /// No allocation; one lock, which is held for some nanoseconds, and at most one system call. A signal handler must
-    /// not call it: see [`init`](crate::init).
+    /// No allocation, one lock that is held for some nanoseconds, and at most one system call. A signal handler must
+    /// not call this method: see [`init`](crate::init).
     pub fn cancel(&self) {
         self.signal.cancel();
     }
@@ -50,32 +50,33 @@ impl ExecutorHandle {
         self.signal.is_spinning()
     }
 
-    /// As [`Executor::add_node`](crate::Executor::add_node). An executor that spins runs the node's callbacks at once.
+    /// Adds a node as [`Executor::add_node`](crate::Executor::add_node) does. If the executor spins, it runs the node's
+    /// callbacks at once.
     ///
     /// # Errors
-    /// As that method.
+    /// The errors of [`Executor::add_node`](crate::Executor::add_node).
     pub fn add_node(&self, node: &Node) -> Result<()> {
         self.add(Member::Node(node.clone()))
     }
 
-    /// As [`Executor::remove_node`](crate::Executor::remove_node). An executor that spins releases the node when it
-    /// next looks for ready callbacks (at once if it sleeps), after the callbacks of the node that run now have
+    /// Removes a node as [`Executor::remove_node`](crate::Executor::remove_node) does. An executor that spins releases
+    /// the node when it next looks for ready callbacks (at once if it sleeps), after the node's running callbacks have
     /// ended. An executor that does not spin keeps the node until it spins.
     pub fn remove_node(&self, node: &Node) {
         self.members.remove(&Member::Node(node.clone()), &self.signal);
     }
 
-    /// As [`Executor::add_callback_group`](crate::Executor::add_callback_group). If the executor
-    /// is spinning, the group takes effect immediately.
+    /// Adds a group as [`Executor::add_callback_group`](crate::Executor::add_callback_group) does. If the executor
+    /// spins, it runs the group's callbacks at once.
     ///
     /// # Errors
-    /// As that method.
+    /// The errors of [`Executor::add_callback_group`](crate::Executor::add_callback_group).
     pub fn add_callback_group(&self, group: &CallbackGroup) -> Result<()> {
         self.add(Member::Group(group.clone()))
     }
 
-    /// As [`Executor::remove_callback_group`](crate::Executor::remove_callback_group). The executor releases the
-    /// group at the same moment at which [`ExecutorHandle::remove_node`] would release a node.
+    /// Removes a group as [`Executor::remove_callback_group`](crate::Executor::remove_callback_group) does. The
+    /// executor releases the group at the moment that [`ExecutorHandle::remove_node`] describes for a node.
     pub fn remove_callback_group(&self, group: &CallbackGroup) {
         self.members.remove(&Member::Group(group.clone()), &self.signal);
     }

@@ -1,8 +1,8 @@
 //! The members of an executor: nodes, and callback groups without their node. Any thread adds and removes members;
 //! the executor reads the list before it gathers ready callbacks.
 //!
-//! Invariant: a member that was removed belongs to this executor until the executor has released the member's callbacks
-//! and none of them runs. So a callback never runs in one executor while another one has its group.
+//! Invariant: a removed member still belongs to this executor until the executor has released the member's callbacks
+//! and none of them runs. So no callback runs in one executor while another executor has its group.
 
 use super::wake_signal::WakeSignal;
 use crate::{
@@ -41,9 +41,9 @@ struct MemberList {
     members: Vec<Member>,
     /// Removed members whose callbacks the executor still has.
     leaving: Vec<Member>,
-    /// The participant of all members. A spinning executor keeps the participant alive even without a member.
+    /// The participant of all members. A spinning executor keeps it alive even without a member.
     participant: Option<Arc<Participant>>,
-    /// The executor was dropped.
+    /// Whether the executor was dropped.
     is_closed: bool,
 }
 
@@ -68,7 +68,7 @@ impl Member {
         }
     }
 
-    /// The number of changes of the list of callbacks of the member's node.
+    /// The number of changes of the node's list of callbacks.
     pub(crate) fn version(&self) -> u64 {
         self.node().callbacks().version()
     }
@@ -104,7 +104,7 @@ impl Member {
         self.node().callbacks().clear();
     }
 
-    /// Lets another executor have the member.
+    /// Ends the assignment of the member to this executor, so that another executor can take it.
     pub(crate) fn detach(&self, executor: &Waker) {
         match self {
             Member::Node(node) => node.callbacks().detach_executor(),
@@ -129,7 +129,7 @@ impl Members {
             return Err(Error::ForeignNode { node, domain_id, executors: other.domain_id() });
         }
         match list.leaving.iter().position(|leaving| leaving.is(&member)) {
-            Some(index) => drop(list.leaving.swap_remove(index)), // it is attached still
+            Some(index) => drop(list.leaving.swap_remove(index)), // the member is still attached
             None => member.attach(&signal.clone().into(), parent)?,
         }
         log::debug(&member.node().fully_qualified_name(), "an executor has this node");
@@ -154,13 +154,13 @@ impl Members {
         signal.wake_executor();
     }
 
-    /// The number of changes.
+    /// The number of changes of the list of members.
     pub(crate) fn version(&self) -> u64 {
         self.version.load(Acquire)
     }
 
-    /// The members, and the members that were removed: the executor releases the callbacks of the removed members,
-    /// then [these members themselves](Members::release).
+    /// The members, and the removed members. For each removed member, the executor first releases the callbacks and
+    /// then calls [`Members::release`].
     pub(crate) fn list(&self) -> (Vec<Member>, Vec<Member>) {
         let list = lock(&self.list);
         (list.members.clone(), list.leaving.clone())
@@ -171,8 +171,8 @@ impl Members {
         lock(&self.list).members.iter().flat_map(|member| member.callbacks(executor)).collect()
     }
 
-    /// Allows other executors to take a removed member, unless it was added again meanwhile. Returns the handle of
-    /// this member that was in the list.
+    /// Releases a removed member, so that another executor can take it. Returns the list's handle of the member, or
+    /// `None` if the member was added again meanwhile.
     pub(crate) fn release(&self, member: &Member, executor: &Waker) -> Option<Member> {
         let mut list = lock(&self.list);
         let index = list.leaving.iter().position(|leaving| leaving.is(member))?;
@@ -218,7 +218,7 @@ impl Members {
         lock(&self.list).members.is_empty()
     }
 
-    /// Takes all members out and accepts no more members, because the executor is dropped.
+    /// Removes all members and accepts no new ones, because the executor is dropped.
     pub(crate) fn close(&self) -> Vec<Member> {
         let mut list = lock(&self.list);
         (list.is_closed, list.participant) = (true, None);

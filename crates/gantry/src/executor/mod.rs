@@ -1,7 +1,7 @@
-//! Executors run the callbacks of nodes; a wait set waits without callbacks.
+//! Executors, which run the callbacks of nodes, and the wait set, which waits without callbacks.
 //!
-//! Each executor has a ready queue (`ready_queue`); `single`, `events::event_queue` and `multi::lanes` are the orders
-//! in which callbacks run, one step at a time (`steps`) or on the threads of a `worker_pool`; `isolated` has an
+//! Each executor has a ready queue (`ready_queue`). `single`, `events::event_queue` and `multi::lanes` define the order
+//! of the callbacks, which run one at a time (`steps`) or on the threads of a `worker_pool`. `isolated` has one
 //! executor for each callback group. An idle executor sleeps in one futex, independent of the number of topics.
 
 mod bindings;
@@ -46,19 +46,19 @@ use std::{
 };
 use steps::{ExecutorSteps, deadline_after, is_past, within_spin};
 
-/// Runs the callbacks of nodes of one domain. A node is in one executor at a time, and so is a callback group. The
-/// trait is sealed: only this crate implements it.
+/// Runs the callbacks of nodes of one domain. A node is in at most one executor at a time, and so is a callback group.
+/// The trait is sealed: only this crate implements it.
 ///
 /// # Real-time
 /// Executors lock each callback, allocate and make system calls between callbacks. A real-time loop should take and
 /// publish without an executor.
 pub trait Executor: ExecutorSteps {
-    /// Adds a node: the executor runs the node's callbacks, also callbacks that are added later, except callbacks in
-    /// groups that another executor has.
+    /// Adds a node: the executor runs the node's current and later callbacks. Callbacks of groups that were added to
+    /// another executor are excepted.
     ///
     /// # Errors
-    /// The node is in an executor already, or in another domain than this executor's nodes; no waiter, on which the
-    /// executor sleeps, could be set up.
+    /// The node is already in an executor. The node is in another domain than the executor's nodes. The shared-memory
+    /// state in which the executor sleeps could not be set up.
     fn add_node(&mut self, node: &Node) -> Result<()> {
         self.ready_queue().add(Member::Node(node.clone()), None)
     }
@@ -69,24 +69,24 @@ pub trait Executor: ExecutorSteps {
         self.ready_queue().remove(&Member::Node(node.clone()));
     }
 
-    /// Adds a callback group without its node: the executor runs the group's callbacks, also callbacks that are
-    /// added later. So the groups of one node can be in several executors, each on a thread of its own.
+    /// Adds a callback group without its node: the executor runs the group's current and later callbacks. So the groups
+    /// of one node can be in several executors, for example one per thread.
     ///
     /// # Errors
-    /// As [`Executor::add_node`]; the group is in another executor with its node.
+    /// The errors of [`Executor::add_node`]; another executor already has the group, with or without its node.
     fn add_callback_group(&mut self, group: &CallbackGroup) -> Result<()> {
         self.ready_queue().add(Member::Group(group.clone()), None)
     }
 
     /// Removes a callback group that was added without its node; does nothing if this executor has no such group.
-    /// From then on, the executor of the group's node runs the group.
+    /// Afterwards, the executor of the group's node runs it.
     fn remove_callback_group(&mut self, group: &CallbackGroup) {
         self.ready_queue().remove(&Member::Group(group.clone()));
     }
 
-    /// Runs callbacks until a cancel or a shutdown ([`shutdown`](crate::shutdown); a spin after it returns at once). An
-    /// error of a single callback's source is logged, and the source is tried again. A panic in a callback of any
-    /// thread ends the spin with that panic; the executor can spin again.
+    /// Runs callbacks until a cancel or a [`shutdown`](crate::shutdown). After a shutdown, this method returns at once.
+    /// An error of a callback's source is logged, and the source is tried again later. A panic of a callback, on any
+    /// thread, ends the spin and is resumed on the calling thread; the executor can spin again.
     ///
     /// # Errors
     /// The executor has no node and no group; the process forked.
@@ -94,10 +94,10 @@ pub trait Executor: ExecutorSteps {
         self.spin_while(None, None)
     }
 
-    /// Waits until a callback may run, and runs one callback; returns `false` after `timeout` or a cancel.
+    /// Waits until a callback may run, and runs one callback. Returns `false` after `timeout` or a cancel.
     ///
     /// # Errors
-    /// As [`Executor::spin`].
+    /// The errors of [`Executor::spin`].
     fn spin_once(&mut self, timeout: Duration) -> Result<bool> {
         let deadline = deadline_after(timeout);
         within_spin(self, |executor| {
@@ -109,7 +109,7 @@ pub trait Executor: ExecutorSteps {
                     return Ok(false);
                 }
                 if executor.step() {
-                    signal.reset_cancel(); // a cancel by the callback, or during its run
+                    signal.reset_cancel(); // clears a cancel that came from the callback or during its run
                     return Ok(true);
                 }
                 if is_past(deadline) {
@@ -120,33 +120,33 @@ pub trait Executor: ExecutorSteps {
         })
     }
 
-    /// Runs the callbacks that are ready now, without waiting, and returns the number of runs. The limit
-    /// `max_duration` (0: none) is checked between two callbacks. Each callback runs once, even if more messages or
-    /// requests wait for it; an [`EventsExecutor`] that drops events runs a callback once for each event. News that
-    /// arrives meanwhile is left for the next call.
+    /// Runs the callbacks that are ready now, without waiting, and returns the number of runs. Each callback runs once,
+    /// even if more messages or requests wait for it; only an [`EventsExecutor`] that drops events runs a callback once
+    /// for each event. Messages that arrive during the call wait for the next call. The limit `max_duration` (0: none)
+    /// is checked between two callbacks.
     ///
     /// # Errors
-    /// As [`Executor::spin`].
+    /// The errors of [`Executor::spin`].
     fn spin_some(&mut self, max_duration: Duration) -> Result<usize> {
         self.run_ready(max_duration, false)
     }
 
-    /// Runs callbacks, without waiting, until none has anything to do, and returns the number of runs. The limit
+    /// Runs callbacks without waiting until no callback has anything to do, and returns the number of runs. The limit
     /// `max_duration` (0: none) is checked between two callbacks.
     ///
     /// # Errors
-    /// As [`Executor::spin`].
+    /// The errors of [`Executor::spin`].
     fn spin_all(&mut self, max_duration: Duration) -> Result<usize> {
         self.run_ready(max_duration, true)
     }
 
-    /// Runs callbacks until `condition` holds, which is checked before each wait and after each callback; `false`
-    /// after `timeout` or a cancel. A thread that makes the condition true calls [`ExecutorHandle::wake`], so that
-    /// the executor evaluates the condition at once. An executor with several threads runs callbacks on all of them,
-    /// and the calling thread checks the condition.
+    /// Runs callbacks until `condition` holds. Returns `false` after `timeout` or a cancel. The calling thread checks
+    /// the condition before each wait and after each callback. Another thread that makes the condition true calls
+    /// [`ExecutorHandle::wake`], so that the condition is checked at once. An executor with several threads runs
+    /// callbacks on all of them.
     ///
     /// # Errors
-    /// As [`Executor::spin`].
+    /// The errors of [`Executor::spin`].
     fn spin_until(&mut self, timeout: Duration, condition: &mut dyn FnMut() -> bool) -> Result<bool> {
         let mut holds = false;
         let mut goes_on = || {
@@ -158,7 +158,7 @@ pub trait Executor: ExecutorSteps {
     }
 
     /// Runs callbacks until `future` is complete, and returns its value; `None` after `timeout` or a cancel. This is
-    /// rclcpp's `spin_until_future_complete`, but for any future, such as a client's response or a sample.
+    /// rclcpp's `spin_until_future_complete` for any future, such as a client's response or a sample.
     ///
     /// ```
     /// # use gantry::{Executor, Node, Qos, SingleThreadedExecutor};
@@ -179,7 +179,7 @@ pub trait Executor: ExecutorSteps {
     /// ```
     ///
     /// # Errors
-    /// As [`Executor::spin`].
+    /// The errors of [`Executor::spin`].
     fn spin_until_complete<F>(&mut self, future: F, timeout: Duration) -> Result<Option<F::Output>>
     where
         Self: Sized,
@@ -208,7 +208,7 @@ pub trait Executor: ExecutorSteps {
 
 impl<E: Executor + ?Sized> Executor for Box<E> {}
 
-/// The waker of a future: it wakes the executor that spins until the future is complete.
+/// The waker of a future: it wakes the executor that waits for the future.
 struct FutureWaker {
     executor: Waker,
     is_woken: AtomicBool,

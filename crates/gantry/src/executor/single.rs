@@ -1,5 +1,5 @@
 //! The single-threaded executor: in each round, every callback that has a value runs once, in the order of
-//! registration. Each priority has rounds of its own; a round of a higher priority goes first.
+//! registration. Each priority has its own rounds, and rounds of a higher priority go first.
 
 use super::{Executor, ready_queue::ReadyQueue, steps::ExecutorSteps};
 use std::collections::VecDeque;
@@ -10,12 +10,12 @@ use std::collections::VecDeque;
 #[derive(Default)]
 pub struct SingleThreadedExecutor {
     ready_queue: ReadyQueue,
-    /// The callbacks that are still to run in the current round of each priority, the highest priority first.
+    /// The callbacks that still have to run in the current round, for each priority from the highest to the lowest.
     rounds: Vec<VecDeque<usize>>,
 }
 
 impl SingleThreadedExecutor {
-    /// An executor without nodes.
+    /// Makes an executor without nodes.
     #[must_use]
     pub fn new() -> SingleThreadedExecutor {
         SingleThreadedExecutor::default()
@@ -31,14 +31,14 @@ impl ExecutorSteps for SingleThreadedExecutor {
 
     /// Begins a new round for each priority whose last round is over.
     fn gather(&mut self) {
-        // News of publishers are not read here if they can wait for a later round: with thousands of topics, many
-        // topics share a bit of the collector, and reading the bits after each run is expensive. The news cannot wait
-        // if a new round begins, or if a round of a higher priority would go first.
+        // News of publishers is not read here if it can wait for a later round. With thousands of topics, many topics
+        // share a bit of the collector, so reading the bits after each run is expensive. News cannot wait if a new
+        // round begins, or if a round of a higher priority might go first.
         let are_rounds_full = !self.rounds.is_empty() && !self.rounds.iter().any(VecDeque::is_empty);
         let is_changed =
             if are_rounds_full { self.ready_queue.gather_without_news() } else { self.ready_queue.gather() };
         if is_changed {
-            // The callbacks changed: all are pending.
+            // The list of callbacks changed, so all callbacks are pending again.
             self.rounds = vec![VecDeque::new(); self.ready_queue.levels()];
         }
         for (level, round) in self.rounds.iter_mut().enumerate() {

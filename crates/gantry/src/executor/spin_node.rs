@@ -1,22 +1,22 @@
-//! Functions that spin a single node, without an executor that the caller makes.
+//! Functions that spin a single node in a temporary executor.
 
 use super::{Executor, SingleThreadedExecutor};
 use crate::{error::Result, node::Node};
 use std::time::Duration;
 
-/// Runs the callbacks of a node on this thread, in a [`SingleThreadedExecutor`] of its own, as [`Executor::spin`] does.
+/// Runs the callbacks of a node on this thread as [`Executor::spin`] does, in a temporary [`SingleThreadedExecutor`].
 ///
 /// # Errors
-/// As [`Executor::add_node`] and [`Executor::spin`].
+/// The errors of [`Executor::add_node`] and [`Executor::spin`].
 pub fn spin(node: &Node) -> Result<()> {
     executor_of(node)?.spin()
 }
 
-/// Runs the callbacks of a node that are ready now, as [`Executor::spin_some`] does without a limit. Each call makes
-/// an executor: a loop that spins often should keep an executor instead.
+/// Runs the callbacks of a node that are ready now, as [`Executor::spin_some`] does without a limit. Each call makes an
+/// executor, so a loop that spins often should keep an executor instead.
 ///
 /// # Errors
-/// As [`Executor::add_node`] and [`Executor::spin`].
+/// The errors of [`Executor::add_node`] and [`Executor::spin`].
 pub fn spin_some(node: &Node) -> Result<usize> {
     executor_of(node)?.spin_some(Duration::ZERO)
 }
@@ -25,7 +25,7 @@ pub fn spin_some(node: &Node) -> Result<usize> {
 /// an executor.
 ///
 /// # Errors
-/// As [`Executor::add_node`] and [`Executor::spin`].
+/// The errors of [`Executor::add_node`] and [`Executor::spin`].
 pub fn spin_all(node: &Node, max_duration: Duration) -> Result<usize> {
     executor_of(node)?.spin_all(max_duration)
 }
@@ -33,7 +33,7 @@ pub fn spin_all(node: &Node, max_duration: Duration) -> Result<usize> {
 /// Runs the callbacks of a node until `future` is complete, as [`Executor::spin_until_complete`] does.
 ///
 /// # Errors
-/// As [`Executor::add_node`] and [`Executor::spin`].
+/// The errors of [`Executor::add_node`] and [`Executor::spin`].
 pub fn spin_until_complete<F>(node: &Node, future: F, timeout: Duration) -> Result<Option<F::Output>>
 where
     F: Future,

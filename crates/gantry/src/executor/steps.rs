@@ -1,4 +1,4 @@
-//! The steps of an executor: the order in which the executor runs callbacks, one at a time.
+//! The steps of a spin: gather the ready callbacks, then run them one at a time.
 
 use super::{ready_queue::ReadyQueue, wake_signal::WakeSignal};
 use crate::error::Result;
@@ -8,17 +8,17 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The condition under which a spin goes on, which the calling thread checks.
+/// The condition that keeps a spin going. The calling thread checks it.
 pub(super) type GoesOn<'a> = &'a mut dyn FnMut() -> bool;
 
 /// The steps of an executor. The trait is not exported, so only this crate's types can be executors.
 pub trait ExecutorSteps {
     fn ready_queue(&mut self) -> &mut ReadyQueue;
 
-    /// Finds out which callbacks may run.
+    /// Finds the callbacks that may run.
     fn gather(&mut self);
 
-    /// Gathers, and finishes at once the work that the gathering deferred: the caller holds no lock.
+    /// Gathers, and does the postponed work of the gathering at once, because the caller holds no lock.
     fn gather_unlocked(&mut self) {
         self.gather();
         take(&mut self.ready_queue().deferred).finish();
@@ -32,7 +32,7 @@ pub trait ExecutorSteps {
         spin_on_this_thread(self, deadline, goes_on)
     }
 
-    /// Runs the callbacks that are ready, and, if `again` is true, the callbacks that become ready meanwhile.
+    /// Runs the callbacks that are ready and, if `again` is true, also the callbacks that become ready during the call.
     /// Returns the number of runs.
     fn run_ready(&mut self, max_duration: Duration, again: bool) -> Result<usize> {
         let deadline = (!max_duration.is_zero()).then(|| deadline_after(max_duration)).flatten();
@@ -105,7 +105,7 @@ impl<E: ExecutorSteps + ?Sized> ExecutorSteps for Box<E> {
     }
 }
 
-/// The guard of an executor that spins. Dropping the guard ends the spin, also in a panic.
+/// A guard of a spin. Dropping the guard, also by a panic, ends the spin.
 pub(super) struct Spinning(Arc<WakeSignal>);
 
 impl Spinning {
@@ -123,12 +123,12 @@ impl Drop for Spinning {
     }
 }
 
-/// Whether a deadline is over.
+/// Whether a deadline has passed.
 pub(super) fn is_past(deadline: Option<Instant>) -> bool {
     deadline.is_some_and(|deadline| Instant::now() >= deadline)
 }
 
-/// The time at which `timeout` from now ends; `None` if an `Instant` cannot represent it.
+/// The time `timeout` from now; `None` if an `Instant` cannot represent it.
 pub(super) fn deadline_after(timeout: Duration) -> Option<Instant> {
     Instant::now().checked_add(timeout)
 }

@@ -1,5 +1,5 @@
-//! Tests with sources that no user can write, because `Waitable` is sealed: a source that fails, and a source that
-//! gets a value while its executor checks it.
+//! Tests with sources that users cannot write, because `Waitable` is sealed: a source that fails, and a source that
+//! gets a value while the executor checks it.
 
 use super::*;
 use crate::{CallbackGroupType, Error, PlainMessage, Publisher, Qos, Sample, TakeSource, Waitable, wait::WaitSource};
@@ -14,7 +14,7 @@ use std::{
 };
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-/// A time that is long enough for any machine; a test reaches it only if it hangs.
+/// A time limit that only a hanging test reaches.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 #[derive(Clone, Copy, FromBytes, IntoBytes, KnownLayout, Immutable)]
@@ -30,7 +30,7 @@ impl PlainMessage for Point {
 }
 
 /// Runs a test with each executor. The closure gets the executor, a topic of its own, and whether other threads than
-/// the spinning one run callbacks.
+/// the spinning thread run callbacks.
 fn with_each(name: &str, test: impl Fn(&mut (dyn Executor + Send), &str, bool)) {
     let events = |overflow| Box::new(EventsExecutor::with_queue(5000, overflow));
     let executors: [Box<dyn Executor + Send>; 5] = [
@@ -53,7 +53,7 @@ fn node() -> Node {
     Node::builder("tester").domain_id(crate::MAX_DOMAIN_ID).build().unwrap()
 }
 
-/// Spins the executor on a thread of its own until the receiver gets a message.
+/// Spins the executor on another thread until the receiver gets a message.
 fn spin_until_received(executor: &mut (dyn Executor + Send), received: &Receiver<()>) {
     let canceler = executor.handle();
     std::thread::scope(|scope| {
@@ -65,7 +65,7 @@ fn spin_until_received(executor: &mut (dyn Executor + Send), received: &Receiver
     });
 }
 
-/// Adds a callback that publishes on its own topic, and so causes its own next run.
+/// Adds a callback that publishes on its own topic and so triggers its next run.
 fn feed_itself(node: &Node, topic: &str) {
     let publisher = Arc::new(Mutex::new(node.create_publisher::<Point>(topic, Qos::default()).unwrap()));
     let feed = |publisher: &Mutex<Publisher<Point>>| {
@@ -120,7 +120,7 @@ fn a_source_that_fails_is_tried_again_and_not_all_the_time() {
     with_each("tried_again", |executor, _, _| {
         let (node, begin) = (node(), Instant::now());
         let (tries, received) = add_failing(&node, 3);
-        // The timer ends sleeps of the executor; this must not make the executor try the source more often.
+        // The timer ends the executor's sleeps, which must not cause more tries of the source.
         node.create_timer_with_callback(Duration::from_millis(1), |_| ()).unwrap();
         executor.add_node(&node).unwrap();
         spin_until_received(executor, &received);
@@ -161,7 +161,7 @@ fn an_error_that_lasts_is_logged_once_for_each_callback() {
             let until = Instant::now() + PATIENCE;
             while failing.iter().any(|(tries, _)| tries.load(SeqCst) < 4) {
                 assert!(Instant::now() < until);
-                executor.spin_once(Duration::from_secs(1)).unwrap(); // on this thread
+                executor.spin_once(Duration::from_secs(1)).unwrap(); // on this thread, where errors are counted
             }
         });
         assert_eq!(errors.load(SeqCst), 2);
@@ -179,12 +179,12 @@ fn a_source_that_fails_is_tried_again_while_there_is_always_more_to_do() {
     });
 }
 
-/// A source that checks, finds nothing, and gets a value before its executor has the result of the check.
+/// A source whose check finds nothing, and which gets a value before the executor has the result of the check.
 struct Hesitating {
     news: Arc<AtomicBool>,
     waker: Option<Waker>,
     looks: usize,
-    /// Gives the source a value; returns when another thread has seen the value, if there is another thread.
+    /// Gives the source a value. If there is another thread, returns after that thread has seen the value.
     meanwhile: Box<dyn FnMut(&Waker) + Send>,
 }
 
@@ -219,7 +219,7 @@ fn news_that_comes_while_a_callback_finds_nothing_is_not_lost() {
         let (node, news) = (node(), Arc::new(AtomicBool::new(false)));
         let ((sender, received), (saw, seen)) = (channel(), channel());
         let mut publisher = node.create_publisher::<Point>(topic, Qos::default().keep_all()).unwrap();
-        // The thread that runs this callback has gathered the news of all other callbacks, too.
+        // A thread that runs this callback has also gathered the news of all other callbacks.
         let group = node.create_callback_group(CallbackGroupType::MutuallyExclusive);
         let after = node.create_subscription::<Point>(topic, Qos::default().keep_all()).unwrap();
         group.add_callback(after, move |_, _| {
@@ -242,7 +242,7 @@ fn news_that_comes_while_a_callback_finds_nothing_is_not_lost() {
     });
 }
 
-/// A timed source that is not due, and counts the calls that ask for its due time.
+/// A timed source that is never due and counts the queries of its due time.
 struct Idle {
     asked: Arc<AtomicUsize>,
 }

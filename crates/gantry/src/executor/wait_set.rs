@@ -1,4 +1,4 @@
-//! A wait set: a thread waits for several sources without an executor.
+//! A wait set, in which a thread waits for several sources without an executor.
 
 use super::wake_signal::WakeSignal;
 use crate::{
@@ -14,8 +14,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A wait set: waits for several subscriptions, timers, services, clients and events at the same time. A wait set
-/// belongs to one thread at a time.
+/// Waits for several subscriptions, timers, services, clients and events at the same time. A wait set belongs to one
+/// thread at a time.
 ///
 /// ```no_run
 /// # use gantry::{Node, Qos, WaitSet, gantry_cdr::Message};
@@ -54,12 +54,12 @@ impl WaitSet {
         Ok(WaitSet { engine, signal })
     }
 
-    /// Waits until one of `waitables` has something to take; `false` after `timeout` or a shutdown. The wait set
-    /// does not return which one: take from each waitable until it has no value. A wait is a bounded spin (none
-    /// where only one CPU is usable), then a sleep on one futex.
+    /// Waits until one of `waitables` has something to take. Returns `false` after `timeout` or a shutdown. The result
+    /// does not identify the waitable: take from each of them until it has no value. The wait polls for a bounded time
+    /// (not if only one CPU is usable), then sleeps on one futex.
     ///
     /// # Errors
-    /// As for a take from the waitables; one of the waitables is of another domain.
+    /// The errors of a take from the waitables; a waitable is in another domain.
     pub fn wait(&mut self, waitables: &mut [&mut dyn Waitable], timeout: Duration) -> Result<bool> {
         let deadline = Instant::now().checked_add(timeout);
         let waker: Waker = self.signal.clone().into();
@@ -92,8 +92,8 @@ impl WaitSet {
             };
             let (signal, before) = (&self.signal, publishers(&subscriptions));
             self.engine.wait_or(&mut subscriptions, until_due.min(remaining), |subscriptions| {
-                // A client also becomes ready when its servers are gone, and no sample comes then: a change of the
-                // publishers ends the wait, too.
+                // A client also becomes ready when its servers are gone, although no sample arrives. So a change of the
+                // publishers also ends the wait.
                 signal.should_wake() || publishers(subscriptions) != before
             })?;
         }

@@ -1,6 +1,5 @@
-//! The signal by which any thread of the process wakes an executor: to end its spin, or to announce news that does
-//! not come from a publisher. The signal lists the callbacks that have such news, so that the executor need not ask
-//! all callbacks.
+//! The signal with which any thread of the process wakes an executor: to end its spin, or for news that does not come
+//! from a publisher. The signal lists the callbacks with such news, so that the executor need not check all callbacks.
 
 use crate::{callback::Callback, context, wait::lock};
 use gantry_shm::Bell;
@@ -12,19 +11,19 @@ use std::{
     task::Wake,
 };
 
-/// Flags and bell of an executor.
+/// The flags and the bell of an executor.
 #[derive(Debug, Default)]
 pub(crate) struct WakeSignal {
     /// Whether a callback was notified, or the callbacks of a node changed.
     is_notified: AtomicBool,
-    /// Whether the callbacks of a node changed. The versions of all nodes are compared only if this flag is set,
-    /// because there may be a thousand nodes.
+    /// Whether the callbacks of a node changed. Only then does the executor compare the versions of all nodes, which
+    /// may be thousands.
     are_nodes_changed: AtomicBool,
     is_canceled: AtomicBool,
     /// The number of threads that run callbacks; it is 0 between spins.
     threads: AtomicUsize,
-    /// The number of times that the executor has gathered ready callbacks. Written by the executor only, under its
-    /// lock if it has one.
+    /// The number of times that the executor has gathered ready callbacks. Only the executor writes it, under its lock
+    /// if it has one.
     gatherings: AtomicUsize,
     /// The callbacks that were notified since the last gathering, each callback once.
     notified: Mutex<Vec<Arc<CallbackWaker>>>,
@@ -38,12 +37,12 @@ impl WakeSignal {
         self.wake_executor();
     }
 
-    /// Whether a spin must end: after a cancel, and always after a shutdown, whose ring wakes all executors.
+    /// Whether a spin must end, because of a cancel or a shutdown. A shutdown rings the bells of all executors.
     pub(crate) fn is_canceled(&self) -> bool {
         self.is_canceled.load(Acquire) || context::is_shut_down()
     }
 
-    /// Clears the cancel, so that the next spin is not canceled.
+    /// Clears the cancel, so that it does not end the next spin.
     pub(crate) fn reset_cancel(&self) {
         self.is_canceled.store(false, Relaxed);
     }
@@ -92,7 +91,7 @@ impl WakeSignal {
 
     /// The callbacks that were notified since the last call; empty if there was no notification.
     pub(super) fn take_notified(&self) -> Vec<Arc<CallbackWaker>> {
-        // The flag is cleared before the list is taken: a callback that is listed later sets the flag again.
+        // The flag is cleared before the list is taken: a callback that is added later sets the flag again.
         if self.is_notified.load(Relaxed) && self.is_notified.swap(false, Acquire) {
             std::mem::take(&mut *lock(&self.notified))
         } else {
@@ -100,9 +99,10 @@ impl WakeSignal {
         }
     }
 
-    /// Whether the callbacks of a node may have changed since the last call.
+    /// Returns whether the callbacks of a node may have changed since the last call.
     pub(super) fn take_nodes_changed(&self) -> bool {
-        // Acquire; partner: the store in `wake`, which follows the change. A later change sets the flag again.
+        // Acquire; partner: the store in `wake`, which follows the change of the callbacks. A later change sets the
+        // flag again.
         self.are_nodes_changed.load(Relaxed) && self.are_nodes_changed.swap(false, Acquire)
     }
 
@@ -111,14 +111,14 @@ impl WakeSignal {
         *lock(&self.bell) = bell;
     }
 
-    /// Whether a sleep must end. A cancel ends the sleep even if a gathering cleared the cancel's notification before
-    /// the cancel was seen.
+    /// Whether a sleep must end. The cancel is checked in addition to the notification, because a gathering may have
+    /// cleared the cancel's notification.
     pub(crate) fn should_wake(&self) -> bool {
         self.is_notified.load(Acquire) || self.is_canceled()
     }
 }
 
-/// The signal is the waker that a node calls after each change of its callbacks.
+/// A node calls this waker after each change of its callbacks.
 impl Wake for WakeSignal {
     fn wake(self: Arc<WakeSignal>) {
         self.are_nodes_changed.store(true, Release);
@@ -126,7 +126,7 @@ impl Wake for WakeSignal {
     }
 }
 
-/// The waker that the source of a callback gets.
+/// The waker that a callback's source calls.
 pub(super) struct CallbackWaker {
     /// The signal to notify. The reference is weak, because the signal keeps wakers in its list.
     signal: Weak<WakeSignal>,
@@ -141,10 +141,10 @@ impl CallbackWaker {
         CallbackWaker { signal: Arc::downgrade(signal), callback: Arc::downgrade(callback), is_listed }
     }
 
-    /// Removes the callback from the list of the signal and returns it; `None` if the callback is gone.
+    /// Marks the callback as not listed and returns it; `None` if the callback is gone.
     pub(super) fn take_callback(&self) -> Option<Arc<Callback>> {
-        // The callback leaves the list before its source is read: later news add it to the list again. AcqRel: this
-        // thread sees the news of a `wake` that found the callback listed.
+        // The mark is cleared before the source is read: later news lists the callback again. AcqRel: this thread sees
+        // the news of a `wake` that found the callback listed.
         self.is_listed.swap(false, AcqRel);
         self.callback.upgrade()
     }

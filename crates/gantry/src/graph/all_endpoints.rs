@@ -1,5 +1,4 @@
-//! The whole graph of a domain, in which services are plain topics: the endpoints have the topic names that the
-//! engine uses.
+//! The whole graph of a domain, in which services appear as plain topics under the names that the engine uses.
 
 use super::TopicEndpointInfo;
 use crate::{
@@ -8,12 +7,12 @@ use crate::{
 };
 
 impl Node {
-    /// Every publisher and subscription of the domain, including the endpoints of services: the requests to `/add` go
-    /// over the topic `rq/addRequest`, its replies to a client over `rr/addReply#` and the client's gid. The list has
-    /// no order.
+    /// Every publisher and subscription of the domain, including the endpoints of services: requests to `/add` use the
+    /// topic `rq/addRequest`, and replies to a client use `rr/addReply#` followed by the client's gid. The list is not
+    /// sorted.
     ///
     /// # Errors
-    /// As [`Node::node_names`].
+    /// The errors of [`Node::node_names`].
     pub fn all_endpoints_info(&self) -> Result<Vec<TopicEndpointInfo>> {
         let entries = self.participant().graph()?;
         let nodes = RmwNodes::among(&entries);

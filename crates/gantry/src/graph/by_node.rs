@@ -8,8 +8,8 @@ use crate::{
 use gantry_shm::{EndpointDescription, Role};
 
 impl Node {
-    /// The topics that a node publishes, with their types; without the topics of services. `node` is the full name,
-    /// such as `/left/eye`; nodes with the same name count as one node.
+    /// The topics that a node publishes, with their types, but without the topics of services. `node` is the full name,
+    /// such as `/left/eye`. Nodes with the same name count as one node.
     ///
     /// # Errors
     /// There is no node with this name; the domain cannot be read; the process forked.
@@ -17,10 +17,11 @@ impl Node {
         self.names_and_types_by_node(node, Role::Publisher, topic)
     }
 
-    /// The topics to which a node subscribes, in the form of [`Node::publisher_names_and_types_by_node`].
+    /// The topics to which a node subscribes, with the argument and the result of
+    /// [`Node::publisher_names_and_types_by_node`].
     ///
     /// # Errors
-    /// As that method.
+    /// The errors of [`Node::publisher_names_and_types_by_node`].
     pub fn subscriber_names_and_types_by_node(&self, node: &str) -> Result<NamesAndTypes> {
         self.names_and_types_by_node(node, Role::Subscription, topic)
     }
@@ -28,7 +29,7 @@ impl Node {
     /// The services that a node serves, with their types.
     ///
     /// # Errors
-    /// As [`Node::publisher_names_and_types_by_node`].
+    /// The errors of [`Node::publisher_names_and_types_by_node`].
     pub fn service_names_and_types_by_node(&self, node: &str) -> Result<NamesAndTypes> {
         self.names_and_types_by_node(node, Role::Subscription, service)
     }
@@ -36,7 +37,7 @@ impl Node {
     /// The services of which a node has clients, with their types.
     ///
     /// # Errors
-    /// As [`Node::publisher_names_and_types_by_node`].
+    /// The errors of [`Node::publisher_names_and_types_by_node`].
     pub fn client_names_and_types_by_node(&self, node: &str) -> Result<NamesAndTypes> {
         self.names_and_types_by_node(node, Role::Publisher, service)
     }
@@ -55,18 +56,18 @@ impl Node {
         Ok(by_name(own.filter_map(|entry| shown(&entry))))
     }
 
-    /// The number of clients of a service; the name is resolved as for this node's services.
+    /// The number of clients of a service. This node's namespace and remapping rules apply to the name.
     ///
     /// # Errors
-    /// As [`Node::publishers_info_by_topic`].
+    /// The errors of [`Node::publishers_info_by_topic`].
     pub fn count_clients(&self, service: &str) -> Result<usize> {
         self.count_of_service(service, Role::Publisher)
     }
 
-    /// The number of servers of a service; the name is resolved as for this node's services.
+    /// The number of servers of a service. This node's namespace and remapping rules apply to the name.
     ///
     /// # Errors
-    /// As [`Node::publishers_info_by_topic`].
+    /// The errors of [`Node::publishers_info_by_topic`].
     pub fn count_services(&self, service: &str) -> Result<usize> {
         self.count_of_service(service, Role::Subscription)
     }

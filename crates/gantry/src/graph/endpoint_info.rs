@@ -1,10 +1,10 @@
-//! Endpoints of any process and their connections: plain values, from the endpoints' own descriptions.
+//! Information about the endpoints of any process and their connections, read from the endpoints' descriptions.
 
 use crate::node::{RmwNodes, node_and_process};
 use gantry_shm::{ConnectionState, EndpointDescription, EndpointPair, Gid, GraphEntry, Qos, Role};
 use std::fmt;
 
-/// The end of a topic.
+/// The kind of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EndpointType {
     /// A publisher.
@@ -17,34 +17,33 @@ pub enum EndpointType {
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TopicEndpointInfo {
-    /// The name of its node.
+    /// The name of the endpoint's node.
     pub node_name: String,
-    /// The namespace of its node.
+    /// The namespace of the endpoint's node.
     pub node_namespace: String,
-    /// The full name of its topic.
+    /// The full name of the topic.
     pub topic_name: String,
-    /// The name of its message type.
+    /// The name of the message type.
     pub topic_type: String,
     /// The RIHS01 hash of the topic's type; zero if it is not known.
     pub topic_type_hash: [u8; 32],
     /// The kind of the endpoint: a publisher or a subscription.
     pub endpoint_type: EndpointType,
-    /// Its gid.
+    /// The gid of the endpoint.
     pub endpoint_gid: Gid,
     /// The QoS that the endpoint offers or requests.
     pub qos_profile: Qos,
-    /// Its process: program and pid.
+    /// The process of the endpoint: program and pid.
     pub process: String,
-    /// The implementation of ROS 2's `rmw` that made the endpoint's node, such as `rmw_gantry`; `None` for a node of
-    /// Gantry's own.
+    /// The ROS 2 `rmw` implementation that made the endpoint's node, such as `rmw_gantry`; `None` for a node that uses
+    /// Gantry directly.
     pub rmw_implementation: Option<String>,
-    /// The number of messages that the endpoint copied: a publisher with `publish_copy`, a subscription with
-    /// `take_copy`.
+    /// The number of messages that the endpoint copied: a publisher in `publish_copy`, a subscription in `take_copy`.
     pub copied_messages: u64,
 }
 
 impl TopicEndpointInfo {
-    /// `None` for a node.
+    /// Returns `None` if the entry is a node and not an endpoint.
     pub(crate) fn new(entry: GraphEntry, nodes: &RmwNodes) -> Option<TopicEndpointInfo> {
         let rmw_implementation = nodes.implementation(&entry.description);
         let GraphEntry { description, process, copied_samples, .. } = entry;
@@ -78,14 +77,14 @@ impl TopicEndpointInfo {
         gantry_shm::rihs01(&self.topic_type_hash)
     }
 
-    /// The endpoint's node and process, for a sentence: "/talker in talker (pid 7)", "/talker (rmw_gantry) in
+    /// The endpoint's node and process as a part of a sentence: "/talker in talker (pid 7)", "/talker (rmw_gantry) in
     /// python3 (pid 8)".
     #[must_use]
     pub fn node_and_process(&self) -> String {
         node_and_process(&self.node_fully_qualified_name(), self.rmw_implementation.as_deref(), &self.process)
     }
 
-    /// Its node's namespace and name.
+    /// The full name of the endpoint's node.
     #[must_use]
     pub fn node_fully_qualified_name(&self) -> String {
         format!("{}/{}", self.node_namespace.trim_end_matches('/'), self.node_name)
@@ -111,7 +110,7 @@ impl fmt::Debug for TopicEndpointInfo {
     }
 }
 
-/// A publisher and a subscription of one topic, and the state of their connection. `Display` prints it as a sentence.
+/// A publisher and a subscription of one topic, and the state of their connection. `Display` prints a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Connection {

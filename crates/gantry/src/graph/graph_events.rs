@@ -1,7 +1,7 @@
 //! Changes of the graph as events.
 //!
-//! The graph is read when its generation (a counter of joins and leaves) has changed, and compared with the graph at
-//! the last reading. The control thread calls the waker.
+//! The graph is read again when its generation (a counter of joins and leaves) has changed, and is compared with the
+//! last reading. The control thread calls the waker.
 
 use super::endpoint_info::{EndpointType, TopicEndpointInfo};
 use crate::{
@@ -17,11 +17,11 @@ use std::{
     task::Waker,
 };
 
-/// A thing in the graph.
+/// A node, an endpoint, a server or a client in the graph.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum GraphEntity {
-    /// A node: its full name.
+    /// A node, with its full name.
     Node(String),
     /// A publisher.
     Publisher(TopicEndpointInfo),
@@ -44,8 +44,7 @@ pub enum GraphEntity {
 }
 
 impl GraphEntity {
-    /// The entity of an entry. `None` for the topic of a service's replies: the topic of the service's requests
-    /// stands for the service.
+    /// The entity of an entry. `None` for a service's reply topic, because the request topic represents the service.
     fn new(entry: GraphEntry, nodes: &RmwNodes) -> Option<GraphEntity> {
         if entry.description.role == Role::Node {
             return Some(GraphEntity::Node(entry.description.node.clone()));
@@ -69,21 +68,21 @@ impl GraphEntity {
 /// A change of the graph.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GraphEvent {
-    /// The entity came.
+    /// The entity joined.
     Added(GraphEntity),
-    /// The entity left, or the entity's process died.
+    /// The entity left, or its process died.
     Removed(GraphEntity),
 }
 
-/// The news that a domain's graph changed, without the changes: [`Node::graph_changes`](crate::Node::graph_changes).
-/// The graph is not read, so the cost does not depend on the size of the graph. The waker ([`Waitable::set_waker`])
-/// is called at the first change after each [`Events::take`].
+/// Events that report that a domain's graph changed, but not the change itself:
+/// [`Node::graph_changes`](crate::Node::graph_changes). The graph is not read, so the cost does not depend on its size.
+/// The waker ([`Waitable::set_waker`]) is called at the first change after each [`Events::take`].
 pub type GraphChanges = Events<()>;
 
-/// Makes the source that announces each change of the graph from now on.
+/// Makes the source that reports each change of the graph from now on.
 pub(crate) fn graph_changes(participant: &Arc<Participant>) -> Result<GraphChanges> {
     let mut changes = Events::new(participant, "", Role::Node, GraphEventSource(Count::default()))?;
-    changes.take()?; // all before now
+    changes.take()?; // discards the changes before now
     Ok(changes)
 }
 
@@ -96,18 +95,18 @@ pub struct GraphEvents {
     /// Whether the graph changed since `known` was read.
     is_changed: bool,
     known: BTreeMap<Gid, GraphEntity>,
-    /// Events that are not taken yet.
+    /// Events that were not taken yet.
     found: VecDeque<GraphEvent>,
 }
 
 impl GraphEvents {
     pub(crate) fn new(participant: Arc<Participant>) -> Result<GraphEvents> {
-        let changes = graph_changes(&participant)?; // before the graph is read, so that a change after the reading is an event
+        let changes = graph_changes(&participant)?; // first, so that a change after the reading is an event
         let known = entities(&participant)?;
         Ok(GraphEvents { participant, changes, is_changed: false, known, found: VecDeque::new() })
     }
 
-    /// Takes the next change; returns `None` if no change waits.
+    /// Takes the next change; returns `None` if there is none.
     ///
     /// # Errors
     /// The domain cannot be read; the process forked.
@@ -161,7 +160,7 @@ fn entities(participant: &Participant) -> Result<BTreeMap<Gid, GraphEntity>> {
     Ok(entries.into_iter().filter_map(entity).collect())
 }
 
-/// The source of the changes of the graph: the count is the graph's generation.
+/// The source of the changes of the graph. The count is the graph's generation (a counter of joins and leaves).
 struct GraphEventSource(Count);
 
 impl EventSource<()> for GraphEventSource {

@@ -1,8 +1,8 @@
 //! The graph: the nodes, topics, services and endpoints of a domain.
 //!
-//! The methods have the names of rclcpp and rclpy. Each call reads the processes' own files (the engine's `graph`),
-//! so no copy can be out of date. A service is a pair of topics, which these methods show as one service. This module
-//! is on the control path.
+//! The methods have the names of rclcpp and rclpy. Each call reads the files of the domain's processes (the engine's
+//! `graph`), so its result is never outdated. A service consists of topics for requests and replies, which these
+//! methods show as one service. This module is on the control path.
 
 mod all_endpoints;
 mod by_node;
@@ -22,7 +22,7 @@ use names_and_types::{NamesAndTypes, by_name, service, topic};
 use std::time::Duration;
 
 impl Node {
-    /// The full names of all nodes of the domain, sorted; a name is repeated for each node that has it.
+    /// The full names of all nodes of the domain, sorted. A name occurs once for each node that has it.
     ///
     /// # Errors
     /// The domain cannot be read; the process forked.
@@ -34,11 +34,11 @@ impl Node {
         Ok(names)
     }
 
-    /// The full names of all nodes of the domain with their enclaves, sorted; a name is repeated for each node that
-    /// has it. The enclave is `/` unless [`NodeBuilder::enclave`](crate::NodeBuilder::enclave) sets another enclave.
+    /// The full names of all nodes of the domain with their enclaves, sorted. A name occurs once for each node that has
+    /// it. The enclave is `/` by default ([`NodeBuilder::enclave`](crate::NodeBuilder::enclave)).
     ///
     /// # Errors
-    /// As [`Node::node_names`].
+    /// The errors of [`Node::node_names`].
     pub fn node_names_and_enclaves(&self) -> Result<Vec<(String, String)>> {
         let nodes = self.participant().endpoints_of("")?.into_iter();
         let named = nodes.filter_map(|entry| {
@@ -50,11 +50,11 @@ impl Node {
         Ok(named)
     }
 
-    /// The topics that have publishers or subscriptions, each with the types of its endpoints; without the topics of
-    /// services.
+    /// The topics that have publishers or subscriptions, each with the types of its endpoints. Topics of services are
+    /// left out.
     ///
     /// # Errors
-    /// As [`Node::node_names`].
+    /// The errors of [`Node::node_names`].
     pub fn topic_names_and_types(&self) -> Result<NamesAndTypes> {
         self.names_and_types(topic)
     }
@@ -62,7 +62,7 @@ impl Node {
     /// The services that have servers or clients, each with the types of these endpoints.
     ///
     /// # Errors
-    /// As [`Node::node_names`].
+    /// The errors of [`Node::node_names`].
     pub fn service_names_and_types(&self) -> Result<NamesAndTypes> {
         self.names_and_types(service)
     }
@@ -76,27 +76,28 @@ impl Node {
         Ok(by_name(endpoints.filter_map(|endpoint| shown(&endpoint))))
     }
 
-    /// The publishers of a topic; the name is resolved as for this node's endpoints.
+    /// The publishers of a topic. This node's namespace and remapping rules apply to the name.
     ///
     /// # Errors
-    /// A name that ROS 2 does not allow; as [`Node::node_names`].
+    /// The name is not allowed; the errors of [`Node::node_names`].
     pub fn publishers_info_by_topic(&self, topic: &str) -> Result<Vec<TopicEndpointInfo>> {
         self.endpoints_info(topic, EndpointType::Publisher)
     }
 
-    /// The subscriptions to a topic; the name is resolved as for this node's endpoints.
+    /// The subscriptions to a topic. This node's namespace and remapping rules apply to the name.
     ///
     /// # Errors
-    /// As [`Node::publishers_info_by_topic`].
+    /// The errors of [`Node::publishers_info_by_topic`].
     pub fn subscriptions_info_by_topic(&self, topic: &str) -> Result<Vec<TopicEndpointInfo>> {
         self.endpoints_info(topic, EndpointType::Subscription)
     }
 
-    /// The QoS for a subscription to a topic whose publishers are not known beforehand, such as a recorder's
-    /// subscription: `qos` with the best reliability, durability, liveliness, deadline and lease that all publishers
-    /// of the topic offer now, so it matches each of them ([`Qos::best_offered_by`], ROS 2's BEST_AVAILABLE).
-    /// History and depth are taken from `qos`. Without a publisher, the result is the best QoS that exists, which a
-    /// later publisher may not offer: wait for a publisher first ([`Node::wait_for_graph_change`]).
+    /// Returns `qos` with the best reliability, durability, liveliness, deadline and lease that all current publishers
+    /// of the topic offer. A subscription with this QoS, such as a recorder's, matches each of them
+    /// ([`Qos::best_offered_by`], ROS 2's BEST_AVAILABLE).
+    ///
+    /// Without a publisher, the result is the strictest QoS, which a later publisher may not offer: first wait for a
+    /// publisher ([`Node::wait_for_graph_change`]).
     ///
     /// ```
     /// # fn main() -> gantry::Result<()> {
@@ -111,7 +112,7 @@ impl Node {
     /// ```
     ///
     /// # Errors
-    /// As [`Node::publishers_info_by_topic`].
+    /// The errors of [`Node::publishers_info_by_topic`].
     pub fn best_available_qos(&self, topic: &str, qos: impl Into<Qos>) -> Result<Qos> {
         let publishers = self.publishers_info_by_topic(topic)?;
         Ok(qos.into().best_offered_by(publishers.iter().map(|publisher| publisher.qos_profile)))
@@ -120,7 +121,7 @@ impl Node {
     /// The number of publishers of a topic, matched or not.
     ///
     /// # Errors
-    /// As [`Node::publishers_info_by_topic`].
+    /// The errors of [`Node::publishers_info_by_topic`].
     pub fn count_publishers(&self, topic: &str) -> Result<usize> {
         self.count_endpoints(topic, Role::Publisher)
     }
@@ -128,7 +129,7 @@ impl Node {
     /// The number of subscriptions to a topic, matched or not.
     ///
     /// # Errors
-    /// As [`Node::publishers_info_by_topic`].
+    /// The errors of [`Node::publishers_info_by_topic`].
     pub fn count_subscribers(&self, topic: &str) -> Result<usize> {
         self.count_endpoints(topic, Role::Subscription)
     }
@@ -144,9 +145,9 @@ impl Node {
         Ok(endpoints.filter(|endpoint| endpoint.endpoint_type == endpoint_type).collect())
     }
 
-    /// The connections of a topic, to explain why messages arrive or do not: each publisher with each subscription,
-    /// whether they are connected (zero-copy except for small messages, which travel inline) or why not, and the
-    /// number of messages that they copied on the copy path.
+    /// The connections of a topic, which explain why messages arrive or do not arrive. Each pair of a publisher and a
+    /// subscription has one entry. The entry states whether the two are connected (zero-copy, or inline for small
+    /// messages) or why not, and the number of messages that they copied (`publish_copy`, `take_copy`).
     ///
     /// ```
     /// # fn main() -> gantry::Result<()> {
@@ -161,16 +162,16 @@ impl Node {
     /// ```
     ///
     /// # Errors
-    /// As [`Node::publishers_info_by_topic`].
+    /// The errors of [`Node::publishers_info_by_topic`].
     pub fn explain(&self, topic: &str) -> Result<Vec<Connection>> {
         let pairs = self.participant().connections(&self.resolve_topic_name(topic)?)?.into_iter();
         let nodes = RmwNodes::read(self.participant())?;
         Ok(pairs.filter_map(|pair| Connection::new(pair, &nodes)).collect())
     }
 
-    /// Waits until the graph has changed since the last call that returned `true`, or since this node was made;
-    /// `false` after `timeout`. A loop of the following form misses no change between its reading of the graph and
-    /// its wait:
+    /// Waits until the graph has changed since the last call that returned `true` or since this node was made. Returns
+    /// `false` after `timeout`. A loop of the following form misses no change between its reading of the graph and its
+    /// wait:
     ///
     /// ```no_run
     /// # fn example(node: &gantry::Node) -> gantry::Result<()> {
@@ -181,17 +182,17 @@ impl Node {
     /// ```
     ///
     /// Clones of a node share the state of this wait, so only one thread should wait; other threads use
-    /// [`Node::graph_events`]. The death of a process is noticed within about a second.
+    /// [`Node::graph_events`]. The death of a process is detected within about a second.
     ///
     /// # Errors
-    /// No waiter could be set up; the process forked.
+    /// The shared-memory state of the wait could not be set up; the process forked.
     pub fn wait_for_graph_change(&self, timeout: Duration) -> Result<bool> {
         self.presence().wait_for_change(timeout)
     }
 
-    /// A source that announces each change of the graph from now on, without the change itself: for a binding
-    /// whose user then reads the graph, as with rcl's graph guard condition. Several changes since the last take
-    /// are one event.
+    /// Makes a source that reports that the graph changed, but not the change itself. It is meant for a binding whose
+    /// user then reads the graph, as with rcl's graph guard condition. Several changes since the last take are one
+    /// event.
     ///
     /// # Errors
     /// The process forked.
@@ -199,10 +200,10 @@ impl Node {
         graph_events::graph_changes(self.participant())
     }
 
-    /// The changes of the graph from now on, which can be taken, or given to a wait set or an executor.
+    /// The changes of the graph from now on. They can be taken directly, or be a source of a wait set or an executor.
     ///
     /// # Errors
-    /// As [`Node::node_names`].
+    /// The errors of [`Node::node_names`].
     pub fn graph_events(&self) -> Result<GraphEvents> {
         GraphEvents::new(self.participant().clone())
     }

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The suffix of a service's request type.
 const REQUEST_TYPE_SUFFIX: &str = "_Request";
 
-/// The names of topics or services, each with its types; several types if endpoints disagree.
+/// The names of topics or services, each with its types. A name has several types if endpoints disagree.
 pub(super) type NamesAndTypes = BTreeMap<String, Vec<String>>;
 
 /// Groups pairs of a name and a type by their names; each type occurs once.

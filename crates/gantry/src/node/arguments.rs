@@ -1,7 +1,7 @@
 //! ROS arguments: the arguments of a program between `--ros-args` and `--`.
 //!
-//! The syntax follows the ROS 2 design article "ROS Command Line Arguments" as rcl implements it (`arguments.c`,
-//! 9.2): a list that rcl accepts is accepted, even if Gantry has no use for one of its arguments.
+//! The syntax follows the ROS 2 design article "ROS Command Line Arguments" as rcl implements it (`arguments.c`, 9.2).
+//! Each list that rcl accepts is accepted, even if one of its arguments has no effect in Gantry.
 
 use super::{
     names,
@@ -11,7 +11,7 @@ use crate::{error::Result, parameter::ParameterArguments};
 
 const BEGIN: &str = "--ros-args";
 const END: &str = "--";
-/// The arguments that a value follows.
+/// The flags that a value follows.
 const WITH_VALUE: [&str; 10] = [
     "-r",
     "--remap",
@@ -40,10 +40,10 @@ pub(crate) struct RosArguments {
     pub(crate) rosout_logs: Option<bool>,
     /// `--enable-stdout-logs` or `--disable-stdout-logs`.
     pub(crate) stdout_logs: Option<bool>,
-    /// Arguments without effect, with their values.
+    /// Accepted arguments without effect, with their values.
     pub(crate) unused: Vec<String>,
-    /// The remapping rules outside `--ros-args`, which rcl applies and calls deprecated; `remappings` has
-    /// these rules, too.
+    /// The remapping rules outside `--ros-args`. rcl applies such rules but calls them deprecated. `remappings` also
+    /// contains them.
     pub(crate) deprecated: Vec<String>,
 }
 
@@ -59,7 +59,7 @@ pub(crate) struct LogLevelArgument {
 /// An argument of a program.
 enum Argument<'a> {
     Ros(&'a str, Option<&'a str>),
-    /// A rule outside `--ros-args`.
+    /// A remapping rule outside `--ros-args`.
     Rule(&'a str),
     Other(&'a str),
 }
@@ -68,7 +68,7 @@ impl RosArguments {
     /// Finds the ROS arguments among a program's arguments.
     ///
     /// # Errors
-    /// A ROS argument is not one that rcl accepts; a parameter file cannot be read.
+    /// rcl does not accept a ROS argument; a parameter file cannot be read.
     pub(crate) fn parse(arguments: &[String]) -> Result<RosArguments> {
         let mut parsed = RosArguments::default();
         for argument in read(arguments) {
@@ -127,8 +127,8 @@ impl RosArguments {
         if node.is_some_and(|node| !remap::is_rule_word(node)) {
             return Err(broken("before the colon stands the name of a node, without a namespace"));
         }
-        // As in rcl's lexer, slashes may stand anywhere in a part, and no piece may begin with `__`, which is kept
-        // for names such as `__node`.
+        // As in rcl's lexer, a part between dots may contain slashes. No piece between slashes may begin with `__`,
+        // which is reserved for names such as `__node`.
         let is_piece = |piece: &str| piece.is_empty() || names::is_word(piece) && !piece.starts_with("__");
         let is_part = |part: &str| !part.is_empty() && part.split('/').all(is_piece);
         if !name.split('.').all(is_part) {
@@ -144,8 +144,8 @@ impl RosArguments {
     }
 }
 
-/// The arguments that are not ROS 2's, for the program's own parser: without the arguments from `--ros-args` to `--`,
-/// and without remapping rules elsewhere (as `rclcpp::remove_ros_arguments`).
+/// Returns the arguments for the program's own parser: without the arguments from `--ros-args` to `--`, and without
+/// remapping rules elsewhere (as `rclcpp::remove_ros_arguments`).
 ///
 /// ```
 /// let all = ["talker", "--rate", "5", "--ros-args", "-r", "chatter:=news"].map(str::to_owned);
@@ -206,7 +206,7 @@ mod tests {
     use super::*;
     use crate::node::remap::NameKind;
 
-    /// A parameter file, from the directory of the tests.
+    /// A parameter file; the path is relative to the crate's directory.
     const FILE: &str = "tests/rcl/parameters.yaml";
 
     fn list(arguments: &str) -> Vec<String> {
@@ -217,9 +217,9 @@ mod tests {
         RosArguments::parse(&list(arguments)).map_err(|error| error.to_string())
     }
 
-    /// Argument lists that rclpy 7.1 (librcl 9.2.8) accepts. Each entry has the resulting names for a node `talker`
-    /// in `/ns` (the node's own name, the full names of the topic and the service `chatter`, and of the topic
-    /// `~/chatter`) and the arguments that are left.
+    /// Argument lists that rclpy 7.1 (librcl 9.2.8) accepts. Each entry has the results for a node `talker` in `/ns`:
+    /// the node's name, the full names of the topic `chatter`, of the service `chatter` and of the topic `~/chatter`,
+    /// and the remaining arguments.
     #[test]
     fn lists_that_rcl_accepts_mean_the_same() {
         for line in include_str!("../../tests/rcl/accepted_arguments.txt").lines() {
@@ -287,7 +287,7 @@ mod tests {
         }
     }
 
-    /// As `rclpy.utilities.remove_ros_args`.
+    /// The results are the same as with `rclpy.utilities.remove_ros_args`.
     #[test]
     fn ros_arguments_are_removed() {
         for (arguments, others) in [

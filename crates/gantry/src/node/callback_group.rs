@@ -10,8 +10,7 @@ use crate::{
 use gantry_shm::SchedulingPolicy;
 use std::{sync::Arc, time::Duration};
 
-/// A group of a node's callbacks. Clones are handles to the same group. A group keeps its node alive, as a clone of
-/// the node does.
+/// A group of a node's callbacks. Clones are handles to the same group. A group keeps its node alive.
 #[derive(Clone)]
 pub struct CallbackGroup {
     node: Node,
@@ -36,10 +35,10 @@ impl CallbackGroup {
         self
     }
 
-    /// Sets whether [`Executor::add_node`](crate::Executor::add_node) also adds this group, as it does by default. A
-    /// group that is not added with its node runs only in the executor to which
-    /// [`Executor::add_callback_group`](crate::Executor::add_callback_group) adds it. A group that an executor already
-    /// runs becomes free when that executor next looks for ready callbacks while no callback of the group runs.
+    /// Sets whether [`Executor::add_node`](crate::Executor::add_node) also adds this group, as it does by default.
+    /// Otherwise, only [`Executor::add_callback_group`](crate::Executor::add_callback_group) adds the group to an
+    /// executor. An executor that already runs the group releases it at its next search for ready callbacks at which no
+    /// callback of the group runs.
     #[must_use]
     pub fn automatically_add_to_executor_with_node(self, is_added: bool) -> CallbackGroup {
         self.group.set_added_with_node(is_added);
@@ -47,25 +46,25 @@ impl CallbackGroup {
         self
     }
 
-    /// Sets the scheduling policy of the group's thread in a
-    /// [`CallbackIsolatedExecutor`](crate::CallbackIsolatedExecutor) that spins afterwards.
+    /// Sets the scheduling policy of the group's thread for later spins of a
+    /// [`CallbackIsolatedExecutor`](crate::CallbackIsolatedExecutor).
     #[must_use]
     pub fn with_scheduling_policy(self, policy: SchedulingPolicy) -> CallbackGroup {
         self.group.set_thread(|thread| thread.policy = Some(policy));
         self
     }
 
-    /// Sets the CPUs of the group's thread in a [`CallbackIsolatedExecutor`](crate::CallbackIsolatedExecutor) that
-    /// spins afterwards.
+    /// Sets the CPUs of the group's thread for later spins of a
+    /// [`CallbackIsolatedExecutor`](crate::CallbackIsolatedExecutor).
     #[must_use]
     pub fn with_cpus(self, cpus: &[usize]) -> CallbackGroup {
         self.group.set_thread(|thread| thread.cpus = cpus.to_vec());
         self
     }
 
-    /// Gives `waitable`, which must be of the node's domain, to the executor of the group. The executor calls
-    /// `callback` with the waitable and each value taken from it. A callback that owns its group or a clone of its
-    /// node keeps the node alive for ever: give it publishers and clients, or a [`WeakNode`](crate::Node::downgrade).
+    /// Adds a callback to the group. The group's executor calls `callback` with `waitable` and each value taken from
+    /// it. `waitable` must be in the node's domain. A callback that owns its group or a clone of its node keeps the
+    /// node alive for ever: give it publishers and clients, or a [`WeakNode`](crate::Node::downgrade).
     pub fn add_callback<W>(
         &self,
         waitable: W,
@@ -78,10 +77,10 @@ impl CallbackGroup {
         self.node.callbacks().add(&self.group, waitable, callback)
     }
 
-    /// As [`Node::create_timer_with_callback`], in this group.
+    /// Makes a timer as [`Node::create_timer_with_callback`] does, with the callback in this group.
     ///
     /// # Errors
-    /// As that method.
+    /// The errors of [`Node::create_timer_with_callback`].
     pub fn create_timer_with_callback(
         &self,
         period: Duration,

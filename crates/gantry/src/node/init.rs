@@ -1,4 +1,4 @@
-//! The beginning of a program: its signals, and the ROS arguments that all its nodes use.
+//! The start of a program: its signal handlers, and the ROS arguments for all its nodes.
 
 use super::arguments::RosArguments;
 use crate::{
@@ -12,13 +12,14 @@ use std::sync::{Arc, Mutex};
 /// The arguments of the last [`init`].
 static GLOBAL: Mutex<Option<Arc<RosArguments>>> = Mutex::new(None);
 
-/// Begins a program, as `rclcpp::init(argc, argv)`: catches SIGINT and SIGTERM, and makes all nodes use the ROS
-/// arguments of the command line. Call this function first in `main`, before other threads exist.
+/// Initialises a program, as `rclcpp::init(argc, argv)` does: catches SIGINT and SIGTERM, and makes all nodes use the
+/// ROS arguments of the command line. Call this function first in `main`, before other threads exist.
 ///
-/// At the first of these signals the program shuts down ([`shutdown`](crate::shutdown)): functions of
-/// [`on_shutdown`](crate::on_shutdown) run, then spins and waits end; `main` returns, destructors run, and no file
-/// is left in shared memory. A second signal ends the process at once. Without `init`, a signal ends the process and
-/// runs no destructor; the files are removed by other processes.
+/// The first of these signals shuts the program down ([`shutdown`](crate::shutdown)). The functions of
+/// [`on_shutdown`](crate::on_shutdown) run, then spins and waits end. `main` returns, destructors run, and no file is
+/// left in shared memory. A second signal ends the process at once.
+///
+/// Without `init`, a signal ends the process without running destructors, and other processes remove its files.
 ///
 /// ```
 /// use gantry::{Executor, Node, SingleThreadedExecutor};
@@ -34,15 +35,15 @@ static GLOBAL: Mutex<Option<Arc<RosArguments>>> = Mutex::new(None);
 /// ```
 ///
 /// # Errors
-/// A ROS argument that rcl does not accept; the program is initialised already; the handlers cannot be installed.
+/// rcl does not accept a ROS argument; the program is already initialised; the signal handlers cannot be installed.
 pub fn init() -> Result<()> {
     init_with_arguments(std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()))
 }
 
-/// As [`init`], with `arguments` in place of the command line.
+/// Initialises the program as [`init`] does, with `arguments` instead of the command line.
 ///
 /// # Errors
-/// As [`init`].
+/// The errors of [`init`].
 pub fn init_with_arguments(arguments: impl IntoIterator<Item = String>) -> Result<()> {
     let arguments = RosArguments::parse(&arguments.into_iter().collect::<Vec<_>>())?;
     context::begin()?;
@@ -51,12 +52,12 @@ pub fn init_with_arguments(arguments: impl IntoIterator<Item = String>) -> Resul
     Ok(())
 }
 
-/// The arguments for all nodes of the process: none before [`init`].
+/// The ROS arguments for all nodes of the process; empty before [`init`].
 pub(super) fn global_arguments() -> Arc<RosArguments> {
     lock(&GLOBAL).clone().unwrap_or_default()
 }
 
-/// Applies the arguments about the log, and warns of arguments that have no effect.
+/// Applies the log arguments, and warns about arguments that have no effect.
 pub(super) fn heed(arguments: &RosArguments) {
     for argument in &arguments.log_levels {
         let logger = argument.logger.as_ref().map(|logger| logger.trim_start_matches('/').replace('/', "."));

@@ -1,5 +1,5 @@
-//! Nodes: named members of a domain. The modules of topics, services and parameters, which import this one, add the
-//! methods by which a node makes their objects. This module is on the control path.
+//! Nodes: named members of a domain. The modules of topics, services and parameters add further methods to [`Node`].
+//! This module is on the control path.
 
 mod arguments;
 mod callback_group;
@@ -37,9 +37,9 @@ use std::sync::{Arc, Weak};
 
 const DOMAIN_VARIABLE: &str = "ROS_DOMAIN_ID";
 
-/// A node: a named member of a domain. Clones are handles to the same node. Other processes see the node until its
-/// last clone and everything made from it are dropped, or its process dies. The nodes of one process share a
-/// participant; several nodes may have the same name.
+/// A node: a named member of a domain. Clones are handles to the same node. Other processes see the node until its last
+/// clone and everything made from it are dropped, or until its process dies. The nodes of one process share a
+/// participant. Several nodes may have the same name.
 #[derive(Clone)]
 pub struct Node(Arc<Inner>);
 
@@ -69,13 +69,13 @@ struct Inner {
     clock: Clock,
 }
 
-/// The options of a node, with which it is built.
+/// The options from which a node is built.
 #[derive(Clone, Debug)]
 pub struct NodeBuilder {
     name: String,
     namespace: String,
     domain_id: Option<u32>,
-    /// Rules; `arguments` may contain more.
+    /// Remapping rules; `arguments` may contain further rules.
     remappings: Vec<String>,
     arguments: Vec<String>,
     uses_global_arguments: bool,
@@ -87,7 +87,7 @@ impl Node {
     /// Makes a node in the root namespace and in the domain of `ROS_DOMAIN_ID` (0 if unset).
     ///
     /// # Errors
-    /// As [`NodeBuilder::build`].
+    /// The errors of [`NodeBuilder::build`].
     pub fn new(name: &str) -> Result<Node> {
         Node::builder(name).build()
     }
@@ -159,7 +159,7 @@ impl Node {
         self.0.presence.participant()
     }
 
-    /// The callbacks that an executor runs.
+    /// The list of the node's callbacks.
     pub(crate) fn callbacks(&self) -> &Arc<Callbacks> {
         &self.0.callbacks
     }
@@ -184,7 +184,7 @@ impl std::fmt::Debug for Node {
 }
 
 impl WeakNode {
-    /// The node; `None` if its last clone was dropped and no executor has it.
+    /// The node; `None` if its last clone was dropped and no executor keeps it.
     #[must_use]
     pub fn upgrade(&self) -> Option<Node> {
         self.0.upgrade().map(Node)
@@ -207,16 +207,15 @@ impl NodeBuilder {
         NodeBuilder { namespace: namespace.to_owned(), ..self }
     }
 
-    /// Puts the node in a domain, in place of the domain that `ROS_DOMAIN_ID` names: 0 to 232, or a
-    /// [private](crate::private_domain_id) domain.
+    /// Sets the node's domain instead of `ROS_DOMAIN_ID`: 0 to 232, or a [private](crate::private_domain_id) domain.
     #[must_use]
     pub fn domain_id(self, domain_id: u32) -> Self {
         NodeBuilder { domain_id: Some(domain_id), ..self }
     }
 
-    /// Adds a remapping rule: `from` and `to` are the two sides of a rule of ROS 2, such as `("chatter", "news")`,
-    /// `("__ns", "/left")`, `("rosservice:///map", "/old_map")`. The first rule that matches a name is applied; these
-    /// rules come before the rules of [`NodeBuilder::ros_arguments`].
+    /// Adds a ROS 2 remapping rule `from:=to`, such as `("chatter", "news")`, `("__ns", "/left")`,
+    /// `("rosservice:///map", "/old_map")`. The first rule that matches a name is applied. These rules come before the
+    /// rules of [`NodeBuilder::ros_arguments`].
     #[must_use]
     pub fn remap(mut self, from: &str, to: &str) -> Self {
         self.remappings.push(format!("{from}:={to}"));
@@ -224,8 +223,9 @@ impl NodeBuilder {
     }
 
     /// Applies the ROS arguments among `arguments` to this node: the arguments after `--ros-args`, such as `-r
-    /// from:=to`, `-r node:from:=to`, `-r __node:=name`, `-r __ns:=/namespace` and `-p parameter:=value`. These
-    /// arguments come before the program's ROS arguments ([`init`](crate::init)), which need no call of this method.
+    /// from:=to`, `-r node:from:=to`, `-r __node:=name`, `-r __ns:=/namespace` and `-p parameter:=value`. They take
+    /// precedence over the program's ROS arguments ([`init`](crate::init)), which nodes use without a call of this
+    /// method.
     ///
     /// ```
     /// # fn main() -> gantry::Result<()> {
@@ -245,8 +245,8 @@ impl NodeBuilder {
         NodeBuilder { uses_global_arguments: on, ..self }
     }
 
-    /// Sets the name of the `rmw` implementation that makes the node, such as `rmw_gantry`; [`Node::explain`] shows
-    /// the name beside the node. The default is no name: the node is not made by an `rmw`.
+    /// Sets the name of the `rmw` implementation that makes the node, such as `rmw_gantry`. [`Node::explain`] prints
+    /// the name beside the node. By default, the node has no such name.
     #[must_use]
     pub fn rmw_implementation(mut self, name: &str) -> Self {
         self.details.rmw_implementation = name.to_owned();
@@ -285,8 +285,8 @@ impl NodeBuilder {
     }
 }
 
-/// The domain of `ROS_DOMAIN_ID`, which nodes have unless their builder sets another domain; 0 if the
-/// variable is unset.
+/// The domain of `ROS_DOMAIN_ID`; 0 if the variable is unset. Nodes use this domain if their builder sets no other
+/// domain.
 ///
 /// # Errors
 /// The value of `ROS_DOMAIN_ID` is not a domain id.

@@ -1,9 +1,9 @@
 //! ROS 2's rules for names of nodes, namespaces, topics and services.
 //!
 //! The rules follow the ROS 2 design article "Topic and Service name mapping to DDS". Where the article leaves a
-//! choice, the functions follow rcl and rmw (`rcl_validate_topic_name`, `rcl_expand_topic_name`,
-//! `rmw_validate_full_topic_name`, `rmw_validate_namespace`, `rmw_validate_node_name`), and have the same limits of
-//! length. So repeated underscores are allowed, which the article forbids.
+//! choice, or is stricter, the functions follow rcl and rmw (`rcl_validate_topic_name`, `rcl_expand_topic_name`,
+//! `rmw_validate_full_topic_name`, `rmw_validate_namespace`, `rmw_validate_node_name`) with the same limits of length.
+//! For example, repeated underscores are allowed, although the article forbids them.
 
 use crate::error::{Error, Result};
 use gantry_shm::Gid;
@@ -43,11 +43,12 @@ pub(crate) fn full_namespace(namespace: &str) -> Result<String> {
     Ok(full)
 }
 
-/// The full name of a topic or service for a node with this name and namespace: `/absolute` stays, `relative` goes into
-/// the namespace, `~/private` under the node's own name; `{node}`, `{ns}` and `{namespace}` are substituted.
+/// Returns the full name of a topic or service for a node with this name and namespace. `/absolute` stays, `relative`
+/// is put into the namespace, and `~/private` under the node's own name. `{node}`, `{ns}` and `{namespace}` are
+/// substituted.
 ///
 /// # Errors
-/// A name breaks one of ROS 2's rules; the error names the rule.
+/// The name breaks one of ROS 2's rules, which the error states.
 ///
 /// ```
 /// assert_eq!(gantry::expand_topic_name("scan", "lidar", "/robot").unwrap(), "/robot/scan");
@@ -58,7 +59,8 @@ pub fn expand_topic_name(topic: &str, node: &str, namespace: &str) -> Result<Str
     expand("topic", topic, node, namespace)
 }
 
-/// As [`expand_topic_name`], for a name of any kind; `kind` is the kind in the sentences of errors, such as "topic".
+/// Expands a name of any kind as [`expand_topic_name`] does. `kind` is the word for the kind in error messages, such as
+/// "topic".
 pub(crate) fn expand(kind: &'static str, name: &str, node: &str, namespace: &str) -> Result<String> {
     check_node(node)?;
     let namespace = full_namespace(namespace)?;
@@ -76,8 +78,8 @@ pub(crate) fn expand(kind: &'static str, name: &str, node: &str, namespace: &str
     Ok(full)
 }
 
-/// Checks the name of a topic that avoids ROS 2's conventions: any text that is not the name of a service's topic,
-/// without control characters, because names are printed on terminals.
+/// Checks a topic name to which ROS 2's naming rules do not apply. Any text is allowed except the name of a service's
+/// topic and control characters, because names are printed on terminals.
 pub(crate) fn check_native_topic(topic: &str) -> Result<()> {
     let broken = match topic.len() {
         0 => Err("it is empty"),
@@ -94,14 +96,14 @@ pub(crate) fn request_topic(service: &str) -> String {
     format!("rq{service}Request")
 }
 
-/// The topic of replies of the service with this full name, as in ROS 2. No client reads this topic: by it, the graph
-/// lists the servers and the type of their replies.
+/// The common reply topic of the service with this full name, as in ROS 2. No client reads this topic; it makes the
+/// graph list the servers and the type of their replies.
 pub(crate) fn reply_topic(service: &str) -> String {
     format!("rr{service}Reply")
 }
 
-/// The topic of the replies to one client. Its name has the gid of the client's publisher of requests. Topics whose
-/// names differ only behind a `#` share a line on the engine's board.
+/// The topic of the replies to one client. Its name contains the gid of the client's request publisher. Topics whose
+/// names differ only after a `#` share one line of the engine's board (the domain's shared wake-up hints).
 pub(crate) fn client_reply_topic(service: &str, client: Gid) -> String {
     let digits: String = client.0.iter().map(|byte| format!("{byte:02x}")).collect();
     format!("rr{service}Reply#{digits}")
@@ -116,8 +118,8 @@ pub enum ServiceTopic<'a> {
     Reply,
 }
 
-/// The kind of a service's topic, by ROS 2's prefixes: "rq/addRequest" and "rr/addReply" for "/add"; `None` for other
-/// topics, which begin with a slash.
+/// The kind of a service's topic, recognised by ROS 2's prefixes: "rq/addRequest" and "rr/addReply" for "/add". `None`
+/// for other topics, which begin with a slash.
 #[must_use]
 pub fn service_topic(topic: &str) -> Option<ServiceTopic<'_>> {
     let topic = topic.split_once('#').map_or(topic, |(topic, _client)| topic);
@@ -135,12 +137,12 @@ fn invalid(kind: &'static str, name: &str, why: &'static str) -> Error {
     Error::InvalidName { kind, name: name.to_owned(), why }
 }
 
-/// Checks a name before its expansion: its braces and its tilde.
+/// Checks the braces and the tilde of a name before its expansion.
 fn check_given(name: &str) -> std::result::Result<(), Broken> {
     if name.is_empty() {
         return Err("it is empty");
     }
-    // rcl does not check a name of two characters: it expands ~a to /nodea.
+    // rcl does not check a name of two characters: it expands `~a` to `/nodea`.
     if name.starts_with('~') && name.len() > 2 && !name.starts_with("~/") {
         return Err("a slash must follow ~");
     }

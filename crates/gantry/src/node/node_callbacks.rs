@@ -17,8 +17,8 @@ impl Node {
         SystemTime::UNIX_EPOCH + self.clock().now()
     }
 
-    /// Makes a timer on the node's clock that goes off every `period`: by the steady clock, or by the topic `/clock`
-    /// if the parameter `use_sim_time` is true. [`Timer`] has constructors for other timers.
+    /// Makes a timer on the node's clock with the given period. The timer uses the steady clock, or the topic `/clock`
+    /// if the parameter `use_sim_time` is true. [`Timer`] has constructors for other clocks.
     ///
     /// # Errors
     /// A period of 0.
@@ -26,8 +26,8 @@ impl Node {
         Timer::new(self.clock(), period)
     }
 
-    /// Makes a timer with a callback, which this node's executor calls at each tick; the returned handle cancels and
-    /// resets the timer.
+    /// Makes a timer with a callback, which this node's executor calls at each tick. The returned handle can cancel and
+    /// reset the timer.
     ///
     /// # Errors
     /// A period of 0.

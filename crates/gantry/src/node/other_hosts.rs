@@ -1,16 +1,15 @@
-//! Nodes of other hosts: the environment variable by which a user requests them, and the bridges that bring them.
+//! Nodes of other hosts: the environment variables that request them, and the bridges that bring them.
 
 use crate::{error::Result, log};
 use gantry_shm::Participant;
 use std::{env, sync::Once};
 
-/// The beginning of the full names of bridges' nodes; the rest of the name is the name of the network.
+/// The prefix of the full names of bridge nodes. The name of the network follows it.
 pub const BRIDGE_NODE: &str = "/_gantry_bridge_";
 
-/// ROS 2's environment variable by which a user requests nodes of other hosts, with its value
-/// (`ROS_AUTOMATIC_DISCOVERY_RANGE=SUBNET`). The second such variable is `ROS_STATIC_PEERS`, the list of hosts. If
-/// neither variable is set, the result is `None`, although ROS 2's default range is `SUBNET`: most users have never
-/// chosen it.
+/// The ROS 2 environment variable that requests nodes of other hosts, with its value:
+/// `ROS_AUTOMATIC_DISCOVERY_RANGE=SUBNET`, or `ROS_STATIC_PEERS` with its list of hosts. If neither is set, the result
+/// is `None`, although ROS 2's default range is `SUBNET`, because most users did not choose that default on purpose.
 #[must_use]
 pub fn other_hosts_variable() -> Option<String> {
     let value = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
@@ -23,8 +22,8 @@ pub fn other_hosts_variable() -> Option<String> {
     }
 }
 
-/// Warns at the first node of a process if the environment requests nodes of other hosts and the domain has no
-/// bridge. Hidden nodes do not count as the first node: bridges and `ros2`'s commands have such nodes.
+/// Warns at the first node of a process if the environment requests nodes of other hosts and the domain has no bridge.
+/// Hidden nodes (whose name begins with `_`) are ignored: bridges and the `ros2` commands have such nodes.
 pub(crate) fn warn_of_missing_bridge(participant: &Participant, node: &str) {
     static FIRST: Once = Once::new();
     if node.rsplit('/').next().is_some_and(|name| name.starts_with('_')) {

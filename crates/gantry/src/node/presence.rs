@@ -1,4 +1,4 @@
-//! A node's record in the graph.
+//! A node's entry in the graph.
 
 use super::other_hosts::warn_of_missing_bridge;
 use crate::{error::Result, log};
@@ -11,12 +11,12 @@ use std::{
     time::Duration,
 };
 
-/// A node's record in the graph, which the node's clones and endpoints share.
+/// A node's entry in the graph. The node's clones and endpoints share it.
 #[derive(Debug)]
 pub(crate) struct Presence {
     participant: Arc<Participant>,
     _record: GraphRecord,
-    /// The graph's generation at the end of the last wait for a change of the graph.
+    /// The graph's generation (a counter of joins and leaves) at the end of the last wait for a change of the graph.
     seen_generation: AtomicU64,
 }
 
@@ -34,14 +34,14 @@ impl Presence {
         &self.participant
     }
 
-    /// Waits until the graph changed since the last call that returned `true`.
+    /// Waits until the graph has changed since the last call that returned `true`.
     pub(crate) fn wait_for_change(&self, timeout: Duration) -> Result<bool> {
         // Relaxed: no other data depends on this number; an old value costs one wait that returns at once.
         let seen = self.seen_generation.load(Relaxed);
         let changed = self.participant.wait_for_graph_change(seen, timeout)?;
         if changed {
-            // The number is read again after the wait. The caller reads the graph later, and so sees all changes up
-            // to this number; a later change raises the number again.
+            // The generation is read again after the wait. The caller reads the graph later and so sees all changes up
+            // to this generation; a later change raises the generation again.
             self.seen_generation.store(self.participant.graph_generation()?, Relaxed);
         }
         Ok(changed)

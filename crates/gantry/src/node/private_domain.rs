@@ -1,14 +1,14 @@
-//! Domains that no other process finds.
+//! Private domains, which other processes cannot find.
 
 use crate::error::Result;
 use std::hash::{BuildHasher, Hasher, RandomState};
 
-/// The smallest number of a private domain. `ROS_DOMAIN_ID` cannot name such a number.
+/// The smallest number of a private domain. `ROS_DOMAIN_ID` does not accept such a number.
 const FIRST_ID: u32 = 1 << 31;
 
-/// The number of a new private domain, for [`NodeBuilder::domain_id`](crate::NodeBuilder::domain_id). No process
-/// joins the domain without this number, so its nodes meet each other and no other nodes, as with ROS 2's
-/// `ROS_AUTOMATIC_DISCOVERY_RANGE=OFF`. The number is drawn at random, and no existing domain has it.
+/// Returns the number of a new private domain, for [`NodeBuilder::domain_id`](crate::NodeBuilder::domain_id). Only a
+/// process that has this number can join the domain, so its nodes find only each other, as with ROS 2's
+/// `ROS_AUTOMATIC_DISCOVERY_RANGE=OFF`. The number is random, and no existing domain has it.
 ///
 /// ```
 /// # fn main() -> gantry::Result<()> {

@@ -1,8 +1,8 @@
 //! Remapping rules: other names for a node and for its topics and services.
 //!
-//! The rules and the arguments that carry them follow the ROS 2 design articles "Remapping Names" and "ROS Command Line
-//! Arguments", as far as rcl implements them (`rcl_remap.c`, `arguments.c`): the first rule that matches is applied,
-//! once. Wildcards and back references are not implemented, as in rcl.
+//! The rules and their arguments follow the ROS 2 design articles "Remapping Names" and "ROS Command Line Arguments" as
+//! rcl implements them (`rcl_remap.c`, `arguments.c`). The first rule that matches is applied, once. As in rcl, there
+//! are no wildcards and back references.
 
 use super::names;
 use crate::error::{Error, Result};
@@ -23,7 +23,7 @@ impl NameKind {
     }
 }
 
-/// A rule as it was given.
+/// A parsed remapping rule.
 #[derive(Debug)]
 pub(super) struct Rule<'a> {
     text: &'a str,
@@ -41,13 +41,13 @@ enum Match<'a> {
     Name { name: &'a str, kind: Option<NameKind> },
 }
 
-/// A node's name and namespace after remapping, and the rules for the names of topics and services that the node uses.
+/// A node's name and namespace after remapping, and the rules for its topics and services.
 #[derive(Debug)]
 pub(crate) struct Remapped {
     pub(crate) node: String,
     /// The node's namespace in its full form, with the leading slash.
     pub(crate) namespace: String,
-    /// The rules for names: the kind (`None`: both kinds), the full name, and the full name that replaces it.
+    /// The rules for names: the kind (`None`: both kinds), the old full name, and the new full name.
     names: Vec<(Option<NameKind>, String, String)>,
 }
 
@@ -83,7 +83,7 @@ impl Remapped {
         format!("{}/{}", self.namespace.trim_end_matches('/'), self.node)
     }
 
-    /// The full name of the topic or service that the node calls `name`: expanded, then remapped.
+    /// The full name of the topic or service `name` of the node: expanded, then remapped.
     pub(crate) fn resolve(&self, kind: NameKind, name: &str) -> Result<String> {
         let full = names::expand(kind.word(), name, &self.node, &self.namespace)?;
         let fits =
@@ -98,8 +98,8 @@ impl Rule<'_> {
     }
 }
 
-/// Reads a rule. The names in a rule must be names of rcl's lexer: without substitutions, and without
-/// repeated underscores.
+/// Parses a rule. rcl's lexer must accept the names in the rule: they have no substitutions and no repeated
+/// underscores.
 pub(super) fn parse(text: &str) -> Result<Rule<'_>> {
     let broken = |why: &str| misunderstood(text, why);
     let Some((from, to)) = text.split_once(":=") else {
@@ -136,7 +136,7 @@ pub(super) fn parse(text: &str) -> Result<Rule<'_>> {
     }
 }
 
-/// The parts of names in rules.
+/// The characters that a part of a name in a rule may have.
 const WORD: &str = "letters, digits and single underscores, no digit first";
 
 fn is_rule_name(name: &str) -> bool {

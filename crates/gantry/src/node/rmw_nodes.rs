@@ -1,9 +1,9 @@
-//! The nodes of a domain that an implementation of ROS 2's `rmw` made.
+//! The nodes of a domain that a ROS 2 `rmw` implementation made.
 
 use crate::error::Result;
 use gantry_shm::{EndpointDescription, Gid, GraphEntry, Participant};
 
-/// The nodes that name an implementation.
+/// The nodes whose descriptions name an `rmw` implementation.
 pub(crate) struct RmwNodes(Vec<RmwNode>);
 
 struct RmwNode {
@@ -13,12 +13,12 @@ struct RmwNode {
 }
 
 impl RmwNodes {
-    /// Reads the domain.
+    /// Finds these nodes in a domain.
     pub(crate) fn read(participant: &Participant) -> Result<RmwNodes> {
         Ok(RmwNodes::among(&participant.endpoints_of("")?))
     }
 
-    /// Finds the nodes that an `rmw` made among the entries of the graph.
+    /// Finds these nodes among the entries of the graph.
     pub(crate) fn among(entries: &[GraphEntry]) -> RmwNodes {
         let node = |EndpointDescription { gid, node, .. }: &_, implementation| RmwNode {
             gid: *gid,
@@ -32,15 +32,15 @@ impl RmwNodes {
         RmwNodes(nodes.collect())
     }
 
-    /// The implementation that made the node of an endpoint.
+    /// The `rmw` implementation that made the endpoint's node.
     pub(crate) fn implementation(&self, endpoint: &EndpointDescription) -> Option<String> {
         let is_its = |node: &&RmwNode| node.name == endpoint.node && node.gid.is_of_same_process(&endpoint.gid);
         self.0.iter().find(is_its).map(|node| node.implementation.clone())
     }
 }
 
-/// The text that names a node and its process in a sentence: "/talker in talker (pid 7)", "/talker (rmw_gantry) in
-/// python3 (pid 8)".
+/// Describes a node and its process in a sentence: "/talker in talker (pid 7)", "/talker (rmw_gantry) in python3 (pid
+/// 8)".
 pub(crate) fn node_and_process(node: &str, rmw_implementation: Option<&str>, process: &str) -> String {
     match rmw_implementation {
         Some(implementation) => format!("{node} ({implementation}) in {process}"),

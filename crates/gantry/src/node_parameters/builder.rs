@@ -1,4 +1,4 @@
-//! The options of a node that concern its parameters.
+//! The options of a node for its parameters.
 
 use super::sim_time::{self, USE_SIM_TIME};
 use crate::{
@@ -9,14 +9,15 @@ use crate::{
 use gantry_msgs::rcl_interfaces::msg::ParameterDescriptor;
 
 impl NodeBuilder {
-    /// Gives a parameter a value that replaces the default of its declaration and a value from the command line.
+    /// Sets the initial value of a parameter. It replaces the default of the declaration and a value from the command
+    /// line.
     #[must_use]
     pub fn parameter_override(mut self, name: &str, value: impl ParameterVariant) -> Self {
         self.parameters.overrides.push(Parameter::new(name, value));
         self
     }
 
-    /// Allows undeclared parameters to be set, which declares them; a read of a parameter that does not exist
+    /// Allows undeclared parameters to be set, which declares them. Reading a parameter that does not exist then
     /// returns no value. The default is `false`.
     #[must_use]
     pub fn allow_undeclared_parameters(mut self, on: bool) -> Self {
@@ -24,8 +25,8 @@ impl NodeBuilder {
         self
     }
 
-    /// Declares each parameter to which the command line or [`NodeBuilder::parameter_override`] gives a value; such
-    /// a parameter has dynamic typing. The default is `false`.
+    /// Declares each parameter for which the command line or [`NodeBuilder::parameter_override`] has a value. Such a
+    /// parameter may change its type (dynamic typing). The default is `false`.
     #[must_use]
     pub fn automatically_declare_parameters_from_overrides(mut self, on: bool) -> Self {
         self.parameters.declares_overrides = on;
@@ -43,8 +44,8 @@ impl NodeBuilder {
     /// Makes the node. The node joins the domain in the directory of `GANTRY_SHM_DIR`, by default `/dev/shm`.
     ///
     /// # Errors
-    /// A name or domain that ROS 2 does not allow; a rule, an argument or a parameter file that is not understood;
-    /// shared memory that cannot be set up or trusted.
+    /// ROS 2 does not allow a name or the domain; a rule, an argument or a parameter file is not understood; shared
+    /// memory cannot be set up or trusted.
     pub fn build(self) -> Result<Node> {
         let node = self.join()?;
         let parameters = node.parameters();

@@ -39,14 +39,14 @@ impl Node {
     /// ```
     ///
     /// # Errors
-    /// A parameter that is declared already, or has no name; a value on the command line that has another type; a
-    /// callback's refusal; no room in shared memory for the services.
+    /// The parameter is already declared or has no name; the value on the command line has another type; a callback
+    /// refuses the value; shared memory has no room for the services.
     pub fn declare_parameter<T: ParameterVariant>(&self, name: &str, default: T) -> Result<T::Value> {
         self.declare_parameter_with_descriptor(name, default, ParameterDescriptor::default())
     }
 
-    /// As [`Node::declare_parameter`], with a description, a range, or other properties. The name and the type in the
-    /// descriptor are filled in.
+    /// Declares a parameter as [`Node::declare_parameter`] does, with a description, a range, or other properties. The
+    /// method fills in the name and the type of the descriptor.
     ///
     /// ```
     /// use gantry::{IntegerRange, ParameterDescriptor};
@@ -61,7 +61,7 @@ impl Node {
     /// ```
     ///
     /// # Errors
-    /// As [`Node::declare_parameter`]; a value out of the range.
+    /// The errors of [`Node::declare_parameter`]; the value is out of the range.
     pub fn declare_parameter_with_descriptor<T: ParameterVariant>(
         &self,
         name: &str,
@@ -77,7 +77,7 @@ impl Node {
     /// one, or once it is set; until then [`Node::get_parameter`] fails.
     ///
     /// # Errors
-    /// As [`Node::declare_parameter`].
+    /// The errors of [`Node::declare_parameter`].
     pub fn declare_parameter_without_default<T: ParameterVariant>(&self, name: &str) -> Result<Option<T::Value>> {
         self.start_parameters()?;
         let descriptor = ParameterDescriptor { dynamic_typing: T::TYPE == ParameterType::NotSet, ..Default::default() };
@@ -88,7 +88,7 @@ impl Node {
     /// Removes a parameter. The parameter must have dynamic typing and must not be read-only.
     ///
     /// # Errors
-    /// A parameter that is not declared, or may not be removed; a call from a callback of parameter changes.
+    /// The parameter is not declared or may not be removed; the call comes from a callback of parameter changes.
     pub fn undeclare_parameter(&self, name: &str) -> Result<()> {
         self.parameters().undeclare(name)
     }
@@ -99,16 +99,16 @@ impl Node {
         self.parameters().has(name)
     }
 
-    /// A parameter's value, as a `T`; a [`ParameterValue`] takes any type.
+    /// Returns a parameter's value as a `T`. The type [`ParameterValue`] accepts any value.
     ///
     /// # Errors
-    /// A parameter that is not declared, that has no value, or that has another type.
+    /// The parameter is not declared, has no value, or has another type.
     pub fn get_parameter<T: ParameterVariant<Value = T>>(&self, name: &str) -> Result<T> {
         typed_value::<T>(name, self.parameters().get(name)?)
     }
 
-    /// The parameters whose names begin with `prefix` and a dot, with these beginnings removed; all parameters if
-    /// the prefix is empty.
+    /// Returns the parameters whose names begin with `prefix` and a dot, without this beginning in their names; all
+    /// parameters if the prefix is empty.
     #[must_use]
     pub fn get_parameters_by_prefix(&self, prefix: &str) -> BTreeMap<String, ParameterValue> {
         self.parameters().by_prefix(prefix)
@@ -117,21 +117,21 @@ impl Node {
     /// Sets a parameter.
     ///
     /// # Errors
-    /// The parameter is not declared or is read-only; the value has another type or is out of range; a callback's
-    /// refusal; a call from a callback of parameter changes.
+    /// The parameter is not declared or is read-only; the value has another type or is out of range; a callback refuses
+    /// the value; the call comes from a callback of parameter changes.
     pub fn set_parameter(&self, name: &str, value: impl ParameterVariant) -> Result<()> {
         self.set_parameters_atomically(vec![Parameter::new(name, value)])
     }
 
-    /// Sets parameters one after the other: each change may fail by itself, as in [`Node::set_parameter`].
+    /// Sets parameters one after the other. Each change succeeds or fails independently, as in [`Node::set_parameter`].
     pub fn set_parameters(&self, parameters: Vec<Parameter>) -> Vec<Result<()>> {
         parameters.into_iter().map(|parameter| self.set_parameters_atomically(vec![parameter])).collect()
     }
 
-    /// Sets all of these parameters, or none.
+    /// Sets all of these parameters or, after an error, none.
     ///
     /// # Errors
-    /// As [`Node::set_parameter`], for any of the parameters.
+    /// The errors of [`Node::set_parameter`], for any of the parameters.
     pub fn set_parameters_atomically(&self, parameters: Vec<Parameter>) -> Result<()> {
         self.start_parameters()?;
         self.parameters().set_atomically(parameters)
@@ -145,16 +145,16 @@ impl Node {
         Ok(self.parameters().describe(name)?.0)
     }
 
-    /// The names of the parameters below any of the prefixes (all parameters if there is no prefix), and the prefixes
-    /// of these names. `depth` is the largest number of parts of a name below its prefix; 0 allows any number.
+    /// Lists the names of the parameters below any of `prefixes` (of all parameters if the list is empty), and the
+    /// prefixes of these names. `depth` limits the number of parts of a name below its prefix; 0 means no limit.
     #[must_use]
     pub fn list_parameters(&self, prefixes: &[String], depth: u64) -> ListParametersResult {
         self.parameters().list(prefixes, depth)
     }
 
-    /// Adds a callback that may refuse a change of parameters, with a reason; the callback is also called for
-    /// declarations. The callback may read parameters, but not change them. A callback that owns a clone of its node
-    /// keeps the node alive for ever: give it a [`WeakNode`](crate::WeakNode).
+    /// Adds a callback that may refuse a change or a declaration of parameters and gives the reason. The callback may
+    /// read parameters, but not change them. A callback that owns a clone of its node keeps the node alive for ever:
+    /// give it a [`WeakNode`](crate::WeakNode).
     ///
     /// ```
     /// # fn main() -> gantry::Result<()> {
@@ -170,7 +170,7 @@ impl Node {
     /// ```
     ///
     /// # Errors
-    /// A call from a callback of parameter changes.
+    /// The call comes from a callback of parameter changes.
     pub fn add_on_set_parameters_callback(
         &self,
         callback: impl FnMut(&[Parameter]) -> std::result::Result<(), String> + Send + 'static,
@@ -178,11 +178,11 @@ impl Node {
         self.parameters().add_on_set_callback(Box::new(callback))
     }
 
-    /// Adds a callback that may alter the list of parameters before they are set, for example to set other
-    /// parameters with them. The callback is not called for declarations.
+    /// Adds a callback that may alter the list of parameters before they are set, for example to set further parameters
+    /// together with them. The callback is not called for declarations.
     ///
     /// # Errors
-    /// As [`Node::add_on_set_parameters_callback`].
+    /// The errors of [`Node::add_on_set_parameters_callback`].
     pub fn add_pre_set_parameters_callback(
         &self,
         callback: impl FnMut(&mut Vec<Parameter>) + Send + 'static,
@@ -193,7 +193,7 @@ impl Node {
     /// Adds a callback that is called with parameters after they were set or declared.
     ///
     /// # Errors
-    /// As [`Node::add_on_set_parameters_callback`].
+    /// The errors of [`Node::add_on_set_parameters_callback`].
     pub fn add_post_set_parameters_callback(
         &self,
         callback: impl FnMut(&[Parameter]) + Send + 'static,
@@ -201,9 +201,9 @@ impl Node {
         self.parameters().add_post_set_callback(Box::new(callback))
     }
 
-    /// Warns of values from the command line that no declaration has used, if a similar name is declared. This
-    /// method is called when an executor gets the node: by then most nodes have declared their parameters, and a
-    /// later declaration still uses its value.
+    /// Warns about values from the command line that no declaration has used, if a declared parameter has a similar
+    /// name. This method runs when an executor gets the node, because most nodes have declared their parameters by
+    /// then. A later declaration still uses its value.
     pub(crate) fn warn_of_misspelt_parameters(&self) {
         let node = self.fully_qualified_name();
         for (given, declared) in self.parameters().misspelt_overrides() {
@@ -226,7 +226,7 @@ impl Node {
     }
 }
 
-/// A value as a type.
+/// Converts a value to the type `T`; the error names both types.
 fn typed_value<T: ParameterVariant>(name: &str, value: ParameterValue) -> Result<T::Value> {
     let given = value.parameter_type();
     T::from_value(value).ok_or_else(|| {

@@ -115,7 +115,7 @@ fn event(node: &str, stamp: gantry_msgs::builtin_interfaces::msg::Time, changes:
 fn result_of(set: Result<()>) -> SetParametersResult {
     match set {
         Ok(()) => SetParametersResult { successful: true, reason: String::new() },
-        // The caller names the parameter already.
+        // The caller named the parameter, so the reason need not repeat the name.
         Err(Error::InvalidParameter { why, .. }) => SetParametersResult { successful: false, reason: why },
         Err(error) => SetParametersResult { successful: false, reason: error.to_string() },
     }

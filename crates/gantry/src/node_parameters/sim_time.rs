@@ -1,6 +1,6 @@
 //! Simulated time: the parameter `use_sim_time`, and the thread that sets a node's clock from the topic `/clock`.
 //!
-//! The clock has a thread of its own, as in rclcpp by default: it continues while a callback runs, and while no
+//! The clock has its own thread, as in rclcpp by default. So the clock continues while a callback runs, and while no
 //! executor spins.
 
 use crate::{
@@ -32,7 +32,7 @@ struct ClockFollower {
     thread: Option<thread::JoinHandle<()>>,
 }
 
-/// Declares `use_sim_time`, and follows its changes.
+/// Declares `use_sim_time`, and starts or ends the clock's thread when the parameter changes.
 pub(super) fn declare(node: &Node) -> Result<()> {
     let weak = node.downgrade();
     let apply = move |parameters: &[Parameter]| {
@@ -88,7 +88,7 @@ impl ClockFollower {
 impl Drop for ClockFollower {
     fn drop(&mut self) {
         self.stop.trigger();
-        // The thread itself may run this drop, if it drops the last handle of the node; it must not join itself.
+        // The thread itself may run this drop, if it holds the last handle of the node; it must not join itself.
         if let Some(thread) = self.thread.take().filter(|thread| thread.thread().id() != thread::current().id()) {
             let _ = thread.join();
         }
@@ -103,7 +103,7 @@ fn follow(
 ) -> Result<()> {
     loop {
         if !wait_set.wait(&mut [&mut subscription, &mut stop], Duration::MAX)? {
-            wait_for_init(&mut stop)?; // the wait ended with the program
+            wait_for_init(&mut stop)?; // a shutdown ended the wait
         }
         if stop.take() {
             return Ok(());

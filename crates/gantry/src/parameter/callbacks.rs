@@ -1,5 +1,5 @@
-//! Callbacks of parameter changes, of three kinds: called before a change is checked (`pre_set`), after the check,
-//! while the change can still be refused (`on_set`), and after the change was made (`post_set`).
+//! Callbacks of parameter changes, of three kinds: `pre_set` runs before a change is checked; `on_set` runs after the
+//! check and may still refuse the change; `post_set` runs after the change was made.
 
 use super::value::Parameter;
 use crate::wait::{lock, try_lock};
@@ -8,13 +8,13 @@ use std::sync::{
     atomic::{AtomicBool, Ordering::SeqCst, fence},
 };
 
-/// A callback of parameter changes that was added to a node. Dropping the handle does not remove the callback.
+/// A handle to a callback of parameter changes. Dropping the handle does not remove the callback.
 #[derive(Clone)]
 pub struct ParameterCallbackHandle(Arc<dyn Remove>);
 
 impl ParameterCallbackHandle {
-    /// Removes the callback, and drops it before this method returns or, if the callback runs now, at the
-    /// end of this run.
+    /// Removes the callback and drops it. If the callback runs now, it is dropped at the end of the run, otherwise
+    /// before this method returns.
     pub fn remove(self) {
         self.0.remove();
     }
@@ -30,9 +30,9 @@ pub(super) type PreSet = dyn FnMut(&mut Vec<Parameter>) + Send;
 pub(super) type OnSet = dyn FnMut(&[Parameter]) -> Result<(), String> + Send;
 pub(super) type PostSet = dyn FnMut(&[Parameter]) + Send;
 
-/// A callback, until it is removed.
+/// A callback that its handle can remove.
 struct Slot<F: ?Sized> {
-    /// Locked while it runs.
+    /// The callback; the lock is held while the callback runs.
     callback: Mutex<Option<Box<F>>>,
     is_removed: AtomicBool,
 }
@@ -40,7 +40,7 @@ struct Slot<F: ?Sized> {
 /// A guard that ends a run of a callback, also after a panic.
 struct RunEnd<'a, F: ?Sized>(&'a Slot<F>);
 
-/// A slot of any kind.
+/// The methods of a slot that do not depend on the kind of its callback.
 trait Remove: Send + Sync {
     fn remove(&self);
     fn is_removed(&self) -> bool;
@@ -59,12 +59,13 @@ pub(super) struct Callbacks {
 
 impl<F: ?Sized> Slot<F> {
     fn run<R>(&self, run: impl FnOnce(&mut F) -> R) -> Option<R> {
-        let _end = RunEnd(self); // dropped after the lock
+        let _end = RunEnd(self); // dropped after `callback`, when the lock is free
         let mut callback = lock(&self.callback);
         callback.as_deref_mut().map(run)
     }
 
-    /// Drops a removed callback, unless it runs: the thread that runs it calls this method at the end of the run.
+    /// Drops the callback if it was removed and does not run. If it runs, the thread that runs it calls this method at
+    /// the end of the run.
     fn drop_removed(&self) {
         fence(SeqCst); // if a removal finds the callback locked, the end of that run sees the flag
         if self.is_removed.load(SeqCst)
@@ -72,7 +73,7 @@ impl<F: ?Sized> Slot<F> {
         {
             let removed = callback.take();
             drop(callback);
-            drop(removed); // after the lock: it may own anything
+            drop(removed); // dropped after the unlock: the drop may run user code
         }
     }
 }

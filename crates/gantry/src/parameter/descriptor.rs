@@ -3,7 +3,7 @@
 use super::value::{ParameterType, ParameterValue};
 use gantry_msgs::rcl_interfaces::msg::{FloatingPointRange, IntegerRange, ParameterDescriptor};
 
-/// The largest difference of two doubles that count as equal, in multiples of `f64::EPSILON` times their sum, as
+/// The largest difference between two doubles that count as equal, in multiples of `f64::EPSILON` times their sum, as
 /// in rclcpp.
 const MAX_ERROR_ULP: f64 = 100.0;
 

@@ -7,10 +7,10 @@ use super::{
 };
 use saphyr_parser::Event;
 
-/// The key below a node's name. As in rcl, a longer key with this beginning is equivalent.
+/// The key below a node's name. As in rcl, a longer key that begins with this text has the same meaning.
 const PARAMETERS_KEY: &str = "ros__parameters";
 
-/// The largest number of parts of a name, so that nested mappings do not exhaust the stack.
+/// The largest number of parts of a name. The limit keeps nested mappings from overflowing the stack.
 const MAX_PARTS: usize = 100;
 
 /// Calls `add` for each value in a file, with the node's pattern, the parameter's full name and the value.
@@ -107,8 +107,8 @@ fn check_pattern(pattern: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether a pattern matches the node with this full name. After a mismatch, the search goes back to the last `**`,
-/// which then matches one part more.
+/// Whether a pattern matches the node with this full name. After a mismatch, the search returns to the last `**` and
+/// lets it match one more part.
 pub(super) fn is_match(pattern: &str, node: &str) -> bool {
     let [pattern, node] = [pattern, node].map(|name| name.trim_start_matches('/').split('/').collect::<Vec<_>>());
     let (mut part, mut name, mut last_star) = (0, 0, None);

@@ -1,6 +1,8 @@
-//! Parameters without a node: values, the values that a command line gives, and the store of declared parameters.
+//! The parts of parameters that need no node: values, the values given on the command line, and the store of declared
+//! parameters.
 //!
-//! `node_parameters` adds the methods of a node, the services and the events. This module is on the control path.
+//! The module `node_parameters` adds the methods of a node, the services and the events. This module is on the control
+//! path.
 
 mod callbacks;
 mod descriptor;

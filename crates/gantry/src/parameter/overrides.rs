@@ -1,4 +1,4 @@
-//! Overrides: the values of parameters among the ROS arguments. They replace the defaults of declarations.
+//! Overrides: values of parameters in the ROS arguments. They replace the defaults of declarations.
 
 use super::{
     file,
@@ -10,13 +10,13 @@ use std::{collections::BTreeMap, path::Path, str::FromStr};
 
 /// The values for each pattern of node names, in the order in which the patterns first occurred.
 ///
-/// As in rcl, a pattern that occurs again keeps its place in the order. So if a file has `/**` and then `/talker`,
-/// and a later `-p` applies to all nodes, the value of `/talker` is applied last.
+/// As in rcl, a pattern that occurs again keeps its first position. So if a file has `/**` and then `/talker`, the
+/// values of `/talker` are applied last, even after a later `-p` for all nodes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ParameterArguments(Vec<(String, BTreeMap<String, ParameterValue>)>);
 
 impl ParameterArguments {
-    /// Adds `-p name:=yaml` (without a node: for all nodes) or `-p node:name:=yaml` (rclcpp takes the node as `/node`).
+    /// Adds `-p name:=yaml` (for all nodes) or `-p node:name:=yaml` (for `/node`, as in rclcpp).
     ///
     /// # Errors
     /// The text is not a value.
@@ -52,8 +52,7 @@ impl ParameterArguments {
     }
 }
 
-/// Reads a value as the command line of ROS 2 does (`-p name:=value`): as YAML, with the words of YAML 1.1
-/// for booleans.
+/// Parses a value as the command line of ROS 2 does (`-p name:=value`): YAML, with YAML 1.1's words for booleans.
 ///
 /// ```
 /// let value: gantry::ParameterValue = "[1.5, .inf]".parse()?;
@@ -71,11 +70,11 @@ impl FromStr for ParameterValue {
     }
 }
 
-/// The parameters that a parameter file has for the node with this full name, wildcards included; sorted by name. As
-/// rclcpp's `parameter_map_from_yaml_file`.
+/// Returns the parameters that a parameter file has for the node with this full name, sorted by name. Node names in the
+/// file may have wildcards. The function corresponds to rclcpp's `parameter_map_from_yaml_file`.
 ///
 /// # Errors
-/// The file cannot be read, or rcl would refuse it; the error names the line.
+/// The file cannot be read, or rcl would refuse it; the error contains the line number.
 pub fn parameters_from_yaml_file(path: impl AsRef<Path>, node: &str) -> Result<Vec<Parameter>> {
     let mut arguments = ParameterArguments::default();
     arguments.add_file(path.as_ref())?;

@@ -1,12 +1,12 @@
-//! The meaning of values and files in rcl: facts from rclpy 7.1.6 with librcl 9.2.8 (ROS 2 Jazzy), which was given each
-//! of these texts as `-p x:=TEXT` or `--params-file`.
+//! The meaning of parameter values and files in rcl. The expected results are from rclpy 7.1.6 with librcl 9.2.8
+//! (ROS 2 Jazzy) for each text as `-p x:=TEXT` or `--params-file`.
 //!
-//! rcl also accepts, and Gantry refuses: sequences in sequences (rcl keeps the last one), and mappings in sequences
-//! (rcl makes arrays of their values).
+//! Gantry refuses two forms that rcl accepts: sequences in sequences (rcl keeps the last one), and mappings in
+//! sequences (rcl makes arrays of their values).
 
 use super::{overrides::*, yaml};
 
-/// Values, and what they are.
+/// Texts of values, with the type and the value that they have.
 const VALUES: &[(&str, &str)] = &[
     ("1", "integer 1"),
     ("-5", "integer -5"),
@@ -98,13 +98,13 @@ const VALUES: &[(&str, &str)] = &[
     (">-\n  yes\n", "bool true"),
 ];
 
-/// Texts that are no value.
+/// Texts that are not accepted as values.
 const NO_VALUES: &[&str] =
     &["[1, 2.0]", "[]", "{a: 1}", "a: b", "*x", "# comment", "- ", "%", "@a", "`a", "\"a", "[1,", "-", "?"];
 
 const NODES: [&str; 3] = ["/talker", "/ns/talker", "/a/b/talker"];
 
-/// Patterns of nodes, and whether each pattern matches each of the test's nodes.
+/// Patterns of node names, and whether each pattern matches each of the test's nodes.
 const PATTERNS: &[(&str, [bool; 3])] = &[
     ("talker", [true, false, false]),
     ("/talker", [true, false, false]),

@@ -17,7 +17,7 @@ pub enum ParameterValue {
     Double(f64),
     /// A text.
     String(String),
-    /// Bytes; no YAML value is one.
+    /// Bytes. No YAML text has this type.
     ByteArray(Vec<u8>),
     /// Booleans.
     BoolArray(Vec<bool>),
@@ -65,12 +65,12 @@ pub struct Parameter {
     pub value: ParameterValue,
 }
 
-/// A Rust type that a parameter can be declared with, set to and read as: `bool`, `i64`, `f64`, `String` (also `&str`),
-/// and vectors of `u8`, `bool`, `i64`, `f64` and `String`. [`ParameterValue`] stands for any of them.
+/// A Rust type with which a parameter can be declared, set and read: `bool`, `i64`, `f64`, `String` (also `&str`), and
+/// vectors of `u8`, `bool`, `i64`, `f64` and `String`. [`ParameterValue`] accepts all of them.
 pub trait ParameterVariant: Into<ParameterValue> + private::Sealed {
-    /// The type in which the value is read: `String` for `&str`, otherwise the type itself.
+    /// The type as which the value is read: `String` for `&str`, otherwise the type itself.
     type Value: ParameterVariant;
-    /// The type of the parameter; `NotSet` stands for any type.
+    /// The type of the parameter; `NotSet` means any type.
     const TYPE: ParameterType;
     /// Converts the value to this type; `None` if the value has another type.
     fn from_value(value: ParameterValue) -> Option<Self::Value>;
@@ -222,7 +222,7 @@ impl From<ParameterValue> for rcl_interfaces::msg::ParameterValue {
     }
 }
 
-/// Converts a message to a value; a type that ROS 2 does not define gives `NotSet`.
+/// Converts a message to a value. A type number that ROS 2 does not define becomes `NotSet`.
 impl From<rcl_interfaces::msg::ParameterValue> for ParameterValue {
     fn from(message: rcl_interfaces::msg::ParameterValue) -> Self {
         match message.r#type {

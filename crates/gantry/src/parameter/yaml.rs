@@ -8,7 +8,7 @@ use std::borrow::Cow;
 const TRUE: [&str; 11] = ["Y", "y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"];
 const FALSE: [&str; 11] = ["N", "n", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"];
 
-/// The events of a YAML text, without the events that rcl ignores. Errors are sentences with the line.
+/// The events of a YAML text, without the events that rcl ignores. An error is a sentence with the line number.
 pub(super) struct Events<'a>(Parser<'a, StrInput<'a>>);
 
 impl<'a> Events<'a> {

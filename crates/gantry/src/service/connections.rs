@@ -1,4 +1,5 @@
-//! The clients and servers of a service, and the reason if they are not connected. This module is on the control path.
+//! The pairs of clients and servers of a service, and the reason if a pair is not connected. This module is on the
+//! control path.
 
 use super::service_type::{ServiceTypeDescription, service_type_name, type_mismatch};
 use crate::{
@@ -14,20 +15,20 @@ use std::fmt;
 pub struct ServiceConnection {
     /// Full name of the service.
     pub service_name: String,
-    /// The full name of the client's node, and its process.
+    /// The full name of the client's node, and the client's process.
     pub client: (String, String),
-    /// The full name of the server's node, and its process.
+    /// The full name of the server's node, and the server's process.
     pub server: (String, String),
-    /// The implementations of ROS 2's `rmw` that made the client's node and the server's; `None` for a node that
-    /// no `rmw` made.
+    /// The ROS 2 `rmw` implementations that made the client's node and the server's node; `None` for a node that uses
+    /// Gantry directly.
     pub rmw_implementations: [Option<String>; 2],
-    /// Connected in both directions (zero-copy), or the reason for the missing connection.
+    /// The state: connected in both directions (zero-copy), or the reason why the two are not connected.
     pub state: ConnectionState,
 }
 
 impl Node {
-    /// Each client of a service with each of its servers: with the state of their connection. The name is resolved
-    /// as for this node's services.
+    /// Lists each pair of a client and a server of a service, with the state of their connection. This node's namespace
+    /// and remapping rules apply to the name.
     ///
     /// ```
     /// # use gantry_msgs::std_srvs::srv::{SetBool, Trigger};
@@ -44,7 +45,7 @@ impl Node {
     /// ```
     ///
     /// # Errors
-    /// A name that ROS 2 does not allow; as [`Node::node_names`].
+    /// ROS 2 does not allow the name; the errors of [`Node::node_names`].
     pub fn explain_service(&self, service: &str) -> Result<Vec<ServiceConnection>> {
         let service = self.resolve_service_name(service)?;
         let pairs = self.participant().connections(&request_topic(&service))?.into_iter();
@@ -52,12 +53,12 @@ impl Node {
         pairs.map(|pair| self.service_connection(&service, pair, &nodes)).collect()
     }
 
-    /// The types of the servers of a service, for a program that knows only the service's name. Each type occurs
-    /// once: the list is empty without servers, and has several types if servers disagree. The name is resolved as
-    /// for this node's services.
+    /// Returns the types of a service's servers, for a program that knows only the service's name. Each type occurs
+    /// once. The list is empty without servers, and has several types if servers disagree. This node's namespace and
+    /// remapping rules apply to the name.
     ///
     /// # Errors
-    /// A name that ROS 2 does not allow; as [`Node::node_names`].
+    /// ROS 2 does not allow the name; the errors of [`Node::node_names`].
     pub fn service_types(&self, service: &str) -> Result<Vec<ServiceTypeDescription>> {
         let service = self.resolve_service_name(service)?;
         let requests = self.participant().endpoints_of(&request_topic(&service))?;

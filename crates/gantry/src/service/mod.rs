@@ -1,9 +1,9 @@
-//! Services: the server takes requests in place and builds responses in place; [`Client`] is the other side.
+//! Services: a server takes requests and builds responses in place; a [`Client`] sends the requests.
 //!
-//! A service is a topic of requests, as ROS 2 maps it to DDS, and a topic of replies for each client. Requests are
-//! RELIABLE and KEEP_ALL, so no request is lost: a client whose server does not keep up waits when it sends. Replies
-//! never make a server wait: for each client the server keeps more replies than the client may have requests in
-//! flight, which the client's QoS depth bounds.
+//! A service has one topic for requests, named as ROS 2 names it on DDS, and one topic for the replies to each client.
+//! Requests are RELIABLE and KEEP_ALL, so no request is lost: a client whose server is too slow waits when it sends.
+//! Replies never make a server wait: for each client, the server keeps more replies than the client may have requests
+//! in flight (the client's QoS depth).
 
 mod client;
 mod connections;
@@ -22,22 +22,22 @@ use gantry_shm::{History, Qos, Reliability};
 const DEFAULT_DEPTH: u32 = 100;
 /// The largest depth of a client or a server.
 const MAX_DEPTH: u32 = 10_000;
-/// The smallest number of requests that a client keeps for a server that does not take them, so that such a server
-/// does not soon stop a client with a small depth. A ring has a few more entries than the messages that it keeps:
-/// rings of 1024 entries are enough on both sides.
+/// The smallest number of requests that a client keeps for a server that does not take them, so that such a server does
+/// not soon block a client with a small depth. With this number, rings of 1024 entries are enough on both sides,
+/// because a ring has a few more entries than the messages that it keeps.
 const MIN_KEPT_REQUESTS: u32 = 960;
-/// The longest request that travels inline. With this length, an entry of the client's ring is one cache line. The
-/// ring is resident, and a longer request costs little more in a slot.
+/// The longest request that travels inline, in an entry of the client's ring. With this length, an entry is one cache
+/// line. Longer entries would only enlarge the resident ring: a longer request costs little more in a slot.
 const MAX_INLINE_REQUEST_BYTES: usize = 48;
 
-/// The QoS of requests on both sides, with which no request is lost, because the sender waits. The depth is the
-/// client's bound of requests in flight, which its servers read.
+/// The QoS of requests on both sides: the sender waits, so no request is lost. The depth is the client's limit of
+/// requests in flight, which its servers read.
 fn request_qos(depth: u32) -> Qos {
     Qos { depth, ..Qos::default().reliable().keep_all() }
 }
 
-/// The limit of requests in flight that a client's QoS sets. The QoS of a server is checked, too, because other
-/// processes see it.
+/// Returns the limit of requests in flight from a client's QoS. A server's QoS is also checked, because other processes
+/// see it.
 fn depth_of(qos: &Qos) -> Result<u32> {
     let refused = |what, value, range| Err(Error::Engine(gantry_shm::Error::OutOfRange { what, value, range }));
     if qos.reliability == Reliability::BestEffort {
@@ -54,22 +54,21 @@ fn depth_of(qos: &Qos) -> Result<u32> {
     }
 }
 
-/// The number of requests that the publisher of a client with this depth keeps for a server that does not take them,
-/// while other servers answer these requests or the client gives them up. At this number the client waits for the
-/// server. The depth may come from another process, so it is clamped.
+/// The number of requests that a client with this depth keeps for a server that does not take them, while other servers
+/// answer them or the client gives them up. At this number, the client waits for the server. The depth may come from
+/// another process, so it is clamped.
 fn kept_requests(depth: u32) -> u32 {
     (4 * depth.clamp(1, MAX_DEPTH)).max(MIN_KEPT_REQUESTS)
 }
 
-/// The number of replies to a client with this depth that a server keeps for replies of any size, unless all memory
-/// is in use; it keeps further replies up to `PublisherOptions::max_kept_bytes`.
+/// The number of replies of any size that a server keeps for a client with this depth, unless all memory is in use. It
+/// keeps further replies up to `PublisherOptions::max_kept_bytes`.
 fn guaranteed_replies(depth: u32) -> u32 {
     2 * depth.clamp(1, MAX_DEPTH)
 }
 
-/// The number of replies that both sides keep for a client with this depth, as far as there is room. The number
-/// is large enough that a server may answer all waiting requests at once without overwriting a reply that the
-/// client waits for.
+/// The number of replies that both sides keep for a client with this depth, if there is room. It is large enough that a
+/// server may answer all waiting requests at once without overwriting a reply that the client waits for.
 fn kept_replies(depth: u32) -> u32 {
     kept_requests(depth) + guaranteed_replies(depth)
 }

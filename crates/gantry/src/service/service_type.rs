@@ -1,4 +1,4 @@
-//! The type of a service, and the sentence about a client and a server whose types differ.
+//! The type of a service, and the error sentence for a client and a server whose types differ.
 
 use crate::topic::type_description;
 use gantry_cdr::Service as ServiceType;
@@ -17,7 +17,7 @@ pub struct ServiceTypeDescription {
 }
 
 impl ServiceTypeDescription {
-    /// The type `S`.
+    /// The description of the service type `S`.
     #[must_use]
     pub fn of<S: ServiceType>() -> ServiceTypeDescription {
         ServiceTypeDescription {

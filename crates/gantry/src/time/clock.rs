@@ -1,4 +1,5 @@
-//! Clocks for timers: the system's steady clock, or a manual clock (simulated time, tests).
+//! Clocks for timers: the system's steady clock, a manual clock (for tests), and a node's clock, whose time may be
+//! simulated.
 
 use crate::wait::lock;
 use rustix::time::{ClockId, clock_gettime};
@@ -22,7 +23,7 @@ enum TimeSource {
     Ros(Arc<RosTime>),
 }
 
-/// The time of a node: simulated time, or else the time of day; timers then run on the steady clock.
+/// The time of a node: simulated time, or the time of day. Without simulated time, timers run on the steady clock.
 #[derive(Debug, Default)]
 struct RosTime {
     is_simulated: AtomicBool,
@@ -37,11 +38,11 @@ struct RosTime {
 pub(crate) struct Jump {
     pub(crate) old_ns: u64,
     pub(crate) new_ns: u64,
-    /// Whether the source of the time changed, so that times before and after the jump cannot be compared.
+    /// Whether the source of the time changed, so that a time before the jump cannot be compared with a time after it.
     pub(crate) is_other_source: bool,
 }
 
-/// A listener for jumps of a clock: a timer, which must adapt to the jumps.
+/// A listener for jumps of a clock: a timer, which must adapt its due time.
 pub(crate) trait JumpListener: std::fmt::Debug + Send + Sync {
     /// Adapts the listener to the jump; returns the wakers that the caller must call.
     fn time_jumped(&self, jump: Jump) -> Vec<Waker>;
@@ -73,7 +74,7 @@ impl Clock {
         Clock(TimeSource::Ros(Arc::default()))
     }
 
-    /// The time since the clock's beginning; for a node's clock, since 1970.
+    /// The time since the clock's start or, for a node's clock, since 1970.
     ///
     /// # Real-time
     /// No allocation, lock or system call (vDSO).
@@ -83,21 +84,21 @@ impl Clock {
             TimeSource::Ros(ros) if ros.is_simulated.load(Acquire) => {
                 Duration::from_nanos(ros.simulated.now_ns.load(Acquire))
             }
-            // `now_ns` is not called here: if simulated time began or ended meanwhile, `now_ns` would read
-            // another clock.
+            // The time of day is read here and not by `now_ns`, which would read another clock if simulated time began
+            // or ended meanwhile.
             TimeSource::Ros(_) => now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default(),
             TimeSource::Steady | TimeSource::Manual(_) => Duration::from_nanos(self.now_ns()),
         }
     }
 
-    /// Whether the clock shows simulated time, the time of the topic `/clock`, because the node's parameter
-    /// `use_sim_time` is true.
+    /// Whether the clock shows simulated time (of the topic `/clock`), because the node's parameter `use_sim_time` is
+    /// true.
     #[must_use]
     pub fn ros_time_is_active(&self) -> bool {
         matches!(&self.0, TimeSource::Ros(ros) if ros.is_simulated.load(Acquire))
     }
 
-    /// Begins or ends simulated time. Timers keep the time that is left until they are due.
+    /// Begins or ends simulated time. Timers keep their remaining time.
     pub(crate) fn simulate(&self, on: bool) {
         let TimeSource::Ros(ros) = &self.0 else { return };
         let listeners = lock(&ros.listeners);
@@ -109,7 +110,7 @@ impl Clock {
         let new_ns = if on { 0 } else { monotonic_ns() };
         let jump = Jump { old_ns, new_ns, is_other_source: true };
         let wakers = ros.jump(&listeners, jump, || ros.is_simulated.store(on, Release));
-        drop(listeners); // a waker may make a timer
+        drop(listeners); // unlocks first: a waker may make a timer
         wakers.into_iter().for_each(Waker::wake);
     }
 
@@ -124,7 +125,7 @@ impl Clock {
             wakers = ros.jump(&listeners, jump, || ros.simulated.now_ns.store(new_ns, Release));
         }
         ros.simulated.now_ns.store(new_ns, Release);
-        drop(listeners); // a waker may make a timer
+        drop(listeners); // unlocks first: a waker may make a timer
         wakers.into_iter().for_each(Waker::wake);
         ros.simulated.wake();
     }
@@ -137,8 +138,8 @@ impl Clock {
         listeners.push(listener);
     }
 
-    /// Sets a manual clock and wakes the threads that wait for its time; `false` for the steady clock and for a
-    /// node's clock, which this method cannot set.
+    /// Sets a manual clock and wakes the threads that wait for its time. Returns `false` for other clocks, which this
+    /// method cannot set.
     pub fn set(&self, now: Duration) -> bool {
         let TimeSource::Manual(manual) = &self.0 else { return false };
         manual.now_ns.store(in_ns(now), Release);
@@ -156,8 +157,8 @@ impl Clock {
         }
     }
 
-    /// The CLOCK_MONOTONIC time at which the clock will show `time_ns`; `None` for a manual or simulated clock, see
-    /// [`Clock::wake_when_set`].
+    /// The CLOCK_MONOTONIC time at which the clock will show `time_ns`; `None` for a manual or simulated clock, for
+    /// which [`Clock::wake_when_set`] is used.
     pub(crate) fn due_ns(&self, time_ns: u64) -> Option<u64> {
         self.settable().is_none().then_some(time_ns)
     }
@@ -190,9 +191,9 @@ impl Manual {
 }
 
 impl RosTime {
-    /// Makes a jump and notifies the timers. The caller calls the returned wakers when it holds no lock. No timer
-    /// becomes due by mistake during the jump: an earlier time is set before the timers are notified, a later time
-    /// after that.
+    /// Makes a jump and notifies the timers. The caller calls the returned wakers after it has released its locks. So
+    /// that no timer becomes due by mistake, an earlier time is set before the timers are notified, and a later time
+    /// afterwards.
     fn jump(&self, listeners: &[Weak<dyn JumpListener>], jump: Jump, set: impl FnOnce()) -> Vec<Waker> {
         let tell =
             || listeners.iter().filter_map(Weak::upgrade).flat_map(|listener| listener.time_jumped(jump)).collect();
@@ -207,7 +208,7 @@ impl RosTime {
     }
 }
 
-/// The time of day, with which ROS 2 stamps messages: `header.stamp = gantry::now().into()`.
+/// The time of day. ROS 2 stamps messages with it: `header.stamp = gantry::now().into()`.
 ///
 /// # Real-time
 /// No allocation, lock or system call (vDSO).
@@ -234,12 +235,12 @@ pub(crate) fn read(clock: ClockId) -> u64 {
     (time.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(time.tv_nsec as u64)
 }
 
-/// Nanoseconds, saturating at 584 years.
+/// Converts a duration to nanoseconds; the result saturates at 584 years.
 pub(crate) fn in_ns(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// A duration limit of a QoS in ns; `u64::MAX` if there is no limit.
+/// Converts a duration limit of a QoS to ns; `u64::MAX` if there is no limit.
 pub(crate) fn limit_ns(limit: Option<Duration>) -> u64 {
     limit.map_or(u64::MAX, in_ns)
 }

@@ -1,4 +1,4 @@
-//! A loop's rate.
+//! The rate of a loop.
 
 use super::{clock::Clock, timer::Timer};
 use crate::{
@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-/// Keeps a loop at a rate, on a schedule that does not drift (rclcpp's `Rate`).
+/// Keeps a loop at a fixed rate that does not drift (rclcpp's `Rate`).
 ///
 /// ```
 /// # fn main() -> gantry::Result<()> {
@@ -33,11 +33,11 @@ pub struct Rate {
     timer: Timer,
     period: Duration,
     alarm: Arc<Alarm>,
-    /// Ends a sleep.
+    /// Ends a sleep at a shutdown.
     _at_shutdown: ShutdownWaker,
 }
 
-/// Ends a sleep.
+/// The waker that ends a sleep.
 #[derive(Debug, Default)]
 struct Alarm {
     is_rung: Mutex<bool>,
@@ -45,7 +45,7 @@ struct Alarm {
 }
 
 impl Rate {
-    /// Makes a rate of `rate_hz` rounds a second on the steady clock; the first round ends one period from now.
+    /// Makes a rate of `rate_hz` cycles per second on the steady clock. The first cycle ends one period from now.
     ///
     /// # Errors
     /// `rate_hz` is not above 0, not finite, or above 1e9.
@@ -56,7 +56,7 @@ impl Rate {
         }
     }
 
-    /// Makes a rate with one round in each `period` of `clock`.
+    /// Makes a rate with one cycle per `period` of `clock`.
     ///
     /// # Errors
     /// A period of 0.
@@ -67,15 +67,15 @@ impl Rate {
         Ok(Rate { timer, period, alarm, _at_shutdown: ShutdownWaker::new(waker) })
     }
 
-    /// The length of a round.
+    /// The length of a cycle.
     #[must_use]
     pub fn period(&self) -> Duration {
         self.period
     }
 
-    /// Sleeps until the end of the round. Returns `false` if this time has passed already, so that the loop is late,
-    /// or if the program shuts down. Rounds that have passed entirely are skipped: the next round ends with a later
-    /// period of the same schedule.
+    /// Sleeps until the end of the current cycle. Returns `false` if that time has already passed, so that the loop is
+    /// late, or if the program shuts down. Cycles that have passed completely are skipped, and the schedule stays the
+    /// same.
     pub fn sleep(&mut self) -> bool {
         if self.timer.take().is_some() {
             return false;
@@ -90,14 +90,14 @@ impl Rate {
         false
     }
 
-    /// Begins a round now.
+    /// Starts a new cycle now.
     pub fn reset(&mut self) {
         self.timer.reset();
     }
 }
 
 impl Alarm {
-    /// Waits until the waker is called, or `timeout` is over.
+    /// Waits until the waker is called or `timeout` has passed.
     fn wait(&self, timeout: Option<Duration>) {
         let mut is_rung = lock(&self.is_rung);
         if !*is_rung {

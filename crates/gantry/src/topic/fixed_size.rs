@@ -1,9 +1,9 @@
-//! The size of the messages of a type, as far as the text of its definition shows it. This crate has no parser of
-//! definitions: `gantry-idl` compiles definitions when a program is built, and a publisher needs nothing else from
-//! a definition.
+//! The check whether the messages of a type have a fixed size, from the text of the type's definition. This crate has
+//! no full parser of definitions: `gantry-idl` compiles definitions at build time, and a publisher needs only this
+//! property.
 
-/// Whether all messages of this definition have the same length: all nested types are defined, and no type has texts
-/// or sequences.
+/// Whether all messages of this definition have the same length. This is the case if all nested types are defined, and
+/// no type has strings or sequences.
 pub(super) fn is_fixed_size(definition: &str) -> bool {
     const NUMBERS: [&str; 13] = [
         "bool", "byte", "char", "float32", "float64", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64",

@@ -1,8 +1,8 @@
-//! The generic publisher and its loans: bytes of a type that is known at run time.
+//! The generic publisher and its loans: bytes of a type that is known only at run time.
 //!
-//! Recorders, bridges and bindings use the generic publisher; the typed [`Publisher`](crate::Publisher) is a layer
-//! over it. Gantry checks the length of a message if its type has only one length; Gantry does not check that the
-//! bytes are a message of the described type.
+//! Recorders, bridges and bindings use the generic publisher; the typed [`Publisher`](crate::Publisher) is a layer over
+//! it. Gantry checks the length of a message if all messages of its type have the same length. Gantry does not check
+//! that the bytes are a message of the described type.
 
 use super::{fixed_size::is_fixed_size, other_domains::UnmatchedPublisher};
 use crate::{
@@ -16,9 +16,9 @@ use std::{sync::Arc, time::Duration};
 
 /// A publisher of messages as bytes. A publisher belongs to one thread at a time, hence `&mut self`.
 ///
-/// A message is a CDR body as ROS 2 has it on the wire, XCDR1 in little endian, without the four bytes of
-/// encapsulation ([`ENCAPSULATION`](crate::ENCAPSULATION)) before it. The body begins at a multiple of 8 bytes in
-/// memory, so that alignment counts from the body's first byte.
+/// A message is a CDR body (XCDR1, little endian) as on ROS 2's wire, without the four bytes of encapsulation
+/// ([`ENCAPSULATION`](crate::ENCAPSULATION)). The body starts at a multiple of 8 bytes in memory, so alignment counts
+/// from its first byte.
 ///
 /// # Real-time
 /// On the data path, [`loan`](GenericPublisher::loan), [`publish`](GenericPublisher::publish),
@@ -37,13 +37,13 @@ pub struct GenericPublisher {
     fixed_bytes: Option<usize>,
 }
 
-/// A message on loan, as bytes: shared memory, to be written in place and given to [`GenericPublisher::publish`].
+/// A loaned message as bytes of shared memory. Write it in place, then pass it to [`GenericPublisher::publish`].
 ///
-/// A loan holds the slot's old bytes (zeros at first): write every byte, padding included.
+/// A loan contains the old bytes of its slot (zeros at first): write every byte, also the padding.
 ///
 /// # Real-time
-/// A loan is on the data path, with two exceptions. If more than 64 loans exist at the same time, dropping a further
-/// loan without publishing it takes a lock. After the publisher was dropped, dropping its last loan unmaps its memory.
+/// The use of a loan is on the data path, with two exceptions. While more than 64 loans exist, dropping a loan without
+/// publishing it takes a lock. After the publisher was dropped, dropping its last loan unmaps its memory.
 #[derive(Debug)]
 pub struct GenericLoan(pub(super) gantry_shm::Loan);
 
@@ -52,13 +52,13 @@ pub struct GenericLoan(pub(super) gantry_shm::Loan);
 #[derive(thiserror::Error)]
 #[error("{error}")]
 pub struct PublishError<L> {
-    /// The message, as it was written.
+    /// The message, unchanged.
     pub loan: L,
     /// The cause.
     pub error: Box<Error>,
 }
 
-/// The sentence, as [`Error`]'s.
+/// Prints the sentence of the error, as the `Debug` of [`Error`] does.
 impl<L> std::fmt::Debug for PublishError<L> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{self}")
@@ -81,11 +81,11 @@ impl GenericPublisher {
         GenericPublisher { engine, clock, presence, unmatched, fixed_bytes }
     }
 
-    /// Makes another publisher of the same topic, type, QoS and options, for another thread. The new publisher has
-    /// its own memory and sequences, so publishing needs no lock.
+    /// Makes another publisher of the same topic, type, QoS and options, for another thread. The new publisher has its
+    /// own memory and sequence numbers, so publishing needs no lock.
     ///
     /// # Errors
-    /// As [`Node::create_generic_publisher`](crate::Node::create_generic_publisher).
+    /// The errors of [`Node::create_generic_publisher`](crate::Node::create_generic_publisher).
     pub fn try_clone(&self) -> Result<GenericPublisher> {
         Ok(GenericPublisher::new(self.engine.try_clone()?, self.presence.clone()))
     }
@@ -97,8 +97,8 @@ impl GenericPublisher {
     /// The type has no message of this length; all slots are in use and there is no room for more; the process forked.
     ///
     /// # Real-time
-    /// On the data path while a slot is free or can be reclaimed; otherwise this method adds memory, which the
-    /// publisher then keeps.
+    /// On the data path while a slot is free or can be reclaimed. Otherwise this method adds memory, which the
+    /// publisher keeps.
     #[inline]
     pub fn loan(&mut self, length_bytes: usize) -> Result<GenericLoan> {
         self.check_length(length_bytes)?;
@@ -111,13 +111,13 @@ impl GenericPublisher {
         self.engine.memory_bytes()
     }
 
-    /// As [`GenericPublisher::loan`], for a length that was checked already.
+    /// Loans memory as [`GenericPublisher::loan`] does, for a length that was already checked.
     #[inline]
     pub(super) fn loan_of_type(&mut self, length_bytes: usize) -> Result<GenericLoan> {
         Ok(GenericLoan(self.engine.loan(length_bytes)?))
     }
 
-    /// Refuses a length that no message of the type has, before the message reaches readers.
+    /// Rejects a length that no message of the type has, before the message reaches readers.
     #[inline]
     fn check_length(&self, length_bytes: usize) -> Result<()> {
         match self.fixed_bytes {
@@ -133,13 +133,14 @@ impl GenericPublisher {
         Error::WrongLength { topic: endpoint.topic.clone(), type_name, length_bytes, fixed_bytes }
     }
 
-    /// Publishes a loan in place and returns its sequence: 1, 2, … If publisher and subscription are both RELIABLE and
-    /// KEEP_ALL, and the subscription has not yet taken the sample that this message would replace, the publisher waits
-    /// for the subscription up to [`PublisherOptions::max_blocking_time`](crate::PublisherOptions::max_blocking_time).
+    /// Publishes a loan without copying it, and returns its sequence number: 1, 2, … The publisher waits if it and a
+    /// subscription are both RELIABLE and KEEP_ALL, and the subscription has not yet taken the sample that this message
+    /// would replace. It waits at most
+    /// [`PublisherOptions::max_blocking_time`](crate::PublisherOptions::max_blocking_time).
     ///
     /// # Errors
-    /// The blocking time is over; the loan is another publisher's; no room for a history that grew to the publisher's
-    /// depth; the process forked. The error returns the message.
+    /// The blocking time has passed; the loan belongs to another publisher; there is no room to enlarge the history to
+    /// the publisher's depth; the process forked. The error returns the message.
     ///
     /// # Real-time
     /// No allocation and no lock; one system call for each reader that sleeps. If more readers, or readers of a
@@ -150,22 +151,23 @@ impl GenericPublisher {
         self.publish_at(loan, time)
     }
 
-    /// As [`GenericPublisher::publish`], with a time that the caller gives, instead of a reading of the clock. So
-    /// several messages can share one reading, or carry the time of a measurement. Readers find exactly this time
-    /// in [`SampleInfo`](crate::SampleInfo).
+    /// Publishes as [`GenericPublisher::publish`] does, with the caller's time instead of a reading of the clock. So
+    /// several messages can share one reading, or carry the time of a measurement. Readers find exactly this time in
+    /// [`SampleInfo`](crate::SampleInfo).
     ///
-    /// Both times are nanoseconds: [`SourceTime::monotonic_ns`] of CLOCK_MONOTONIC, which
-    /// [`Clock::steady`](crate::Clock::steady) reads, and [`SourceTime::wall_ns`] since 1970. Lifespan,
-    /// deadline, the lease of the publisher's liveliness, and the order of an
-    /// [`EventsExecutor`](crate::EventsExecutor) count from the monotonic time, so an older time counts as an
-    /// earlier publication. Small messages are fastest if the two times are as far apart as the system's
-    /// clocks ([`PublisherOptions::max_inline_bytes`](crate::PublisherOptions::max_inline_bytes)).
+    /// Both times are in nanoseconds: [`SourceTime::monotonic_ns`] on CLOCK_MONOTONIC
+    /// ([`Clock::steady`](crate::Clock::steady)), [`SourceTime::wall_ns`] since 1970. Lifespan, deadline, liveliness
+    /// lease and the order of an [`EventsExecutor`](crate::EventsExecutor) use the monotonic time, so an older time
+    /// counts as an earlier publication.
+    ///
+    /// Publishing a small message is fastest if the difference between the two times equals the difference between the
+    /// two system clocks ([`PublisherOptions::max_inline_bytes`](crate::PublisherOptions::max_inline_bytes)).
     ///
     /// # Errors
-    /// As [`GenericPublisher::publish`].
+    /// The errors of [`GenericPublisher::publish`].
     ///
     /// # Real-time
-    /// As [`GenericPublisher::publish`], without the reading of the clock.
+    /// The same as for [`GenericPublisher::publish`], without the reading of the clock.
     #[inline]
     pub fn publish_at(
         &mut self,
@@ -177,26 +179,26 @@ impl GenericPublisher {
             .map_err(|error| PublishError { loan: GenericLoan(error.loan), error: Box::new(Error::from(*error.error)) })
     }
 
-    /// The copy path: copies a message into a slot, publishes the slot and returns its sequence.
+    /// Copies a message into a slot of shared memory, publishes the slot and returns its sequence number.
     ///
     /// # Errors
-    /// As [`GenericPublisher::loan`] and [`GenericPublisher::publish`].
+    /// The errors of [`GenericPublisher::loan`] and [`GenericPublisher::publish`].
     ///
     /// # Real-time
-    /// As [`GenericPublisher::loan`] and [`GenericPublisher::publish`]; the time of the copy grows with the number
-    /// of bytes.
+    /// The same as for [`GenericPublisher::loan`] and [`GenericPublisher::publish`]. The time of the copy grows with
+    /// the number of bytes.
     pub fn publish_copy(&mut self, message: &[u8]) -> Result<u64> {
         self.publish_copy_with(message.len(), |body| gantry_cdr::copy(body, message))
     }
 
-    /// As [`GenericPublisher::publish_copy`], for a message that is not contiguous in memory: `write` serialises it
+    /// Publishes a copy of a message that is not contiguous in memory: `write` serialises the message into the slot,
     /// and must write all `length_bytes` bytes.
     ///
     /// # Errors
-    /// As [`GenericPublisher::publish_copy`].
+    /// The errors of [`GenericPublisher::publish_copy`].
     ///
     /// # Real-time
-    /// As [`GenericPublisher::publish_copy`], and `write`.
+    /// The same as for [`GenericPublisher::publish_copy`], plus the work of `write`.
     pub fn publish_copy_with(&mut self, length_bytes: usize, write: impl FnOnce(&mut [u8])) -> Result<u64> {
         self.check_length(length_bytes)?;
         let mut loan = self.loan_for_copy(length_bytes)?;
@@ -204,7 +206,7 @@ impl GenericPublisher {
         self.publish_copied(loan)
     }
 
-    /// As [`GenericPublisher::publish_copy_with`], for the response to a request.
+    /// Publishes as [`GenericPublisher::publish_copy_with`] does, as the response to a request.
     pub(crate) fn publish_copy_for(
         &mut self,
         request: RequestId,
@@ -216,7 +218,7 @@ impl GenericPublisher {
         self.publish_copied(loan)
     }
 
-    /// Whether `loan` is of this publisher.
+    /// Whether `loan` belongs to this publisher.
     #[inline]
     pub(crate) fn owns(&self, loan: &GenericLoan) -> bool {
         self.engine.owns(&loan.0)
@@ -234,8 +236,8 @@ impl GenericPublisher {
         Ok(sequence)
     }
 
-    /// Asserts that the publisher is alive, which [`Liveliness::ManualByTopic`](crate::Liveliness::ManualByTopic)
-    /// requires within each lease duration; publishing asserts it, too. Does nothing with `Automatic`.
+    /// Asserts that the publisher is alive. [`Liveliness::ManualByTopic`](crate::Liveliness::ManualByTopic) requires
+    /// this within each lease duration; publishing also asserts it. With `Automatic`, the method does nothing.
     ///
     /// # Errors
     /// The process forked.
@@ -243,19 +245,19 @@ impl GenericPublisher {
         Ok(self.engine.assert_liveliness()?)
     }
 
-    /// The publisher's QoS events from now on, as a handle for any thread: subscriptions that match, leave or are
-    /// incompatible; deadlines that the publisher missed; its liveliness. The first event reports the subscriptions
+    /// Returns a handle, for any thread, to the publisher's QoS events from now on: subscriptions that match, leave or
+    /// are incompatible; deadlines that the publisher missed; its liveliness. The first event reports the subscriptions
     /// that are matched now. The handle does not slow down publishing.
     ///
     /// # Errors
-    /// Other processes' endpoints cannot be read; the process forked.
+    /// The endpoints of other processes cannot be read; the process forked.
     pub fn events(&self) -> Result<PublisherEvents> {
         let source = PublisherEventSource::new(&self.engine);
         Events::new(self.presence.participant(), self.topic(), Role::Subscription, source)
     }
 
-    /// The id of this publisher: the [`SampleInfo::publisher_gid`](crate::SampleInfo) of each of its messages. Makes
-    /// no system call.
+    /// The gid of this publisher, which is [`SampleInfo::publisher_gid`](crate::SampleInfo) in each of its messages.
+    /// Makes no system call.
     #[must_use]
     pub fn gid(&self) -> Gid {
         self.engine.description().gid
@@ -269,13 +271,13 @@ impl GenericPublisher {
         Ok(self.engine.subscription_count()?)
     }
 
-    /// Waits until at least `count` subscriptions are matched; `false` after `timeout`
-    /// ([`GenericPublisher::mismatches`] may return the reason).
+    /// Waits until at least `count` subscriptions are matched. Returns `false` after `timeout`;
+    /// [`GenericPublisher::mismatches`] may then return the reason.
     ///
     /// # Errors
-    /// The time is over and there is a subscription with another type
-    /// ([`EngineError::TypeMismatch`](crate::EngineError::TypeMismatch)) or with QoS that do not match
-    /// ([`EngineError::IncompatibleQos`](crate::EngineError::IncompatibleQos)); as
+    /// `timeout` has passed, and there is a subscription with another type
+    /// ([`EngineError::TypeMismatch`](crate::EngineError::TypeMismatch)) or with incompatible QoS
+    /// ([`EngineError::IncompatibleQos`](crate::EngineError::IncompatibleQos)); the errors of
     /// [`GenericPublisher::subscription_count`].
     pub fn wait_for_subscriptions(&mut self, count: usize, timeout: Duration) -> Result<bool> {
         let are_matched = self.engine.wait_for_subscriptions(count, timeout)?;
@@ -285,10 +287,10 @@ impl GenericPublisher {
         Ok(are_matched)
     }
 
-    /// A sentence for each subscription to this topic that is not matched: another type, or incompatible QoS.
+    /// A sentence for each subscription to this topic that is not matched, because of another type or incompatible QoS.
     ///
     /// # Errors
-    /// As [`GenericPublisher::subscription_count`].
+    /// The errors of [`GenericPublisher::subscription_count`].
     pub fn mismatches(&self) -> Result<Vec<String>> {
         Ok(self.engine.mismatches()?)
     }

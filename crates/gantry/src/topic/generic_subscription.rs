@@ -1,4 +1,4 @@
-//! The generic subscription and its samples: bytes of a type that is known at run time.
+//! The generic subscription and its samples: bytes of a type that is known only at run time.
 //!
 //! Recorders, bridges, bindings and tools use the generic subscription; the typed
 //! [`Subscription`](crate::Subscription) is a layer over it. The bytes come from another process and are not checked.
@@ -17,7 +17,7 @@ use std::{fmt::Display, os::fd::BorrowedFd, sync::Arc, time::Duration};
 
 /// A subscription that takes messages as bytes. A subscription belongs to one thread at a time.
 ///
-/// A message is a CDR body, as for a [`GenericPublisher`](crate::GenericPublisher).
+/// A message is a CDR body without encapsulation, as for a [`GenericPublisher`](crate::GenericPublisher).
 ///
 /// # Real-time
 /// On the data path, [`take`](GenericSubscription::take), [`overwritten`](GenericSubscription::overwritten),
@@ -29,16 +29,16 @@ pub struct GenericSubscription {
     pub(crate) engine: gantry_shm::Subscription,
     /// Keeps the node in the graph.
     presence: Arc<Presence>,
-    /// The search for publishers in other domains, which runs once, if this domain has no publisher of the topic.
+    /// The search for publishers in other domains. It runs once, if this domain has no publisher of the topic.
     _unmatched: Option<Arc<UnmatchedSubscription>>,
     malformed: MalformedSamples,
 }
 
-/// A taken message, in place. A sample owns the pin that protects its memory: it can be kept, sent to another thread,
-/// and dropped in any order.
+/// A message that is read in place. A sample owns the pin (hazard pointer) that protects its memory: it can be kept,
+/// sent to another thread, and dropped in any order.
 ///
 /// # Real-time
-/// A sample is on the data path while its subscription exists.
+/// The use of a sample is on the data path while its subscription exists.
 #[derive(Debug)]
 pub struct GenericSample(gantry_shm::Sample);
 
@@ -54,33 +54,33 @@ impl GenericSubscription {
         Ok(self)
     }
 
-    /// Takes the next message, in place; `None` if there is none now. If several publishers have messages, the
-    /// oldest message comes first. If more messages wait than the depth of a KEEP_LAST subscription, the oldest
-    /// messages are skipped, which [`GenericSubscription::overwritten`] counts. Samples older than their publisher's
-    /// lifespan are skipped.
+    /// Takes the next message, to be read in place; `None` if there is none now. If several publishers have messages,
+    /// the oldest message comes first. If more messages wait than the depth of a KEEP_LAST subscription, the oldest
+    /// messages are skipped and counted ([`GenericSubscription::overwritten`]). Samples older than their publisher's
+    /// lifespan are also skipped.
     ///
     /// # Errors
-    /// The memory of a publisher is invalid, so that the publisher is excluded for good; the limit of held samples
-    /// is reached ([`GenericSubscription::set_max_held_samples`]); the process forked.
+    /// A publisher's memory is invalid, so that the publisher is excluded for good; the limit of held samples is
+    /// reached ([`GenericSubscription::set_max_held_samples`]); the process forked.
     ///
     /// # Real-time
-    /// Lists grow or shrink (allocation) if publishers came or went since the last call, or if more samples are held
-    /// than ever before. If a publisher's file grew, one system call reads its size; a process that may not map files
-    /// ahead ([`Participant::join`](gantry_shm::Participant::join)) then maps it.
+    /// Allocates if publishers came or went since the last call, or if more samples are held than ever before. If a
+    /// publisher's file grew, one system call reads its size; a process that may not map files ahead
+    /// ([`Participant::join`](gantry_shm::Participant::join)) then maps it.
     #[inline]
     pub fn take(&mut self) -> Result<Option<GenericSample>> {
         Ok(self.engine.take()?.map(GenericSample))
     }
 
-    /// The copy path: `copy` copies the next message to the caller's memory
-    /// ([`GenericSample::copy_to`], [`GenericSample::copy_into`]). The copy is counted in the
-    /// `copied_messages` of [`TopicEndpointInfo`](crate::TopicEndpointInfo).
+    /// Takes the next message and passes it to `copy`, which copies it to the caller's memory
+    /// ([`GenericSample::copy_to`], [`GenericSample::copy_into`]). The copy is counted in the `copied_messages` of
+    /// [`TopicEndpointInfo`](crate::TopicEndpointInfo).
     ///
     /// # Errors
-    /// As [`GenericSubscription::take`].
+    /// The errors of [`GenericSubscription::take`].
     ///
     /// # Real-time
-    /// As [`GenericSubscription::take`], and `copy`.
+    /// The same as for [`GenericSubscription::take`], plus the work of `copy`.
     pub fn take_copy_with<R>(&mut self, copy: impl FnOnce(&GenericSample) -> R) -> Result<Option<(R, SampleInfo)>> {
         let Some(sample) = self.take()? else { return Ok(None) };
         let copied = copy(&sample);
@@ -88,85 +88,87 @@ impl GenericSubscription {
         Ok(Some((copied, sample.message_info())))
     }
 
-    /// As [`GenericSubscription::take`], with the time of the take.
+    /// Takes the next message as [`GenericSubscription::take`] does, and also returns the time of the take.
     ///
     /// # Errors
-    /// As [`GenericSubscription::take`].
+    /// The errors of [`GenericSubscription::take`].
     ///
     /// # Real-time
-    /// As [`GenericSubscription::take`], and two clocks are read.
+    /// The same as for [`GenericSubscription::take`], plus the reading of two clocks.
     pub fn take_with_info(&mut self) -> Result<Option<(GenericSample, MessageInfo)>> {
         let Some(sample) = self.take()? else { return Ok(None) };
         let info = MessageInfo::received_now(sample.message_info());
         Ok(Some((sample, info)))
     }
 
-    /// A future of the next message, in place: see [`Subscription::take_async`](crate::Subscription::take_async).
+    /// Returns a future of the next message: see [`Subscription::take_async`](crate::Subscription::take_async).
     ///
     /// # Errors
-    /// [`Error::ShutDown`](crate::Error::ShutDown); as [`GenericSubscription::take`].
+    /// [`Error::ShutDown`](crate::Error::ShutDown); the errors of [`GenericSubscription::take`].
     pub fn take_async(&mut self) -> TakeFuture<'_, GenericSubscription> {
         TakeFuture::new(self)
     }
 
-    /// Waits until there is something to take; `false` after `timeout` or a shutdown. A wait is a bounded spin (none
-    /// where only one CPU is usable), then a sleep on a futex.
+    /// Waits until there is something to take. Returns `false` after `timeout` or a shutdown. The wait polls for a
+    /// bounded time (not if only one CPU is usable), then sleeps on a futex.
     ///
     /// # Errors
-    /// The time is over, no publisher is matched, and a publisher has another type
-    /// ([`EngineError::TypeMismatch`](crate::EngineError::TypeMismatch)) or QoS that do not match
+    /// `timeout` has passed, no publisher is matched, and a publisher has another type
+    /// ([`EngineError::TypeMismatch`](crate::EngineError::TypeMismatch)), has incompatible QoS
     /// ([`EngineError::IncompatibleQos`](crate::EngineError::IncompatibleQos)), or could not be opened or mapped
-    /// ([`EngineError::UnmatchedPublisher`](crate::EngineError::UnmatchedPublisher)); as [`GenericSubscription::take`].
+    /// ([`EngineError::UnmatchedPublisher`](crate::EngineError::UnmatchedPublisher)); the errors of
+    /// [`GenericSubscription::take`].
     pub fn wait(&mut self, timeout: Duration) -> Result<bool> {
         Ok(self.engine.wait(timeout)?)
     }
 
-    /// Waits until at least `count` publishers are matched; `false` after `timeout` or a shutdown.
+    /// Waits until at least `count` publishers are matched. Returns `false` after `timeout` or a shutdown.
     ///
     /// # Errors
-    /// As [`GenericSubscription::wait`].
+    /// The errors of [`GenericSubscription::wait`].
     pub fn wait_for_publishers(&mut self, count: usize, timeout: Duration) -> Result<bool> {
         Ok(self.engine.wait_for_publishers(count, timeout)?)
     }
 
-    /// Turns the bounded busy-wait of [`GenericSubscription::wait`] before its sleep on (the default) or off. If a
-    /// sample comes within 20 µs, the busy-wait finds it, which saves a sleep and a wake-up. A busy-wait that finds
-    /// no sample costs CPU time, and makes the next busy-wait shorter. Without busy-waits, a wait sleeps at once if
-    /// there is nothing to take. Wait sets and executors are not affected.
+    /// Switches the bounded busy-wait of [`GenericSubscription::wait`] before its sleep on (the default) or off. The
+    /// busy-wait finds a sample that arrives within 20 µs, which saves a sleep and a wake-up. A busy-wait that finds no
+    /// sample costs CPU time, and makes the next busy-wait shorter. Wait sets and executors are not affected.
     ///
-    /// Reads files to find the number of usable CPUs: call this method before the work begins.
+    /// This method reads files to find the number of usable CPUs, so call it before time-critical work.
     pub fn set_busy_wait(&mut self, on: bool) {
         self.engine.set_busy_wait(on);
     }
 
-    /// Sets the largest number of samples of one publisher that may be held at once (kept, or queued by an
-    /// executor); the default is no limit. A take beyond the limit fails with
+    /// Sets the largest number of samples of one publisher that may be held at once (kept, or queued by an executor).
+    /// The default is no limit. A take beyond the limit fails with
     /// [`EngineError::TooManyHeld`](crate::EngineError::TooManyHeld), and the sample stays in the history. So a
-    /// subscription that holds too many samples harms itself and not its publishers, whose memory the samples
-    /// occupy. Small messages are copied by a take (`PublisherOptions::max_inline_bytes`, 256 bytes by default) and
-    /// do not count: with a limit of 2, any number of small messages can be held without an error.
+    /// subscription that holds too many samples harms itself and not its publishers, whose memory the samples occupy.
+    ///
+    /// Small messages (`PublisherOptions::max_inline_bytes`, 256 bytes by default) do not count, because a take copies
+    /// them.
     pub fn set_max_held_samples(&mut self, limit: usize) {
         self.engine.set_max_held_samples(limit);
     }
 
-    /// A descriptor that is readable while there is something to take, for programs that wait in epoll or poll. Take
-    /// until there is nothing more before waiting for the descriptor again. [`GenericSubscription::wait`] is faster.
+    /// A file descriptor that is readable while there is something to take, for programs that wait with epoll or poll.
+    /// Before the next wait on the descriptor, take until there is nothing more. [`GenericSubscription::wait`] is
+    /// faster.
     ///
     /// # Errors
     /// No descriptor could be made; the process forked.
     ///
     /// # Real-time
-    /// While a thread waits on the descriptor, the take that finds nothing more makes system calls, too.
+    /// While a thread waits on the descriptor, a take that finds nothing more also makes system calls.
     pub fn descriptor(&mut self) -> Result<BorrowedFd<'_>> {
         Ok(self.engine.descriptor()?)
     }
 
-    /// The subscription's QoS events from now on, as a handle for any thread: publishers that match, leave or are
-    /// incompatible; deadlines that publishers missed; their liveliness. The first event reports the publishers that
-    /// are matched now. The handle does not slow down taking.
+    /// Returns a handle, for any thread, to the subscription's QoS events from now on: publishers that match, leave or
+    /// are incompatible; deadlines that publishers missed; their liveliness. The first event reports the publishers
+    /// that are matched now. The handle does not slow down taking.
     ///
     /// # Errors
-    /// Other processes' endpoints cannot be read; the process forked.
+    /// The endpoints of other processes cannot be read; the process forked.
     pub fn events(&self) -> Result<SubscriptionEvents> {
         let source = SubscriptionEventSource::new(&self.engine);
         Events::new(self.presence.participant(), self.topic(), Role::Publisher, source)
@@ -178,10 +180,9 @@ impl GenericSubscription {
         self.engine.description().gid
     }
 
-    /// The number of samples that became available to this subscription so far: samples that were taken, overwritten
-    /// or expired, and samples that can be taken now, the history of a TRANSIENT_LOCAL publisher included. The
-    /// number never decreases; the difference of two calls is the number of new messages, as ROS 2's
-    /// `on_new_message` counts them.
+    /// The number of samples that this subscription could take so far: taken, overwritten and expired samples, and
+    /// samples that can be taken now, also from the history of a TRANSIENT_LOCAL publisher. The number never decreases.
+    /// The difference between two calls is the number of new messages, as ROS 2's `on_new_message` counts them.
     ///
     /// Reads the state of each publisher. Allocates only if publishers came or went, and is then on the control path.
     ///
@@ -194,7 +195,7 @@ impl GenericSubscription {
     /// The number of publishers that are matched now.
     ///
     /// # Errors
-    /// As [`GenericSubscription::take`].
+    /// The errors of [`GenericSubscription::take`].
     pub fn publisher_count(&mut self) -> Result<usize> {
         Ok(self.engine.publisher_count()?)
     }
@@ -227,20 +228,20 @@ impl GenericSubscription {
         self.engine.losses().expired
     }
 
-    /// The number of taken samples whose bytes were not a message of the topic's type, as the typed
-    /// [`Subscription`](crate::Subscription) finds when it checks them: samples whose take returned an error, and
-    /// samples that were skipped.
+    /// The number of taken samples whose bytes were not a message of the topic's type. The typed
+    /// [`Subscription`](crate::Subscription) detects this when it checks the bytes. The number includes samples whose
+    /// take returned an error, and samples that were skipped.
     #[must_use]
     pub fn malformed(&self) -> u64 {
         self.malformed.count
     }
 
     /// Counts a taken sample as [malformed](GenericSubscription::malformed), and logs the first, the tenth, the
-    /// hundredth such sample and so on, with its publisher and the reason. This is for bindings, which read messages
-    /// themselves and continue without an error, so that a publisher cannot end other programs.
+    /// hundredth such sample and so on, with its publisher and the reason. It is meant for bindings, which check
+    /// messages themselves and continue without an error, so that a publisher cannot end other programs.
     ///
     /// # Real-time
-    /// Each line in the log costs a reading of the graph.
+    /// Each logged sample costs a reading of the graph.
     pub fn skip_malformed(&mut self, sample: &GenericSample, why: impl Display) {
         let (participant, subscription) = (self.presence.participant(), self.engine.description());
         self.malformed.skip(participant, subscription, sample.message_info().publisher_gid, &why);
@@ -267,8 +268,8 @@ impl GenericSubscription {
         }
     }
 
-    /// A sentence for each publisher of this topic that is not matched: another type, incompatible QoS, or a failure to
-    /// open or map it. Each sentence is also logged when the mismatch is found.
+    /// A sentence for each publisher of this topic that is not matched, because it has another type or incompatible
+    /// QoS, or could not be opened or mapped. Each sentence is also logged when the mismatch is found.
     #[must_use]
     pub fn mismatches(&self) -> Vec<String> {
         self.engine.mismatches()
@@ -317,20 +318,20 @@ impl From<gantry_shm::Sample> for GenericSample {
 }
 
 impl GenericSample {
-    /// The message, in its publisher's memory: a publisher that breaks the protocol could change the bytes.
+    /// The bytes of the message, in the publisher's memory. A publisher that breaks the protocol could change them.
     #[inline]
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         self.0.bytes()
     }
 
-    /// Copies the message to the beginning of `target`, as much as fits, and returns the length of the copy. Unlike
-    /// [`GenericSample::bytes`], this method does not rely on the writer to leave the message unchanged.
+    /// Copies as much of the message as fits to the beginning of `target`, and returns the length of the copy. Unlike
+    /// [`GenericSample::bytes`], this method does not rely on the publisher to leave the message unchanged.
     pub fn copy_to(&self, target: &mut [u8]) -> usize {
         self.0.copy_to(target)
     }
 
-    /// As [`GenericSample::copy_to`], for the whole message; `target` has the message's length afterwards. Allocates
+    /// Copies the whole message as [`GenericSample::copy_to`] does; `target` then has the message's length. Allocates
     /// if the capacity of `target` is too small.
     pub fn copy_into(&self, target: &mut Vec<u8>) {
         self.0.copy_into(target);

@@ -1,5 +1,5 @@
-//! The malformed samples of a subscription, whose bytes are not a message of its type: their count, and the log
-//! lines about them.
+//! The malformed samples of a subscription (their bytes are not a message of its type): their count, and their log
+//! lines.
 
 use crate::{
     error::Error,
@@ -8,7 +8,7 @@ use crate::{
 use gantry_shm::{EndpointDescription, Gid, Participant, Role};
 use std::fmt::Display;
 
-/// The count of malformed samples, and the name of the last such sample's publisher. The name is kept, because the
+/// The count of malformed samples, and the name of the newest such sample's publisher. The name is stored, because the
 /// search for it reads the graph.
 #[derive(Debug, Default)]
 pub(crate) struct MalformedSamples {
@@ -17,8 +17,8 @@ pub(crate) struct MalformedSamples {
 }
 
 impl MalformedSamples {
-    /// Counts a sample for which no caller gets an error, and logs the first, the tenth, the hundredth such sample
-    /// and so on.
+    /// Counts a sample that no error reports to a caller, and logs the first, the tenth, the hundredth such sample and
+    /// so on.
     pub(crate) fn skip(
         &mut self,
         participant: &Participant,
@@ -35,7 +35,7 @@ impl MalformedSamples {
         }
     }
 
-    /// Counts a sample for which the caller gets an error.
+    /// Counts a sample and makes the error for the caller.
     #[cold]
     pub(crate) fn error(
         &mut self,
@@ -53,7 +53,7 @@ impl MalformedSamples {
     }
 }
 
-/// The node and the process of a publisher, for a sentence: "/talker in talker (pid 7)". Reads the graph.
+/// Describes a publisher's node and process in a sentence: "/talker in talker (pid 7)". Reads the graph.
 pub(crate) fn publisher_name(participant: &Participant, topic: &str, publisher: Gid) -> String {
     let mut entries = participant.endpoints_of(topic).unwrap_or_default().into_iter();
     let is_it = |description: &EndpointDescription| description.role == Role::Publisher && description.gid == publisher;

@@ -1,4 +1,4 @@
-//! Topics: publishers and subscriptions, generic (bytes with a type that is known at run time) and typed.
+//! Topics: publishers and subscriptions, typed and generic (bytes of a type that is known only at run time).
 
 mod fixed_size;
 mod generic_publisher;

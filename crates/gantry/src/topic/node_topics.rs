@@ -18,19 +18,19 @@ use gantry_shm::{PublisherOptions, Qos, Role, TypeDescription};
 use std::time::{Duration, Instant};
 
 impl Node {
-    /// Creates a publisher of `T` on `topic` (`/absolute`, `relative` to the namespace, or `~/private`). The QoS may
-    /// be a depth: `10` is the default profile with the last 10 samples.
+    /// Creates a publisher of `T` on `topic` (`/absolute`, `relative` to the namespace, or `~/private`). The QoS may be
+    /// just a depth: `10` means the default profile with the last 10 samples.
     ///
     /// # Errors
-    /// A name that ROS 2 does not allow, a depth out of range, no room in shared memory.
+    /// ROS 2 does not allow the name; the depth is out of range; shared memory has no room.
     pub fn create_publisher<T: Message>(&self, topic: &str, qos: impl Into<Qos>) -> Result<Publisher<T>> {
         self.create_publisher_with_options(topic, qos, PublisherOptions::default())
     }
 
-    /// As [`Node::create_publisher`], with options.
+    /// Creates a publisher as [`Node::create_publisher`] does, with options.
     ///
     /// # Errors
-    /// As [`Node::create_publisher`]; a memory limit below two messages.
+    /// The errors of [`Node::create_publisher`]; the memory limit is below two messages.
     pub fn create_publisher_with_options<T: Message>(
         &self,
         topic: &str,
@@ -45,16 +45,16 @@ impl Node {
     /// may be a depth, as in [`Node::create_publisher`].
     ///
     /// # Errors
-    /// As [`Node::create_publisher`]; a publisher's memory that cannot be mapped.
+    /// The errors of [`Node::create_publisher`]; a publisher's memory cannot be mapped.
     pub fn create_subscription<T: Message>(&self, topic: &str, qos: impl Into<Qos>) -> Result<Subscription<T>> {
         Ok(Subscription::new(self.create_generic_subscription(topic, type_description::<T>(), qos)?))
     }
 
-    /// Creates a publisher of bytes on `topic`, whose type is `message_type`; [`GenericPublisher`] states the format
-    /// of the bytes.
+    /// Creates a publisher of bytes on `topic`. Its type is `message_type`, and [`GenericPublisher`] describes the
+    /// format of the bytes.
     ///
     /// # Errors
-    /// As [`Node::create_publisher`]; a description of more than 1 MiB.
+    /// The errors of [`Node::create_publisher`]; the type description has more than 1 MiB.
     pub fn create_generic_publisher(
         &self,
         topic: &str,
@@ -64,10 +64,10 @@ impl Node {
         self.create_generic_publisher_with_options(topic, message_type, qos, PublisherOptions::default())
     }
 
-    /// As [`Node::create_generic_publisher`], with options.
+    /// Creates a publisher as [`Node::create_generic_publisher`] does, with options.
     ///
     /// # Errors
-    /// As [`Node::create_generic_publisher`]; a memory limit below two messages.
+    /// The errors of [`Node::create_generic_publisher`]; the memory limit is below two messages.
     pub fn create_generic_publisher_with_options(
         &self,
         topic: &str,
@@ -79,10 +79,10 @@ impl Node {
         self.publisher_on(&self.topic_name(topic, &qos)?, message_type, qos, options)
     }
 
-    /// Creates a subscription to bytes on `topic`, whose type is `message_type`.
+    /// Creates a subscription to bytes on `topic`, with the type `message_type`.
     ///
     /// # Errors
-    /// As [`Node::create_subscription`]; a description of more than 1 MiB.
+    /// The errors of [`Node::create_subscription`]; the type description has more than 1 MiB.
     pub fn create_generic_subscription(
         &self,
         topic: &str,
@@ -93,7 +93,7 @@ impl Node {
         self.subscription_on(&self.topic_name(topic, &qos)?, message_type, qos)?.look_at_other_domains()
     }
 
-    /// The full name of a topic; with `avoid_ros_namespace_conventions`, the given name is used unchanged.
+    /// The full name of a topic. With `avoid_ros_namespace_conventions`, the given name stays unchanged.
     fn topic_name(&self, topic: &str, qos: &Qos) -> Result<String> {
         match qos.avoid_ros_namespace_conventions {
             true => check_native_topic(topic).map(|()| topic.to_owned()),
@@ -130,11 +130,11 @@ impl Node {
         Ok(GenericSubscription::new(engine, self.presence().clone()))
     }
 
-    /// Waits for one message on `topic`, with a subscription of its own that requests `qos`; `None` after `timeout`
-    /// or a shutdown (rclcpp's `wait_for_message`). The sample does not change for as long as it is held.
+    /// Waits for one message on `topic`, with a temporary subscription that requests `qos` (rclcpp's
+    /// `wait_for_message`). Returns `None` after `timeout` or a shutdown. The sample does not change while it is held.
     ///
     /// # Errors
-    /// As [`Node::create_subscription`], [`Subscription::wait`] and [`Subscription::take`].
+    /// The errors of [`Node::create_subscription`], [`Subscription::wait`] and [`Subscription::take`].
     pub fn wait_for_message<T: Message>(
         &self,
         topic: &str,
@@ -147,27 +147,27 @@ impl Node {
             if let Some(sample) = subscription.take()? {
                 return Ok(Some(sample));
             }
-            // A wait may end because of a sample that expires before the take, so the wait is repeated.
+            // A sample may end the wait and expire before the take, so the wait is repeated.
             if !subscription.wait(remaining(deadline))? {
                 return Ok(None);
             }
         }
     }
 
-    /// The types that are published on `topic` now, for a tool that knows only the topic's name. Each type occurs
-    /// once: the list is empty without publishers, and has several types if publishers disagree.
+    /// Returns the types that are published on `topic` now, for a tool that knows only the topic's name. Each type
+    /// occurs once. The list is empty without publishers, and has several types if publishers disagree.
     ///
     /// # Errors
-    /// A name that ROS 2 does not allow; the domain cannot be read.
+    /// ROS 2 does not allow the name; the domain cannot be read.
     pub fn topic_types(&self, topic: &str) -> Result<Vec<TypeDescription>> {
         self.types_of(topic, |role| role == Role::Publisher)
     }
 
-    /// As [`Node::topic_types`], including the types of the subscriptions, for a program that makes a
-    /// publisher for these.
+    /// Returns the types of the topic's publishers and subscriptions. A program that makes a publisher for existing
+    /// subscriptions needs it; otherwise use [`Node::topic_types`].
     ///
     /// # Errors
-    /// As [`Node::topic_types`].
+    /// The errors of [`Node::topic_types`].
     pub fn endpoint_types(&self, topic: &str) -> Result<Vec<TypeDescription>> {
         self.types_of(topic, |role| role != Role::Node)
     }
@@ -181,7 +181,7 @@ impl Node {
             match types.iter_mut().find(|known| known.matches(&found)) {
                 Some(known) => {
                     known.payload_bytes = known.payload_bytes.max(found.payload_bytes);
-                    // A type that came over a network has no definition.
+                    // A type from another host has no definition.
                     if known.definition.is_empty() {
                         known.definition = found.definition;
                     }
@@ -193,10 +193,10 @@ impl Node {
         Ok(types)
     }
 
-    /// Creates a subscription with a callback, which this node's executor calls with each message.
+    /// Creates a subscription with a callback. This node's executor calls the callback with each message.
     ///
     /// # Errors
-    /// As [`Node::create_subscription`].
+    /// The errors of [`Node::create_subscription`].
     pub fn create_subscription_with_callback<T>(
         &self,
         topic: &str,
@@ -213,7 +213,7 @@ impl Node {
 }
 
 impl CallbackGroup {
-    /// As [`Node::create_subscription_with_callback`], in this group.
+    /// Creates a subscription as [`Node::create_subscription_with_callback`] does, with the callback in this group.
     ///
     /// # Errors
     /// As that method.
@@ -242,7 +242,7 @@ pub(crate) fn type_description<T: Message>() -> TypeDescription {
     describe(T::TYPE_NAME, T::TYPE_HASH, T::DEFINITION, T::MAX_BYTES)
 }
 
-/// A function without a type parameter, so that it is compiled only once.
+/// Makes a description. The function has no type parameter, so it is compiled only once.
 fn describe(name: &str, hash: [u8; 32], definition: &str, payload_bytes: usize) -> TypeDescription {
     TypeDescription { name: name.to_owned(), hash, definition: definition.into(), payload_bytes }
 }

@@ -1,4 +1,4 @@
-//! Warnings about endpoints that wait in vain, because the opposite endpoint is in another domain.
+//! Warnings about endpoints without a match, because the opposite endpoint is in another domain.
 
 use crate::{lock::lock, log, node::is_private, time::monotonic_ns};
 use gantry_shm::{DomainReport, EndpointDescription, Participant, PublisherMatches, Role, SeenPublishers, Watcher};
@@ -7,13 +7,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The age of an endpoint at which the other domains are searched: the opposite endpoint of a younger one may still
-/// be starting in this domain.
+/// The age of an endpoint at which the other domains are searched. While the endpoint is younger, its opposite endpoint
+/// may still be starting in this domain.
 const MIN_AGE: Duration = Duration::from_secs(1);
-/// The time between two searches for subscriptions: a search reads the files of all domains.
+/// The minimum time between two searches for publishers, because a search reads the files of all domains.
 const REST_NS: u64 = 1_000_000_000;
 
-/// The search for the subscriptions of a waiting publisher in the other domains of this user, which is done once.
+/// One search for subscriptions of a waiting publisher in the other domains of this user.
 #[derive(Debug)]
 pub(super) struct UnmatchedPublisher {
     created: Instant,
@@ -25,41 +25,41 @@ impl UnmatchedPublisher {
         UnmatchedPublisher { created: Instant::now(), is_done: false }
     }
 
-    /// Whether the search is due, if there is no subscription in the publisher's own domain.
+    /// Whether the search is due, provided that the publisher's own domain has no subscription.
     pub(super) fn is_due(&self) -> bool {
         !self.is_done && self.created.elapsed() >= MIN_AGE
     }
 
-    /// Warns if another domain has one.
+    /// Searches, and warns if another domain has a subscription.
     pub(super) fn warn(&mut self, own: &Arc<EndpointDescription>) {
         self.is_done = true;
         warn(vec![own.clone()]);
     }
 }
 
-/// The subscriptions of this process whose publishers were not searched yet: one search serves all subscriptions that
+/// The subscriptions of this process whose publishers were not searched yet. One search serves all subscriptions that
 /// are due.
 static WAITING: Mutex<Waiting> = Mutex::new(Waiting { subscriptions: Vec::new(), rest_until_ns: 0 });
 
 struct Waiting {
-    /// The subscriptions, each with the time from which on its search is due. The references are weak because a
-    /// subscription keeps its domain alive, whose files are removed when the last handle of the domain is dropped.
+    /// The subscriptions, each with the time from which its search is due. The references are weak, because a
+    /// subscription keeps its domain alive, and the domain's files are removed only when its last handle is dropped.
     subscriptions: Vec<(u64, Weak<UnmatchedSubscription>)>,
-    /// The time before which there is no further search, CLOCK_MONOTONIC.
+    /// The earliest time of the next search, CLOCK_MONOTONIC.
     rest_until_ns: u64,
 }
 
-/// The request for one search for the publishers of a subscription in the other domains of this user. The control
-/// thread searches, so that the search also serves a subscription whose callback waits in an executor.
+/// A request for one search for a subscription's publishers in the other domains of this user. The control thread
+/// searches, so that a subscription whose callback waits in an executor is also served.
 pub(super) struct UnmatchedSubscription {
     own: Arc<EndpointDescription>,
     publishers: PublisherMatches,
-    /// The time from which on the search is due, CLOCK_MONOTONIC.
+    /// The time from which the search is due, CLOCK_MONOTONIC.
     from_ns: u64,
 }
 
 impl UnmatchedSubscription {
-    /// Requests the search, which does not run if the subscription is dropped before the search is due.
+    /// Requests the search. It does not run if the subscription is dropped before the search is due.
     pub(super) fn watch(
         participant: &Participant,
         subscription: &gantry_shm::Subscription,
@@ -82,7 +82,7 @@ impl Watcher for UnmatchedSubscription {
         }
     }
 
-    /// The control thread runs each second or less often. This is soon enough, so no search wakes it.
+    /// `None`: the control thread runs about once a second anyway, which is soon enough for a search.
     fn due_ns(&self) -> Option<u64> {
         None
     }
@@ -100,8 +100,7 @@ impl std::fmt::Debug for UnmatchedSubscription {
     }
 }
 
-/// Searches for the publishers of all subscriptions whose search is due and that have no publisher in
-/// their own domains.
+/// Searches for the publishers of all subscriptions whose search is due and that have no publisher in their own domain.
 fn look(now_ns: u64) {
     let mut waiting = lock(&WAITING);
     if now_ns < waiting.rest_until_ns {
@@ -119,13 +118,13 @@ fn look(now_ns: u64) {
         match subscription.publishers.look(SeenPublishers::default()) {
             Ok(Some(found)) if found.endpoints.is_empty() => unmatched.push(subscription.own.clone()),
             Ok(_) => {}
-            Err(_) => lock(&WAITING).subscriptions.push((from_ns, weak)), // a process that cannot be read now
+            Err(_) => lock(&WAITING).subscriptions.push((from_ns, weak)), // a process cannot be read now
         }
     }
     warn(unmatched);
 }
 
-/// Warns of each endpoint whose opposite endpoint is in another domain.
+/// Warns about each endpoint whose opposite endpoint is in another domain.
 fn warn(mut ends: Vec<Arc<EndpointDescription>>) {
     ends.retain(|own| log::is_warn_enabled(&own.node) && !is_private(own.domain_id));
     if ends.is_empty() {
@@ -141,7 +140,7 @@ fn warn(mut ends: Vec<Arc<EndpointDescription>>) {
     }
 }
 
-/// Warns if the domain `domain_id` has an opposite endpoint of `own`; returns whether it has one.
+/// Warns if the domain `domain_id` has an opposite endpoint of `own`. Returns whether it has one.
 fn is_told(own: &EndpointDescription, domain_id: u32, report: &DomainReport) -> bool {
     let Some(other) = other_end(own, report) else { return false };
     let (word, other_word) = match own.role {

@@ -1,4 +1,4 @@
-//! The typed publisher and its loans: [`GenericPublisher`] with the view of `T`.
+//! The typed publisher and its loans: a [`GenericPublisher`] whose messages are accessed through the view of `T`.
 
 use super::generic_publisher::{GenericLoan, GenericPublisher, PublishError};
 use crate::error::{Error, Result};
@@ -10,27 +10,28 @@ use std::{
     time::Duration,
 };
 
-/// A publisher of messages of type `T`. A publisher belongs to one thread at a time, and derefs to its
-/// [`GenericPublisher`], which has the methods that do not depend on `T`, and whose documentation names the
-/// real-time methods.
+/// A publisher of messages of type `T`. A publisher belongs to one thread at a time. It dereferences to its
+/// [`GenericPublisher`], which has the methods that do not depend on `T` and documents which methods are real-time.
 #[derive(Debug)]
 pub struct Publisher<T> {
     generic: GenericPublisher,
     message: PhantomData<fn(T)>,
 }
 
-/// A message on loan: shared memory, to be written in place and given to [`Publisher::publish`]; see [`GenericLoan`].
+/// A loaned message in shared memory. Write it in place, then pass it to [`Publisher::publish`]. See also
+/// [`GenericLoan`].
 ///
-/// A loan derefs to the message's view: to the struct itself if the message is plain, otherwise to a view that has
-/// `set_…` for numbers and `…_mut` for the rest.
+/// A loan dereferences to the message's view. For a plain message, this is the struct itself; otherwise it has `set_…`
+/// for numbers and `…_mut` for the rest.
 ///
 /// # Defaults
-/// A loan starts from the message's defaults: texts have the values from the loan's shape, and all other fields have
-/// the values of the definition, or zero. There is one exception, since clearing an image would cost as much as
-/// writing it: **an array or a sequence of more than 4 KiB ([`MAX_DEFAULT_BYTES`](gantry_cdr::MAX_DEFAULT_BYTES))
-/// holds old bytes**, so write all of it. The loans of [`loan_uninit`](Publisher::loan_uninit) and
-/// [`loan_uninit_with`](Publisher::loan_uninit_with) have no defaults: write every number. The rule is the same for
-/// requests and responses of services, and for [`Message::build`].
+/// A loan starts from the message's defaults: strings have the values of the loan's shape, and all other fields have
+/// the values of the definition, or zero. There is one exception, because clearing an image would cost as much as
+/// writing it: **an array or a sequence of more than 4 KiB ([`MAX_DEFAULT_BYTES`](gantry_cdr::MAX_DEFAULT_BYTES)) holds
+/// old bytes**, so write all of it.
+///
+/// Loans of [`loan_uninit`](Publisher::loan_uninit) and [`loan_uninit_with`](Publisher::loan_uninit_with) have no
+/// defaults: write every number. The same rules apply to requests and responses of services, and to [`Message::build`].
 pub struct Loan<T: Message> {
     view: T::View<GenericLoan>,
 }
@@ -44,15 +45,15 @@ impl<T: Message> Publisher<T> {
         &mut self.generic
     }
 
-    /// Makes another publisher of the same topic, as [`GenericPublisher::try_clone`].
+    /// Makes another publisher of the same topic, as [`GenericPublisher::try_clone`] does.
     ///
     /// # Errors
-    /// As [`Node::create_publisher`](crate::Node::create_publisher).
+    /// The errors of [`Node::create_publisher`](crate::Node::create_publisher).
     pub fn try_clone(&self) -> Result<Publisher<T>> {
         Ok(Publisher::new(self.generic.try_clone()?))
     }
 
-    /// Loans memory for one message, if all messages of the type have the same length; otherwise see
+    /// Loans memory for one message of a type whose messages all have the same length. For other types, see
     /// [`Publisher::loan_with`]. The message starts from its [defaults](Loan#defaults).
     ///
     /// ```compile_fail,E0277
@@ -63,7 +64,7 @@ impl<T: Message> Publisher<T> {
     /// ```
     ///
     /// # Errors
-    /// As [`GenericPublisher::loan`].
+    /// The errors of [`GenericPublisher::loan`].
     #[inline]
     pub fn loan(&mut self) -> Result<Loan<T>>
     where
@@ -72,11 +73,12 @@ impl<T: Message> Publisher<T> {
         self.loan_with(())
     }
 
-    /// As [`Publisher::loan`], without defaults, for a program that writes every number of the message: the loan holds
-    /// the slot's old contents, which are valid values of an older message. This saves the time to write the defaults.
+    /// Loans memory as [`Publisher::loan`] does, but without defaults, which saves the time to write them. It is meant
+    /// for a program that writes every number of the message: the loan holds the slot's old contents, which are valid
+    /// values of an older message.
     ///
     /// # Errors
-    /// As [`GenericPublisher::loan`].
+    /// The errors of [`GenericPublisher::loan`].
     #[inline]
     pub fn loan_uninit(&mut self) -> Result<Loan<T>>
     where
@@ -85,21 +87,22 @@ impl<T: Message> Publisher<T> {
         self.loan_uninit_with(())
     }
 
-    /// Loans memory for one message with this [shape](Shape) (texts, and lengths of sequences). The message starts
-    /// from its [defaults](Loan#defaults). See [`GenericPublisher::loan`].
+    /// Loans memory for one message with this [shape](Shape) (strings, and lengths of sequences). The message starts
+    /// from its [defaults](Loan#defaults). See also [`GenericPublisher::loan`].
     ///
     /// # Errors
-    /// A text or a sequence is longer than its bound; as [`GenericPublisher::loan`].
+    /// A string or a sequence is longer than its bound; the errors of [`GenericPublisher::loan`].
     #[inline]
     pub fn loan_with(&mut self, shape: impl Shape<T>) -> Result<Loan<T>> {
         self.generic.loan_message(shape)
     }
 
-    /// As [`Publisher::loan_with`], without defaults, for a program that writes every number of the message: numbers,
-    /// and arrays and sequences of numbers, hold the slot's old contents, which are valid values of an older message.
+    /// Loans memory as [`Publisher::loan_with`] does, but without defaults, for a program that writes every number of
+    /// the message. Numbers, and arrays and sequences of numbers, hold the slot's old contents, which are valid values
+    /// of an older message.
     ///
     /// # Errors
-    /// As [`Publisher::loan_with`].
+    /// The errors of [`Publisher::loan_with`].
     #[inline]
     pub fn loan_uninit_with(&mut self, shape: impl Shape<T>) -> Result<Loan<T>> {
         let length_bytes = T::shape_bytes(shape.clone()).map_err(|error| self.generic.cannot_build::<T>(error))?;
@@ -108,7 +111,7 @@ impl<T: Message> Publisher<T> {
         Ok(Loan { view })
     }
 
-    /// Publishes a loan in place and returns its sequence, as [`GenericPublisher::publish`].
+    /// Publishes a loan and returns its sequence number, as [`GenericPublisher::publish`] does.
     ///
     /// # Errors
     /// As that method.
@@ -118,7 +121,7 @@ impl<T: Message> Publisher<T> {
         self.publish_at(loan, time)
     }
 
-    /// Publishes a loan in place with a time that the caller gives, as [`GenericPublisher::publish_at`].
+    /// Publishes a loan with a time that the caller gives, as [`GenericPublisher::publish_at`] does.
     ///
     /// # Errors
     /// As that method.
@@ -127,22 +130,22 @@ impl<T: Message> Publisher<T> {
         loan.publish_with(|loan| self.generic.publish_at(loan, time))
     }
 
-    /// The copy path: serialises `message` into a slot, publishes the slot and returns its sequence.
+    /// Serialises `message` into a slot of shared memory, publishes the slot and returns its sequence number.
     ///
     /// # Errors
-    /// A text or a sequence is longer than its bound; as [`GenericPublisher::publish_copy`].
+    /// A string or a sequence is longer than its bound; the errors of [`GenericPublisher::publish_copy`].
     pub fn publish_copy(&mut self, message: &T) -> Result<u64> {
         let loan = self.generic.copy_message(message)?;
         self.generic.publish_copied(loan)
     }
 
-    /// As [`GenericPublisher::gid`].
+    /// Returns the publisher's gid, as [`GenericPublisher::gid`] does.
     #[must_use]
     pub fn gid(&self) -> Gid {
         self.generic.gid()
     }
 
-    /// As [`GenericPublisher::subscription_count`].
+    /// Returns the number of matched subscriptions, as [`GenericPublisher::subscription_count`] does.
     ///
     /// # Errors
     /// As that method.
@@ -150,7 +153,7 @@ impl<T: Message> Publisher<T> {
         self.generic.subscription_count()
     }
 
-    /// As [`GenericPublisher::wait_for_subscriptions`].
+    /// Waits until `count` subscriptions are matched, as [`GenericPublisher::wait_for_subscriptions`] does.
     ///
     /// # Errors
     /// As that method.
@@ -159,9 +162,9 @@ impl<T: Message> Publisher<T> {
     }
 }
 
-/// The methods of a typed publisher that servers need for their generic publishers.
+/// Methods of a typed publisher that servers also need for their generic publishers.
 impl GenericPublisher {
-    /// As [`Publisher::loan_with`].
+    /// Loans memory for a message of this shape, as [`Publisher::loan_with`] does.
     #[inline]
     pub(crate) fn loan_message<T: Message>(&mut self, shape: impl Shape<T>) -> Result<Loan<T>> {
         let length_bytes = T::shape_bytes(shape.clone()).map_err(|error| self.cannot_build::<T>(error))?;
@@ -194,7 +197,7 @@ impl<T> Deref for Publisher<T> {
 }
 
 impl<T: Message> Loan<T> {
-    /// Publishes the loan's memory by a call of `publish`, which returns the memory if it fails.
+    /// Publishes the loan's memory with `publish`, which returns the memory if it fails.
     #[inline]
     pub(crate) fn publish_with<R>(
         self,

@@ -4,14 +4,14 @@ use super::type_description;
 use gantry_shm::TypeDescription;
 use std::collections::BTreeMap;
 
-/// The types of `gantry-msgs` by their names, such as `std_msgs/msg/String` or, for a service,
-/// `std_srvs/srv/SetBool_Request`: for programs that get the name of a type at run time. Available with the
-/// feature `standard-types`.
+/// Returns the types of `gantry-msgs` by name, such as `std_msgs/msg/String` or, for a service,
+/// `std_srvs/srv/SetBool_Request`. It is meant for programs that get the name of a type at run time. Needs the feature
+/// `standard-types`.
 #[must_use]
 pub fn standard_types() -> BTreeMap<String, TypeDescription> {
     let mut types = BTreeMap::new();
-    // Some older messages of performance_test have the same names as newer messages; the newer messages are
-    // inserted first.
+    // Some older messages of performance_test have the same names as newer ones. The newer messages are inserted first
+    // and win.
     let mut insert = |description: TypeDescription| {
         types.entry(description.name.clone()).or_insert(description);
     };

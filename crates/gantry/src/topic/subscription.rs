@@ -1,4 +1,5 @@
-//! The typed subscription and its samples: [`GenericSubscription`] with the view of `T`.
+//! The typed subscription and its samples: a [`GenericSubscription`] whose messages are accessed through the view of
+//! `T`.
 
 use super::{
     generic_subscription::{GenericSample, GenericSubscription},
@@ -12,20 +13,20 @@ use gantry_cdr::{ByteOrder, Message, View};
 use gantry_shm::{Gid, SampleInfo};
 use std::{marker::PhantomData, ops::Deref, os::fd::BorrowedFd, time::Duration};
 
-/// A subscription that takes messages of type `T`. A subscription belongs to one thread at a time, and derefs to its
-/// [`GenericSubscription`], which has the methods that do not depend on `T`, and whose documentation names the
-/// real-time methods.
+/// A subscription that takes messages of type `T`. A subscription belongs to one thread at a time. It dereferences to
+/// its [`GenericSubscription`], which has the methods that do not depend on `T` and documents which methods are
+/// real-time.
 #[derive(Debug)]
 pub struct Subscription<T> {
     generic: GenericSubscription,
-    /// The buffer of the copy path: the bytes of a message before they are deserialised.
+    /// A buffer for `take_copy`: the bytes of a message before they are deserialised.
     body: Vec<u8>,
     message: PhantomData<fn() -> T>,
 }
 
-/// A taken message, in place; see [`GenericSample`].
+/// A taken message, which is read in place. See also [`GenericSample`].
 ///
-/// A sample derefs to the message's view: to the struct itself if the message is plain, otherwise to a view with a
+/// A sample dereferences to the message's view. For a plain message, this is the struct itself; otherwise it has a
 /// getter for each field.
 pub struct Sample<T: Message> {
     view: T::View<GenericSample>,
@@ -36,16 +37,16 @@ impl<T: Message> Subscription<T> {
         Subscription { generic, body: Vec::new(), message: PhantomData }
     }
 
-    /// Takes the next message, in place, as [`GenericSubscription::take`].
+    /// Takes the next message, to be read in place, as [`GenericSubscription::take`] does.
     ///
-    /// The message is checked only in this take; the time of the check grows with the number of fields and the
-    /// length of texts, not with the number of bytes. The message lies in its publisher's memory: a publisher that
-    /// is not trusted could change it afterwards; see [`Subscription::take_copy`].
+    /// The message is checked only in this take. The time of the check grows with the number of fields and the length
+    /// of strings, not with the number of bytes. The message is in its publisher's memory, so a publisher that is not
+    /// trusted could change it afterwards; see [`Subscription::take_copy`].
     ///
     /// # Errors
-    /// The bytes of a sample are not a `T`. The sample is skipped and [counted](GenericSubscription::malformed), and
-    /// the next take continues behind it. The error names the publisher of this sample, which costs a reading of the
-    /// graph. As [`GenericSubscription::take`].
+    /// The errors of [`GenericSubscription::take`]. The bytes of a sample are not a `T`: the sample is skipped and
+    /// [counted](GenericSubscription::malformed), and the next take returns the sample after it. This error names the
+    /// publisher, which costs a reading of the graph.
     #[inline]
     pub fn take(&mut self) -> Result<Option<Sample<T>>> {
         let Some(sample) = self.generic.take()? else { return Ok(None) };
@@ -58,10 +59,9 @@ impl<T: Message> Subscription<T> {
         Sample::new(sample).map(Some).map_err(|error| self.malformed(publisher, error))
     }
 
-    /// As [`Subscription::take`], for callers that cannot use an error: skips malformed samples, and logs the first,
-    /// the tenth, the hundredth of them and so on. This method skips at most the number of samples that waited when
-    /// it skipped the first one, then returns `None`: otherwise the loop might never end if malformed samples arrive
-    /// as fast as they are skipped.
+    /// Takes the next valid message, for callers that cannot use an error. Skips malformed samples, and logs the first,
+    /// the tenth, the hundredth of them and so on. If malformed samples arrive as fast as they are skipped, the loop
+    /// still ends: it skips at most the samples that waited when it skipped the first one, then returns `None`.
     pub(crate) fn take_valid(&mut self) -> Result<Option<Sample<T>>> {
         let mut left = None;
         while left != Some(0) {
@@ -74,21 +74,21 @@ impl<T: Message> Subscription<T> {
         Ok(None)
     }
 
-    /// As [`Subscription::take`], with the time of the take.
+    /// Takes the next message as [`Subscription::take`] does, and also returns the time of the take.
     ///
     /// # Errors
-    /// As [`Subscription::take`].
+    /// The errors of [`Subscription::take`].
     ///
     /// # Real-time
-    /// As [`Subscription::take`], and two clocks are read.
+    /// The same as for [`Subscription::take`], plus the reading of two clocks.
     pub fn take_with_info(&mut self) -> Result<Option<(Sample<T>, MessageInfo)>> {
         let Some(sample) = self.take()? else { return Ok(None) };
         let info = MessageInfo::received_now(sample.message_info());
         Ok(Some((sample, info)))
     }
 
-    /// A future of the next message, in place, for any async runtime. The control thread wakes the waiting task,
-    /// which costs one more thread switch than in an executor.
+    /// Returns a future of the next message, for any async runtime. The control thread wakes the waiting task, which
+    /// costs one more thread switch than in an executor.
     ///
     /// ```no_run
     /// # use gantry::{Subscription, gantry_cdr::Message};
@@ -101,18 +101,19 @@ impl<T: Message> Subscription<T> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::ShutDown`](crate::Error::ShutDown); as [`Subscription::take`].
+    /// [`Error::ShutDown`](crate::Error::ShutDown); the errors of [`Subscription::take`].
     pub fn take_async(&mut self) -> TakeFuture<'_, Subscription<T>> {
         TakeFuture::new(self)
     }
 
-    /// The copy path: a copy of the next message in private memory, for readers that do not trust the writer. The
-    /// bytes are copied, and the copy is checked and deserialised. A message of fixed size that lies in memory as in
-    /// CDR is copied once; any other message is copied twice: to a buffer of the subscription, then to its fields.
-    /// Allocates; [`Subscription::take_copy_into`] allocates only for fields that grow, and when the buffer grows.
+    /// Takes a copy of the next message in private memory, for readers that do not trust the publisher. The bytes are
+    /// copied first; then the copy is checked and deserialised. A message of fixed size whose memory layout equals CDR
+    /// is copied once. Any other message is copied twice: to a buffer of the subscription, then to its fields.
+    ///
+    /// This method allocates. [`Subscription::take_copy_into`] allocates only if fields or the buffer must grow.
     ///
     /// # Errors
-    /// As [`Subscription::take`].
+    /// The errors of [`Subscription::take`].
     pub fn take_copy(&mut self) -> Result<Option<(Box<T>, SampleInfo)>> {
         let Some(sample) = self.generic.take()? else { return Ok(None) };
         let mut message = T::new_box();
@@ -120,15 +121,15 @@ impl<T: Message> Subscription<T> {
         Ok(Some((message, sample.message_info())))
     }
 
-    /// As [`Subscription::take_copy`], into `message`, whose allocations are reused. After an error, `message` is a
-    /// mixture of the old and the new message.
+    /// Takes a copy as [`Subscription::take_copy`] does, into `message`, whose allocations are reused. After an error,
+    /// `message` is a mixture of the old and the new message.
     ///
     /// # Errors
-    /// As [`Subscription::take`].
+    /// The errors of [`Subscription::take`].
     ///
     /// # Real-time
-    /// As [`Subscription::take`], but this method allocates for fields that grow, and for messages that are longer
-    /// than all earlier ones; its time grows with the number of bytes.
+    /// The same as for [`Subscription::take`], but this method allocates for fields that grow, and for messages that
+    /// are longer than all earlier ones. Its time grows with the number of bytes.
     pub fn take_copy_into(&mut self, message: &mut T) -> Result<Option<SampleInfo>> {
         let Some(sample) = self.generic.take()? else { return Ok(None) };
         self.copy(&sample, message)?;
@@ -155,7 +156,7 @@ impl<T: Message> Subscription<T> {
         self.generic.malformed_sample(publisher, T::TYPE_NAME, error)
     }
 
-    /// As [`GenericSubscription::wait`].
+    /// Waits until there is something to take, as [`GenericSubscription::wait`] does.
     ///
     /// # Errors
     /// As that method.
@@ -163,7 +164,7 @@ impl<T: Message> Subscription<T> {
         self.generic.wait(timeout)
     }
 
-    /// As [`GenericSubscription::wait_for_publishers`].
+    /// Waits until `count` publishers are matched, as [`GenericSubscription::wait_for_publishers`] does.
     ///
     /// # Errors
     /// As that method.
@@ -171,17 +172,17 @@ impl<T: Message> Subscription<T> {
         self.generic.wait_for_publishers(count, timeout)
     }
 
-    /// As [`GenericSubscription::set_max_held_samples`].
+    /// Limits the samples held at once, as [`GenericSubscription::set_max_held_samples`] does.
     pub fn set_max_held_samples(&mut self, limit: usize) {
         self.generic.set_max_held_samples(limit);
     }
 
-    /// As [`GenericSubscription::set_busy_wait`].
+    /// Switches the busy-wait on or off, as [`GenericSubscription::set_busy_wait`] does.
     pub fn set_busy_wait(&mut self, on: bool) {
         self.generic.set_busy_wait(on);
     }
 
-    /// As [`GenericSubscription::descriptor`].
+    /// Returns a file descriptor for epoll or poll, as [`GenericSubscription::descriptor`] does.
     ///
     /// # Errors
     /// As that method.
@@ -189,7 +190,7 @@ impl<T: Message> Subscription<T> {
         self.generic.descriptor()
     }
 
-    /// As [`GenericSubscription::publisher_count`].
+    /// Returns the number of matched publishers, as [`GenericSubscription::publisher_count`] does.
     ///
     /// # Errors
     /// As that method.
@@ -236,7 +237,7 @@ impl<T: Message> TakeSource for Subscription<T> {
 }
 
 impl<T: Message> Sample<T> {
-    /// Makes the sample, after checking that its bytes are a `T`.
+    /// Checks that the bytes of a sample are a `T`, and makes the typed sample.
     #[inline]
     pub(crate) fn new(sample: GenericSample) -> gantry_cdr::Result<Sample<T>> {
         Ok(Sample { view: T::view(sample)? })
@@ -249,7 +250,7 @@ impl<T: Message> Sample<T> {
         self.view.memory().message_info()
     }
 
-    /// As [`GenericSample::is_inline`].
+    /// Whether the message travelled inline, as [`GenericSample::is_inline`].
     #[inline]
     #[must_use]
     pub fn is_inline(&self) -> bool {
@@ -259,8 +260,8 @@ impl<T: Message> Sample<T> {
     /// Copies the message into an owned struct.
     ///
     /// # Errors
-    /// The sample is no longer valid CDR, because its publisher's process changed the sample after publishing. Gantry's
-    /// publishers never write to a published sample. A write that leaves valid CDR is not detected.
+    /// The sample is no longer valid CDR, because its publisher's process changed it after publishing. Gantry's
+    /// publishers never write to a published sample. A change that leaves valid CDR is not detected.
     ///
     /// # Real-time
     /// Allocates. The time is proportional to the size of the message.

@@ -1,4 +1,4 @@
-//! A guard condition: an event that the program itself triggers.
+//! A guard condition: an event that the program itself triggers to end waits.
 
 use super::{
     lock,
@@ -11,9 +11,9 @@ use std::{
     task::Waker,
 };
 
-/// A guard condition, by which any thread of the process wakes a wait set, an executor or a future (rclcpp's
-/// `GuardCondition`). Clones are handles to the same guard condition: one clone is triggered, another clone
-/// is waited for.
+/// A guard condition, with which any thread of the process wakes a wait set, an executor or a future (rclcpp's
+/// `GuardCondition`). Clones are handles to the same guard condition: for example, one thread triggers a clone while
+/// another thread waits for its own clone.
 ///
 /// ```
 /// use gantry::{GuardCondition, Node, WaitSet};
@@ -31,7 +31,7 @@ use std::{
 #[derive(Debug)]
 pub struct GuardCondition {
     state: Arc<Mutex<State>>,
-    /// The number of this handle.
+    /// The number that identifies this handle among the handles of the guard condition.
     handle: u64,
 }
 
@@ -40,7 +40,7 @@ struct State {
     is_triggered: bool,
     /// The number of handles that were made.
     handles: u64,
-    /// The wakers of the handles, by the handles' numbers.
+    /// The wakers of the handles, each with its handle's number.
     wakers: Vec<(u64, Waker)>,
 }
 
@@ -51,11 +51,11 @@ impl GuardCondition {
         GuardCondition { state: Arc::new(Mutex::new(State { handles: 1, ..State::default() })), handle: 0 }
     }
 
-    /// Triggers the guard condition, and wakes its waiters. Triggers until the next take count as one.
+    /// Triggers the guard condition and wakes its waiters. Several triggers before a take count as one.
     ///
     /// # Real-time
-    /// Takes one lock, which is held for some nanoseconds. If threads or tasks wait, allocates, and makes a system
-    /// call for each of them.
+    /// Takes one lock, which is held for some nanoseconds. If threads or tasks wait, it also allocates and makes one
+    /// system call for each of them.
     pub fn trigger(&self) {
         let mut state = lock(&self.state);
         state.is_triggered = true;
@@ -102,7 +102,7 @@ impl Waitable for GuardCondition {
         state.wakers.extend(waker.clone().map(|waker| (self.handle, waker)));
         let is_triggered = state.is_triggered;
         drop(state);
-        drop(old); // after the lock: the waker may own this guard condition
+        drop(old); // dropped after the unlock: the waker may own this guard condition
         if is_triggered {
             waker.into_iter().for_each(Waker::wake);
         }

@@ -1,4 +1,5 @@
-//! Sources that can be waited for and taken from: the traits on which wait sets, futures and executors are built.
+//! The traits of sources that can be waited for and taken from. Wait sets, futures and executors are built on these
+//! traits.
 
 mod guard_condition;
 mod take_future;

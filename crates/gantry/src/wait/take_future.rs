@@ -11,11 +11,11 @@ use std::{
     task::{Context, Poll},
 };
 
-/// A future of the next value of a source; it ends with [`Error::ShutDown`] when the program shuts down. Dropping
-/// the future loses no value.
+/// A future of the next value of a source. It returns [`Error::ShutDown`] when the program shuts down. Dropping the
+/// future loses no value.
 ///
 /// # Real-time
-/// Each wait costs locks, system calls and an additional switch to the control thread.
+/// Each wait costs locks, system calls and an additional thread switch to the control thread.
 #[derive(Debug)]
 #[must_use = "a future does nothing unless it is awaited"]
 pub struct TakeFuture<'a, W: TakeSource> {
@@ -24,7 +24,8 @@ pub struct TakeFuture<'a, W: TakeSource> {
 }
 
 impl<'a, W: TakeSource> TakeFuture<'a, W> {
-    /// Creates the future of a source. The source must have no due times, because no due time wakes the future.
+    /// Creates the future of a source. The source must not become ready by time alone, because nothing wakes the future
+    /// at a due time.
     pub(crate) fn new(source: &'a mut W) -> TakeFuture<'a, W> {
         TakeFuture { source, at_shutdown: ShutdownWaker::default() }
     }
@@ -40,10 +41,10 @@ impl<W: TakeSource> Future for TakeFuture<'_, W> {
         }
         source.set_waker(Some(context.waker().clone()));
         if let Some(subscription) = source.subscription() {
-            subscription.set_waker(Some(context.waker().clone()))?; // wakes at once if there is something by now
+            subscription.set_waker(Some(context.waker().clone()))?; // wakes at once if a sample is already there
         }
-        // The take follows the registration of the waker, because news from before the registration wakes no task. An
-        // example is a client whose server is gone: no sample comes.
+        // The take comes after the registration of the waker, because earlier news wakes no task. An example is a
+        // client whose server has left: no sample arrives.
         if let Some(taken) = source.take_next()? {
             return Poll::Ready(Ok(taken));
         }

@@ -1,4 +1,4 @@
-//! Futures and wait sets: the ways to wait without an executor.
+//! Tests of futures and wait sets, the ways to wait without an executor.
 
 use crate::support::*;
 use gantry::*;
@@ -136,7 +136,7 @@ fn a_wait_set_waits_for_topics_and_timers() {
 }
 
 fn a_wait_set_waits_for_every_kind() {
-    // The test has a domain of its own: no other test changes the graph.
+    // The test has its own domain, so that no other test changes the graph.
     let (node, name) = (Node::builder("tester").domain_id(78).build().unwrap(), "awaiting_kinds");
     let mut points = node.create_subscription::<Point>(name, Qos::default()).unwrap();
     let mut publisher = node.create_publisher::<Point>(name, Qos::default()).unwrap();
@@ -150,8 +150,7 @@ fn a_wait_set_waits_for_every_kind() {
     let (mut wait_set, mut other, clock) = (WaitSet::new(&node).unwrap(), None, timer.clone());
     for round in 0..5 {
         std::thread::scope(|scope| {
-            // Depending on the timing, the wait set already sleeps when this thread acts, or begins to wait only
-            // later.
+            // Depending on the timing, the wait set already sleeps when this thread acts, or begins to wait afterwards.
             scope.spawn(|| match round {
                 0 => send(&mut publisher, 1.0),
                 1 => clock.reset(),

@@ -12,14 +12,14 @@ pub fn play(role: &str, topic: &str) {
         "typed-talker" => talk_typed(&node, topic),
         "typed-listener" => listen_typed(&node, topic),
         "qos-talker" => talk_as_ordered(&node, topic),
-        // Requests more than the default offers.
+        // Role: a subscription that requests stricter QoS than a default publisher offers.
         "demanding-listener" => {
             let _subscription = node.create_subscription::<Point>(topic, crate::qos::promised()).unwrap();
             say("ready");
             while told() {}
         }
         "task" => crate::events::play_task(node, topic),
-        // Role: publishes a path at each line of input; each path is longer than the one before.
+        // Role: publishes a path for each line of input. Each path is longer than the path before.
         "path-talker" => {
             let mut publisher = node.create_generic_publisher(topic, path(), Qos::default()).unwrap();
             say("ready");
@@ -30,8 +30,8 @@ pub fn play(role: &str, topic: &str) {
                 publisher.publish_copy(&path_bytes(points * 1000)).unwrap();
             }
         }
-        // Publishes messages of five types. The first two lines of input make it write them in place, later lines by
-        // copying.
+        // Role: publishes messages of five types. For the first two lines of input it writes the messages in place, for
+        // later lines it copies them.
         "message-talker" => {
             let mut talker = crate::typed::Talker::new(&node, topic);
             say("ready");
@@ -42,7 +42,7 @@ pub fn play(role: &str, topic: &str) {
                 if number < 2 { talker.publish_in_place() } else { talker.publish_copies() }
             }
         }
-        // Runs a server and its client in a small file system.
+        // Role: runs a server and its client in a small file system.
         "large-answers" => crate::generic_services::answer_largely(topic),
         "place-listener" => crate::one_allocation::listen(&node, topic),
         other => match other.strip_prefix("realtime-") {
@@ -53,7 +53,7 @@ pub fn play(role: &str, topic: &str) {
     }
 }
 
-/// Publishes a typed message at each line of input.
+/// Role: publishes a typed message for each line of input.
 fn talk_typed(node: &Node, topic: &str) {
     let mut publisher = node.create_publisher::<Point>(topic, Qos::default()).unwrap();
     say("ready");
@@ -65,7 +65,7 @@ fn talk_typed(node: &Node, topic: &str) {
     }
 }
 
-/// Takes typed messages and prints them.
+/// Role: takes typed messages and prints them.
 fn listen_typed(node: &Node, topic: &str) {
     let mut subscription = node.create_subscription::<Point>(topic, Qos::default()).unwrap();
     say("ready");

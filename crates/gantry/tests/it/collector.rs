@@ -1,4 +1,4 @@
-//! A collector names the sources of a binding that have values, and its bell wakes it.
+//! Tests of the collector: it reports the sources of a binding that have values, and its bell wakes it.
 
 use crate::support::*;
 use gantry::{Collector, GuardCondition, Node, Qos, Waitable};
@@ -74,7 +74,7 @@ fn a_bell_ends_a_wait() {
         thread.join().unwrap();
     }
     drop((collector, node));
-    ringing.bell.ring(); // rings nobody
+    ringing.bell.ring(); // no waiter is left to be woken
 }
 
 fn a_source_may_be_dropped_before_it_is_detached() {

@@ -1,7 +1,7 @@
-//! Deadlines, liveliness and lifespans: broken promises are events, and expired samples are not delivered.
+//! Tests of deadlines, liveliness and lifespans: violations cause events, and expired samples are not delivered.
 //!
-//! No test depends on the speed of the machine: each test waits for events that must come, or bounds their number by
-//! the time that passed.
+//! No test depends on the speed of the machine: each test waits for events that must come, or limits their number by
+//! the time that has passed.
 
 use crate::{qos::*, support::*};
 use gantry::{Events, Node, PublisherEvent, Qos, SubscriptionEvent, Waitable};
@@ -52,7 +52,7 @@ fn lost(event: PublisherEvent) -> Option<(u64, u64)> {
 }
 
 fn a_silent_publisher_misses_its_deadline_and_the_subscriptions() {
-    // The test has a domain of its own: no other endpoint wakes the control thread.
+    // The test has its own domain, so that no other endpoint wakes the control thread.
     let (node, topic) = (Node::builder("tester").domain_id(2).build().unwrap(), "silent");
     let publisher = publisher(&node, topic, Qos::default().deadline(SHORT));
     let subscription = subscription(&node, topic, Qos::default().deadline(2 * SHORT));
@@ -149,7 +149,7 @@ fn a_silent_publisher_is_told_that_its_liveliness_was_lost() {
     let (node, topic) = (node(), "not_said");
     let mut publisher = publisher(&node, topic, manual(SHORT));
     let mut events = publisher.events().unwrap();
-    let (mut total, mut asserted) = (0, 1); // once when it was made
+    let (mut total, mut asserted) = (0, 1); // the creation of the publisher also asserts it
     assert_eq!(next_of(&mut events, lost), (1, 1));
     let end = Instant::now() + PATIENCE;
     while total < 4 {
@@ -159,8 +159,8 @@ fn a_silent_publisher_is_told_that_its_liveliness_was_lost() {
             _ => drop(publisher.publish_copy(&ORIGIN).unwrap()),
         }
         asserted += 1;
-        // The check of the lease runs while the publisher is alive; if the check comes too late, the next round of
-        // this loop repeats the step.
+        // The check of the lease must run while the publisher is alive. If the check comes too late, the next iteration
+        // of this loop repeats the step.
         events.is_ready().unwrap();
         pass(SHORT);
         while let Some(event) = events.take().unwrap() {
@@ -194,8 +194,8 @@ fn promises_of_another_process_are_watched() {
         missed |= its_missed(event).is_some();
     }
     for order in ["assert", "publish"] {
-        // The order to the child is repeated until the event shows that the publisher is alive, because the check may
-        // come too late.
+        // The command to the child is repeated until the event shows that the publisher is alive, because the check of
+        // the lease may come too late.
         let (mut alive, end) = (false, Instant::now() + PATIENCE);
         while !alive {
             assert!(Instant::now() < end, "the order {order} does not make it alive");
@@ -227,7 +227,7 @@ fn an_expired_sample_is_not_delivered() {
     }
     assert!(subscription.take().unwrap().is_none());
     assert_eq!((subscription.expired(), subscription.overwritten()), (3, 0));
-    // They are gone for good.
+    // Expired samples do not come back, and are counted once.
     assert!(!subscription.wait(Duration::ZERO).unwrap());
     assert_eq!(subscription.expired(), 3);
 }

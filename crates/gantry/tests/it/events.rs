@@ -1,4 +1,4 @@
-//! Events of publishers and subscriptions: handles, their wakers, and callbacks for them.
+//! Tests of the events of publishers and subscriptions: handles, their wakers, and callbacks for events.
 
 use crate::{child::say, qos::*, support::*};
 use gantry::{
@@ -85,7 +85,7 @@ fn a_waker_is_called_for_each_event_after_the_last_was_taken() {
     events.set_waker(Some(Waker::from(count.clone())));
     assert_eq!(count.0.load(Acquire), 5, "a new waker is called for an event that is there");
     events.set_waker(None);
-    until("the waker is dropped", &|| Arc::strong_count(&count) == 1); // by the thread that called it, too
+    until("the waker is dropped", &|| Arc::strong_count(&count) == 1); // also by the thread that called it
     events.set_waker(Some(Waker::from(count.clone())));
     drop(events);
     until("the waker is dropped with the events", &|| Arc::strong_count(&count) == 1);
@@ -119,7 +119,7 @@ fn executors_run_callbacks_for_events() {
 /// A task that owns all objects that it works with, and ends with the first event.
 struct Task(Mutex<Option<Owned>>);
 
-/// The sender is dropped last.
+/// The objects of a task. The sender is dropped last, as the last field.
 struct Owned {
     events: PublisherEvents,
     _publisher: Publisher<Point>,
@@ -140,7 +140,7 @@ fn a_waker_may_own_the_last_of_everything() {
 
 /// Role of a child process: a task drops everything that this process has in its domain, on the thread that wakes it.
 ///
-/// There must be no event yet when the waker is set: the waker would be called at once on this thread, which holds the
+/// No event may exist when the waker is set: the waker would then be called at once on this thread, which holds the
 /// task's lock.
 pub fn play_task(node: Node, topic: &str) {
     std::panic::set_hook(Box::new(|panic| {

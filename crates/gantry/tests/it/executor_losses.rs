@@ -1,4 +1,4 @@
-//! Tests that executors lose no news while callbacks, nodes and spins come and end.
+//! Tests that executors lose no news while callbacks, nodes and spins begin and end.
 
 use crate::{
     executors::{Kind, Tested},
@@ -32,7 +32,7 @@ fn executors() -> impl Iterator<Item = (&'static str, Box<dyn Tested>)> {
     Kind::ALL.into_iter().map(|(kind, name)| (name, kind.executor()))
 }
 
-/// The executors except the kinds with `drop` in their names. Those queue every sample, so that a callback that is
+/// The executors except the kinds with `drop` in their names. Such executors queue every sample, so a callback that is
 /// always ready would fill the queue.
 fn unhurried() -> impl Iterator<Item = (&'static str, Box<dyn Tested>)> {
     executors().filter(|(name, _)| !name.contains("drop"))
@@ -93,7 +93,7 @@ fn messages_of_publishers_that_leave_during_a_callback_are_not_lost() {
     }
 }
 
-/// Makes a counter of calls, with a handle for the callback and one for the test.
+/// Makes a counter of calls, with one handle for the callback and one for the test.
 fn counter() -> (Arc<AtomicUsize>, Arc<AtomicUsize>) {
     let count = Arc::new(AtomicUsize::new(0));
     (count.clone(), count)
@@ -150,7 +150,7 @@ fn a_malformed_sample_holds_up_no_other() {
             count.fetch_add(1, Relaxed);
         })
         .unwrap();
-        // The executor never sleeps.
+        // This timer is always due, so the executor never sleeps.
         let _busy = node.create_timer_with_callback(Duration::from_nanos(1), |_| ()).unwrap();
         executor.add_node(&node).unwrap();
         let message_type = string_description(&node, &topic);

@@ -1,4 +1,5 @@
-//! A subscription that exists before a publisher gets the publisher's first message with every kind of waiting.
+//! Tests that a subscription that exists before a publisher gets the publisher's first message, with every kind of
+//! waiting.
 
 use crate::support::*;
 use gantry::{Executor, Node, Qos, SingleThreadedExecutor};
@@ -29,7 +30,7 @@ fn the_first_message_is_taken_at_once() {
         let topic = format!("first_message_at_once_{number}");
         let mut subscription = node.create_subscription::<Point>(&topic, Qos::default()).unwrap();
         let _publisher = publish_once(&node, &topic, number as f64);
-        // As a rule the message is available at once, but a control thread that runs at this moment may delay it.
+        // Normally the message is available at once, but a control thread that runs at this moment may delay it.
         assert!(subscription.wait(PATIENCE).unwrap());
         assert_eq!(subscription.take().unwrap().map(|point| point.x), Some(number as f64));
     }

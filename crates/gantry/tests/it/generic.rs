@@ -1,4 +1,4 @@
-//! Generic endpoints: bytes arrive unchanged, between generic and typed endpoints.
+//! Tests of generic endpoints: bytes arrive unchanged, also between generic and typed endpoints.
 
 use crate::support::*;
 use gantry::{ENCAPSULATION, Error, GenericSample, Node, Qos, SourceTime, TypeDescription};
@@ -64,7 +64,7 @@ fn a_typed_publisher_reaches_a_generic_subscription() {
     publisher.publish_copy(&point).unwrap();
     let sample = receive(&mut subscription);
     assert_eq!(sample.bytes(), point.as_bytes());
-    // The bytes in a bag.
+    // The encapsulation and the bytes are what a bag stores.
     let serialised = [&ENCAPSULATION, sample.bytes()].concat();
     assert_eq!(serialised[..12], [0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0xf8, 0x3f]);
 }
@@ -103,7 +103,7 @@ fn generic_bytes_come_from_another_process() {
         talker.say("");
         held.push((path_bytes(points * 1000), receive(&mut subscription)));
     }
-    talker.finish(); // held samples stay
+    talker.finish(); // held samples stay valid
     for (bytes, sample) in &held {
         assert!(sample.bytes() == bytes, "a sample of {} bytes differs", bytes.len());
     }

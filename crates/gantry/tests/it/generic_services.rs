@@ -1,5 +1,5 @@
-//! Generic clients and servers beside typed ones, and the information for a program about services whose types it
-//! does not know.
+//! Tests of generic clients and servers together with typed ones, and of the information for a program about services
+//! whose types it does not know.
 
 use crate::{DIRECTORY_VARIABLE, child::say, services::*, support::*};
 use gantry::{ConnectionState, EngineError, Error, ServiceTypeDescription};
@@ -65,7 +65,7 @@ fn a_malformed_request_ends_no_server() {
     assert!(service.take_request().unwrap().is_none());
 }
 
-/// A number of requests that is larger than the number of requests that a client's publisher keeps for a server.
+/// A number of requests larger than what a client's publisher keeps for a server.
 const MOST_KEPT: u64 = 2000;
 
 fn a_flood_of_malformed_requests_holds_no_server() {
@@ -214,7 +214,7 @@ fn another_definition_of_the_type_is_told() {
     assert!(said.contains("/tester asks with another definition of that type"), "{said}");
 }
 
-/// A client of ROS 2's rules.
+/// Makes a client with ROS 2's rule: a request needs no server.
 fn free_client(service: &str, depth: u32) -> gantry::GenericClient {
     let mut client = node().create_generic_client_with_qos(service, add_two_ints(), depth).unwrap();
     client.set_requires_server(false);
@@ -248,7 +248,7 @@ fn requests_without_room_are_lost_and_counted() {
     };
     let sent: Vec<u64> = std::iter::from_fn(|| send(&mut client)).take(5000).collect();
     assert!((960..5000).contains(&sent.len()), "{}", sent.len());
-    client.set_max_blocking_time(Duration::from_secs(3600)); // the next ones do not wait
+    client.set_max_blocking_time(Duration::from_secs(3600)); // after a lost request, the next ones do not wait
     assert_eq!([(); 20].map(|()| send(&mut client)), [None; 20]);
     assert_eq!(client.lost_requests(), 21);
     let taken: Vec<u64> = std::iter::from_fn(|| service.take_request().unwrap()).map(|it| it.id().sequence).collect();
@@ -284,7 +284,7 @@ pub fn answer_largely(name: &str) {
             Ok(response) => service.send_response(request, response).unwrap(),
             Err(error) => {
                 assert!(matches!(error, Error::Engine(EngineError::NoRoom { .. })), "{error}");
-                service.lose_response(request); // as a binding does
+                service.lose_response(request); // as a language binding does
             }
         }
         service.lost_responses()
@@ -293,7 +293,7 @@ pub fn answer_largely(name: &str) {
     let taken: Vec<_> = std::iter::from_fn(|| client.take_response().unwrap()).collect();
     assert!(taken.len() > 5, "{}", taken.len());
     assert_eq!((lost, client.received().unwrap()), (SENT - taken.len() as u64, SENT), "the newest made room");
-    // The responses that the client holds cannot be replaced.
+    // Responses that the client holds cannot be replaced.
     assert!((0..10).map(|_| answer(&mut client)).last() > Some(lost + 5));
     drop(taken);
     while client.take_response().unwrap().is_some() {}

@@ -1,5 +1,5 @@
-//! The graph, as nodes of the same process and of other processes see it. Each test has a domain of its own, so that
-//! it can state the whole graph.
+//! Tests of the graph, as nodes of the same process and of other processes see it. Each test has its own domain, so
+//! that it can check the whole graph.
 
 use crate::support::*;
 use gantry::{
@@ -68,7 +68,7 @@ fn news_of_changes_are_one_until_they_are_taken() {
         woken.recv_timeout(PATIENCE).unwrap();
         assert!(changes.is_ready().unwrap());
         assert_eq!((changes.take().unwrap(), changes.take().unwrap()), (Some(()), None));
-        while woken.try_recv().is_ok() {} // by the second of two changes, if the first was taken before it
+        while woken.try_recv().is_ok() {} // the second change may also have called it
         changes.take().unwrap();
     }
 }
@@ -110,7 +110,7 @@ fn topics_are_shown_with_types_and_ends() {
     node.count_publishers("no topic").unwrap_err();
 }
 
-/// Makes the endpoints of a server and a client of "/arm/add" by the engine's API: only the endpoints that the graph
+/// Makes the endpoints of a server and a client of "/arm/add" with the engine's API: only the endpoints that the graph
 /// shows.
 fn service_ends(participant: &Arc<Participant>) -> (gantry_shm::Subscription, gantry_shm::Publisher) {
     let half = |name: &str| TypeDescription { name: format!("example_interfaces/srv/AddTwoInts_{name}"), ..point() };
@@ -233,7 +233,7 @@ fn events_call_their_waker() {
     let (sender, woken) = channel();
     events.set_waker(Some(Waker::from(Arc::new(Woken(sender)))));
     let mut next = || loop {
-        // A change that `take` already returned may cause at most one further call of the waker.
+        // A change that was already taken may cause at most one further call of the waker.
         assert!(woken.recv_timeout(PATIENCE).is_ok(), "the waker was not called");
         if events.is_ready().unwrap() {
             return std::iter::from_fn(|| events.take().unwrap()).collect::<Vec<_>>();
@@ -248,7 +248,7 @@ fn events_call_their_waker() {
     while came < 2 {
         came += next().len();
     }
-    drop(child); // it is killed
+    drop(child); // kills the child
     assert_eq!(next().len(), 2);
 }
 
@@ -299,7 +299,7 @@ fn a_killed_process_disappears() {
     assert_eq!(node.node_names().unwrap(), ["/observer", "/tester"]);
     let [talker] = &node.publishers_info_by_topic("/points").unwrap()[..] else { panic!("there is one publisher") };
     assert!(talker.process.ends_with(&format!("(pid {})", child.child.id())), "{}", talker.process);
-    drop(child); // it is killed
+    drop(child); // kills the child
     assert_eq!(node.node_names().unwrap(), ["/observer"]);
     assert_eq!(node.count_publishers("/points").unwrap(), 0);
     assert_eq!(names(next(&mut events, &node, 2)), ["-/points", "-/tester"]);
@@ -316,7 +316,7 @@ fn explanations_name_the_state_of_each_connection() {
         "{}",
         sentence(0)
     );
-    // Only copied messages count.
+    // Only messages that were copied are counted.
     let point = Point { x: 1.0, y: 2.0 };
     let mut loan = publisher.loan().unwrap();
     *loan = point;

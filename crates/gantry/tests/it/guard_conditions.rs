@@ -1,4 +1,4 @@
-//! Guard conditions: a trigger by the program itself wakes a wait set, an executor and a future.
+//! Tests of guard conditions: a trigger by the program itself wakes a wait set, an executor and a future.
 
 use crate::{awaiting::block_on, support::*};
 use gantry::{EventsExecutor, Executor, GuardCondition, MultiThreadedExecutor, SingleThreadedExecutor, WaitSet};
@@ -11,7 +11,7 @@ tests! {
     a_task_awaits_a_trigger,
 }
 
-/// A timeout that never passes: no wait of these tests ends by itself.
+/// A timeout that no test reaches.
 const EVER: Duration = Duration::from_secs(100_000);
 
 fn a_trigger_from_another_thread_ends_a_wait() {
@@ -30,7 +30,7 @@ fn a_trigger_from_another_thread_ends_a_wait() {
 fn a_trigger_before_the_wait_is_not_lost() {
     let (mut guard, node) = (GuardCondition::new(), node());
     guard.trigger();
-    guard.clone().trigger(); // two are one
+    guard.clone().trigger(); // two triggers count as one
     assert!(WaitSet::new(&node).unwrap().wait(&mut [&mut guard], EVER).unwrap());
     assert!(guard.take() && !guard.take());
 }
@@ -44,7 +44,7 @@ fn every_executor_runs_the_callback_of_a_trigger() {
 fn run_callbacks(mut executor: impl Executor + Send) {
     let (guard, node) = (GuardCondition::new(), node());
     let (sender, ran) = mpsc::channel();
-    guard.trigger(); // before it is added, too
+    guard.trigger(); // a trigger before the callback is added also counts
     node.add_callback(guard.clone(), move |_, ()| sender.send(()).unwrap());
     executor.add_node(&node).unwrap();
     let canceler = executor.handle();

@@ -1,4 +1,4 @@
-//! The threads of callback groups: their CPUs and scheduling policies.
+//! Tests of the threads of callback groups: their CPUs and scheduling policies.
 
 use crate::support::*;
 use gantry::*;
@@ -49,7 +49,7 @@ fn a_property_that_is_refused_ends_the_spin() {
         executor.add_node(&node).unwrap();
         let why = executor.spin().unwrap_err().to_string();
         assert!(why.contains("a callback group of node /tester cannot have"), "{why}");
-        // The callbacks are still there.
+        // The executor still has the callbacks.
         assert!(executor.spin_once(PATIENCE).unwrap());
         why
     };

@@ -1,4 +1,4 @@
-//! Tests of a listener, which notifies the owners of sources on its thread.
+//! Tests of a listener, which calls the owners of sources on its thread.
 
 use crate::support::*;
 use gantry::{Attachment, Collector, GenericSubscription, Listener, ListenerSource, Node, Qos};
@@ -17,7 +17,7 @@ tests![
 struct Taking {
     subscription: Option<Mutex<GenericSubscription>>,
     taken: Sender<u8>,
-    /// Dropped by the first sample.
+    /// The listener, which the first sample drops.
     listener: Arc<Mutex<Option<Listener<Taking>>>>,
 }
 
@@ -85,7 +85,7 @@ fn a_source_may_drop_the_listener() {
     let kept = source.listener.clone();
     let gone = Taking { subscription: None, taken: source.taken.clone(), listener: Arc::default() };
     listener.add(1, source);
-    listener.add(2, gone); // never called
+    listener.add(2, gone); // a source that is never called
     *kept.lock().unwrap() = Some(listener);
     publisher.publish_copy(&[4; 16]).unwrap();
     assert_eq!(received.recv_timeout(PATIENCE), Ok(4));

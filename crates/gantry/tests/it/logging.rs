@@ -1,4 +1,4 @@
-//! The log of a program: lines on standard error without a `tracing` subscriber, and events with one.
+//! Tests of a program's log: lines on standard error without a `tracing` subscriber, and events with one.
 
 use crate::{
     child::{say, told},
@@ -20,9 +20,9 @@ use std::{
 
 /// A domain that no other test uses.
 const NEIGHBOUR_DOMAIN: u32 = 231;
-/// Another one.
+/// A second domain that no other test uses.
 const BLOCKED_DOMAIN: u32 = 228;
-/// Another one.
+/// A third domain that no other test uses.
 const BRIDGE_DOMAIN: u32 = 227;
 
 tests! {
@@ -40,7 +40,7 @@ tests! {
     a_program_that_ends_while_the_log_blocks_leaves_no_file,
 }
 
-/// Plays a role of this file; `false` for a role of another file.
+/// Plays a role of this file. Returns `false` for a role of another file.
 pub fn play(role: &str, topic: &str) -> bool {
     match role {
         "mistaken" => {}
@@ -99,8 +99,8 @@ fn make_mistakes(topic: &str) {
     let reliable = Qos::default().reliable();
     let _subscription = listener.create_subscription_with_callback::<Twist>(&qos_topic, reliable, |_| ()).unwrap();
     let mut other = talker.create_subscription::<std_msgs::msg::Bool>(&type_topic, Qos::default()).unwrap();
-    // When this later subscription is matched and has its sample, the control thread has certainly run the listener's
-    // task, too.
+    // When this later subscription is matched and has its sample, the control thread has certainly also run the
+    // listener's task.
     let mut publisher = talker.create_publisher::<std_msgs::msg::Bool>(&type_topic, Qos::default()).unwrap();
     publisher.wait_for_subscriptions(1, PATIENCE).unwrap();
     publisher.publish_copy(&std_msgs::msg::Bool { data: true }).unwrap();
@@ -110,8 +110,8 @@ fn make_mistakes(topic: &str) {
     executor.spin_some(PATIENCE).unwrap();
 }
 
-/// Gives values on the command line to three names: a misspelt parameter, a parameter that is declared late and
-/// resembles one with a value, and a name that resembles no parameter.
+/// Sets three parameters on the command line: a misspelt name, a parameter that is declared late and resembles another
+/// one, and a name that resembles no parameter.
 fn misspell_a_parameter() {
     let arguments = "--ros-args -p treshold:=0.3 -p gain_x:=1.0 -p gain_y:=2.0 -p of_another_node:=1";
     let node = Node::builder("filter").ros_arguments(arguments.split(' ').map(str::to_owned)).build().unwrap();
@@ -122,16 +122,16 @@ fn misspell_a_parameter() {
     assert_eq!(node.declare_parameter("gain_y", 0.0).unwrap(), 2.0);
 }
 
-/// Runs this program in a role; returns its standard error, and its last line on standard output.
+/// Runs this program in a role. Returns its standard error and the last line of its standard output.
 fn printed(role: &str, level: Option<&str>) -> (Vec<String>, String) {
-    // The roles have domains of their own, in which no other node has the same name.
+    // Each role has its own domain, in which no other node has the same name.
     static DOMAIN: AtomicU32 = AtomicU32::new(190);
     let topic = format!("log_{role}_{}", level.unwrap_or("unset")).replace('-', "_");
     let level = level.map(|level| ("GANTRY_LOG", level));
     printed_in(DOMAIN.fetch_add(1, Ordering::Relaxed), role, &topic, level)
 }
 
-/// As [`printed`], in the domain `domain_id` and with the given environment variables.
+/// Runs a role as [`printed`] does, in the domain `domain_id` and with the given environment variables.
 fn printed_in<'a>(
     domain_id: u32,
     role: &str,
@@ -192,7 +192,7 @@ fn levels_are_set_by_calls() {
     assert!(lines.iter().all(|line| line.contains("[front.viewer]")), "{lines:#?}");
 }
 
-/// A namespace has a level, too.
+/// A namespace may also have a level.
 fn levels_are_set_by_ros_arguments() {
     let (lines, _) = printed("mistaken-with-namespace", None);
     assert!(lines.iter().any(|line| line.starts_with("[DEBUG]")), "{lines:#?}");
@@ -260,8 +260,8 @@ fn other_hosts_without_a_bridge_are_warned_of_once() {
     assert_eq!(lines, [""; 0]);
 }
 
-/// The hint is also logged for a callback that waits in an executor, but not for a subscription with a publisher in
-/// its own domain.
+/// The hint about another domain is also logged for a callback that waits in an executor, but not for a subscription
+/// that has a publisher in its own domain.
 fn a_neighbour_in_another_domain_is_told() {
     collect_log();
     let neighbour = Node::builder("neighbour").domain_id(NEIGHBOUR_DOMAIN).build().unwrap();
@@ -270,7 +270,7 @@ fn a_neighbour_in_another_domain_is_told() {
     let _publishers = topics.each_ref().map(|topic| neighbour.create_publisher::<Twist>(topic, 1).unwrap());
     let _publisher = node.create_publisher::<Twist>(&topics[0], 1).unwrap();
     for topic in &topics {
-        node.create_subscription_with_callback::<Twist>(topic, 1, |_| ()).unwrap(); // the first is looked at first
+        node.create_subscription_with_callback::<Twist>(topic, 1, |_| ()).unwrap(); // searched in this order
     }
     let mut executor = SingleThreadedExecutor::new();
     executor.add_node(&node).unwrap();
@@ -286,8 +286,7 @@ fn a_neighbour_in_another_domain_is_told() {
     assert_eq!(logged(matched), [""; 0]);
 }
 
-/// Makes two subscriptions with publishers in another domain: the first one before a log level is set, the second one
-/// after.
+/// Makes two subscriptions with publishers in another domain: one before a log level is set, and one after.
 fn hint_before_and_after_the_level_is_set(topic: &str) {
     let neighbour = Node::builder("neighbour").domain_id(NEIGHBOUR_DOMAIN).build().unwrap();
     let node = Node::new("own").unwrap();
@@ -307,11 +306,11 @@ fn a_level_that_is_set_later_counts_for_the_hint_about_a_neighbour() {
     let mut child = Peer::start(command.stderr(Stdio::piped()));
     let lines = BufReader::new(child.child.stderr.take().unwrap()).lines().map_while(Result::ok);
     let hint = lines.into_iter().find(|line| line.contains("has no publisher")).unwrap();
-    assert!(hint.contains("/log_late_Off"), "{hint}"); // the second one is not told before the first
+    assert!(hint.contains("/log_late_Off"), "{hint}"); // no hint about the second one comes before it
     child.finish();
 }
 
-/// The log function blocks in the warning about a slow callback until this thread has dropped the callback.
+/// The log function blocks in the warning about a slow callback, until this thread has dropped that callback.
 fn end_while_the_log_blocks(topic: &str) {
     let ((blocks, blocked), (owned, dropped)) = (channel(), channel::<()>());
     let dropped = Mutex::new(dropped);

@@ -1,7 +1,7 @@
-//! Tests of the public API: in one process, and between two.
+//! Tests of the public API, in one process and between two processes.
 //!
 //! The same program also runs as the child processes: `it --child ROLE TOPIC` plays a role of `child`. All processes
-//! use one directory of shared memory, which the first process makes; each test has topics of its own.
+//! use one directory of shared memory, which the first process makes. Each test has its own topics.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on may say so by panicking")]
 
@@ -42,8 +42,8 @@ mod types;
 use std::process::ExitCode;
 use test_support::{in_own_memory, trials};
 
-/// The directory of the shared memory. The library reads it when a node is made, so the tests run in a process for
-/// which it was set.
+/// The variable with the directory of the shared memory. The library reads it when a node is made, so the tests run in
+/// a process that was started with it.
 const DIRECTORY_VARIABLE: &str = "GANTRY_SHM_DIR";
 
 fn main() -> ExitCode {
@@ -56,7 +56,7 @@ fn main() -> ExitCode {
         }
         return ExitCode::SUCCESS;
     }
-    // Tests provoke warnings.
+    // The log is off, because tests provoke warnings.
     in_own_memory(Some("off"), || {
         let mut trials = trials([
             awaiting::TESTS,

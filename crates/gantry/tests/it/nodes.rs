@@ -1,4 +1,4 @@
-//! Nodes: weak handles, waits for other nodes, the program's ROS arguments.
+//! Tests of nodes: weak handles, waits for other nodes, the program's ROS arguments.
 
 use crate::{child::say, support::*};
 use gantry::{Executor, Node, Qos, SingleThreadedExecutor, spin_some};
@@ -19,7 +19,7 @@ tests! {
     nodes_that_came_and_went_leave_nothing,
 }
 
-/// Plays a role of this file; `false` for a role of another file.
+/// Plays a role of this file. Returns `false` for a role of another file.
 pub fn play(role: &str) -> bool {
     let arguments = match role {
         "arguments" => "x --ros-args -r __ns:=/left -r a:=b -p rate:=5 -p size:=6",
@@ -38,7 +38,7 @@ pub fn play(role: &str) -> bool {
         let [rate, size] = ["rate", "size"].map(|name| node.declare_parameter(name, 1).unwrap());
         format!("{} {rate} {size}", node.resolve_topic_name("a").unwrap())
     };
-    let tester = role.replace('-', "_"); // other roles run at the same time
+    let tester = role.replace('-', "_"); // a separate name: other roles run at the same time
     let names = [
         name(Node::new(&tester)),
         name(Node::builder(&tester).ros_arguments(own).build()),
@@ -48,7 +48,7 @@ pub fn play(role: &str) -> bool {
     true
 }
 
-/// Runs a child in a role; returns the last line of its standard output, and its standard error.
+/// Runs a child in a role. Returns the last line of its standard output, and its standard error.
 fn output(role: &str) -> (String, String) {
     let mut command = Command::new(std::env::current_exe().unwrap());
     let output = command.args(["--child", role, "-"]).env_remove("GANTRY_LOG").output().unwrap();
@@ -56,7 +56,7 @@ fn output(role: &str) -> (String, String) {
     (text(output.stdout), text(output.stderr))
 }
 
-/// The arguments that a node gets itself take precedence over the program's arguments, for names and for parameters.
+/// The node's own arguments take precedence over the program's arguments, for names and for parameters.
 fn nodes_heed_the_program_s_arguments() {
     let (names, _) = output("arguments");
     assert_eq!(names, "/left/b 5 6, /left/c 7 6, /a 1 1");
@@ -138,8 +138,7 @@ fn names_with_repeated_underscores_work() {
     assert!(subscription.wait(PATIENCE).unwrap());
 }
 
-/// The resources that a domain still uses: the numbers of its topic lines, files, bytes of shared memory, and
-/// mappings.
+/// The resources that a domain still uses: its topics on the shared board, files, bytes of shared memory, and mappings.
 fn remains(domain_id: u32) -> [usize; 4] {
     let report = gantry_shm::inspect(domain_id).unwrap().unwrap();
     let directory = report.directory.to_str().unwrap();
@@ -148,7 +147,7 @@ fn remains(domain_id: u32) -> [usize; 4] {
     [report.topic_lines, report.directory.read_dir().unwrap().count(), report.used_bytes as usize, mappings]
 }
 
-/// A domain that was used for a long time must cost no more than a new one.
+/// A domain that was used for a long time must use no more resources than a new one.
 fn nodes_that_came_and_went_leave_nothing() {
     const DOMAIN: u32 = 61;
     let stays = Node::builder("stays").domain_id(DOMAIN).start_parameter_services(false).build().unwrap();

@@ -1,5 +1,5 @@
-//! One allocation for every reader: subscriptions of this process and of others read the same memory that the
-//! publisher wrote, and keep it for as long as they hold the sample.
+//! Tests of one allocation for every reader: subscriptions of this process and of other processes read the memory that
+//! the publisher wrote, and keep it while they hold the sample.
 
 use crate::support::*;
 use gantry::{Node, Publisher, PublisherOptions, Qos, Sample, Subscription};
@@ -7,7 +7,7 @@ use std::{sync::mpsc::channel, thread};
 
 tests![every_reader_gets_the_memory_that_was_written, samples_are_kept_sent_to_threads_and_dropped_in_any_order,];
 
-/// The file and the offset of a memory location: they are the same for the same memory in every process.
+/// The file and the offset of a memory location. Both are the same in every process that maps this memory.
 pub fn place_of<T>(memory: &T) -> String {
     let address = std::ptr::from_ref(memory).addr();
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
@@ -52,7 +52,7 @@ fn every_reader_gets_the_memory_that_was_written() {
     there.into_iter().for_each(Peer::finish);
 }
 
-/// Role: takes messages, and prints the file and the offset of each one's memory.
+/// Role: takes messages, and prints the file and the offset of each message's memory.
 pub fn listen(node: &Node, topic: &str) {
     let mut subscription: Subscription<Point> = node.create_subscription(topic, Qos::default()).unwrap();
     crate::child::say("ready");
@@ -69,8 +69,8 @@ fn samples_are_kept_sent_to_threads_and_dropped_in_any_order() {
     const HELD: usize = 40;
     const READERS: usize = 3;
     let (node, qos) = (node(), Qos::default().keep_last(HELD as u32));
-    // The publisher's memory has room for the samples that can be held and for the history, and no more. If a sample
-    // were never released, the next rounds would fail for lack of memory.
+    // The publisher's memory has room only for the samples that can be held and for the history. If a sample were never
+    // released, later iterations would fail for lack of memory.
     let options =
         PublisherOptions { max_memory_bytes: Some(256 << 10), max_inline_bytes: 0, ..PublisherOptions::default() };
     let mut publisher: Publisher<Point> =
@@ -87,7 +87,7 @@ fn samples_are_kept_sent_to_threads_and_dropped_in_any_order() {
             publisher.publish(loan).unwrap();
             samples.extend(readers.iter_mut().map(|reader| reader.take().unwrap().unwrap()));
         }
-        // Fisher and Yates's shuffle with a simple generator of random numbers, whose quality suffices for a test.
+        // A Fisher-Yates shuffle with a simple random number generator, whose quality is enough for a test.
         for end in (1..samples.len()).rev() {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             samples.swap(end, (random >> 33) as usize % (end + 1));

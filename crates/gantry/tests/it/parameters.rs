@@ -1,4 +1,4 @@
-//! Parameters of a node: declarations, changes, callbacks, services and events, and simulated time.
+//! Tests of a node's parameters: declarations, changes, callbacks, services and events, and simulated time.
 
 use crate::support::*;
 use gantry::{
@@ -43,7 +43,7 @@ tests! {
     a_callback_that_declares_a_parameter_gets_an_error,
 }
 
-/// A node of a test, in a domain of its own, with ROS arguments.
+/// Makes a node with ROS arguments, in a domain that only this test uses.
 fn node_in(domain_id: u32, arguments: &str) -> Node {
     let arguments = arguments.split_whitespace().map(str::to_owned);
     let builder = Node::builder("tester").domain_id(domain_id).namespace("/ns");
@@ -83,7 +83,7 @@ fn a_parameter_has_the_value_and_the_type_of_its_declaration() {
     );
     assert!(sentence(node.declare_parameter("count", 1)).contains("is declared already"));
     assert!(sentence(node.declare_parameter("", 1)).contains("its name is empty"));
-    // Without a default, the parameter has a type, and no value until it is set.
+    // Without a default, the parameter has a type, but no value until it is set.
     assert_eq!(node.declare_parameter_without_default::<bool>("later").unwrap(), None);
     assert!(sentence(node.get_parameter::<bool>("later")).contains("has no value"));
     assert!(
@@ -107,7 +107,7 @@ fn values_of_the_command_line_replace_defaults() {
     let arguments = ["--ros-args", "-p", "rate_hz:=50.0"].map(str::to_owned);
     let own = own.ros_arguments(arguments).automatically_declare_parameters_from_overrides(true).build().unwrap();
     assert_eq!(own.get_parameter::<f64>("rate_hz").unwrap(), 60.0, "the program's own come last");
-    own.set_parameter("rate_hz", "fast").unwrap(); // their type is dynamic
+    own.set_parameter("rate_hz", "fast").unwrap(); // parameters declared from overrides have dynamic typing
     // A value that is not YAML and a missing file are errors when the node is built.
     for (arguments, why) in [
         ("--ros-args -p rate:=[1,a]", "the parameters of -p rate:=[1,a] cannot be used: "),
@@ -171,7 +171,7 @@ fn callbacks_alter_refuse_and_learn_of_changes() {
     let weak = node.downgrade();
     node.add_on_set_parameters_callback(move |parameters| {
         let node = weak.upgrade().unwrap();
-        // It may read, and not change.
+        // The callback may read parameters, but not change them.
         let why = node.set_parameter("height", 1).unwrap_err().to_string();
         assert!(why.contains("callbacks of parameter changes cannot change parameters"), "{why}");
         match parameters.iter().find(|parameter| parameter.value == (-1).into()) {
@@ -217,7 +217,7 @@ fn a_removed_callback_is_dropped_at_once() {
     assert_eq!(Arc::strong_count(&owned), 2);
     callback.clone().remove();
     assert_eq!(Arc::strong_count(&owned), 1);
-    callback.remove(); // once more, which does nothing
+    callback.remove(); // a second removal does nothing
     let (owns, own_handle) = (owned.clone(), handle.clone());
     let removes_itself = move |_: &mut Vec<Parameter>| {
         own_handle.get().unwrap().clone().remove();
@@ -281,7 +281,7 @@ fn parameters_are_listed_by_prefix_and_depth() {
     assert_eq!(below.keys().collect::<Vec<_>>(), ["c", "d.e"]);
 }
 
-/// Calls a service of the node, which an executor runs meanwhile.
+/// Calls a service of the node. Meanwhile, an executor runs the node.
 fn call<S: gantry::ServiceType>(node: &Node, name: &str, request: &S::Request) -> S::Response {
     let asker = Node::builder("asker").domain_id(node.domain_id()).build().unwrap();
     let mut client = asker.create_client::<S>(&format!("/ns/tester/{name}")).unwrap();
@@ -340,7 +340,7 @@ fn the_services_are_those_of_ros_2() {
     assert_eq!(node.get_parameter::<f64>("rate_hz").unwrap(), 5.0);
 }
 
-/// The next event, as words.
+/// Waits for the next parameter event, and returns it as text.
 fn next_event(subscription: &mut Subscription<ParameterEvent>) -> String {
     assert!(subscription.wait(PATIENCE).unwrap());
     let event = subscription.take().unwrap().unwrap().to_message().unwrap();
@@ -403,7 +403,7 @@ fn time_follows_the_clock_topic() {
     assert_eq!(timer.take(), None, "the first message is no jump of 1000 s");
     set_clock(&mut publisher, node.clock(), 1009);
     assert_eq!(timer.take(), None);
-    // A rate sleeps until the simulated time advances.
+    // A rate sleeps until simulated time advances.
     let mut rate = Rate::with_clock(node.clock(), Duration::from_secs(1)).unwrap();
     std::thread::scope(|scope| {
         let slept = scope.spawn(|| rate.sleep());
@@ -412,7 +412,7 @@ fn time_follows_the_clock_topic() {
     });
     assert_eq!(timer.take().unwrap().scheduled, Duration::from_secs(1010));
 
-    // An executor wakes up for it.
+    // An executor wakes up when simulated time advances.
     let (sender, ticks) = std::sync::mpsc::channel();
     node.create_timer_with_callback(Duration::from_secs(5), move |tick| sender.send(tick.scheduled).unwrap()).unwrap();
     let mut executor = SingleThreadedExecutor::new();
@@ -437,16 +437,16 @@ fn a_clock_that_jumps_keeps_its_timers() {
     let timer = node.create_timer(seconds(10)).unwrap();
     set_clock(&mut publisher, node.clock(), 1004);
     assert_eq!(timer.time_until_trigger(), Some(seconds(6)));
-    // After a step back of the clock by less than a period, the timer keeps its due time. After a longer step back (a
+    // After a jump back of the clock by less than a period, the timer keeps its due time. After a longer jump back (a
     // recording that starts again), the timer starts a new period.
     set_clock(&mut publisher, node.clock(), 1001);
     assert_eq!(timer.time_until_trigger(), Some(seconds(9)));
     set_clock(&mut publisher, node.clock(), 20);
-    // A clock that is set back first shows its new time, and then notifies its timers, so the timer may change a
-    // moment later.
+    // A clock that is set back first shows its new time, and then notifies its timers. So the timer may change a moment
+    // later.
     eventually("a whole period remains", || timer.time_until_trigger() == Some(seconds(10)));
     set_clock(&mut publisher, node.clock(), 23);
-    // When the node changes to another source of time, the timer keeps the rest of its period.
+    // When the node changes to another source of time, the timer keeps its remaining time.
     node.set_parameter("use_sim_time", false).unwrap();
     let remaining = timer.time_until_trigger().unwrap();
     assert!(remaining <= seconds(7) && remaining > Duration::ZERO, "{remaining:?}");
@@ -459,7 +459,7 @@ fn each_node_has_use_sim_time() {
     assert!(!fresh.get_parameter::<bool>("use_sim_time").unwrap() && fresh.has_parameter("use_sim_time"));
     assert!(sentence(fresh.declare_parameter("use_sim_time", false)).contains("is declared already"));
     assert_eq!(fresh.describe_parameter("use_sim_time").unwrap().r#type, ParameterType::Bool as u8);
-    // Also where parameters need no declaration.
+    // The type is also checked in a node that allows undeclared parameters.
     let loose = Node::builder("loose").domain_id(174).allow_undeclared_parameters(true).build().unwrap();
     assert!(sentence(loose.set_parameter("use_sim_time", 1)).contains("is of type bool"));
     loose.set_parameter("use_sim_time", true).unwrap();

@@ -1,8 +1,8 @@
-//! Quality of service: matching, and the events of incompatible endpoints; helpers for `deadline_liveliness` and
-//! `events`.
+//! Tests of quality of service: matching, and the events of incompatible endpoints. The file also has functions for the
+//! tests `deadline_liveliness` and `events`.
 //!
-//! No test depends on the speed of the machine: each test waits for events that must come, or bounds their number by
-//! the time that passed.
+//! No test depends on the speed of the machine: each test waits for events that must come, or limits their number by
+//! the time that has passed.
 
 use crate::{
     executors::failures::{collect_log, logged},
@@ -31,7 +31,7 @@ pub const SHORT: Duration = Duration::from_millis(20);
 pub const LONG: Duration = Duration::from_secs(100_000);
 pub const ORIGIN: Point = Point { x: 0.0, y: 0.0 };
 
-/// The QoS that the children offer or request.
+/// The QoS that the child processes offer or request.
 pub fn promised() -> Qos {
     Qos::default().deadline(SHORT).liveliness(Liveliness::ManualByTopic).liveliness_lease_duration(SHORT)
 }
@@ -70,7 +70,7 @@ pub fn next<E>(events: &mut Events<E>) -> E {
     }
 }
 
-/// The next event that `found` accepts.
+/// Waits for the next event that `found` accepts.
 #[track_caller]
 pub fn next_of<E, T>(events: &mut Events<E>, found: impl Fn(E) -> Option<T>) -> T {
     let end = Instant::now() + PATIENCE;
@@ -82,7 +82,7 @@ pub fn next_of<E, T>(events: &mut Events<E>, found: impl Fn(E) -> Option<T>) -> 
     }
 }
 
-/// Waits actively until the time has passed.
+/// Busy-waits until the time has passed.
 pub fn pass(duration: Duration) {
     let since = Instant::now();
     while since.elapsed() <= duration {
@@ -102,7 +102,7 @@ fn both_sides_are_told_the_incompatible_policy() {
     ];
     for (place, (topic, offered, requested, sentence)) in pairs.into_iter().enumerate() {
         let topic = format!("policy_{topic}");
-        // Either side may be created second; the side that existed first gets the event.
+        // Either endpoint may be created second. The endpoint that existed first gets the event.
         let (mut publisher, mut subscription, mut offers, mut requests);
         if place % 2 == 0 {
             publisher = self::publisher(&node, &topic, offered);
@@ -129,7 +129,7 @@ fn both_sides_are_told_the_incompatible_policy() {
         );
         assert!(publisher.mismatches().unwrap()[0].ends_with(&format!("do not agree on {sentence}")));
         assert!(subscription.mismatches()[0].ends_with(&format!("do not agree on {sentence}")));
-        // A wait without success returns the reason, on both sides.
+        // A wait that times out returns the reason, on both sides.
         let refused = |result: gantry::Result<bool>| match result.unwrap_err() {
             gantry::Error::Engine(gantry::EngineError::IncompatibleQos { mismatch }) => mismatch,
             other => panic!("{other}"),
@@ -160,7 +160,7 @@ fn each_incompatible_endpoint_is_counted_once() {
     let is_first =
         |event: &PublisherEvent| matches!(event, PublisherEvent::OfferedIncompatibleQos { total_count: 1, .. });
     assert!(is_first(&next(&mut events)));
-    // Compatible subscriptions come and leave. They cause no further event about the incompatible subscription.
+    // Compatible subscriptions that come and leave cause no further event about the incompatible subscription.
     for _ in 0..3 {
         let mut fitting = subscription(&node, topic, Qos::default().best_effort());
         assert_eq!(fitting.publisher_count().unwrap(), 1);
@@ -196,7 +196,7 @@ fn another_type_is_an_event() {
     let mut offers = publisher.events().unwrap();
     let subscription = node.create_subscription::<OtherPoint>(topic, Qos::default().transient_local()).unwrap();
     let mut requests = subscription.events().unwrap();
-    // The QoS of these endpoints is incompatible, too; as long as the types differ, only the types are reported.
+    // The QoS of these endpoints is also incompatible. But while the types differ, only the types are reported.
     assert_eq!(next(&mut offers), PublisherEvent::IncompatibleType { total_count: 1, total_count_change: 1 });
     assert_eq!(next(&mut requests), SubscriptionEvent::IncompatibleType { total_count: 1, total_count_change: 1 });
     assert_eq!((offers.take().unwrap(), requests.take().unwrap()), (None, None));
@@ -247,7 +247,7 @@ fn an_endpoint_that_dies_is_no_longer_matched() {
     let mut offers = publisher.events().unwrap();
     let listener = start_child("typed-listener", "/dies");
     assert!(matches!(next(&mut offers), PublisherEvent::Matched { total_count: 1, current_count: 1, .. }));
-    drop(listener); // kill -9
+    drop(listener); // kills the child
     let event = next(&mut offers);
     assert!(matches!(event, PublisherEvent::Matched { total_count: 1, current_count: 0, .. }), "{event:?}");
 

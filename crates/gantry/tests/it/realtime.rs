@@ -1,9 +1,9 @@
-//! The real-time contract of the typed API: publish, take and release allocate nothing, make no system call and wait
-//! for no thread.
+//! Tests of the typed API's real-time contract: publish, take and release allocate nothing, make no system call and
+//! wait for no thread.
 //!
-//! Each scenario runs twice: on a thread whose allocations are counted, and in a child process where a system call
-//! is a trap. The tests in `stopped` stop another thread at any point, again and again, to show that the data path
-//! waits for no thread.
+//! Each scenario runs twice: on a thread whose allocations are counted, and in a child process in which a system call
+//! is trapped. The tests in `stopped` stop another thread repeatedly at any point, to show that the data path waits for
+//! no thread.
 
 use crate::{
     stopped,
@@ -34,15 +34,15 @@ use test_support::{
     trial,
 };
 
-/// The number of cycles of the warm-up: after it, the history is full, the publisher has reclaimed batches, and all
-/// slots exist.
+/// The number of cycles of the warm-up. Afterwards, the history is full, the publisher has reclaimed batches of slots,
+/// and all slots exist.
 const WARM_UP: u64 = 3_000;
 /// The number of cycles after the warm-up, in which allocations and system calls are errors.
 const CYCLES: u64 = 20_000;
 /// The output line of a child in which no system call was trapped.
 pub const OK: &str = "realtime ok";
 
-/// Publishes, takes and releases a message; its argument is the number of the cycle.
+/// Publishes, takes and releases a message. The argument is the number of the cycle.
 type Cycle = Box<dyn FnMut(u64)>;
 /// Makes the cycle of a scenario for a node, a topic and a publish mode.
 type Scenario = fn(&Node, &str, PublishMode) -> Cycle;
@@ -96,7 +96,7 @@ fn said(role: &str) -> String {
     start_child(role, &format!("/{}", role.replace('-', "_"))).line()
 }
 
-/// Roles of child processes; each prints `ready` and then its result.
+/// Plays the roles of child processes. Each role prints `ready` and then its result.
 pub fn play(node: &Node, role: &str, topic: &str) {
     crate::child::say("ready");
     std::panic::set_hook(Box::new(|panic| trap::end(format_args!("{panic}"))));
@@ -181,7 +181,7 @@ fn any_length(node: &Node, topic: &str, mode: PublishMode) -> Cycle {
     })
 }
 
-/// A message with a list of messages, each of which contains a list of messages with texts. The shapes of both lists
+/// A message with a list of messages, each of which contains a list of messages with strings. The shapes of both lists
 /// are iterators over the program's own data.
 fn nested(node: &Node, topic: &str, mode: PublishMode) -> Cycle {
     let (mut publisher, mut subscription) = pair::<DiagnosticArray>(node, topic, mode);
@@ -241,7 +241,7 @@ fn bytes(node: &Node, topic: &str, mode: PublishMode) -> Cycle {
     })
 }
 
-/// The subscriber keeps samples for a while, and releases them in another order than they came in.
+/// The subscriber keeps samples for a while, and releases them in another order than they arrived in.
 fn held(node: &Node, topic: &str, mode: PublishMode) -> Cycle {
     let (mut publisher, mut subscription) = pair::<Point>(node, topic, mode);
     let mut held = VecDeque::with_capacity(8);
@@ -254,7 +254,7 @@ fn held(node: &Node, topic: &str, mode: PublishMode) -> Cycle {
     })
 }
 
-/// Publishes to a thread that sleeps. In the child with the trap for system calls, the cycles begin when the thread
+/// Publishes to a sleeping thread. In the child process that traps system calls, the cycles begin when the thread
 /// sleeps.
 fn wake_a_sleeper(node: &Node, topic: &str, mode: PublishMode) {
     const MESSAGES: u64 = 200;
@@ -270,7 +270,7 @@ fn wake_a_sleeper(node: &Node, topic: &str, mode: PublishMode) {
         }
     });
     let status = format!("/proc/self/task/{}/status", sleeper.recv().unwrap());
-    // The loop ends when the thread sleeps, which is in `wait`: it does nothing else by then.
+    // The loop ends when the thread sleeps. By then, the thread sleeps only in `wait`.
     while !std::fs::read_to_string(&status).unwrap().contains("State:\tS") {
         thread::yield_now();
     }

@@ -1,4 +1,4 @@
-//! The number of messages that became available, and the ids of endpoints.
+//! Tests of the number of messages that became available, and of the ids of endpoints.
 
 use crate::support::*;
 use gantry::{GenericPublisher, GenericSubscription, Node, Qos, ServiceTypeDescription};
@@ -36,7 +36,7 @@ fn every_sample_counts_once_taken_or_not() {
         assert_eq!(subscription.received().unwrap(), 5);
         assert!(subscription.take().unwrap().is_some());
         assert_eq!(subscription.received().unwrap(), 5, "a take changes nothing");
-        publish(&mut publisher, 9); // overwrites, where depths are bounded
+        publish(&mut publisher, 9); // overwrites samples if the depth is bounded
         assert_eq!(subscription.received().unwrap(), 14);
         let mut taken = 1;
         while subscription.take().unwrap().is_some() {
@@ -93,7 +93,7 @@ fn expired_samples_count() {
     assert_eq!(subscription.received().unwrap(), 3);
 }
 
-/// The publisher's ring is replaced by larger rings.
+/// The publisher replaces its ring with larger rings during the test.
 fn the_number_never_decreases_while_a_publisher_grows() {
     let (mut publisher, mut subscription) = pair(&node(), "growing", Qos::default().keep_all());
     for published in 1..=1000 {

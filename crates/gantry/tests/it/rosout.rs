@@ -28,9 +28,9 @@ fn events_are_published_as_logs() {
     tracing::info!(speed = 0.5, name = "x", "driving {}", 7);
     tracing::debug!("too small");
     tracing::error!(node = "/front/camera", "broken");
-    // The library's own.
+    // The second node of this name makes the library log an event itself.
     let _namesake = Node::builder("talker").namespace("/ns").domain_id(177).build().unwrap();
-    // A subscription that is created later gets the logs, too.
+    // A subscription that is created later also gets the logs.
     let mut subscription = node.create_subscription::<Log>("/rosout", Qos::rosout()).unwrap();
     let driving = next(&mut subscription);
     assert_eq!(

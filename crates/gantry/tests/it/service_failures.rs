@@ -1,4 +1,4 @@
-//! Services whose servers or clients die, end, are slow, give up, or have different types.
+//! Tests of services whose servers or clients die, end, are slow, give up, or have different types.
 
 use crate::{services::*, support::*};
 use gantry::{EngineError, Error, Qos, Service, ServiceTypeDescription, WaitSet};
@@ -92,7 +92,7 @@ fn a_server_that_ends_is_an_error_after_its_last_answer() {
     let error = outcome(&mut client).unwrap_err();
     assert!(matches!(error, Error::ServerGone { sequence, servers: 1, .. } if sequence == not_answered), "{error}");
     assert_eq!(client.pending_requests(), 0);
-    drop(request); // of a server that is gone
+    drop(request); // its server is gone
 }
 
 fn while_one_server_is_left_its_answer_is_waited_for() {
@@ -129,7 +129,7 @@ fn without_a_server_a_request_is_refused() {
         unsent.to_string(),
         "no server offers /nobody_offers as example_interfaces/srv/AddTwoInts; start one, or wait with wait_for_service"
     );
-    // The failed call gave the request back in its error, and the request can be sent once there is a server.
+    // The failed call returned the request in its error. The request can be sent as soon as there is a server.
     let mut service = node().create_service::<AddTwoInts>("nobody_offers").unwrap();
     assert!(client.wait_for_service(PATIENCE).unwrap());
     client.send_request(unsent.loan).unwrap();
@@ -181,7 +181,7 @@ fn a_call_that_times_out_says_whether_the_servers_took_the_request() {
         is_over.store(true, Release);
         taker.join().unwrap()
     });
-    // All come too late.
+    // All of these responses come too late.
     requests.iter().for_each(|request| add(&mut service, request));
     assert_eq!(client.pending_requests(), 0);
     assert!(client.take_response().unwrap().is_none());
@@ -216,7 +216,7 @@ fn a_client_has_as_many_requests_in_flight_as_its_depth() {
     }
     let mut request = client.loan_request().unwrap();
     request.a = 3;
-    let refused = client.send_request(request).unwrap_err(); // the responses are there, and not taken
+    let refused = client.send_request(request).unwrap_err(); // the responses have arrived, but were not taken
     assert_eq!(
         refused.to_string(),
         "3 requests to /bound are in flight, as many as this client may have (its QoS depth); take responses or remove \
@@ -311,12 +311,12 @@ fn a_response_that_late_ones_overwrote_is_told() {
         add(&mut service, &late);
     }
     let error = outcome(&mut client).unwrap_err();
-    // The server keeps 962 responses, and up to a batch more that it retires together.
+    // The server keeps 962 responses, and at most one further batch, which it retires together.
     let (pending, dropped) = (client.pending_requests(), client.dropped_responses());
     assert!(pending == 0 && (962..1000).contains(&dropped), "{dropped}");
     let Error::ResponseLost { sequence: lost, overwritten, .. } = error else { panic!("{error}") };
     assert_eq!((lost, overwritten), (sequence, 1001 - dropped));
-    // The client continues.
+    // The client still works.
     ask(&mut client, -1);
     let request = take(&mut service);
     add(&mut service, &request);

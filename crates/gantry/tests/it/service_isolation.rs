@@ -1,5 +1,5 @@
-//! Clients of one service that do not disturb each other: each client gets its responses, independently of the
-//! other clients.
+//! Tests that clients of one service do not disturb each other: each client gets its responses independently of other
+//! clients.
 
 use crate::{services::*, support::*};
 use gantry::{Client, ConnectionState, EngineError, Error, Qos, Service};
@@ -19,7 +19,7 @@ tests![
     clients_that_threads_of_the_server_s_process_make_are_ready_at_once,
 ];
 
-/// A number of calls that is larger than the number of responses that a server would keep for all clients together.
+/// A number of calls larger than the number of responses that a server would keep for all clients together.
 const BUSY_CALLS: i64 = 2000;
 
 fn serve_one(service: &mut Service<AddTwoInts>) {
@@ -52,7 +52,7 @@ fn a_busy_server_fails_no_request_that_another_one_answers() {
     });
     ask(&mut slow, 7);
     let request = take(&mut late);
-    drop(take(&mut other)); // it answers the busy client only
+    drop(take(&mut other)); // `other` answers only the busy client
     for a in 0..BUSY_CALLS {
         ask(&mut busy, a);
         drop(take(&mut late));
@@ -64,8 +64,8 @@ fn a_busy_server_fails_no_request_that_another_one_answers() {
     assert_eq!(outcome(&mut slow).unwrap(), 7);
 }
 
-/// Keeps up to `in_flight` requests under way, takes their responses when all are sent, and counts the responses.
-/// Returns the first failure.
+/// Keeps up to `in_flight` requests under way. After all are sent, takes and counts their responses. Returns the first
+/// failure.
 fn ask_and_take(
     client: &mut Client<AddTwoInts>,
     in_flight: i64,
@@ -77,7 +77,7 @@ fn ask_and_take(
         for a in 0..in_flight {
             match client.send_request_copy(&AddTwoInts_Request { a, b: 1 }) {
                 Ok(_) => sent += 1,
-                Err(Error::Engine(EngineError::PublishTimeout { .. })) => {} // one of the servers was stopped for long
+                Err(Error::Engine(EngineError::PublishTimeout { .. })) => {} // a server was stopped for a long time
                 Err(error) => return Err(error),
             }
         }

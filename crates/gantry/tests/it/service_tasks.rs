@@ -1,4 +1,4 @@
-//! Clients of services in tasks: the wait for a service, and one client that several tasks share.
+//! Tests of clients in async tasks: the wait for a service, and one client that several tasks share.
 
 use crate::{services::*, support::*};
 use gantry::{Error, SharedClient};

@@ -1,5 +1,5 @@
-//! Services and clients without failures: in one process and between several; with messages in place; by waiting,
-//! taking and awaiting.
+//! Tests of services and clients without failures: in one process and between processes; with messages in place; by
+//! waiting, taking and awaiting.
 
 pub use crate::awaiting::block_on;
 
@@ -37,7 +37,7 @@ tests![
 const MAP_WIDTH: u32 = 2000;
 const MAP_HEIGHT: u32 = 1500;
 
-/// The roles of servers and clients in another process. A server prints a line about each request that it took.
+/// Plays a role of a server or a client in another process. A server prints a line about each request that it took.
 pub fn play(role: &str, name: &str) {
     let node = node();
     match role {
@@ -53,7 +53,7 @@ pub fn play(role: &str, name: &str) {
             map.data_mut().iter_mut().enumerate().for_each(|(place, cell)| *cell = cell_at(place));
             service.send_response(request.id(), response).unwrap();
         }),
-        // Takes large messages, and prints the file in which their memory lies.
+        // Takes large messages, and prints the file that contains their memory.
         "map-taker" => serve::<SetMap>(&node, name, |service, request| {
             let map = request.map();
             let cells = map.data();
@@ -124,7 +124,7 @@ pub fn take<S: ServiceType>(service: &mut Service<S>) -> Request<S> {
     service.take_request().unwrap().unwrap()
 }
 
-/// Makes `count` calls; returns the number of right sums.
+/// Makes `count` calls, and returns the number of correct sums.
 pub fn call_many(client: &mut Client<AddTwoInts>, first: i64, count: i64) -> i64 {
     let is_right = |client: &mut Client<AddTwoInts>, a: i64| {
         let mut request = client.loan_request().unwrap();
@@ -151,7 +151,7 @@ pub fn ask(client: &mut Client<AddTwoInts>, a: i64) -> u64 {
     client.send_request_copy(&AddTwoInts_Request { a, b: 0 }).unwrap().sequence
 }
 
-/// Makes a client that has not yet taken a late response. The server that sent it has ended.
+/// Makes a client that has not yet taken a late response. The server of this response has ended.
 pub fn client_of_an_ended_server(name: &str) -> Client<AddTwoInts> {
     let (mut service, mut client) = pair(name);
     let id = client.send_request_copy(&AddTwoInts_Request::default()).unwrap();
@@ -231,7 +231,7 @@ fn requests_of_megabytes_go_to_another_process_in_place() {
     server.finish();
 }
 
-/// The file that is mapped at an address, by `/proc/self/maps`.
+/// The file that is mapped at an address, according to `/proc/self/maps`.
 fn mapped_file(address: usize) -> String {
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
     let contains = |line: &&str| {
@@ -267,7 +267,7 @@ fn answers_may_come_in_any_order() {
     let asked: Vec<_> = (0..5).map(|a| ask(&mut client, a)).collect();
     let mut requests: Vec<_> = (0..5).map(|_| take(&mut service)).collect();
     requests.reverse();
-    // A wait for a later response does not lose the earlier responses.
+    // A wait for a later response loses no earlier response.
     let caller = std::thread::spawn(move || {
         let sum = client.call_copy(&AddTwoInts_Request { a: 100, b: 0 }, PATIENCE).unwrap().sum;
         (sum, client)
@@ -332,12 +332,12 @@ fn calls_are_awaited() {
         let request = AddTwoInts_Request { a, b: -a };
         assert_eq!(block_on(client.call_copy_async(&request)).unwrap().sum, 0);
     }
-    // On another thread, as runtimes do.
+    // The future runs on another thread, as in an async runtime.
     let future =
         async move { client.call_copy_async(&AddTwoInts_Request { a: 1, b: 2 }).await.map(|response| response.sum) };
     assert_eq!(std::thread::spawn(|| block_on(future)).join().unwrap().unwrap(), 3);
     server.finish();
-    // A server on a runtime, too.
+    // A server can also be awaited.
     let (mut service, mut client) = pair("awaiting_server");
     let server = std::thread::spawn(move || {
         block_on(async {

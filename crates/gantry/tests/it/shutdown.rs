@@ -1,6 +1,6 @@
-//! The end of a program: `init`, signals, `shutdown`.
+//! Tests of the end of a program: `init`, signals, `shutdown`.
 //!
-//! Children run in directories of their own, in which they must leave nothing.
+//! Each child process has its own directory, in which it must leave nothing.
 
 use crate::{awaiting::block_on, child::say, support::*};
 use gantry::{
@@ -42,10 +42,10 @@ tests! {
     simulated_time_goes_on_after_a_new_init,
 }
 
-/// The timeout of each wait: no wait ends by itself within the time of a test.
+/// The timeout of each wait, which no test reaches.
 const EVER: Duration = Duration::from_secs(100_000);
 
-/// Plays a role of this file, in a directory of its own; `false` for a role of another file.
+/// Plays a role of this file in a separate directory. Returns `false` for a role of another file.
 pub fn play(role: &str) -> bool {
     match role {
         "spin-single" => spin(SingleThreadedExecutor::new()),
@@ -90,7 +90,7 @@ fn stay() {
     }
 }
 
-/// Says that it is dropped.
+/// Prints a line when it is dropped.
 struct Dropped;
 
 impl Drop for Dropped {
@@ -193,7 +193,7 @@ fn await_in_all_ways() {
     say(&late.join("; "));
 }
 
-/// Awaits a future on a thread of its own; returns when the task waits.
+/// Awaits a future on another thread. Returns when the task waits.
 fn await_to_end(future: impl Future<Output = gantry::Result<()>> + Send + 'static) -> JoinHandle<gantry::Result<()>> {
     let (sender, waits) = mpsc::channel();
     let thread = std::thread::spawn(move || {
@@ -201,7 +201,7 @@ fn await_to_end(future: impl Future<Output = gantry::Result<()>> + Send + 'stati
         block_on(poll_fn(|context| {
             let polled = future.as_mut().poll(context);
             if polled.is_pending() {
-                let _ = sender.send(()); // the first one is received
+                let _ = sender.send(()); // only the first message is received
             }
             polled
         }))
@@ -228,7 +228,7 @@ fn spin_again() {
     assert!(!gantry::shutdown() && !gantry::ok(), "only once");
     gantry::init().unwrap();
     assert!(gantry::ok());
-    executor.spin().unwrap(); // until the next tick
+    executor.spin().unwrap(); // until the timer's next tick shuts down
     assert!(!gantry::ok());
     gantry::init().unwrap();
     say("ready");
@@ -259,7 +259,7 @@ fn panic_in_a_function() {
     say("ready");
     subscription.wait(EVER).unwrap();
     gantry::init().unwrap();
-    say("again"); // and a signal is caught
+    say("again"); // from now on, a signal is caught again
     subscription.wait(EVER).unwrap();
 }
 
@@ -301,11 +301,11 @@ fn simulate_again() {
         gantry::init().unwrap();
     }
     gantry::shutdown();
-    drop(node); // and the thread ends
+    drop(node); // also ends the node's thread
     say("ready");
 }
 
-/// A child with a directory of its own.
+/// A child process with its own directory.
 struct Child {
     peer: Peer,
     directory: TempDir,
@@ -325,7 +325,7 @@ impl Child {
         kill_process(self.peer.pid(), signal).unwrap();
     }
 
-    /// Waits for the child's end; returns its exit status and the number of files that it left.
+    /// Waits for the child's end. Returns its exit status and the number of files that it left.
     fn end(mut self) -> (ExitStatus, usize) {
         (self.peer.child.wait().unwrap(), count_files(self.directory.path()))
     }
@@ -403,7 +403,7 @@ fn a_shutdown_ends_futures() {
     for what in ended.into_iter().chain(["the wait for news of a guard condition"]) {
         assert_eq!(child.peer.line(), format!("{what} was given up: the program shuts down; true"));
     }
-    // The requests that came before the shutdown can still be taken.
+    // Requests that arrived before the shutdown can still be taken.
     let late = "taken; taken; the wait for news of service /silent was given up: the program shuts down";
     assert_eq!(child.peer.line(), late);
     let (status, files) = child.end();

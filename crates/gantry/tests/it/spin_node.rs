@@ -1,4 +1,4 @@
-//! Spins of a single node.
+//! Tests of spins of a single node.
 
 use crate::support::*;
 use gantry::*;

@@ -1,8 +1,8 @@
-//! The data path waits for no other thread. A signal stops one thread at any point, two hundred times, while another
-//! thread continues in a process whose system calls are trapped. If the second thread needed a lock that the first
-//! one holds, it would make a futex call, or never end.
+//! Tests that the data path waits for no other thread. A signal stops one thread at any point, two hundred times, while
+//! another thread continues in a process whose system calls are trapped. If the running thread needed a lock that the
+//! stopped thread holds, it would make a futex call, or never end.
 //!
-//! These are roles of child processes of the tests `realtime`.
+//! The functions are roles of child processes of the tests in `realtime`.
 
 use crate::{
     realtime::{OK, options, pair, publish, take},
@@ -21,7 +21,7 @@ use std::{
 };
 use test_support::trap;
 
-/// The largest number of stops of the thread; a loaded machine makes fewer stops within [`PATIENCE`].
+/// The largest number of stops of the thread. On a loaded machine, fewer stops fit in [`PATIENCE`].
 const STOPS: u64 = 200;
 /// The number of cycles of the other thread during each stop.
 const CYCLES: u64 = 50;
@@ -29,10 +29,10 @@ const ASYNC: PublishMode = PublishMode::Async { period: std::time::Duration::fro
 
 /// The work that a thread repeats.
 type Work = Box<dyn FnMut() + Send>;
-/// A function that makes two functions: the work of the stopped thread, and the work of the other thread.
+/// A function that makes the work of the stopped thread and the work of the other thread.
 type MakeWork = fn(&Node, &str) -> (Work, Work);
 
-/// The threads that are stopped.
+/// The threads that the tests stop.
 pub const STOPPED: [(&str, MakeWork); 5] = [
     ("reader", |node, topic| {
         let (mut publisher, mut subscription) = pair::<Point>(node, topic, PublishMode::Sync);
@@ -66,7 +66,7 @@ pub const STOPPED: [(&str, MakeWork); 5] = [
     ("dropper", |node, topic| {
         let qos = Qos::default().keep_last(8);
         let mut publisher = node.create_publisher_with_options(topic, qos, options(PublishMode::Sync)).unwrap();
-        // Slots are allocated in advance, so that there are enough while the stopped thread holds some of them.
+        // Slots are allocated in advance, so that enough slots remain while the stopped thread holds some of them.
         drop((0..2 * CYCLES).map(|_| publisher.loan().unwrap()).collect::<Vec<Loan<Point>>>());
         let handed_over = Arc::new(Mutex::new(None::<Loan<Point>>));
         let its = handed_over.clone();
@@ -94,7 +94,7 @@ static DONE: AtomicU64 = AtomicU64::new(0);
 extern "C" fn stand(_signal: c_int) {
     STANDS.store(true, SeqCst);
     while SHALL_STAND.load(SeqCst) {
-        thread::yield_now(); // a plain system call, which a signal handler may make: other threads may need the CPU
+        thread::yield_now(); // a system call, which a signal handler may make: other threads may need the CPU
     }
     STANDS.store(false, SeqCst);
 }
@@ -103,7 +103,7 @@ extern "C" fn stand(_signal: c_int) {
 pub fn play(node: &Node, topic: &str, who: &str) {
     let (mut stopped, mut other) = STOPPED.iter().find(|(name, _)| *name == who).unwrap().1(node, topic);
     for _ in 0..5_000 {
-        // Both threads' cycles run until the history is full and all slots exist.
+        // The cycles of both threads run until the history is full and all slots exist.
         other();
         stopped();
     }

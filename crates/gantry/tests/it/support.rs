@@ -31,7 +31,7 @@ pub fn point() -> TypeDescription {
     }
 }
 
-/// A type without a bound, whose hash is known.
+/// A type without a maximum size, whose hash is known.
 pub fn path() -> TypeDescription {
     let definition =
         format!("test_msgs/Point[] points\n{}\nMSG: test_msgs/Point\nfloat64 x\nfloat64 y\n", "=".repeat(80));
@@ -45,7 +45,7 @@ pub fn path() -> TypeDescription {
 
 /// A path with this number of points, as CDR.
 pub fn path_bytes(points: u32) -> Vec<u8> {
-    let mut bytes = u64::from(points).to_le_bytes().to_vec(); // the count, and padding
+    let mut bytes = u64::from(points).to_le_bytes().to_vec(); // the length of the sequence, and padding
     for place in 0..points {
         let x = f64::from(place);
         bytes.extend_from_slice(Point { x, y: -x }.as_bytes());

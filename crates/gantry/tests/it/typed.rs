@@ -1,4 +1,5 @@
-//! ROS 2's messages of any length: between processes, in place and by copying; loans; malformed messages.
+//! Tests of ROS 2 messages of any length between processes (in place and by copying), of loans, and of malformed
+//! messages.
 
 use crate::support::*;
 use allocations::count;
@@ -75,7 +76,7 @@ pub fn joints() -> JointState {
     }
 }
 
-/// The publishers of the child process. At each line of input the child publishes all messages, the first two times
+/// The publishers of the child process. For each line of input, the child publishes all messages: the first two times
 /// in place, then by copying.
 pub struct Talker {
     images: Publisher<Image>,
@@ -223,8 +224,8 @@ fn bytes_that_are_no_such_message_are_passed_over_and_named() {
     let mut publisher = node.create_generic_publisher("noise", description::<JointState>(), qos).unwrap();
     let mut subscription = node.create_subscription::<JointState>("noise", qos).unwrap();
     let good = &joints().to_cdr().unwrap()[4..];
-    // The offset of the length of the second name. Before it are the stamp, the frame_id, the number of names and the
-    // first name.
+    // The offset of the length of the second name. The stamp, the frame_id, the number of names and the first name
+    // precede it.
     let at = good.windows(4).position(|window| window == b"hip\0").unwrap() + 4;
     let bad = [&good[..at], &u32::MAX.to_le_bytes(), &good[at + 4..]].concat();
     publisher.publish_copy(&bad).unwrap();
@@ -343,7 +344,7 @@ fn the_data_path_of_messages_of_any_length_allocates_nothing() {
         assert_eq!((sample.data().len(), sample.header().stamp().sec), (3000 + number % 200, number as i32));
     };
     // All messages of the test fit into slots of one size, because the engine reuses a free slot only for messages of
-    // its size.
+    // the slot's size.
     (0..5000).for_each(&mut cycle);
     let counts = count(|| (0..20_000).for_each(&mut cycle));
     assert_eq!((counts.allocations, counts.frees), (0, 0));

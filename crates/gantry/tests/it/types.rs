@@ -1,5 +1,5 @@
-//! Types: both sides of a mismatch report both types and the first line that differs; the types of a topic can be
-//! found.
+//! Tests of types: both sides of a mismatch report both types and the first line that differs, and a node finds the
+//! types of a topic.
 
 use crate::support::*;
 use gantry::{EngineError, Error, Qos, TypeDescription};
@@ -15,12 +15,12 @@ tests![
     a_definition_comes_from_any_publisher_of_the_type,
 ];
 
-/// A path type whose points have another type of the field y.
+/// A path type in whose points the field y has another type.
 fn path_of_float32() -> TypeDescription {
     TypeDescription { hash: [8; 32], definition: path().definition.replace("float64 y", "float32 y").into(), ..path() }
 }
 
-/// The sentence of a type mismatch.
+/// The error sentence of a type mismatch.
 #[track_caller]
 fn sentence<T: std::fmt::Debug>(result: gantry::Result<T>) -> String {
     match result.unwrap_err() {
@@ -54,7 +54,7 @@ fn another_process_with_another_type_is_an_error() {
     let told = sentence(subscription.wait(Duration::from_millis(1)));
     assert!(told.contains("line 2 of test_msgs/Point: \"float64 y\" and \"float32 y\""), "{told}");
     talker.finish();
-    // The talker is gone, so the mismatch is gone, too.
+    // The talker has ended, so its mismatch is no longer reported.
     assert_eq!(subscription.publisher_count().unwrap(), 0);
     assert!(!subscription.wait(Duration::ZERO).unwrap());
 }
@@ -115,7 +115,7 @@ fn the_types_of_a_topic_are_found_by_its_name() {
     assert_eq!(node.topic_types("/discovered").unwrap(), [point()]);
     node.topic_types("not a topic").unwrap_err();
 
-    // The description from the graph is enough for a subscription.
+    // The description from the graph is enough to create a subscription.
     let mut talker = start_child("path-talker", "/heard");
     let found = node.topic_types("heard").unwrap().remove(0);
     let mut subscription = node.create_generic_subscription("heard", found, Qos::default()).unwrap();

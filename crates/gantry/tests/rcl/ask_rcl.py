@@ -1,12 +1,12 @@
-"""Asks a real rcl about the names and the ROS arguments in this directory, and writes its answers into the files.
+"""Gives the names and the ROS arguments in this directory to a real rcl, and writes its results into the files.
 
     python3 -m venv venv
     venv/bin/pip install ros-jazzy-rclpy==7.1.6 ros-jazzy-rmw-fastrtps-cpp==8.4.3
     venv/bin/python ask_rcl.py && git diff .
 
-The wheels are an unofficial build of ROS 2 Jazzy, for Python 3.11. A line that is in the wrong file is moved to the other one.
-rcl also refuses files that do not exist, values that are not YAML and, in this build, `--log-config-file`. The lists contain none of
-these arguments.
+The wheels are an unofficial build of ROS 2 Jazzy, for Python 3.11. An argument list that is in the wrong file (accepted
+or refused) is moved to the other file. rcl also refuses files that do not exist, values that are not YAML and, in this
+build, `--log-config-file`. The lists contain none of these arguments.
 """
 
 import os

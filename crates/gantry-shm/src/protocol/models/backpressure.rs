@@ -64,7 +64,7 @@ pub(super) const JOIN_IDLE: Model = Model {
     needs: &[Site::CursorFence, Site::BlockFence, Site::RingCounts],
 };
 
-/// KEEP_ALL with a history of `samples`.
+/// The retention of a KEEP_ALL publisher with a history of `samples`.
 fn keep_all(samples: usize) -> Retention {
     let (guaranteed, initial, bytes) = (samples, samples, usize::MAX);
     Retention { guaranteed, initial, samples, bytes, is_keep_all: true, is_gated: true, grows: false }

@@ -1,5 +1,5 @@
 //! The runner of models. It runs each model unchanged, and with one ordering weakened. Loom runs all threads of a model
-//! on the thread that checks it, so the weakened site is a thread-local, and tests run in parallel.
+//! on the thread that checks it, so the weakened site is a thread-local, and tests can run in parallel.
 
 use crate::protocol::sync::{Site, WEAKENED};
 use std::{
@@ -14,7 +14,7 @@ use std::{
 
 /// A model.
 pub(super) struct Model {
-    /// Runs once for each interleaving.
+    /// The steps of the model, which run once for each interleaving.
     pub(super) run: fn(),
     /// The largest number of preemptions in an interleaving that is tried; `None`: all interleavings. Overridden by
     /// `LOOM_MAX_PREEMPTIONS`.
@@ -46,11 +46,11 @@ pub(super) fn verify(model: &Model) {
     }
 }
 
-/// Returns the number of interleavings.
+/// Runs all interleavings, and returns their number.
 fn explore(run: fn(), preemptions: Option<usize>) -> u64 {
     let mut builder = loom::model::Builder::new();
     builder.max_branches = 100_000;
-    builder.preemption_bound = builder.preemption_bound.or(preemptions); // it is set if LOOM_MAX_PREEMPTIONS is
+    builder.preemption_bound = builder.preemption_bound.or(preemptions); // `LOOM_MAX_PREEMPTIONS` has precedence
     let runs = Arc::new(AtomicU64::new(0));
     let count = runs.clone();
     builder.check(move || {

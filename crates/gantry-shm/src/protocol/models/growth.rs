@@ -27,7 +27,7 @@ pub(super) const GROWTH: Model = Model {
     needs: &[Site::MovedStore, Site::MovedMark, Site::PublishFence],
 };
 
-/// A reader joins meanwhile.
+/// A model in which a reader joins while the ring is replaced.
 pub(super) const JOIN: Model = Model {
     run: || {
         let world = World::new(&Arc::default(), 2, 2);
@@ -62,8 +62,8 @@ pub(super) const DEEPER: Model = Model {
     needs: &[Site::MovedStore, Site::GenerationLook],
 };
 
-/// Sample 1 is published and its entry copied; sample 2 retires sample 1 in the new ring, and sample 3 gets the
-/// slot of sample 1.
+/// Replaces the ring and publishes. Sample 1 was published before, and its entry is copied; sample 2 retires sample 1
+/// in the new ring, and sample 3 gets the slot of sample 1.
 fn grow_and_publish(mut publisher: Publisher) {
     thread::spawn(move || {
         publisher.grow_ring();

@@ -40,7 +40,7 @@ pub(super) const CLOCK_SET: Model = Model {
         publisher.discover();
         thread::spawn(move || {
             publisher.publish_inline();
-            publisher.publish_inline_after(|_| 2 << 40); // is not inline
+            publisher.publish_inline_after(|_| 2 << 40); // no room for its wall time, so it is not inline
             publisher.publish_inline();
             publisher.publish_inline_after(shift_ns);
         });

@@ -18,8 +18,8 @@ pub(super) const JOIN: Model = Model {
     needs: &[Site::GenerationLook, Site::PublishFence, Site::PinFence, Site::PinsLook, Site::Unpin],
 };
 
-/// Wrong orders of steps on the control path, each with the name of the mistake. The models must fail. The mistake of
-/// a publisher that reads the records too early shows only at the second reclaim.
+/// Wrong orders of steps on the control path, each with the name of the mistake. With each mistake, the model must
+/// fail. The publisher that reads the records too early fails only at the second reclaim.
 pub(super) const MISTAKES: &[(&str, fn())] = &[
     ("the generation is raised before the record can be found", || {
         run(4, false, |world| {
@@ -47,7 +47,7 @@ fn run(last: u64, looks_early: bool, join: fn(&Arc<World>) -> Subscription) {
     publisher.looks_early = looks_early;
     publisher.publish();
     if looks_early {
-        raise_generation(&world); // as if another reader had come, so that it looks at all
+        raise_generation(&world); // as if another reader had joined, so that the publisher looks
     }
     thread::spawn(move || while publisher.writer.history.head() < last && publisher.publish() {});
     if let Some(sample) = join(&world).take() {

@@ -1,5 +1,4 @@
-//! Models of a reader whose process loses its file's name while it joins: *name, generation, listing*
-//! (`protocol::listing`).
+//! Models of a reader whose process loses its file's name while it joins (`protocol::listing`).
 
 use super::{
     check::Model,
@@ -15,7 +14,7 @@ use std::sync::Arc;
 /// name is lost meanwhile.
 pub(super) const NAME_LOST: Model = Model { run: || run(Order::Right), preemptions: Some(3), needs: &[] };
 
-/// Wrong orders of steps, with which the model must fail, each with the name of its mistake.
+/// Wrong orders of steps, each with the name of its mistake. With each mistake, the model must fail.
 pub(super) const MISTAKES: &[(&str, fn())] = &[
     ("the reader looks for its name before it finds the publisher", || run(Order::NameFirst)),
     ("the reader does not look for its name", || run(Order::NoName)),
@@ -37,7 +36,7 @@ fn run(order: Order) {
     let mut publisher = Publisher::new(&world, keep_last(1));
     publisher.publish();
     *world.directory.lock().unwrap() = true;
-    // Whether the reader finds the publisher.
+    // Whether the reader can find the publisher.
     let is_found = Arc::new(Mutex::new(false));
     let of_reader = (world.clone(), is_found.clone());
     thread::spawn(move || join(order, &of_reader.0, &of_reader.1));

@@ -2,14 +2,14 @@
 //! which tries every interleaving and every value that a load may see, and reports data races on payloads and lost
 //! wake-ups (deadlocks).
 //!
-//! `check` runs a model unchanged, which must pass, and once for each ordering that the model shows to be needed, with
-//! this ordering weakened, which must fail. `world` is the memory; `publisher` and `subscription` are the steps around
-//! the protocol, as in `publish` and `subscribe`; each other file holds models of one subject. The kernel and the files
-//! are modelled, too: a mutex stands for the directory, with a flag whether the record is visible, and a larger ring is
-//! ready from the start.
+//! `check` runs a model unchanged, which must pass. It also runs the model once for each ordering that the model shows
+//! to be needed, with this ordering weakened, which must fail. `world` is the memory; `publisher` and `subscription`
+//! are the steps around the protocol, as in `publish` and `subscribe`; each other file holds models of one subject. The
+//! kernel and the files are also modelled: a mutex stands for the directory, with a flag whether the reader record is
+//! visible, and a larger ring is ready from the start.
 //!
 //! Limits of loom: its SeqCst fences synchronise, which is more than C++20 promises, so a pair that relies on such a
-//! fence alone would pass here; and it runs each thread's operations in order, so no load sees a store that comes
+//! fence alone would pass here. Loom also runs each thread's operations in order, so no load sees a store that comes
 //! later (load buffering).
 
 #![expect(clippy::unwrap_used, reason = "a model that cannot go on may say so by panicking")]
@@ -32,7 +32,7 @@ mod world;
 use crate::protocol::sync::Site;
 use check::Model;
 
-/// Every model, each a test.
+/// Declares all models, each as a test.
 macro_rules! models {
     ($($(#[$attribute:meta])* $name:ident: $model:expr;)*) => {
         const MODELS: &[&Model] = &[$($model,)*];
@@ -72,8 +72,8 @@ models! {
     a_full_bucket_gets_a_free_line: &names::FULL;
 }
 
-/// Every site, with the reason if no model can show that it is needed. If a site is missing in this list, the code
-/// does not compile.
+/// Lists every [`Site`], with the reason if no model can show that it is needed. If a site is missing in this list, the
+/// code does not compile.
 macro_rules! sites {
     ($($site:ident $(: $hidden:literal)?,)*) => {
         const SITES: &[(Site, Option<&str>)] = &[$((Site::$site, [$(Some($hidden),)? None][0]),)*];

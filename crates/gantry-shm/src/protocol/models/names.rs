@@ -1,4 +1,4 @@
-//! Models of processes that hold the line of a topic, and of the end of a line.
+//! Models of processes that hold the line of a topic, and of the freeing of a line.
 
 use super::check::Model;
 use crate::protocol::{
@@ -10,7 +10,8 @@ use crate::protocol::{
 use loom::{sync::Mutex, thread};
 use std::sync::Arc;
 
-/// Two processes that hold a topic at once, in a bucket with two lines: each process tries another line first.
+/// A model of two processes that hold a topic at the same time, in a bucket with two lines besides the shared one. Each
+/// process tries another line first.
 pub(super) const TWO: Model = Model {
     run: || {
         let board = Board::new(3);
@@ -24,8 +25,8 @@ pub(super) const TWO: Model = Model {
     needs: &[Site::ClaimFence, Site::HoldFence, Site::EndFence, Site::EndLook, Site::ReleaseLineFence],
 };
 
-/// The model [`TWO`] in a bucket with a single line, which another topic holds and frees meanwhile: one process may
-/// open the shared line while the other process claims the free line.
+/// The model [`TWO`] in a bucket with one line besides the shared one. Another topic holds the line and frees it
+/// meanwhile, so one process may open the shared line while the other process claims the free line.
 pub(super) const FULL: Model = Model {
     run: || {
         let board = Board::new(2);
@@ -65,7 +66,7 @@ impl Board {
     }
 
     fn hold(&self, hash: u64, start: usize, process: usize) -> usize {
-        // Their bits are in different words.
+        // The bits of the two processes are in different words.
         let side = [Side::Readers, Side::Publishers][process];
         self.bucket().hold(Name::from_hash(hash), start, (side, WaiterIndex(process)), |_| false)
     }

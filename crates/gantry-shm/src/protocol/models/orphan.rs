@@ -1,5 +1,5 @@
-//! Models of memory that an owner and its samples keep. The steps are taken from `subscribe::owned_record`; the memory
-//! that the owner keeps is a cell.
+//! Models of memory that an owner and its samples keep. The steps are taken from `subscribe::owned_record`; a loom cell
+//! stands for the memory that the owner keeps.
 
 use super::check::Model;
 use crate::protocol::{
@@ -65,7 +65,7 @@ struct Memory<W> {
     is_freed: UnsafeCell<bool>,
 }
 
-// SAFETY: the cell is used as the protocol allows, or loom reports it.
+// SAFETY: loom reports any access to the cell that the protocol does not allow.
 unsafe impl<W> Sync for Memory<W> {}
 // SAFETY: as above.
 unsafe impl<W> Send for Memory<W> {}
@@ -78,7 +78,7 @@ impl<W: Holds> Memory<W> {
     }
 
     fn free(&self) {
-        self.read(); // once
+        self.read(); // fails if the memory was freed before
         // SAFETY: as above.
         self.is_freed.with_mut(|is_freed| unsafe { *is_freed = true });
     }

@@ -17,20 +17,20 @@ struct Place {
     copy: UnsafeCell<u64>,
 }
 
-// SAFETY: the cell is used as the protocol allows, or loom reports it.
+// SAFETY: loom reports any access to the cell that the protocol does not allow.
 unsafe impl Sync for Place {}
 // SAFETY: as above.
 unsafe impl Send for Place {}
 
 impl Place {
-    /// Writes the place, as a take does; fails if the last sample may be read at the same time.
+    /// Writes the place like a take; fails if the last sample may be read at the same time.
     fn take(&self, sequence: u64) {
         // SAFETY: loom reports any concurrent access.
         self.copy.with_mut(|copy| unsafe { *copy = sequence });
         self.in_use.begin();
     }
 
-    /// Ends the use of the place, as the drop of a sample does after its last read.
+    /// Ends the use of the place like the drop of a sample, after the last read.
     fn drop_sample(&self, sequence: u64) {
         // SAFETY: as above.
         assert_eq!(self.copy.with(|copy| unsafe { *copy }), sequence, "another sample's copy");

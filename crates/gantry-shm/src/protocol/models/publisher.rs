@@ -1,5 +1,5 @@
-//! A publisher of a model: the steps of `publish` without files. Invariant: it calls the writer in the order in which
-//! `publish::publisher` and `publish::discovery` do.
+//! A publisher of a model: the steps of `publish` without files. Invariant: it calls the writer in the same order as
+//! `publish::publisher` and `publish::discovery`.
 
 use super::world::{KEY, PUBLISHER_BELL, World};
 use crate::protocol::{
@@ -18,7 +18,7 @@ use std::{sync::Arc, time::Duration};
 /// The waiter owner id of the reader's process, which lives.
 pub(super) const READER_OWNER: u64 = 9;
 
-/// KEEP_LAST with this depth.
+/// The retention of a KEEP_LAST publisher with this depth.
 pub(super) fn keep_last(samples: usize) -> Retention {
     let (guaranteed, initial, bytes) = (samples, samples, usize::MAX);
     Retention { guaranteed, initial, samples, bytes, is_keep_all: false, is_gated: false, grows: false }
@@ -72,8 +72,8 @@ impl Publisher {
         self.writer.change_ring(self.world.ring_at(descriptor), descriptor);
     }
 
-    /// Discovers the readers and applies the result, as `ReaderDiscovery::update` and `Publisher::apply_discovered`
-    /// do: the generation is read first.
+    /// Discovers the readers and applies the result, like `ReaderDiscovery::update` and `Publisher::apply_discovered`.
+    /// The generation is read first.
     pub(super) fn discover(&mut self) {
         let early_records = self.looks_early.then(|| self.records());
         let generation = acquire(&self.world.board.topic.readers_generation);
@@ -85,8 +85,8 @@ impl Publisher {
         self.writer.grant(change);
     }
 
-    /// The reader records, found with the steps of `ReaderDiscovery::records`. `None` if a process that may have
-    /// records cannot be listed.
+    /// The reader records, found with the steps of `ReaderDiscovery::look`. `None` if a process that may have records
+    /// cannot be listed.
     fn records(&self) -> Option<Vec<(InRegion<ReaderRecord>, ())>> {
         let is_there = *self.world.directory.lock().unwrap();
         let unlisted = if is_there { None } else { Some(READER_OWNER) };
@@ -99,7 +99,7 @@ impl Publisher {
         Some(is_there.then(|| (self.world.record(), ())).into_iter().collect())
     }
 
-    /// A free slot, reclaimed if need be, as `Publisher::make_room` does.
+    /// Takes a free slot. If no slot is free, first discovers and reclaims like `Publisher::make_room`.
     pub(super) fn loan(&mut self, wanted: usize) -> Option<Slot> {
         if let Some(slot) = self.writer.history.take_free(LINE_BYTES) {
             return Some(slot);
@@ -118,7 +118,8 @@ impl Publisher {
         true
     }
 
-    /// Publishes a slot with the steps of `Publisher::publish`; gating readers are always discovered in time.
+    /// Publishes a slot with the steps of `Publisher::publish`. Unlike there, gating readers are always discovered in
+    /// time.
     pub(super) fn publish_slot(&mut self, slot: Slot) {
         if self.is_gated && self.writer.may_be_outdated() {
             self.discover();
@@ -136,8 +137,9 @@ impl Publisher {
         self.publish_inline_after(|_| 0);
     }
 
-    /// As `publish_inline`; `wall_shift_ns` returns, for a sequence, the time by which the wall clock was set since
-    /// the publisher was made. A message whose entry has no room for this shift is not published.
+    /// Publishes an inline message like `publish_inline`. For a sequence, `wall_shift_ns` returns the time by which the
+    /// wall clock was set since the publisher was made. A message whose entry has no room for this shift is not
+    /// published.
     pub(super) fn publish_inline_after(&mut self, wall_shift_ns: fn(u64) -> u64) {
         if self.is_gated && self.writer.may_be_outdated() {
             self.discover();

@@ -1,5 +1,5 @@
-//! A subscription of a model: the steps of `subscribe` without files. Invariant: it calls the reader in the order in
-//! which `subscribe::connection` does.
+//! A subscription of a model: the steps of `subscribe` without files. Invariant: it calls the reader in the same order
+//! as `subscribe::connection`.
 
 use super::{
     publisher::length_of,
@@ -54,7 +54,7 @@ pub(super) fn publish_record(world: &Arc<World>, state: u32, depth: u32) {
     *world.directory.lock().unwrap() = true;
 }
 
-/// Fills the record in a file that has its name or has lost it.
+/// Fills the reader record in a file that has its name or has lost it.
 pub(super) fn fill_record(world: &Arc<World>, state: u32, depth: u32) {
     let record = world.record();
     record.depth.store(depth, Relaxed);
@@ -68,8 +68,8 @@ pub(super) fn raise_generation(world: &Arc<World>) {
 }
 
 impl Subscription {
-    /// Joins as `PendingConnection` does: the record, the generation, then the first look. The ring is read before
-    /// these steps, earlier than in the crate: an older ring is the harder case.
+    /// Joins like `PendingConnection`: the reader record, the generation, then the first look. The ring is read before
+    /// these steps, earlier than in the crate, because an older ring is the harder case.
     pub(super) fn join(world: &Arc<World>, state: u32, depth: u32, history: bool) -> Subscription {
         let ring = world.ring();
         let start = match history {
@@ -85,13 +85,13 @@ impl Subscription {
         subscription
     }
 
-    /// Third step of joining.
+    /// The third step of joining: makes the reader, which chooses its first sample.
     pub(super) fn begin(world: &Arc<World>, ring: Ring, depth: u32, start: Start) -> Subscription {
         let reader = Reader::new(world.part(|world| &world.header), ring, world.record(), (depth, usize::MAX), start);
         Subscription { reader, record: world.record(), world: world.clone() }
     }
 
-    /// Takes the next sample as `Connection::take` does.
+    /// Takes the next sample like `Connection::take`.
     pub(super) fn take(&mut self) -> Option<Sample> {
         for _ in 0..MAX_RING_CHANGES {
             let entry = self.reader.look()?;
@@ -126,18 +126,18 @@ impl Subscription {
         panic!("a ring was replaced, and the descriptor does not say by which");
     }
 
-    /// As `Connection::has_news` does.
+    /// Whether there is something to take, as in `Connection::has_news`.
     pub(super) fn has_news(&self) -> bool {
         self.reader.has_news_in(&self.reader.ring).unwrap_or(true)
     }
 
-    /// As dropping a `Connection` does.
+    /// Leaves the publisher like the drop of a `Connection`.
     pub(super) fn leave(self) {
         self.record.state.store(READER_LEFT, Release);
         self.ring_blocked_publisher();
     }
 
-    /// As `Connection::ring_blocked_publisher` does after a take.
+    /// Rings the publisher if it is blocked, as `Connection::ring_blocked_publisher` does after a take.
     pub(super) fn ring_blocked_publisher(&self) {
         if let Some(waiter) = self.reader.blocked_publisher().checked_sub(1) {
             self.world.board.bell(sleep::WaiterIndex(waiter as usize)).ring();

@@ -19,7 +19,7 @@ use loom::{
 };
 use std::{iter::once, sync::Arc, time::Duration};
 
-/// One publisher, one sleeper.
+/// A model of one publisher and one sleeper.
 pub(super) const ONE: Model = Model {
     run: || publishers(1, READER_BELL),
     preemptions: None,
@@ -52,7 +52,7 @@ pub(super) const JOINER: Model = Model {
     needs: &[Site::NewsFence, Site::SleepFence, Site::RingsBeforeLook, Site::RingCounts],
 };
 
-/// One publisher, one collector.
+/// A model of one publisher and one collector.
 pub(super) const COLLECT: Model = Model {
     run: || collector(1, 1),
     preemptions: None,
@@ -89,8 +89,8 @@ pub(super) const COLLECT_SHARED_END: Model = Model {
     needs: &[Site::ReadyFence, Site::AsleepFence, Site::RingsBeforeLook, Site::RingCounts],
 };
 
-/// A model of an asynchronous publisher, the sender and one sleeper: the sender may see both samples at once, or wake
-/// the sleeper for the first sample while the second is published.
+/// A model of an asynchronous publisher, the sender thread and one sleeper: the sender may see both samples at once, or
+/// wake the sleeper for the first sample while the second is published.
 pub(super) const SENDER: Model = Model {
     run: || {
         let (board, outbox) = (Arc::<Board>::default(), Arc::<Outbox>::default());
@@ -136,7 +136,7 @@ fn publishers(count: usize, waiter: WaiterIndex) {
     }
 }
 
-/// The steps of `Collector`, for publishers that publish `samples` samples each.
+/// Runs the steps of `Collector`, with publishers that publish `samples` samples each.
 fn collector(publishers: usize, samples: usize) {
     let board = Arc::<Board>::default();
     let line = board.waiter(READER_BELL);
@@ -175,7 +175,7 @@ fn collector(publishers: usize, samples: usize) {
 /// The state that the two threads of a pool share under their lock.
 #[derive(Default)]
 struct PoolState {
-    /// The number of threads that sleep, or are about to.
+    /// The number of threads that sleep, or are about to sleep.
     asleep: usize,
     /// The number of changes that the threads have found; `begun` is the number of changes whose callbacks
     /// have begun.
@@ -183,8 +183,8 @@ struct PoolState {
     begun: u64,
 }
 
-/// Two threads that take the steps of a multi-threaded executor, and a topic of which one side changes `changes` times:
-/// each change is news for one callback.
+/// Runs two threads with the steps of a multi-threaded executor, and a topic of which one side changes `changes` times.
+/// Each change is news for one callback.
 fn shared_collector(changes: u64) {
     let board = Arc::<Board>::default();
     board.waiter(READER_BELL).state.store(WAITER_AWAKE, Relaxed);
@@ -201,7 +201,7 @@ fn shared_collector(changes: u64) {
     run_callbacks(changes, &board, &shared);
 }
 
-/// The steps of one thread. Each callback ends only after all callbacks have begun.
+/// Runs the steps of one thread. Each callback ends only after all callbacks have begun.
 fn run_callbacks(callbacks: u64, board: &Board, (shared, all_begun): &(Mutex<PoolState>, Condvar)) {
     let line = board.waiter(READER_BELL);
     let mut state = shared.lock().unwrap();
@@ -230,11 +230,11 @@ fn run_callbacks(callbacks: u64, board: &Board, (shared, all_begun): &(Mutex<Poo
         }
     }
     drop(state);
-    line.bell.ring(); // as a cancel does
+    line.bell.ring(); // as the cancel of an executor does
     all_begun.notify_all();
 }
 
-/// The steps of `Waiter`, without the spin.
+/// Waits with the steps of `Waiter`, without the spin.
 fn wait(board: &Board, waiter: WaiterIndex, look: impl Fn() -> bool) {
     while !look() {
         let bell = board.bell(waiter);

@@ -13,15 +13,15 @@ use crate::protocol::{
 use loom::{cell::UnsafeCell, sync::Mutex};
 use std::sync::Arc;
 
-/// The key by which records name the publisher.
+/// The publisher's key in the reader record.
 pub(super) const KEY: u64 = 7;
 /// The topic's bit for waiters that collect.
 const TOPIC_BIT: ReadyBit = ReadyBit(70);
 /// The size of an entry with one word of an inline payload.
 pub(super) const ENTRY_BYTES: usize = INLINE_OFFSET + 8;
-/// Waiter of a subscription.
+/// The waiter of a subscription.
 pub(super) const READER_BELL: WaiterIndex = WaiterIndex(0);
-/// Waiter of a publisher.
+/// The waiter of a publisher.
 pub(super) const PUBLISHER_BELL: WaiterIndex = WaiterIndex(1);
 
 /// A topic's line and the waiters' lines.
@@ -49,7 +49,7 @@ impl Board {
     }
 }
 
-/// A publisher's file, and the record of its reader.
+/// A publisher's file, and the reader record of its reader.
 pub(super) struct World {
     pub(super) board: Arc<Board>,
     pub(super) header: PublisherHeader,
@@ -57,12 +57,12 @@ pub(super) struct World {
     rings: [Box<[AtomicU64]>; 2],
     payloads: Box<[UnsafeCell<u64>]>,
     record: ReaderRecord,
-    /// Whether the record can be found. The kernel's locks give the same order: a process that finds a file sees its
-    /// contents.
+    /// Whether the reader record can be found. The mutex orders accesses like the kernel's locks: a process that finds
+    /// a file sees its contents.
     pub(super) directory: Mutex<bool>,
 }
 
-// SAFETY: the payloads are used as the protocol allows, or loom reports it.
+// SAFETY: loom reports any access to the payloads that the protocol does not allow.
 unsafe impl Sync for World {}
 // SAFETY: as above.
 unsafe impl Send for World {}
@@ -84,7 +84,7 @@ impl World {
 
     /// Refers to a part of this world; its holder also holds the world.
     pub(super) fn part<T: ?Sized>(self: &Arc<World>, part: impl FnOnce(&World) -> &T) -> InRegion<T> {
-        // SAFETY: publishers and subscriptions keep the world as long as their references to its parts.
+        // SAFETY: publishers and subscriptions keep the world for as long as their references to its parts.
         unsafe { InRegion::new(part(self)) }
     }
 
@@ -101,7 +101,7 @@ impl World {
         Ring::new(self.part(|world| &*world.rings[descriptor.offset / LINE_BYTES]), ENTRY_BYTES)
     }
 
-    /// As `PublisherMapping::ring`.
+    /// The ring that the header's descriptor locates, as in `PublisherMapping::ring`.
     pub(super) fn ring(self: &Arc<World>) -> Ring {
         self.ring_at(Descriptor::from_word(acquire(&self.header.ring)))
     }

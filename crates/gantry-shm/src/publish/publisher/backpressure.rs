@@ -9,7 +9,7 @@ use crate::{
 };
 use std::time::{Duration, Instant};
 
-/// The time between two checks of a blocked publisher whether its readers are alive.
+/// The time between two checks of a blocked publisher for readers that have died.
 const BLOCKED_SLICE: Duration = Duration::from_millis(100);
 
 impl Publisher {
@@ -32,7 +32,7 @@ impl Publisher {
             }
             let mut is_blocked = self.writer.is_blocked(bytes);
             if is_blocked && is_over() && drop_dead_readers(&mut self.writer.roster) {
-                is_blocked = self.writer.is_blocked(bytes); // no reader that died meanwhile is the reason for an error
+                is_blocked = self.writer.is_blocked(bytes); // a reader that died meanwhile causes no error
             }
             if !is_blocked || is_over() {
                 self.writer.set_blocked(0);

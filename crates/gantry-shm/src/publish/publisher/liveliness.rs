@@ -1,4 +1,4 @@
-//! The times of a publisher's activity, from which event sources count its deadlines and leases.
+//! The times of a publisher's activity, from which QoS events count the publisher's deadlines and leases.
 //!
 //! The times are in the publisher's header; a publisher that offers neither a deadline nor a lease stores no times.
 
@@ -26,12 +26,12 @@ impl Publisher {
     #[inline(never)]
     pub(super) fn record_activity(&self, time: SourceTime) {
         if let Ok(header) = self.file.header() {
-            header.published_ns.store(time.monotonic_ns, Relaxed); // a time alone; the entry, stored later, publishes
+            header.published_ns.store(time.monotonic_ns, Relaxed); // the later store of the entry publishes it
         }
     }
 
-    /// Asserts that the publisher is alive, as MANUAL_BY_TOPIC requires within each lease duration; publishing
-    /// asserts it, too. With AUTOMATIC, the method does nothing.
+    /// Asserts that the publisher is alive, as MANUAL_BY_TOPIC requires within each lease duration. Publishing also
+    /// asserts it. With AUTOMATIC, the method does nothing.
     ///
     /// # Errors
     /// The process forked.

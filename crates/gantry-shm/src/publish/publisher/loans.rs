@@ -32,17 +32,17 @@ impl Publisher {
         self.loan_slot(length_bytes)
     }
 
-    /// A loan of another slot.
+    /// Loans a free slot, not the slot that is kept from the last inline message.
     fn loan_slot(&mut self, length_bytes: usize) -> Result<Loan> {
         if !self.epoch.is_current() || length_bytes > self.description.message_type.payload_bytes {
             return Err(self.refused_loan(length_bytes));
         }
-        // A message that will be copied into the ring's entry is written into a slot of fixed size, which has room up
-        // to the end of the entry's line.
+        // An inline message is first written into a slot of fixed size, then copied into the ring's entry. The slot has
+        // room up to the end of the entry's last cache line.
         let room_bytes = if self.is_inline(length_bytes) { self.entry_bytes - INLINE_OFFSET } else { length_bytes };
         let bytes = slot_bytes(room_bytes)?;
         if bytes >= slots::SINGLE_SLOT_BYTES {
-            self.retire_unwanted(); // for the slot that readers released last, which is still in the cache
+            self.retire_unwanted(); // frees the slot that readers released last, which is still in the cache
         }
         let slot = match self.writer.history.take_free(bytes) {
             Some(slot) => slot,
@@ -53,12 +53,12 @@ impl Publisher {
         Loan::new(file, slot, length_bytes)
     }
 
-    /// Loans a slot for a message that will be copied into it. The slot of the last message is the best one, if
-    /// readers have released it, because its lines are in the cache. To read the readers' pins for each message costs
-    /// little beside a large copy.
+    /// Loans a slot for a message that will be copied into it. The slot of the last message is the best one, if readers
+    /// have released it, because its cache lines are still in the cache. Reading the readers' pins for each message
+    /// costs little compared with a large copy.
     ///
     /// # Errors
-    /// As [`Publisher::loan`].
+    /// The errors of [`Publisher::loan`].
     pub fn loan_for_copy(&mut self, length_bytes: usize) -> Result<Loan> {
         self.domain.epoch.check()?;
         if (slots::GROWTH_BYTES..slots::SINGLE_SLOT_BYTES).contains(&length_bytes) {
@@ -67,8 +67,8 @@ impl Publisher {
         self.loan(length_bytes)
     }
 
-    /// Keeps the loan of an inline message that was published; if there are several such loans, the others'
-    /// slots become free.
+    /// Keeps the loan of an inline message that was published. If such a loan is kept already, frees the slot of the
+    /// new one.
     #[inline(always)]
     pub(super) fn keep_for_next(&mut self, loan: Loan) {
         match self.inline_loan {

@@ -56,11 +56,10 @@ use std::{
 /// allocation, no lock, no system call except to wake a sleeping reader. All other operations are on the control
 /// path, unless their documentation states otherwise.
 ///
-/// A subscription that exists before the publisher gets its samples from the first on, as far as they are kept. So
-/// the drop of a publisher that has published waits for subscriptions that have not joined yet, but at most until 100
-/// ms after the publisher's creation. The struct is aligned, so that it has cache lines of its own: if it shared a
-/// line with a subscription that another thread polls, each sample would cost both threads 100 ns. The alignment is
-/// two lines, because processors fetch pairs of lines.
+/// A subscription that existed before the publisher gets all samples that are still kept, from the first one on. So the
+/// drop of a publisher that has published waits for subscriptions that have not joined yet, but at most until 100 ms
+/// after the publisher's creation. The struct is aligned to two cache lines, because processors fetch pairs of lines:
+/// if it shared a line with a subscription that another thread polls, each sample would cost both threads 100 ns.
 #[repr(align(128))]
 pub struct Publisher {
     participant: Arc<Participant>,
@@ -70,7 +69,7 @@ pub struct Publisher {
     options: PublisherOptions,
     block: EndpointBlock,
     topic: TopicIndex,
-    /// Keeps the topic's line.
+    /// Keeps the line on the board assigned to the topic.
     _held: HeldTopic,
     pub(crate) file: Arc<PublisherFile>,
     /// References to `file` from loans that were published, for the next loans: moving an `Arc` is free,
@@ -135,9 +134,9 @@ impl Publisher {
         let records_activity = liveliness::begin(header, &qos);
         let wall_offset_ns = header.wall_offset_ns;
         let outbox = period.map(|period| participant.outbox(topic, period)).transpose()?;
-        // SAFETY: the publisher keeps the file as long as the writer.
+        // SAFETY: the publisher keeps the file for as long as the writer.
         let header = unsafe { InRegion::new(header) };
-        // SAFETY: the publisher keeps the domain, which keeps the board, as long as the writer.
+        // SAFETY: the publisher keeps the domain, which keeps the board, for as long as the writer.
         let lines = unsafe { domain.board.lines(topic) };
         let writer = Writer::new(header, lines, outbox, ring, Roster::new(description.key, 0, Vec::new()), retention);
         let mut memory = Memory::new(file.region.length_bytes());
@@ -146,7 +145,7 @@ impl Publisher {
         file.publish_name(&domain).map_err(|error| removed(error, &domain, &description.topic))?;
         let file = Arc::new(file);
         let added = domain.process.add_endpoint(&domain.directory, &description);
-        // If adding the endpoint failed, this error is returned, even if the removal fails, too.
+        // If adding the endpoint fails, its error is returned even if the removal of the file also fails.
         let block = added.inspect_err(|_| drop(domain.directory.unlink(file.region.name())))?;
         participant.control.register(topic, Side::Readers, &discovery);
         let waiter = Waiter::new(domain.clone());
@@ -191,7 +190,7 @@ impl Publisher {
         std::mem::take(&mut self.lost_samples)
     }
 
-    /// [`PublisherOptions::max_blocking_time`], as it was changed last.
+    /// The present value of [`PublisherOptions::max_blocking_time`].
     #[must_use]
     pub fn max_blocking_time(&self) -> Duration {
         self.options.max_blocking_time
@@ -202,11 +201,11 @@ impl Publisher {
         self.options.max_blocking_time = limit;
     }
 
-    /// Makes another publisher of the same topic, type, QoS and options, for another thread: the new publisher has
-    /// memory and sequences of its own, so publishing needs no lock.
+    /// Makes another publisher of the same topic, type, QoS and options, for another thread. The new publisher has its
+    /// own memory and sequences, so publishing needs no lock.
     ///
     /// # Errors
-    /// As [`Publisher::new`].
+    /// The errors of [`Publisher::new`].
     pub fn try_clone(&self) -> Result<Publisher> {
         let EndpointDescription { node, topic, message_type, qos, .. } = &*self.description;
         Publisher::new(self.participant.clone(), node, topic, message_type.clone(), *qos, self.options)
@@ -221,10 +220,10 @@ impl Publisher {
     /// publisher's depth needs; the process forked. The error returns the loan.
     ///
     /// # Real-time
-    /// A system call for each reader that sleeps, none if the publisher is asynchronous
-    /// ([`PublishMode`](crate::PublishMode)). When more readers, or readers with a larger depth, came since the last
-    /// call, or the history of a publisher without a memory limit outgrows its ring for the first time (from 15
-    /// samples on), memory may be added here (system calls, allocation).
+    /// Makes one system call for each reader that sleeps, and none if the publisher is asynchronous
+    /// ([`PublishMode`](crate::PublishMode)). The call may add memory (system calls, allocation) in two cases: more
+    /// readers, or readers with a larger depth, came since the last call; or the history of a publisher without a
+    /// memory limit outgrows its ring for the first time (from 15 samples on).
     #[inline(always)]
     pub fn publish(&mut self, loan: Loan, time: SourceTime) -> Result<u64, PublishError> {
         self.writer.prefetch_entry();
@@ -233,7 +232,7 @@ impl Publisher {
             return Err(PublishError { loan, error });
         }
         let info = self.inline_info(&loan, time);
-        // An inline message keeps no slot.
+        // An inline message keeps no slot, so its slot has 0 bytes here.
         let slot = if info.is_some() { Some(Slot::default()) } else { self.writer.history.on_loan(loan.offset()) };
         let Some(slot) = slot else {
             let error = self.refused(&loan);
@@ -256,8 +255,8 @@ impl Publisher {
         let sequence = self.writer.publish(slot, loan.length_bytes());
         self.keep_file(loan);
         if let Some(next) = self.writer.history.next_free() {
-            // The slot's cache lines are fetched early, because a reader of the slot's last sample has them in the
-            // cache of another core.
+            // The slot's cache lines are fetched early, because a reader of the previous sample in this slot has them
+            // in the cache of another core.
             let payload = self.file.region.base().wrapping_add(next.offset() + PAYLOAD_OFFSET);
             prefetch::beginning(payload, next.bytes() - PAYLOAD_OFFSET, prefetch::for_writing);
         }
@@ -342,7 +341,7 @@ impl Publisher {
     }
 }
 
-/// An error of a publisher's creation: the kind "not found" means that the directory was removed.
+/// Converts an error of a publisher's creation: the kind "not found" means that the directory was removed.
 fn removed(error: Error, domain: &Domain, topic: &str) -> Error {
     match error.is_not_found() {
         true => Error::Removed { file: domain.directory.path().to_owned(), what: format!("a publisher of {topic}") },

@@ -1,5 +1,5 @@
 //! The subscriptions of a publisher, for its user: the number of matched subscriptions, the wait for them, and the
-//! reasons why others are not matched. This module is on the control path.
+//! reasons why other subscriptions are not matched. This module is on the control path.
 
 use super::Publisher;
 use crate::{
@@ -50,7 +50,7 @@ impl Publisher {
         self.has_remote_readers =
             self.writer.roster.records.iter().any(|(_, peer)| peer.id != *self.domain.process.id());
         if let Some(capacity) = change.needed_ring {
-            // Without room for a larger ring, readers get the depth that the old ring allows (`granted_depth`).
+            // Without room for a larger ring, readers get only the depth that the old ring allows (`granted_depth`).
             let _ = self.grow_ring(capacity);
         }
         self.writer.grant(change);
@@ -78,7 +78,7 @@ impl Publisher {
         }
     }
 
-    /// Waits until at least `count` subscriptions are matched; `false` if they were not within `timeout`
+    /// Waits until at least `count` subscriptions are matched; `false` if fewer are matched after `timeout`
     /// ([`Publisher::mismatches`] may have the reason).
     ///
     /// # Errors
@@ -123,7 +123,7 @@ impl Publisher {
     }
 
     /// Finds the existing subscriptions: the subscriptions that may still join, and the reasons why others do not
-    /// match. A process that cannot be read counts as such a reason, too.
+    /// match. A process that cannot be read also counts as such a reason.
     pub(super) fn find_first_readers(&mut self) -> Result<()> {
         let there = self.domain.read_endpoints(&self.description.topic, Role::Subscription)?;
         self.first_mismatches.extend(there.problems());
@@ -152,7 +152,7 @@ impl Publisher {
         let mut there: Vec<&PeerEndpoint> = there.list.iter().collect();
         let gids: HashSet<Gid> = there.iter().map(|(_, subscription)| subscription.gid).collect();
         self.first_readers.retain(|first| gids.contains(first));
-        // Records do not name their subscriptions. Of several subscriptions with equal records, a record is
+        // A reader record does not contain its subscription's gid. If several subscriptions could own a record, it is
         // attributed to a later subscription, so that a first reader that has not joined does not count as joined.
         there.sort_by_key(|(_, subscription)| self.first_readers.contains(&subscription.gid));
         let mut records = self.writer.roster.active().cloned().collect();
@@ -174,8 +174,8 @@ impl Publisher {
         !self.first_readers.is_empty() && self.created.elapsed() < LINGER
     }
 
-    /// Waits for the first readers, so that they do not lose the samples of a publisher that ends at once: a reader can
-    /// join only while the file has its name.
+    /// Waits for the first readers to join, so that they do not lose the samples of a publisher that ends at once: a
+    /// reader can join only while the publisher's file has its name.
     pub(super) fn linger(&mut self) {
         if self.writer.history.head() > 0 && self.awaits_first_readers() {
             // A drop cannot return errors.
@@ -196,8 +196,8 @@ impl Publisher {
         self.writer.roster.generation
     }
 
-    /// The processes of RELIABLE KEEP_ALL subscriptions that have not taken the sample with this sequence, for a
-    /// sentence. The caller's own process is "this process (pid 7)".
+    /// The processes of RELIABLE KEEP_ALL subscriptions that have not taken the sample with this sequence, as phrases
+    /// for a message. The caller's own process is "this process (pid 7)".
     #[must_use]
     pub fn slow_readers(&self, sequence: u64) -> Vec<String> {
         slow_readers(&self.writer.roster, sequence)

@@ -1,5 +1,4 @@
-//! The slots and rings of a publisher: their allocation, which is a slow path (system calls, allocation) on the
-//! publisher's thread.
+//! The allocation of a publisher's slots and rings, a slow path (system calls, allocation) on the publisher's thread.
 
 use super::Publisher;
 use crate::{
@@ -14,21 +13,21 @@ use crate::{
     },
 };
 
-/// The number of free slots that a publisher has in addition to the slots in use: readers' pins are read once for
-/// this number of messages. The number is smaller if a reader is in another process: cache lines that moved between
-/// cores a short time ago move fastest (benchmark `hop`).
+/// The number of free slots that a publisher has beyond the slots in use: it reads the readers' pins once for this
+/// number of messages. `REMOTE_SLOTS` applies if a reader is in another process. It is smaller, because cache lines
+/// that moved between cores a short time ago move fastest (benchmark `hop`).
 const LOCAL_SLOTS: usize = 32;
 const REMOTE_SLOTS: usize = 16;
-/// The largest number of additional slots if the slots together have more than [`GROWTH_BYTES`].
+/// The number of free slots beyond the slots in use if these free slots together have more than [`GROWTH_BYTES`].
 const WARM_SLOTS: usize = 4;
-/// The number of slots for large messages: few, to save cache and memory, but more than two, because pins would then
-/// be read for each message.
+/// The number of slots for large messages: few, to save cache and memory, but more than two, because with two slots the
+/// publisher would read pins for each message.
 const LARGE_SLOTS: usize = 3;
 /// The message size from which on a publisher begins with one slot, and adds one whenever all are in use: on loan, in
 /// the history, or held by readers. More slots would be resident memory in each process of the topic, and would save
 /// little: reading the pins of a reader takes less than 1 % of the time in which a message of this size is written.
 pub(super) const SINGLE_SLOT_BYTES: usize = 1 << 20;
-/// The number of slots at the start: one slot is read while the next is written.
+/// The number of slots that are allocated with the publisher: a reader reads one while the publisher writes the other.
 const FIRST_SLOTS: usize = 2;
 /// The size in bytes of the group of small slots that is added at a time.
 pub(super) const GROWTH_BYTES: usize = 256 << 10;
@@ -36,20 +35,20 @@ pub(super) const GROWTH_BYTES: usize = 256 << 10;
 /// leave makes at most one further discovery necessary.
 const DISCOVERIES: usize = 100;
 
-/// A step by which a publisher without a free slot of the size may get one: each step removes one cause of the lack.
+/// A step of the search for a slot when no slot of the size is free. Each step removes one cause of the shortage.
 type Step = fn(&mut Publisher, usize) -> Result<Option<Slot>>;
 
 /// The steps in the order in which they are tried, the cheapest first; the first slot that a step grants is used.
 ///
 /// | step | grants a slot if | costs |
 /// | --- | --- | --- |
-/// | `returned` | a loan of this size was dropped, or the slot of the last inline message has this size | a look at the returned slots |
+/// | `returned` | a loan of this size was dropped, or the slot of the last inline message has this size | a read of the returned slots |
 /// | `first` | the publisher has fewer slots than it begins with, and there is memory | new memory; no discovery, no pins |
-/// | `reclaimed` | readers took or lost samples that can be retired; or more slots are useful, and there is memory; or free slots of other sizes make room | a discovery if readers came or went, the pins of all readers |
-/// | `reclaim_from_dead` | never itself: it reclaims slots that dead readers held, for the next steps | probes of all readers |
-/// | `extra` | samples are kept only for deep readers, beyond the publisher's own depth | these samples, a quarter at a time |
-/// | `replaced` | free slots of other sizes, or new memory, make room; an error of the system is the loan's unless the next step grants a slot | as above |
-/// | `oldest` | the oldest samples may be lost for the new one ([`loses_oldest_at_limit`](crate::PublisherOptions)) | these samples, a few at first |
+/// | `reclaimed` | readers took or lost samples that can be retired; or more slots are useful, and there is memory; or free slots of other sizes make room | a discovery if readers came or went; a read of all readers' pins |
+/// | `reclaim_from_dead` | never; it reclaims slots that dead readers held, for the next steps | probes of all readers |
+/// | `extra` | samples are kept only for deep readers, beyond the publisher's own depth | the loss of these samples, a quarter at a time |
+/// | `replaced` | free slots of other sizes, or new memory, make room; a system error becomes the loan's error unless the next step grants a slot | system calls if the file must grow |
+/// | `oldest` | the oldest samples may be lost for the new one ([`loses_oldest_at_limit`](crate::PublisherOptions)) | the loss of these samples, first one, then more |
 const STEPS: [Step; 7] = [
     |publisher, bytes| Ok(publisher.returned(bytes)),
     |publisher, bytes| Ok(publisher.first(bytes)),
@@ -102,9 +101,9 @@ impl Publisher {
         self.writer.retire_and_reclaim(wanted);
     }
 
-    /// The number of the newest samples that a reader may still take. Late joiners get the history of a
-    /// TRANSIENT_LOCAL publisher; samples of a VOLATILE publisher that all readers have taken are useless, and their
-    /// slots are still in the cache.
+    /// The number of newest samples that a reader may still take. Late joiners get the history of a TRANSIENT_LOCAL
+    /// publisher. Samples of a VOLATILE publisher that all readers have taken are useless, and their slots, which are
+    /// still in the cache, can be reused.
     fn wanted_samples(&self) -> usize {
         let is_transient_local = self.description.qos.durability == Durability::TransientLocal;
         if is_transient_local || self.writer.may_be_outdated() || self.awaits_first_readers() {
@@ -114,7 +113,7 @@ impl Publisher {
         next.saturating_sub(self.writer.roster.slowest_cursor().unwrap_or(next)) as usize
     }
 
-    /// Finds a slot if no slot of the size is free, by the first of [`STEPS`] that grants one. An error does not end
+    /// Finds a slot when no slot of the size is free, by the first of [`STEPS`] that grants one. An error does not end
     /// the search: if the file system is full, for example, the next step may give up samples.
     #[cold]
     pub(super) fn make_room(&mut self, bytes: usize) -> Result<Slot> {
@@ -159,7 +158,7 @@ impl Publisher {
     fn reclaimed(&mut self, bytes: usize) -> Option<Slot> {
         for _ in 0..DISCOVERIES {
             if self.writer.may_be_outdated() {
-                self.discover(); // on this thread, since the loan needs them
+                self.discover(); // on this thread, because the loan needs the result
             }
             self.retire_unwanted();
             self.add_slots(bytes, self.useful_slots(bytes));
@@ -189,9 +188,9 @@ impl Publisher {
         self.allocate_slot(bytes)
     }
 
-    /// Makes a slot in the memory of samples that are kept only for readers with a larger depth than the publisher's:
-    /// such readers must not stop the publisher. The samples are given up step by step, so that the readers do not
-    /// lose all of them for one new sample.
+    /// Makes a slot in the memory of samples that are kept only for readers with a larger depth than the publisher's,
+    /// because such readers must not stop the publisher. The samples are given up step by step, so that the readers do
+    /// not lose all of them for one new sample.
     fn extra(&mut self, bytes: usize) -> Option<Slot> {
         let guaranteed = self.writer.retention.guaranteed;
         let mut extra = self.writer.history.retained().saturating_sub(guaranteed);
@@ -205,7 +204,7 @@ impl Publisher {
         None
     }
 
-    /// Makes a slot in the memory of the oldest samples, if the publisher may lose them for readers that want them.
+    /// Makes a slot in the memory of the oldest samples, if the publisher may lose samples that readers still want.
     fn oldest(&mut self, bytes: usize) -> Option<Slot> {
         if !self.options.loses_oldest_at_limit {
             return None;
@@ -236,14 +235,14 @@ impl Publisher {
     fn useful_slots(&self, bytes: usize) -> usize {
         let history = &self.writer.history;
         if bytes >= GROWTH_BYTES {
-            return 0; // the first ones are enough
+            return 0; // the first slots are enough
         }
         if history.count() > history.used() && !history.has_free(bytes) {
-            // The messages' lengths differ: slots of further sizes are useful until each message finds one.
+            // The messages' lengths differ: slots of more sizes are useful until each message finds a slot.
             return history.count() + usize::from(history.free_bytes() + bytes <= GROWTH_BYTES);
         }
         let spare = match self.has_remote_readers {
-            _ if self.writer.has_many_readers() => usize::MAX, // to read many records costs more than cold lines
+            _ if self.writer.has_many_readers() => usize::MAX, // reading many records costs more than cold cache lines
             true => REMOTE_SLOTS,
             false => LOCAL_SLOTS,
         };
@@ -300,8 +299,8 @@ impl Publisher {
     }
 }
 
-/// Allocates the first slots before a reader can find the publisher: readers map the pages of these slots when they
-/// match, and if there is no room for a message at all, the error comes here and not at a later loan.
+/// Allocates the first slots before a reader can find the publisher. Readers map the pages of these slots when they
+/// match. If there is no room for a message at all, the error comes here and not at a later loan.
 pub(super) fn first_slots(
     memory: &mut Memory,
     file: &PublisherFile,
@@ -413,7 +412,8 @@ mod tests {
         assert_eq!(slots.len(), 1, "the slot that was used last is in the cache");
     }
 
-    /// Each reader makes the roster outdated, also between the discovery and the reclaiming of a loan that needs it.
+    /// Each reader that comes or goes makes the roster outdated, even between the discovery and the reclaiming of one
+    /// loan.
     #[test]
     fn readers_that_come_and_go_fail_no_loan() {
         const BYTES: usize = 64 << 10;

@@ -1,5 +1,5 @@
 //! The counts of samples that a subscription lost. A sample that is lost after the subscription was matched counts as
-//! overwritten, a sample lost before as `before_matched`.
+//! `overwritten`, a sample that is lost before counts as `before_matched`.
 
 use super::Connection;
 use std::num::NonZeroU64;
@@ -30,7 +30,7 @@ impl Connection {
     /// the history.
     #[cold]
     pub(super) fn count_losses(&mut self, first: u64, passed: u64, losses: &mut Losses) {
-        self.note_match(); // it may be new; samples that had left the history by then were lost before it
+        self.note_match(); // the match may be new; samples that left the history before it count as `before_matched`
         let before_kept = self.kept_from.map_or(passed, |kept_from| kept_from.get().saturating_sub(first).min(passed));
         let before_matched = if self.is_matched() { before_kept } else { passed };
         self.lost = self.lost.saturating_add(passed - before_kept);
@@ -39,14 +39,15 @@ impl Connection {
         self.record.endpoint.count_lost(passed - before_matched);
     }
 
-    /// Whether the subscription is matched: the publisher honours its pins, and waits for it if it is gating.
+    /// Whether the subscription is matched: the publisher honours the subscription's pins, and waits for a gating
+    /// subscription.
     fn is_matched(&self) -> bool {
         self.reader.seen_generation() >= self.joined_generation
     }
 
-    /// Stores the sequence of the oldest sample at the match in `kept_from`, for a gating reader (RELIABLE KEEP_ALL):
+    /// For a gating reader (RELIABLE KEEP_ALL), stores the sequence of the oldest sample at the match in `kept_from`:
     /// from the match on, the publisher keeps this sample until the reader has taken it. For other readers, the join
-    /// has stored it.
+    /// has set `kept_from`.
     #[cold]
     pub(super) fn note_match(&mut self) {
         if self.is_matched() {

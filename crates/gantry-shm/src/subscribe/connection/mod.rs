@@ -42,7 +42,7 @@ use std::{num::NonZeroU64, ptr::NonNull, sync::Arc};
 pub(crate) struct Connection {
     pub(crate) mapping: Arc<PublisherMapping>,
     reader: Reader,
-    /// The reader record with cursor and depth, and the record's cell.
+    /// The reader record with the cursor and the depth; `cell` is the record's orphan cell.
     pub(crate) record: Arc<OwnedRecord>,
     cell: &'static OrphanCell,
     uncommon: Option<Box<Uncommon>>,
@@ -62,7 +62,7 @@ pub(crate) struct Connection {
 const _: () = assert!(size_of::<Connection>() == 2 * LINE_BYTES);
 
 impl Connection {
-    /// Whether there is something to take. Sound to call after a SeqCst fence before sleeping.
+    /// Whether there is something to take. After a SeqCst fence, the call is sound as the last check before a sleep.
     #[inline]
     pub(crate) fn has_news(&self) -> bool {
         let in_new_ring = || match self.mapping.ring() {
@@ -113,7 +113,7 @@ impl Connection {
         Ok(None)
     }
 
-    /// The next sample of any age.
+    /// Takes the next sample of any age.
     #[inline(always)]
     fn take_any(&mut self, places: &mut Places, losses: &mut Losses) -> Result<Option<Sample>, Box<Error>> {
         match self.reader.look() {
@@ -126,8 +126,8 @@ impl Connection {
         }
     }
 
-    /// Takes the inline sample that [`Reader::look`] found, the usual case; `None` if it was overwritten: the caller
-    /// then calls [`Connection::take_entry`].
+    /// Takes the inline sample that [`Reader::look`] found, the usual case. Returns `None` if the sample was
+    /// overwritten; the caller then calls [`Connection::take_entry`].
     #[inline(always)]
     fn take_inline(&mut self, word: InlineWord, places: &mut Places) -> Option<Sample> {
         let place = places.unused();
@@ -158,7 +158,7 @@ impl Connection {
             let taken = self.reader.take(entry, &pin, payload);
             let passed = self.reader.next - first - u64::from(taken.is_sample());
             if passed > 0 {
-                self.count_losses(first, passed, losses); // in a ring that was replaced meanwhile, too
+                self.count_losses(first, passed, losses); // also if the ring was replaced meanwhile
             }
             match taken {
                 Taken::Slot { offset, length_bytes } => {
@@ -205,7 +205,7 @@ impl Connection {
         self.sample(places, places.hold_of_copy(), place, (slot, info.length_bytes))
     }
 
-    /// The sample that was taken.
+    /// Makes the sample that was taken.
     #[inline(always)]
     fn sample(
         &mut self,
@@ -241,11 +241,11 @@ impl Connection {
         Ok((self.mapping.slot(offset, length_bytes)?, length_bytes))
     }
 
-    /// The length is read from the slot's header if the ring's entry belongs to another sample by now.
+    /// Reads the length from the slot's header, because the ring's entry belongs to another sample by now.
     #[cold]
     fn length_in_header(&self, offset: usize) -> Result<usize, Box<Error>> {
         let slot = self.mapping.slot(offset, 0)?;
-        // SAFETY: an aligned header lies at this address (`PublisherMapping::slot`); it is not written while it
+        // SAFETY: an aligned header lies at this address (`PublisherMapping::slot`); it is not written while the slot
         // is pinned (I4).
         let header = unsafe { slot.as_ref() };
         let (sequence, expected) = (header.sequence, self.reader.next - 1);
@@ -260,8 +260,8 @@ impl Connection {
     fn ring_blocked_publisher(&self) {
         let blocked = self.reader.blocked_publisher();
         if blocked != 0 {
-            // A number beyond the board's lines, of a corrupt publisher, is reduced modulo the number of lines: the
-            // ring is then superfluous, no more.
+            // A corrupt publisher may store a number beyond the board's lines. The number is then reduced modulo the
+            // number of lines, so that the only effect is a superfluous ring.
             self.record.memory.domain.board.bell(WaiterIndex(blocked as usize - 1)).ring();
         }
     }

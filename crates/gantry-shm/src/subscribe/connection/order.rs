@@ -13,9 +13,9 @@ use crate::{
     subscribe::owned_record::places::Places,
 };
 
-/// The order of the waiting samples of a list of connections when [`Order::oldest`] was last called.
+/// The waiting samples of a list of connections, as the last call of [`Order::oldest`] found them.
 pub(crate) struct Order {
-    /// The most samples that wait.
+    /// The largest number of samples that may wait.
     depth: u64,
     /// The waiting samples of each connection; the list is empty if there is only one connection.
     ahead: Vec<Ahead>,
@@ -47,10 +47,10 @@ impl Order {
         }
     }
 
-    /// Finds the connection with the oldest sample, and skips the samples for which there is no room. Returns the
-    /// index of the connection and the time of the sample. The time is 0 if there is only one connection, or if the
-    /// take will return an error. Costs two loads for each connection and, if there are several connections, a read
-    /// of the time of each one's next sample. Samples with the same time come in the order of their publishers' keys.
+    /// Finds the connection with the oldest sample, and skips the samples for which there is no room. Returns the time
+    /// of the sample and the index of the connection. The time is 0 if only one connection has samples, or if the take
+    /// will return an error. Costs two loads for each connection and, if several connections have samples, a read of
+    /// the time of each one's next sample. Samples with the same time come in the order of their publishers' keys.
     pub(crate) fn oldest(
         &mut self,
         connections: &mut [Connection],
@@ -71,7 +71,7 @@ impl Order {
             let (mut waiting, mut oldest) = (0, None::<(u64, usize)>);
             for (index, ahead) in self.ahead.iter_mut().enumerate().filter(|(_, ahead)| ahead.count > 0) {
                 if connections[index].read_time(ahead, places, losses).is_err() {
-                    return Some((0, index)); // its take returns the error
+                    return Some((0, index)); // the take of this connection returns the error
                 }
                 if ahead.count == 0 {
                     continue;
@@ -102,8 +102,8 @@ impl Connection {
         ahead.count = self.reader.untaken(ahead.newest);
     }
 
-    /// The sequence of the newest sample after the ring was replaced. If the new ring cannot be read, the sequence
-    /// of the next sample: its take returns the error.
+    /// The sequence of the newest sample after the ring was replaced. If the new ring cannot be read, returns the
+    /// sequence of the next sample, because the take of that sample returns the error.
     #[cold]
     fn newest_in_new_ring(&mut self) -> u64 {
         let Ok((ring, newest)) = self.mapping.newest() else { return self.reader.next };
@@ -135,7 +135,7 @@ impl Connection {
             match found {
                 Taken::Slot { offset, .. } => {
                     // SAFETY: an aligned header lies at this address (`PublisherMapping::slot`); it is not written
-                    // while it is pinned (I4).
+                    // while the slot is pinned (I4).
                     let time_ns = self.mapping.slot(offset, 0).map(|slot| unsafe { slot.as_ref() }.source_time_ns);
                     unpin(&pin);
                     return Ok(Some(time_ns?));
@@ -156,12 +156,12 @@ impl Connection {
         self.mapping.newest().map_or(0, |(_, newest)| self.reader.untaken(newest))
     }
 
-    /// Passes over all samples.
+    /// Skips all samples that wait, which the subscription loses.
     pub(crate) fn skip_all(&mut self, losses: &mut Losses) {
         self.skip(self.untaken(), losses);
     }
 
-    /// Bytes of the publisher's file.
+    /// The size of the publisher's file.
     pub(crate) fn file_bytes(&self) -> usize {
         self.mapping.region.length_bytes()
     }

@@ -25,8 +25,7 @@ pub(crate) fn record_words(publisher: &Qos, subscription: &Qos) -> (u32, u32) {
     (state, depth)
 }
 
-/// A connection before its join: its reader record exists, but the publisher does not look for the record yet.
-/// Several such connections are made before the generation is raised once for all.
+/// A connection before its join. Several such connections are made before the generation is raised once for all.
 pub(crate) struct PendingConnection {
     record: Arc<OwnedRecord>,
     start: Start,
@@ -36,10 +35,10 @@ pub(crate) struct PendingConnection {
 }
 
 impl PendingConnection {
-    /// Maps the publisher of the process with this id and makes the record, whose cursor requests all samples.
-    /// `endpoint` is the block of the subscription. With `is_older`, the publisher existed before the subscription,
-    /// so a VOLATILE subscription does not get the samples published until now. The error has the kind `NotFound` if
-    /// the publisher left meanwhile.
+    /// Maps the publisher's file in the process with this id, and makes the reader record, whose cursor requests all
+    /// samples. `endpoint` is the block of the subscription. With `is_older`, the publisher existed before the
+    /// subscription, so a VOLATILE subscription does not get the samples published until now. The error has the kind
+    /// `NotFound` if the publisher left meanwhile.
     pub(crate) fn new(
         (memory, endpoint): (&Arc<PlaceMemory>, EndpointBlock),
         process: &[u8; 16],
@@ -52,7 +51,7 @@ impl PendingConnection {
         mapping.region.prefault_new(&domain.directory);
         let (state, depth) = record_words(&publisher.qos, qos);
         // The publisher may have more samples than its depth, because it keeps samples for other readers or has not
-        // retired them yet; a late joiner cannot rely on them.
+        // retired them yet. A late joiner cannot rely on these additional samples.
         let offered = if publisher.qos.history == History::KeepLast { publisher.qos.depth } else { MAX_DEPTH };
         let start = match qos.durability {
             Durability::TransientLocal => Start::History(depth.min(offered).into()),
@@ -67,9 +66,9 @@ impl PendingConnection {
         Ok(PendingConnection { record, start, depth, is_gating, lifespan_ns: limit_ns(publisher.qos.lifespan) })
     }
 
-    /// Joins the publisher: chooses the first sample, and counts the samples before it that have left the history in
-    /// `losses`. `generation` was raised after [`PendingConnection::new`], so that a publisher that reclaims from here
-    /// on sees the record.
+    /// Joins the publisher and chooses the first sample. Samples before the first sample that the subscription wanted
+    /// and that have left the history are added to `losses`. `generation` was raised after [`PendingConnection::new`],
+    /// so that a publisher that reclaims from here on sees the record.
     pub(crate) fn join(self, generation: u64, losses: &mut Losses) -> Result<Connection> {
         let mapping = self.record.mapping.clone();
         let (ring, newest) = mapping.newest()?;
@@ -96,7 +95,7 @@ impl PendingConnection {
             (uncommon.is_gating, uncommon.lifespan_ns) = (self.is_gating, self.lifespan_ns);
         }
         if self.is_gating {
-            connection.ring_blocked_publisher(); // it may have been waiting since it saw the cursor of 0
+            connection.ring_blocked_publisher(); // the publisher may wait since it saw the cursor of 0
         }
         Ok(connection)
     }

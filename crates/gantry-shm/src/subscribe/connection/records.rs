@@ -1,4 +1,4 @@
-//! The reader records of a connection, which have the pins of held samples.
+//! The reader records of a connection, which contain the pins of held samples.
 
 use super::{Connection, Uncommon};
 use crate::{
@@ -14,8 +14,8 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// The number of additional records for each further record that is added at once: a connection with this number
-/// gets two records at once, a connection with twice the number gets three.
+/// The number of additional reader records from which on more than one record is added at a time. A connection with
+/// this number of additional records gets two more at once, a connection with twice the number gets three.
 const EXTENSIONS_PER_NEW_ONE: usize = 4;
 
 /// A free pin, and the orphan cell of the pin's record.
@@ -46,7 +46,8 @@ impl Connection {
         Some((pin_of(self.reader.record(), free_pin(self.reader.record())?), self.cell))
     }
 
-    /// Finds a free pin. Adds records if all pins are in use or, of a large number of pins, nearly all.
+    /// Finds a free pin. Adds reader records if all pins are in use; if there are many pins, also if nearly all are in
+    /// use.
     #[inline]
     pub(super) fn free_pin(&mut self, places: &Places) -> Result<FreePin, Box<Error>> {
         match self.first_free_pin().or_else(|| self.free_pin_of_extension()) {
@@ -55,15 +56,15 @@ impl Connection {
         }
     }
 
-    /// Finds a free pin in the additional records; fails if the search finds that too few are free.
+    /// Finds a free pin in the additional records; `None` if the search finds that too few are free.
     fn free_pin_of_extension(&mut self) -> Option<FreePin> {
         let Uncommon { extensions, search, .. } = self.uncommon.as_deref_mut()?;
         let pin_of = |index: usize| extensions.get(index).and_then(pin_of_extension);
         pin_of(search.find(extensions.len(), |index| pin_of(index).is_some())?)
     }
 
-    /// Adds a record, or several if the connection has many already, because each addition wakes the publishers of the
-    /// topic. The order is the same as in a join: first the records, then the generation, then a pin.
+    /// Adds a reader record. Adds several if the connection has many already, because each addition wakes the
+    /// publishers of the topic. The order is the same as in a join: first the records, then the generation, then a pin.
     #[cold]
     fn add_records(&mut self, places: &Places) -> Result<FreePin, Box<Error>> {
         let (domain, key) = (&places.memory.domain, self.mapping.key);
@@ -92,6 +93,6 @@ fn pin_of_extension(owned: &Arc<OwnedRecord>) -> Option<FreePin> {
 
 #[inline(always)]
 fn pin_of(record: &ReaderRecord, index: usize) -> InRegion<AtomicU64> {
-    // SAFETY: the connection keeps the record, and its process file; a sample that sets the pin keeps both (O1).
+    // SAFETY: the connection keeps the record and its process file; a sample whose pin is set keeps both (O1).
     unsafe { InRegion::new(&record.pins[index]) }
 }

@@ -6,13 +6,13 @@ use crate::subscribe::owned_record::{FreeSearch, OwnedRecord};
 use std::sync::Arc;
 
 pub(super) struct Uncommon {
-    /// The publisher waits for this reader.
+    /// Whether the publisher waits for this reader.
     pub(super) is_gating: bool,
-    /// Whether the publisher left or died: then the connection is dropped after its last sample.
+    /// Whether the publisher left or died. If so, the connection is dropped after its last sample.
     is_gone: bool,
     /// The publisher's lifespan: older samples are skipped; with `u64::MAX` no sample is skipped.
     pub(super) lifespan_ns: u64,
-    /// Additional reader records, for their pins: a record has few pins, and a subscription may hold many samples.
+    /// Additional reader records, for their pins: one record has few pins, and a subscription may hold many samples.
     pub(super) extensions: Vec<Arc<OwnedRecord>>,
     /// The search for an additional record with a free pin.
     pub(super) search: FreeSearch,
@@ -26,12 +26,12 @@ impl Default for Uncommon {
 }
 
 impl Connection {
-    /// Allocates at the first call.
+    /// The uncommon state, which the first call allocates.
     pub(super) fn uncommon_mut(&mut self) -> &mut Uncommon {
         self.uncommon.get_or_insert_default()
     }
 
-    /// The publisher waits for this reader.
+    /// Whether the publisher waits for this reader.
     #[inline]
     pub(crate) fn is_gating(&self) -> bool {
         self.uncommon.as_ref().is_some_and(|uncommon| uncommon.is_gating)
@@ -42,12 +42,12 @@ impl Connection {
         self.uncommon.as_ref().map_or(&[], |uncommon| &uncommon.extensions)
     }
 
-    /// Whether the publisher left or died: then the connection is dropped after its last sample.
+    /// Whether the publisher left or died. If so, the connection is dropped after its last sample.
     pub(crate) fn is_gone(&self) -> bool {
         self.uncommon.as_ref().is_some_and(|uncommon| uncommon.is_gone)
     }
 
-    /// Sets whether it did.
+    /// Sets whether the publisher left or died.
     pub(crate) fn set_gone(&mut self, is_gone: bool) {
         if is_gone != self.is_gone() {
             self.uncommon_mut().is_gone = is_gone;

@@ -20,16 +20,16 @@ use crate::{
 };
 use std::{collections::HashSet, sync::Arc, task::Waker};
 
-/// Result of the discovery.
+/// The result of a subscription's discovery.
 #[derive(Default)]
 pub(crate) struct Discovered {
     /// The generation of the topic's publishers for which this result was made.
     pub(crate) generation: Option<u64>,
-    /// Counts the discoveries.
+    /// The number of discoveries so far.
     pub(crate) version: u64,
-    /// Made, and not joined yet.
+    /// The connections that are made and not joined yet.
     pub(super) pending: Vec<(JoinBatch, Arc<EndpointDescription>, PendingConnection)>,
-    /// The newest batch of them.
+    /// The newest batch of pending connections.
     pub(super) batch: JoinBatch,
     /// The generation to which this result belongs when its connections are joined.
     pub(super) next_generation: Option<u64>,
@@ -41,7 +41,7 @@ pub(crate) struct Discovered {
     /// The publishers that were joined: living publishers (also with corrupt memory), and publishers that have left
     /// but still have samples to take.
     pub(super) joined: Vec<Joined>,
-    /// The number of them that left.
+    /// The number of publishers in `joined` that left or died.
     gone: usize,
     /// The number of times that joined publishers left or were removed.
     departures: u64,
@@ -53,9 +53,9 @@ pub(crate) struct Discovered {
     pub(crate) failure: Option<String>,
     /// The time of the next attempt to join publishers, CLOCK_MONOTONIC; `None` if all publishers could be joined.
     pub(super) retry_ns: Option<u64>,
-    /// The keys of the publishers that existed at the first discovery, and so before the subscription; `None` once
-    /// all of them are joined. The subscription existed before all other publishers, and takes their samples from the
-    /// first on.
+    /// The keys of the publishers that existed at the first discovery, and so before the subscription. `None` before
+    /// the first discovery; empty once all publishers are joined. The subscription existed before all other publishers,
+    /// and takes their samples from the first on.
     pub(super) older_publishers: Option<Vec<u64>>,
     /// The part of the [`Endpoints`] list that was read: the epoch of the list and the number of its first
     /// publishers. `None` if a publisher could not be read or joined, so that all publishers are read again.
@@ -66,7 +66,7 @@ pub(crate) struct Discovered {
     pub(super) announced: Vec<String>,
     pub(super) notified_version: u64,
     pub(crate) listener: Listener,
-    /// The subscription is gone.
+    /// Whether the subscription was dropped.
     pub(super) is_closed: bool,
 }
 
@@ -102,9 +102,9 @@ impl Discovered {
         joined.chain(self.pending.iter().map(|(_, publisher, _)| publisher.key)).collect()
     }
 
-    /// Forgets publishers that are gone and have no samples to take any more. Samples beyond the subscription's
-    /// depth from such publishers are skipped here, because a subscription that never takes would otherwise keep the
-    /// memory of every publisher that ever came.
+    /// Forgets publishers that are gone and have no samples to take any more. From publishers that are gone, this
+    /// function skips samples beyond the subscription's depth: otherwise, a subscription that never takes would keep
+    /// the memory of every publisher that ever came.
     pub(super) fn forget_gone(&mut self, places: &Places) {
         if self.gone == 0 {
             return;
@@ -126,12 +126,13 @@ impl Discovered {
 
     fn count_gone(&mut self) {
         let gone = self.joined.iter().filter(|joined| joined.is_gone).count();
-        // The number of gone publishers may stay the same although other publishers are gone.
+        // Departures are counted even if the number of gone publishers stays the same, because other publishers may be
+        // gone.
         self.departures += u64::from(gone + std::mem::replace(&mut self.gone, gone) > 0);
     }
 
-    /// The reason why no more publishers that wait for this subscription are joined: departed publishers whose samples
-    /// are not taken yet have reached the limit of mappings or of memory.
+    /// The reason why the discovery joins no more publishers that wait for this subscription: departed publishers whose
+    /// samples are not taken yet have reached the limit of mappings or of memory.
     pub(super) fn why_full(&self) -> Option<String> {
         if self.gone == 0 {
             return None;

@@ -1,4 +1,4 @@
-//! The discovery of a subscription's publishers, by the control thread, which leaves the result for the subscription.
+//! The discovery of a subscription's publishers. The control thread runs it and leaves the result for the subscription.
 
 mod discovered;
 
@@ -44,8 +44,8 @@ pub(crate) struct PublisherDiscovery {
     block: EndpointBlock,
     /// The memory of the subscription's places, which its reader records keep alive.
     pub(crate) memory: Arc<PlaceMemory>,
-    /// Whether the subscription's user waits for an answer of the matched publishers: the control thread then often
-    /// checks whether one of them died.
+    /// Whether the subscription's user waits for an answer from the matched publishers. If so, the control thread often
+    /// checks whether one of them has died.
     pub(crate) polls_liveness: AtomicBool,
     /// The user's function that is called with each new reason in `mismatches`.
     pub(crate) mismatch_listener: OnceLock<MismatchListener>,
@@ -53,7 +53,7 @@ pub(crate) struct PublisherDiscovery {
 }
 
 impl PublisherDiscovery {
-    /// No publisher is discovered yet.
+    /// Creates a discovery that has found no publisher yet.
     pub(crate) fn new(
         domain: &Arc<Domain>,
         description: EndpointDescription,
@@ -71,15 +71,15 @@ impl PublisherDiscovery {
         self.discovered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes connections to the publishers of the topic that are not joined yet. A publisher that cannot be joined
-    /// is left out, with a sentence, so that the others can be joined.
+    /// Makes connections to the publishers of the topic that are not joined yet. A publisher that cannot be joined is
+    /// left out and the reason is noted, so that the other publishers can be joined.
     fn connect_present(&self, domain: &Arc<Domain>, discovered: &mut Discovered) -> Result<()> {
         let there = domain.endpoints(&self.description.topic, Role::Publisher)?;
         let looked_at = discovered.looked_at.take().filter(|(epoch, _)| *epoch == there.epoch);
         let all_keys = || there.list.iter().map(|(_, publisher)| publisher.key).collect();
         discovered.older_publishers.get_or_insert_with(all_keys);
         let (known, first_new) = match looked_at {
-            Some((_, count)) => (HashSet::new(), count), // those that came since then are not known
+            Some((_, count)) => (HashSet::new(), count), // publishers that came since are not known
             None => (discovered.look_again(&there), 0),
         };
         let is_new = |key| key != NO_PUBLISHER && !known.contains(&key);
@@ -120,8 +120,8 @@ impl PublisherDiscovery {
         Ok(())
     }
 
-    /// Joins the publishers of the connections that were made up to `batch`; `generation` was raised after they were
-    /// made, on this thread.
+    /// Joins the publishers of the connections that were made up to `batch`. This thread raised `generation` after the
+    /// connections were made.
     fn join_batch(
         &self,
         domain: &Arc<Domain>,
@@ -169,7 +169,7 @@ impl PublisherDiscovery {
         (!discovered.pending.is_empty()).then_some(discovered.batch)
     }
 
-    /// Ends an update, and notifies the subscription's user of its news.
+    /// Ends an update, and notifies the subscription's user of the result.
     fn end(&self, domain: &Arc<Domain>, mut guard: MutexGuard<'_, Discovered>) {
         let discovered = &mut *guard;
         if discovered.pending.is_empty()

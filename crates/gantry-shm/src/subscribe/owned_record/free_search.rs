@@ -1,6 +1,6 @@
 //! A search for a free item among many in use, such as pins or places, at a constant cost per search.
 
-/// The number of items that a round over all items may find in use before [`LOOKS_PER_FREE`] applies.
+/// The number of items that a round over all items may find in use before the limit by [`LOOKS_PER_FREE`] applies.
 const CHEAP_LOOKS: usize = 64;
 /// A search begins a further round only if the last round found at least one free item for each of this number of
 /// items beyond [`CHEAP_LOOKS`].
@@ -77,8 +77,8 @@ mod tests {
         const HELD: usize = 2_000;
         let (items, looks) = run(10 * HELD, |_| None);
         assert!(items < 20 * HELD && looks < 100 * HELD, "{items} items, {looks} looks");
-        // Each further step takes one item and releases one, in some order, and this also works with hardly more
-        // items than are held.
+        // Each further step takes one item and releases one, in some order. The cost stays low with hardly more items
+        // than are held.
         for held in HELD..HELD + 40 {
             let released = |step: usize| (step >= held).then(|| step.wrapping_mul(2_654_435_761));
             let (items, looks) = run(4 * held, released);

@@ -27,8 +27,8 @@ impl Orphan {
         }
     }
 
-    /// Leaves the memory to its samples: the drop of the last sample frees the memory; without samples, this call
-    /// does (O2).
+    /// Leaves the memory to its samples: the drop of the last sample frees the memory; without samples, this call frees
+    /// it (O2).
     pub(super) fn leave(mut self, cell: &'static OrphanCell) {
         if !self.is_released() {
             lock(&cell.orphan, |orphan| *orphan = Some(self));
@@ -53,7 +53,7 @@ pub(crate) struct OrphanCell {
 }
 
 impl OrphanCell {
-    /// A cell that nothing uses.
+    /// Returns a cell that is not in use.
     pub(super) fn take() -> &'static OrphanCell {
         look_again();
         lock(&UNUSED_CELLS, |cells| {
@@ -75,7 +75,7 @@ impl OrphanCell {
     #[cold]
     pub(crate) fn free_orphan(&self) {
         let orphan = lock(&self.orphan, |orphan| orphan.take_if(Orphan::is_released));
-        drop(orphan); // not under the lock: it may unmap, and leave the domain
+        drop(orphan); // not under the lock, because the drop may unmap memory and leave the domain
     }
 }
 
@@ -122,14 +122,14 @@ mod tests {
             Orphan::Places(blocks).leave(cell);
             let is_kept = || lock(&cell.orphan, |orphan| orphan.is_some());
             assert!(is_kept());
-            // SAFETY: the test ends the use of the place as the drop of a sample does that has not seen the flag yet.
+            // SAFETY: the test ends the use of the place, like the drop of a sample that does not see the flag yet.
             unsafe { Place::end(place) };
             if asymmetric_fence::heavy() {
-                cell.free_orphan(); // this machine's kernel never had the call, so the sample saw the flag
+                cell.free_orphan(); // this machine's kernel lacks the call, so the sample saw the flag
             }
             OrphanCell::take().give_back();
             assert!(!is_kept(), "the memory of dropped samples stays for good");
         };
-        std::thread::spawn(run).join().unwrap(); // the kernel's answers are the thread's
+        std::thread::spawn(run).join().unwrap(); // a thread, because `KERNEL` is thread-local
     }
 }

@@ -1,6 +1,6 @@
-//! Private memory for the samples that a subscription took: places, of which each taken sample uses one, whatever
-//! publisher it came from. A place names the location of its sample, and has room for the copy of an inline sample,
-//! with the layout of a slot, so that samples of both kinds are read in the same way.
+//! Private memory for the samples that a subscription took. Each taken sample, of any publisher, uses one *place*. A
+//! place refers to the location of its sample, and has room for the copy of an inline sample. The copy has the layout
+//! of a slot, so that samples of both kinds are read in the same way.
 //!
 //! Invariant L1: a place belongs to one sample from the take that begins the place's use to the drop that ends it,
 //! which is the sample's last access to the place (pair 10 of `protocol`). Only the thread that takes begins a use.
@@ -31,7 +31,7 @@ const READY_PUBLISHERS: usize = 8;
 #[repr(C, align(64))]
 struct CacheLine([u64; LINE_BYTES / 8]);
 
-/// The beginning of a place: all data that are needed to read and release a sample.
+/// The first cache line of a place: all data that are needed to read and release a sample.
 #[repr(C, align(64))]
 pub(crate) struct Place {
     /// The pin in the reader record, which stays mapped while the pin is set. `None` if the sample is the copy
@@ -64,7 +64,7 @@ pub(crate) struct PlaceMemory {
 }
 
 impl PlaceMemory {
-    /// No place yet.
+    /// Creates the memory without places.
     pub(crate) fn new(domain: Arc<Domain>) -> PlaceMemory {
         let cell = OrphanCell::take();
         PlaceMemory { domain, blocks: Mutex::new(Some(PlaceBlocks { blocks: Vec::new(), unused: 0, cell })), cell }
@@ -84,7 +84,7 @@ impl Drop for PlaceMemory {
 /// Places that were allocated together.
 struct Block {
     /// A vector and not a box: moving a `Box` would assert that it is the only pointer to the lines, but the places
-    /// point to the lines, too.
+    /// also point to the lines.
     lines: Vec<CacheLine>,
     lines_per_place: usize,
 }
@@ -92,7 +92,7 @@ struct Block {
 impl Block {
     fn places(&mut self) -> impl Iterator<Item = NonNull<Place>> + use<> {
         let (count, lines_per_place) = (self.lines.len() / self.lines_per_place, self.lines_per_place);
-        let first = self.lines.as_mut_ptr(); // no reference: samples read some of them
+        let first = self.lines.as_mut_ptr(); // no reference is made, because samples read some of them
         // SAFETY: the address is inside the lines, which stay where they are when the vector is moved.
         (0..count).filter_map(move |index| NonNull::new(unsafe { first.add(index * lines_per_place) }.cast()))
     }
@@ -107,9 +107,9 @@ pub(super) struct PlaceBlocks {
 }
 
 impl PlaceBlocks {
-    /// Frees the blocks of which no sample uses a place, and returns whether no block is left. The subscription takes
-    /// no more samples, so an unused place stays unused and is not checked again: each call begins with the place
-    /// that the last call found in use.
+    /// Frees the blocks in which no sample uses a place, and returns whether no block is left. The subscription takes
+    /// no more samples, so an unused place stays unused and is not checked again: each call begins with the place that
+    /// the last call found in use.
     pub(super) fn are_unused(&mut self) -> bool {
         while let Some(block) = self.blocks.last_mut() {
             let mut places = block.places().skip(self.unused);
@@ -170,7 +170,7 @@ unsafe impl Send for Places {}
 unsafe impl Sync for Places {}
 
 impl Places {
-    /// No place yet, and no limit.
+    /// Creates a list without places and without a limit of held samples.
     pub(crate) fn new(memory: Arc<PlaceMemory>, description: Arc<EndpointDescription>) -> Places {
         let (epoch, places, search) = (memory.domain.epoch, Vec::new(), FreeSearch::default());
         Places { memory, epoch, description, places, search, inline_bytes: 0, max_held_samples: usize::MAX }
@@ -250,7 +250,7 @@ impl Places {
     #[cold]
     fn add(&mut self, count: usize) -> NonNull<Place> {
         let lines_per_place = 1 + (PAYLOAD_OFFSET + self.inline_bytes).div_ceil(LINE_BYTES);
-        // Bytes of 0: none is used.
+        // The bytes are 0, so no place is used.
         let lines = (0..count * lines_per_place).map(|_| CacheLine([0; LINE_BYTES / 8])).collect();
         let mut block = Block { lines, lines_per_place };
         self.places.reserve_exact(count);
@@ -264,11 +264,11 @@ impl Places {
 }
 
 impl Place {
-    /// Whether no sample uses the place: then no sample reads it any more.
+    /// Whether no sample uses the place, so that no thread reads it any more.
     #[inline(always)]
     fn is_unused(place: NonNull<Place>) -> bool {
-        // SAFETY: the place lies in a subscription's memory (this function is private to this file). Only the flag
-        // is read, which is valid in a place that was never used, too.
+        // SAFETY: the place lies in a subscription's memory (this function is private to this file). Only the flag is
+        // read, which is also valid in a place that was never used.
         unsafe { &(*place.as_ptr()).in_use }.is_over()
     }
 

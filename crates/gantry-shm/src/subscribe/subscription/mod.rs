@@ -45,7 +45,7 @@ pub struct Subscription {
     pub(crate) topic: TopicIndex,
     /// The topic's line on the board, which `domain` keeps.
     line: InRegion<TopicLine>,
-    /// Keeps it the topic's.
+    /// Keeps the line assigned to the topic.
     _held: HeldTopic,
     pub(crate) discovery: Arc<PublisherDiscovery>,
     /// The version of the discovery's result from which `connections` were last updated.
@@ -54,7 +54,7 @@ pub struct Subscription {
     has_gone: bool,
     seen_generation: Option<u64>,
     connections: Vec<Connection>,
-    /// Counts changes of `connections`.
+    /// The number of changes of `connections`.
     connections_version: u64,
     /// The order in which samples of `connections` are taken.
     order: Order,
@@ -65,7 +65,7 @@ pub struct Subscription {
     received: u64,
     places: Places,
     event_fd: Option<EventFd>,
-    /// `None` while it waits.
+    /// `None` while the subscription waits.
     waiter: Option<Waiter>,
 }
 
@@ -258,7 +258,7 @@ impl Subscription {
         if discovered.version != self.seen_version {
             self.seen_version = discovered.version;
             let mut new = std::mem::take(&mut discovered.connections);
-            self.connections.reserve_exact(new.len()); // they come seldom, and a topic may have many
+            self.connections.reserve_exact(new.len()); // connections come seldom, and a topic may have many
             self.connections.append(&mut new);
             self.losses.add(std::mem::take(&mut discovered.losses));
             self.received_before = self.received_before.saturating_add(std::mem::take(&mut discovered.received));
@@ -322,7 +322,7 @@ impl Drop for Subscription {
         }
         self.connections.clear();
         let closed = self.discovery.discovered().close();
-        drop(closed); // the waker may own a handle that reads the discovery, so it is dropped when that is not locked
+        drop(closed); // dropped without the lock, because the waker may own a handle that reads the discovery
         // A drop cannot return errors; the reaper removes the rest when this process is gone.
         let _ = self.domain.process.remove_endpoint(self.block);
         self.domain.board.topic_changed(self.topic, Side::Readers);

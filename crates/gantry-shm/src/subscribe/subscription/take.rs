@@ -75,7 +75,7 @@ impl Subscription {
         self.connections_changed();
     }
 
-    /// The oldest sample of several publishers.
+    /// Takes the oldest sample of several publishers.
     fn take_of_several(&mut self) -> Result<Option<Sample>, Box<Error>> {
         // The loop is bounded, because new samples that have expired already may come as fast as this loop
         // skips them.

@@ -1,4 +1,4 @@
-//! The waits of a subscription until there is something to take, and the checks whether there is.
+//! The waits of a subscription until there is something to take, and the checks for something to take.
 
 use super::Subscription;
 use crate::{
@@ -74,10 +74,10 @@ impl Subscription {
         self.wait_or(timeout, |this| this.connections_version != version)
     }
 
-    /// Waits until at least `count` publishers are matched; `false` if they were not within `timeout`.
+    /// Waits until at least `count` publishers are matched; `false` if fewer are matched after `timeout`.
     ///
     /// # Errors
-    /// As [`Subscription::wait`].
+    /// The errors of [`Subscription::wait`].
     pub fn wait_for_publishers(&mut self, count: usize, timeout: Duration) -> Result<bool> {
         let deadline = Instant::now().checked_add(timeout);
         loop {
@@ -108,7 +108,7 @@ impl Subscription {
         }
     }
 
-    /// The wait of [`WaitSet::wait`].
+    /// Waits for several subscriptions with one waiter, for [`WaitSet::wait`].
     pub(crate) fn wait_with(
         waiter: &mut Waiter,
         subscriptions: &mut [&mut Subscription],
@@ -116,7 +116,8 @@ impl Subscription {
         mut look: impl FnMut(&[&mut Subscription]) -> bool,
     ) -> Result<bool> {
         waiter.domain.epoch.check()?;
-        // On another board, the line with this waiter's number belongs to another process.
+        // Subscriptions on another board are refused: there, the line with this waiter's index belongs to another
+        // process.
         subscriptions.iter().try_for_each(|subscription| subscription.check_waiter(&waiter.domain))?;
         let deadline = Instant::now().checked_add(timeout);
         loop {
@@ -147,10 +148,10 @@ impl Subscription {
         has_mismatch.then(|| self.domain.mismatch(self.description())).flatten()
     }
 
-    /// A descriptor that is readable while there is something to take (rarely also shortly after the take), for epoll
-    /// and poll; call [`Subscription::take`] until it returns `None` before waiting for the descriptor again. The
-    /// control thread makes the descriptor readable, once for each burst of samples, so samples come one thread
-    /// switch later than with [`Subscription::wait`].
+    /// A descriptor for epoll and poll that is readable while there is something to take (rarely also shortly after the
+    /// take). Call [`Subscription::take`] until it returns `None` before waiting for the descriptor again. The control
+    /// thread makes the descriptor readable, once for each burst of samples, so samples come one thread switch later
+    /// than with [`Subscription::wait`].
     ///
     /// # Errors
     /// No descriptor could be made; the process forked.
@@ -168,9 +169,9 @@ impl Subscription {
         Ok(self.event_fd.insert(event_fd).descriptor())
     }
 
-    /// Sets the waker that is woken once, when there is something to take or publishers came or went; the waker is
-    /// woken at once if there is something now. The control thread wakes the task, which costs an additional thread
-    /// switch, as with [`Subscription::descriptor`]. With `None`, no task is woken any more.
+    /// Sets the waker that is woken once, when there is something to take or publishers came or went. If there is
+    /// something to take now, the waker is woken at once. The control thread wakes the task, which costs an additional
+    /// thread switch, as with [`Subscription::descriptor`]. With `None`, no task is woken any more.
     ///
     /// # Errors
     /// The process forked.
@@ -181,7 +182,7 @@ impl Subscription {
             waker => {
                 let calls = waker.is_some();
                 let old = std::mem::replace(&mut self.discovery.discovered().listener.waker, waker);
-                drop(old); // the waker may own a handle that reads the discovery, so it is dropped when that is not locked
+                drop(old); // dropped unlocked: the waker may own a handle that reads the discovery
                 if calls {
                     self.participant.control.wake();
                 }

@@ -1,16 +1,16 @@
-//! A collector: it waits for many sources that the caller keeps, for an executor that the caller implements.
+//! A wait for many sources that the caller keeps, for an executor that the caller implements.
 
 use crate::{error::Result, node::Node, wait::Waitable};
 use gantry_shm::{Attachment, Bell, Participant};
 use std::{sync::Arc, time::Instant};
 
-/// Waits for the samples of many sources, and names the sources that may have samples; for language bindings that
-/// have executors of their own. A collector belongs to one thread at a time. A [`WaitSet`](crate::WaitSet) is
-/// simpler, but looks at each source in each wait.
+/// Waits for samples of many sources and reports the sources that may have samples. It is meant for language bindings
+/// with executors of their own. A collector belongs to one thread at a time. A [`WaitSet`](crate::WaitSet) is simpler,
+/// but checks every source in each wait.
 ///
-/// A source is attached once, for many waits. The collector names a source by its bit ([`Attachment::bit`], less than
-/// [`Collector::BITS`]). Sources of several topics may share a bit: a source whose bit is named may have no samples; a
-/// source whose bit is not named has no news.
+/// A source is attached once, for many waits. The collector reports a source by its bit ([`Attachment::bit`], less than
+/// [`Collector::BITS`]). Sources of several topics may share a bit, so a source whose bit is reported may have no
+/// samples. A source whose bit is not reported has no new samples.
 ///
 /// ```
 /// # use gantry::{Collector, Node, Qos};
@@ -38,22 +38,22 @@ use std::{sync::Arc, time::Instant};
 /// ```
 ///
 /// The order matters:
-/// - After the attachment the caller checks the source once, because the collector does not name a source for
-///   samples that it already has.
-/// - Before the next wait the caller checks each named source: it takes all samples, or calls
-///   [`is_ready`](crate::Waitable::is_ready). The collector does not name a source twice for the same samples, so a
-///   caller that leaves samples in a source has to check the source again by itself.
-/// - [`collect`](Collector::collect) alone is a poll and needs no wait. [`wait`](Collector::wait) returns at once while
-///   news has not been collected.
+/// - After the attachment, the caller checks the source once, because the collector does not report samples that the
+///   source already has.
+/// - Before the next wait, the caller checks each reported source: it takes all samples, or calls
+///   [`is_ready`](crate::Waitable::is_ready). The collector does not report the same samples twice. A caller that
+///   leaves samples in a source must therefore check that source again by itself.
+/// - [`collect`](Collector::collect) without a wait is a poll. [`wait`](Collector::wait) returns at once if there is
+///   news that was not collected.
 ///
-/// The collector names a source only for samples, and for publishers that come and go. For other news, the caller sets
-/// a waker ([`Waitable::set_waker`]) that rings the [`bell`](Collector::bell); for due times, the caller sets the
-/// deadline of the wait.
+/// The collector reports only samples, and publishers that come and go. For other events, the caller sets a waker
+/// ([`Waitable::set_waker`]) that rings the [`bell`](Collector::bell). For due times, the caller gives the wait a
+/// deadline.
 ///
 /// # Real-time
-/// [`collect`](Collector::collect) is on the data path. [`wait`](Collector::wait) is a bounded spin (none where only
-/// one CPU is usable) and one futex call; it allocates nothing, and its cost does not depend on the number of
-/// sources. The other methods are on the control path, and make no system calls.
+/// [`collect`](Collector::collect) is on the data path. [`wait`](Collector::wait) busy-waits for a bounded time (not if
+/// only one CPU is usable), then makes one futex call. It allocates nothing, and its cost does not depend on the number
+/// of sources. The other methods are on the control path, but make no system calls.
 #[derive(Debug)]
 pub struct Collector {
     engine: gantry_shm::Collector,
@@ -74,10 +74,10 @@ impl Collector {
         Collector::for_participant(node.participant().clone())
     }
 
-    /// As [`Collector::new`], for a process that has no node yet: the process joins the domain.
+    /// Makes a collector for a process that has no node yet: the process joins the domain.
     ///
     /// # Errors
-    /// The shared memory cannot be set up or trusted; the process forked.
+    /// The shared memory cannot be set up or trusted, or the process forked.
     pub fn join(domain_id: u32) -> Result<Collector> {
         Collector::for_participant(Participant::join(domain_id)?)
     }
@@ -86,33 +86,36 @@ impl Collector {
         Ok(Collector { engine: gantry_shm::Collector::new(&participant)?, _participant: participant })
     }
 
-    /// Attaches a source. Returns `None` if the source gets no samples: the news of such a source comes by its waker
-    /// or by time. A source may be attached to several collectors. After this call, the caller checks the source
-    /// once, because the collector does not announce samples that the source already has.
+    /// Attaches a source. Returns `None` if the source gets no samples, such as a timer: such a source needs a waker or a
+    /// deadline. A source may be attached to several collectors. After this call, the caller checks the source once,
+    /// because the collector does not report samples that the source already has.
     ///
-    /// The attachment belongs to the topic, and does not refer to the source: detach it before or after the source is
-    /// dropped. If it is never detached, its topic still wakes the collector needlessly.
+    /// The attachment refers to the topic and not to the source, so it may be detached before or after the source is
+    /// dropped. Until it is detached, the topic wakes the collector.
     ///
     /// # Errors
-    /// The source is of another domain; the process forked.
+    /// The source is in another domain, or the process forked.
     pub fn attach(&mut self, source: &mut dyn Waitable) -> Result<Option<Attachment>> {
         Ok(source.subscription().map(|subscription| self.engine.attach(subscription)).transpose()?)
     }
 
-    /// Detaches a source, which may be gone already. The attachment must come from this collector.
+    /// Detaches a source, which may already be dropped. The attachment must come from this collector.
     pub fn detach(&mut self, attachment: Attachment) {
         self.engine.detach(attachment);
     }
 
-    /// Calls `found` with the bit of each topic that had news since the last call. In a forked child, no bit is found.
+    /// Calls `found` with the bit of each topic that had news since the last call. In a forked child, `found` is not
+    /// called.
     pub fn collect(&mut self, found: impl FnMut(usize)) {
         self.engine.collect(found);
     }
 
-    /// Waits until there is something to collect, `look` returns `true`, the bell is rung, or the `deadline` is over
-    /// (`None`: no limit). The wait may also end early. A ring outside of a wait is not remembered, so `look` must
-    /// find the news that was stored before the ring, such as the flag of a guard condition.
-    /// [`shutdown`](crate::shutdown) rings the bell, too: a `look` that checks [`ok`](crate::ok) ends the wait.
+    /// Waits until news can be collected, `look` returns `true`, the bell is rung, or `deadline` passes (`None`: no
+    /// limit). The wait may also end early.
+    ///
+    /// A ring outside a wait is not remembered. So the thread that rings stores its news first (such as the flag of a
+    /// guard condition), and `look` checks for this news. [`shutdown`](crate::shutdown) also rings the bell, so a
+    /// `look` that checks [`ok`](crate::ok) ends the wait.
     ///
     /// # Errors
     /// The process forked.
@@ -120,7 +123,7 @@ impl Collector {
         Ok(self.engine.wait(deadline, look)?)
     }
 
-    /// The bell by which any thread of this process ends the wait.
+    /// The bell with which any thread of this process can end the wait.
     #[must_use]
     pub fn bell(&self) -> Bell {
         self.engine.bell()

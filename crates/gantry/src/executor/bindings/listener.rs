@@ -1,7 +1,7 @@
-//! A listener: a thread that waits for the samples of sources and notifies their owners.
+//! A listener: a thread that waits for samples of many sources and calls the owners of these sources.
 //!
-//! Only the listener's thread uses the collector. Other threads store their changes in the `Mailbox`, set its flag,
-//! and ring the collector's bell.
+//! Only the listener's thread uses the collector. Other threads store their changes in the `Mailbox`, set its flag
+//! `has_changes`, and ring the collector's bell.
 
 use super::collector::Collector;
 use crate::{context, error::Result, lock::lock};
@@ -16,19 +16,19 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-/// The reference of a [`Listener`] to a source that the source's owner keeps behind a lock. The source may be gone
-/// when a method is called.
+/// A [`Listener`]'s reference to a source that its owner keeps behind a lock. The source may no longer exist when a
+/// method is called.
 pub trait ListenerSource: Send + 'static {
-    /// Attaches the source. Returns `None` if the source is gone or gets no samples: then [`Self::on_news`] is
-    /// not called.
+    /// Attaches the source. Returns `None` if the source no longer exists or gets no samples; [`Self::on_news`] is then
+    /// never called.
     ///
     /// # Errors
-    /// As [`Collector::attach`]; [`Self::on_news`] is not called after an error.
+    /// The errors of [`Collector::attach`]; after an error, [`Self::on_news`] is never called.
     fn attach(&self, collector: &mut Collector) -> Result<Option<Attachment>>;
 
-    /// Called when there may be something to take, on the listener's thread: once after the source was attached, and
-    /// after each arrival of samples. Samples that were not taken cause no further call. The function may add and
-    /// remove sources, and may drop the listener.
+    /// Called on the listener's thread when there may be something to take: once after the source was attached, and
+    /// after each arrival of samples. Samples that the function leaves in the source cause no further call. The
+    /// function may add and remove sources, and may drop the listener.
     fn on_news(&self);
 }
 
@@ -42,8 +42,8 @@ impl<S: ListenerSource + ?Sized> ListenerSource for Box<S> {
     }
 }
 
-/// A thread that waits for the samples of many sources of a domain and calls the owner of each: for bindings and
-/// bridges that keep their sources themselves and have no executor. To run callbacks, use an
+/// A thread that waits for samples of many sources of a domain and calls the owner of each source that may have
+/// samples. It is meant for bindings and bridges that keep their sources themselves. To run callbacks, use an
 /// [`Executor`](crate::Executor) instead.
 ///
 /// The thread ends when the listener is dropped, and at a [`shutdown`](crate::shutdown). A panic in
@@ -88,7 +88,7 @@ pub struct Listener<S> {
     mailbox: Arc<Mailbox<S>>,
 }
 
-/// A change of the sources: the source with this number was added, or removed (`None`).
+/// A change: the source with this number was added, or, with `None`, removed.
 #[derive(Debug)]
 struct Change<S>(u64, Option<S>);
 
@@ -103,9 +103,8 @@ struct Mailbox<S> {
 }
 
 impl<S: ListenerSource> Listener<S> {
-    /// Starts the thread, which owns the collector. Signals are blocked on the thread, so it runs no signal handler
-    /// of the program. The thread's handle is returned beside the listener: join the handle, or drop it to let the
-    /// thread end by itself.
+    /// Starts the thread, which owns the collector. Signals are blocked on the thread, so it runs no signal handler of
+    /// the program. The second return value is the thread's handle: join it, or drop it to detach the thread.
     ///
     /// # Errors
     /// The system's error, if no thread can be started.
@@ -122,8 +121,7 @@ impl<S: ListenerSource> Listener<S> {
         Ok((Listener { mailbox }, thread))
     }
 
-    /// Adds a source to the sources for which the thread waits. `number` identifies the source; a source that has
-    /// this number already is replaced.
+    /// Adds a source. `number` identifies the source; an earlier source with the same number is replaced.
     pub fn add(&self, number: u64, source: S) {
         self.change(number, Some(source));
     }
@@ -142,8 +140,7 @@ impl<S: ListenerSource> Listener<S> {
 }
 
 impl<S> Listener<S> {
-    /// Makes the thread end, without waiting for it, as a drop of the listener does: for a listener that has other
-    /// owners, too.
+    /// Ends the thread without waiting for it, as dropping the listener does. Use it if the listener has other owners.
     pub fn end(&self) {
         self.mailbox.is_ending.store(true, Release); // partner: `Mailbox::is_ending`
         self.mailbox.bell.ring();
@@ -158,7 +155,7 @@ impl<S> Drop for Listener<S> {
 
 impl<S> Mailbox<S> {
     fn is_ending(&self) -> bool {
-        self.is_ending.load(Acquire) || !context::ok() // after a shutdown, waits end at once
+        self.is_ending.load(Acquire) || !context::ok() // after a shutdown, each wait returns at once
     }
 
     fn has_news(&self) -> bool {
@@ -166,7 +163,7 @@ impl<S> Mailbox<S> {
     }
 }
 
-/// The state of the thread.
+/// The state that only the listener's thread uses.
 struct Listening<S> {
     mailbox: Arc<Mailbox<S>>,
     collector: Collector,
@@ -180,12 +177,12 @@ impl<S: ListenerSource> Listening<S> {
             self.call();
             let mailbox = &self.mailbox;
             if self.collector.wait(None, || mailbox.has_news()).is_err() {
-                return; // a forked child has no other threads, so this does not happen
+                return; // only in a forked child, which does not have this thread
             }
         }
     }
 
-    /// Calls the sources that have something.
+    /// Calls [`ListenerSource::on_news`] of the sources whose bits were collected.
     fn call(&mut self) {
         let mut bits = [0u64; Collector::BITS.div_ceil(64)];
         let mut has_news = false;
@@ -201,7 +198,7 @@ impl<S: ListenerSource> Listening<S> {
     }
 
     fn apply_changes(&mut self) {
-        self.mailbox.has_changes.store(false, Relaxed); // before the look: a later change stores it again
+        self.mailbox.has_changes.store(false, Relaxed); // cleared before the list is read: a later change sets it again
         let changes = mem::take(&mut *lock(&self.mailbox.changes));
         for Change(number, source) in changes {
             if let Some((_, attachment)) = self.sources.remove(&number) {
@@ -210,7 +207,7 @@ impl<S: ListenerSource> Listening<S> {
             if let Some(source) = source
                 && let Ok(Some(attachment)) = source.attach(&mut self.collector)
             {
-                source.on_news(); // after the attachment: no bit announces the samples that were there before
+                source.on_news(); // after the attachment: no bit reports the samples that came before
                 self.sources.insert(number, (source, attachment));
             }
         }

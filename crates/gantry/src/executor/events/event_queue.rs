@@ -1,8 +1,8 @@
 //! The bounded queue of the events executor: events in the order of priority and time.
 //!
-//! If several threads run callbacks, each event is also in a *lane*, as in `multi::lanes`: the lane of its callback's
-//! mutually exclusive group, or a lane of the callback alone if its group is reentrant. Invariant: the first event of
-//! a lane is in `runnable` if no callback of the lane runs.
+//! If several threads run callbacks, each event is also in a *lane*. The events of a lane run one at a time. The
+//! callbacks of a mutually exclusive group share a lane; each callback of a reentrant group has its own lane.
+//! Invariant: the first event of a lane is in `runnable` if no callback of the lane runs.
 
 use crate::{
     callback::{CallbackGroupType, EventKey, KeptEvent, RunOutcome},
@@ -19,19 +19,20 @@ use std::{
     sync::atomic::Ordering::Relaxed,
 };
 
-/// The rule for events for which the queue has no room.
+/// The rule for new events while the queue is full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Overflow {
-    /// Events stay at their source, and each callback has at most one event in the queue. Samples stay in their
-    /// publishers' histories, where QoS decides (KEEP_LAST drops the oldest, counted as
-    /// [`overwritten`](crate::GenericSubscription::overwritten); with KEEP_ALL the publisher waits); ticks stay in
-    /// their timers, which count overruns. The order is the same as with a larger queue, and callbacks get the
-    /// newest samples that QoS allows.
+    /// Events stay at their source, and each callback has at most one event in the queue. The order is the same as with
+    /// a larger queue, and callbacks get the newest samples that QoS allows.
+    ///
+    /// Samples stay in their publishers' histories. There KEEP_LAST drops the oldest, counted as
+    /// [`overwritten`](crate::GenericSubscription::overwritten); with KEEP_ALL the publisher waits. Ticks stay in their
+    /// timers, which count overruns.
     #[default]
     Wait,
-    /// All samples are queued; if there is no room, the oldest sample of the lowest priority is dropped and counted
-    /// as [`dropped`](crate::EventsExecutor::dropped). Other events (ticks, requests, QoS events) wait at their
-    /// source as with [`Overflow::Wait`] and need no room.
+    /// All samples are queued. If the queue is full, the oldest sample of the lowest priority is dropped and counted as
+    /// [`dropped`](crate::EventsExecutor::dropped). Other events (ticks, requests, QoS events) wait at their source as
+    /// with [`Overflow::Wait`] and need no room in the queue.
     DropOldest,
     /// As [`Overflow::DropOldest`], but the newest sample of the lowest priority is dropped.
     DropNewest,
@@ -44,23 +45,23 @@ pub(super) struct EventQueue {
     events: BTreeMap<Key, Event>,
     /// The number of queued events that may be dropped.
     lossy: usize,
-    /// The memory that the samples of these events occupy.
+    /// The memory that the samples of the droppable events occupy.
     lossy_bytes: usize,
     pub(super) capacity: usize,
     pub(super) max_bytes: usize,
     pub(super) overflow: Overflow,
-    /// The number of the newest event. Events of the same time are in the order of their numbers.
+    /// The number given to the newest event. Events of the same time are sorted by this number.
     found: u64,
     pub(super) dropped: u64,
-    /// The indices of ready callbacks whose sources are read when the queue has room.
+    /// The indices of ready callbacks whose sources are read as soon as the queue has room.
     indices: VecDeque<usize>,
     /// The index of the only ready callback while the queue is empty. This callback runs without being queued.
     only: Option<usize>,
-    /// While several threads run callbacks.
+    /// The events by lane, while several threads run callbacks.
     lanes: Option<EventLanes>,
 }
 
-/// The events by their lanes.
+/// The events of each lane.
 #[derive(Default)]
 struct EventLanes {
     lanes: Vec<BTreeSet<Key>>,
@@ -74,9 +75,9 @@ type Key = (Reverse<i32>, EventKey);
 struct Event {
     index: usize,
     size_bytes: usize,
-    /// Whether the event's callback may have several events in the queue; then the callback's news may be reported
-    /// again as soon as the present values are queued. Otherwise this is the callback's only event, and news may be
-    /// reported again after the callback's run.
+    /// Whether the event may be dropped. If so, its callback may have several events in the queue, and its source is
+    /// read again at each news. Otherwise this is the callback's only event, and its source is read again after the
+    /// callback's run.
     is_lossy: bool,
 }
 
@@ -94,7 +95,7 @@ impl EventQueue {
         self.overflow != Overflow::Wait || self.events.len() < self.capacity
     }
 
-    /// Takes one value from a callback's source into the queue.
+    /// Takes one value from a callback's source and adds its event to the queue.
     fn enqueue(&mut self, index: usize, is_lossy: bool) -> Result<KeptEvent, RunOutcome> {
         self.found += 1;
         let callback = &self.ready_queue.registered(index).callback;
@@ -104,8 +105,8 @@ impl EventQueue {
         Ok(kept)
     }
 
-    /// Queues the values of a callback's source that are older than this call, and at most as many as a history can
-    /// hold: otherwise a fast publisher could keep the executor in this loop.
+    /// Queues the values of a callback's source that are older than this call, and at most one full history. Without
+    /// these limits, a fast publisher could keep the executor in this loop.
     fn enqueue_all(&mut self, index: usize) {
         let now_ns = monotonic_ns();
         for _ in 0..MAX_DEPTH {
@@ -125,8 +126,8 @@ impl EventQueue {
         self.ready_queue.report(index, RunOutcome::More);
     }
 
-    /// Drops the oldest or the newest sample of the lowest priority, except samples of a callback that runs, because
-    /// the values of such a callback are locked. Returns whether there was such a sample.
+    /// Drops the oldest or the newest sample of the lowest priority. Skips samples of a running callback, because its
+    /// values are locked. Returns whether a sample was dropped.
     fn drop_one(&mut self) -> bool {
         let may_drop =
             |(_, event): &(&Key, &Event)| event.is_lossy && !self.ready_queue.registered(event.index).is_running;
@@ -191,8 +192,8 @@ impl EventQueue {
         self.lanes = None;
     }
 
-    /// Empties the queue after the callbacks' indices changed: then all callbacks are pending, and take their kept
-    /// values first.
+    /// Empties the queue after the callbacks' indices changed. All callbacks become pending, and first take the values
+    /// that they keep.
     fn clear(&mut self) {
         self.ready_queue.return_queued();
         self.events.clear();
@@ -212,7 +213,7 @@ impl EventQueue {
             if is_lossy {
                 let outcome = self.ready_queue.run_reported(index, |callback| callback.run_queued(key.1));
                 if matches!(outcome, RunOutcome::More | RunOutcome::Last) {
-                    return true; // it was reported when it was queued
+                    return true; // the callback was reported when its event was queued
                 }
             } else if self.ready_queue.run(index, |callback| callback.run_queued(key.1)) {
                 return true;
@@ -243,7 +244,7 @@ impl EventLanes {
     }
 }
 
-/// Whether a callback runs that has the same lane as the callback at `index`.
+/// Whether the callback at `index`, or another callback of its lane, runs.
 fn is_busy(ready_queue: &ReadyQueue, index: usize) -> bool {
     let registered = ready_queue.registered(index);
     registered.is_running || registered.callback.group.is_busy.load(Relaxed)
@@ -258,7 +259,7 @@ impl Order for EventQueue {
         if self.ready_queue.gather() {
             self.clear();
         }
-        // The callback in `only` was found before a cancel and has not run: it becomes ready again.
+        // A cancel prevented the run of the callback in `only`, so this callback becomes ready again.
         if let Some(index) = self.only.take() {
             self.ready_queue.report(index, RunOutcome::More);
         }
@@ -281,7 +282,7 @@ impl Order for EventQueue {
             && let Some(index) = self.indices.pop_front()
         {
             if self.ready_queue.registered(index).is_running {
-                running.push(index); // its next events are taken at the end of its run
+                running.push(index); // its next events are queued at the end of its run
             } else if self.overflow != Overflow::Wait && self.ready_queue.registered(index).is_lossy {
                 self.enqueue_all(index);
             } else if let Err(outcome) = self.enqueue(index, false) {

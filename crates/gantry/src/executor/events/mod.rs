@@ -19,8 +19,8 @@ const DEFAULT_CAPACITY: usize = 1000;
 /// The default limit of the memory that queued samples occupy: a sixteenth of a publisher's default memory limit.
 const DEFAULT_MAX_BYTES: usize = 64 << 20;
 
-/// Runs callbacks in the order of their events' times (the time at which the sample was published or the timer was
-/// due), also if a topic has several publishers; callbacks of groups with a higher
+/// Runs callbacks in the order of their events' times, also across the publishers of a topic. The time of an event is
+/// the time at which the sample was published or the timer was due. Callbacks of groups with a higher
 /// [priority](crate::CallbackGroup::with_priority) run first. The queue is bounded.
 ///
 /// The executor runs one callback after the other on the thread that spins it, or several at once
@@ -49,24 +49,24 @@ impl EventsExecutor {
         EventsExecutor { queue: EventQueue::new(capacity.max(1), DEFAULT_MAX_BYTES, overflow), threads: 1 }
     }
 
-    /// Limits the bytes that queued samples occupy in their publishers' memory, if the queue drops events
-    /// ([`Overflow`]). One sample always has room.
+    /// Limits the memory that queued samples occupy at their publishers, in bytes. The limit applies only if the queue
+    /// drops events ([`Overflow`]). One sample is always accepted.
     #[must_use]
     pub fn with_max_queue_bytes(mut self, max_bytes: usize) -> EventsExecutor {
         self.queue.max_bytes = max_bytes;
         self
     }
 
-    /// Runs callbacks on this number of threads (at least 1), the calling one included: the oldest event
-    /// whose group is free starts first. [`spin`](Executor::spin), [`spin_until`](Executor::spin_until) and
-    /// [`spin_until_complete`](Executor::spin_until_complete) use all threads; the other methods use the
-    /// calling thread.
+    /// Runs callbacks on this number of threads (at least 1), including the calling thread. The oldest event whose
+    /// group is free starts first. [`spin`](Executor::spin), [`spin_until`](Executor::spin_until) and
+    /// [`spin_until_complete`](Executor::spin_until_complete) use all threads; the other methods use the calling
+    /// thread.
     #[must_use]
     pub fn with_threads(self, threads: usize) -> EventsExecutor {
         EventsExecutor { threads: threads.max(1), ..self }
     }
 
-    /// The number of events that were dropped for lack of room.
+    /// The number of events that were dropped because the queue was full.
     #[must_use]
     pub fn dropped(&self) -> u64 {
         self.queue.dropped

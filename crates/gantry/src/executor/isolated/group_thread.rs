@@ -8,7 +8,7 @@ use gantry_shm::SchedulingPolicy;
 use rustix::thread::{CpuSet, sched_setaffinity};
 use std::io::ErrorKind;
 
-/// Gives the calling thread the properties of a group.
+/// Applies the scheduling policy and the CPUs of a group to the calling thread.
 pub(super) fn apply(group: &CallbackGroup) -> Result<()> {
     let options = group.group().thread();
     let refused = |property: String, why: String| {

@@ -1,9 +1,9 @@
-//! The executor with a thread for each callback group: no lock is shared between groups, and a publisher wakes exactly
-//! the thread of its subscription.
+//! The executor with one thread per callback group. Groups share no lock, and a publisher wakes only the thread of its
+//! subscription.
 //!
-//! The executor passes each group of its nodes on to a single-threaded executor of the group's own. The thread that
-//! spins runs no callbacks meanwhile: it starts and ends the groups' threads. Invariant: a group's callbacks leave this
-//! executor before the group's own executor registers them, and come back after the group's own executor is dropped.
+//! The executor passes each group on to a separate single-threaded executor. The thread that spins runs no callbacks;
+//! it starts and ends the groups' threads. Invariant: this executor releases a group's callbacks before the group's
+//! executor registers them, and gets them back after the group's executor is dropped.
 
 mod group_thread;
 
@@ -31,15 +31,15 @@ use std::{
     time::Instant,
 };
 
-/// Runs each callback group on a thread of its own, with the group's [policy](CallbackGroup::with_scheduling_policy)
-/// and [CPUs](CallbackGroup::with_cpus). Callbacks of one group, also of a reentrant one, run one after the other, in
-/// rounds as a [`SingleThreadedExecutor`] does. Groups share no thread and no lock: the time at which a callback runs
-/// depends on its own group alone.
+/// Runs each callback group on its own thread, with the group's [policy](CallbackGroup::with_scheduling_policy) and
+/// [CPUs](CallbackGroup::with_cpus). Callbacks of one group, also of a reentrant group, run one after the other, in
+/// rounds as in a [`SingleThreadedExecutor`]. Groups share no thread and no lock, so one group's callbacks do not delay
+/// another group.
 ///
 /// [`spin`](Executor::spin), [`spin_until`](Executor::spin_until) and
-/// [`spin_until_complete`](Executor::spin_until_complete) start a thread for each group that has callbacks, also for
-/// groups that get callbacks meanwhile; the other methods use the calling thread. A thread that cannot have its policy
-/// or CPUs ends the spin with an error.
+/// [`spin_until_complete`](Executor::spin_until_complete) start a thread for each group that has callbacks, also for a
+/// group that gets its first callback during the spin. The other methods use the calling thread. If a thread cannot
+/// have its policy or CPUs, the spin ends with an error.
 ///
 /// ```no_run
 /// # use gantry::{CallbackGroupType, CallbackIsolatedExecutor, Executor, Node, Qos, SchedulingPolicy};
@@ -65,16 +65,16 @@ pub struct CallbackIsolatedExecutor {
 
 /// The state that the threads of one spin share.
 struct SharedSpin {
-    /// The wake-up signal of the isolated executor, whose spin this is.
+    /// The wake-up signal of the [`CallbackIsolatedExecutor`] that spins.
     signal: Arc<WakeSignal>,
     /// Whether the spin has a condition, which the spinning thread checks after each callback.
     has_condition: bool,
-    /// A thread failed.
+    /// Whether a thread failed, which ends the spin.
     is_over: AtomicBool,
     failure: Mutex<Failure>,
 }
 
-/// The first failures of the threads.
+/// The first error and the first panic of the groups' threads.
 #[derive(Default)]
 struct Failure {
     error: Option<Error>,
@@ -90,13 +90,13 @@ struct GroupThread<'scope> {
 }
 
 impl CallbackIsolatedExecutor {
-    /// An executor without nodes.
+    /// Makes an executor without nodes.
     #[must_use]
     pub fn new() -> CallbackIsolatedExecutor {
         CallbackIsolatedExecutor::default()
     }
 
-    /// Starts threads for groups without one, and ends the threads of groups that left the executor or have no
+    /// Starts a thread for each group that has none. Ends the threads of groups that left the executor or have no
     /// callbacks any more. Returns whether it started a thread.
     fn update_threads<'scope, 'env>(
         &mut self,
@@ -117,7 +117,7 @@ impl CallbackIsolatedExecutor {
         }
         let has_new = !executors.is_empty();
         if has_new {
-            self.own.gather_unlocked(); // lets the groups' callbacks go
+            self.own.gather_unlocked(); // releases the callbacks of the groups
         }
         for (group, mut executor) in executors {
             let (handle, own) = (executor.handle(), group.clone());
@@ -130,7 +130,7 @@ impl CallbackIsolatedExecutor {
         Ok(has_new)
     }
 
-    /// The loop of the thread that called the spin; it starts and ends the groups' threads.
+    /// The loop of the thread that called the spin. It starts and ends the groups' threads.
     fn supervise(
         &mut self,
         deadline: Option<Instant>,
@@ -140,7 +140,7 @@ impl CallbackIsolatedExecutor {
         std::thread::scope(|scope| {
             let (mut threads, mut result) = (Vec::new(), Ok(()));
             while result.is_ok() {
-                self.own.gather_unlocked(); // takes the notifications for the checks that follow
+                self.own.gather_unlocked(); // clears the notifications before the checks
                 let is_late = is_past(deadline); // before the check: a condition that holds at the deadline counts
                 if !shared.goes_on() || goes_on.as_mut().is_some_and(|goes_on| !goes_on()) || is_late {
                     break;
@@ -156,14 +156,14 @@ impl CallbackIsolatedExecutor {
 }
 
 impl Drop for GroupThread<'_> {
-    /// Ends the group's thread, also if the condition of the spin panics.
+    /// Ends the group's thread, also if the spin's condition panics.
     fn drop(&mut self) {
         self.executor.cancel();
     }
 }
 
 impl SharedSpin {
-    /// Whether the spin goes on: it was not canceled, and no thread failed.
+    /// Whether the spin goes on: no cancel came, and no thread failed.
     fn goes_on(&self) -> bool {
         !self.is_over.load(Acquire) && !self.signal.is_canceled()
     }
@@ -190,7 +190,7 @@ impl SharedSpin {
                 Err(panic) => failure.panic = failure.panic.take().or(Some(panic)),
             }
         }
-        drop(executor); // the group goes back; if the spin continues and the group has callbacks, it gets another thread
+        drop(executor); // returns the group; if it has callbacks and the spin goes on, it gets a new thread
         self.signal.wake_executor();
     }
 }

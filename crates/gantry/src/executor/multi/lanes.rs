@@ -2,8 +2,8 @@
 //! callback of a mutually exclusive group at a time.
 //!
 //! A *lane* holds the ready callbacks of a mutually exclusive group, or one callback of a reentrant group. Invariants:
-//! - A lane is in `runnable`, under the arrival of its first callback, if it has a ready callback and none of its
-//!   callbacks runs. So the number of callbacks behind a busy group costs nothing.
+//! - A lane is in `runnable`, under the arrival number of its first callback, if it has a ready callback and none of
+//!   its callbacks runs. So the callbacks that wait for a busy group cost nothing.
 //! - A ready callback that must wait for another callback of its group keeps its position in the order: it runs
 //!   before all callbacks that arrived later.
 
@@ -23,14 +23,13 @@ use std::{
 #[derive(Default)]
 pub(super) struct Lanes {
     pub(super) ready_queue: ReadyQueue,
-    /// The ready callbacks of each lane, each as its arrival number and its index.
+    /// The ready callbacks of each lane. Each entry is an arrival number and a callback index.
     lanes: Vec<VecDeque<(u64, usize)>>,
-    /// The lanes with a callback that may run, by the level of the lane's priority and the arrival of this callback.
+    /// The lanes with a callback that may run, by the lane's priority level and this callback's arrival number.
     runnable: BTreeMap<(usize, u64), usize>,
-    /// The number of arrivals.
+    /// The number of callbacks that became ready so far.
     arrivals: u64,
-    /// The callbacks that a gathering finds; empty between gatherings. The list is kept so that its memory is
-    /// allocated once.
+    /// The callbacks that one gathering finds; empty between gatherings. The list is kept to reuse its memory.
     found: Vec<usize>,
 }
 
@@ -44,7 +43,7 @@ impl Lanes {
         }
     }
 
-    /// Removes the next callback that may run from its lane, and this lane from `runnable`. Returns the
+    /// Takes the next callback that may run from its lane, and removes this lane from `runnable`. Returns the
     /// callback's index.
     fn take_next(&mut self) -> Option<usize> {
         let (_, lane) = self.runnable.pop_first()?;
@@ -70,7 +69,7 @@ impl Order for Lanes {
 
     fn gather(&mut self) {
         if self.ready_queue.gather() {
-            // The callbacks changed: all are pending.
+            // The list of callbacks changed, so all callbacks are pending again.
             self.lanes = vec![VecDeque::new(); self.ready_queue.lanes()];
             self.runnable.clear();
         }
@@ -127,7 +126,7 @@ mod tests {
         const DEFINITION: &'static str = "uint64 count";
     }
 
-    /// The setting of a test: publishers on topics, and the lanes of callbacks that take from these topics.
+    /// The setting of a test: a node, its publishers by topic, and the lanes of callbacks that take from these topics.
     struct Setting {
         node: Node,
         publishers: HashMap<&'static str, Publisher<Count>>,
@@ -155,7 +154,7 @@ mod tests {
             self.publishers.get_mut(name).unwrap().publish_copy(&Count(1)).unwrap();
         }
 
-        /// The number of topics that the collector reports to have news. Such news would have woken a thread.
+        /// The number of topics for which the collector reports news. Such news would wake a sleeping thread.
         fn news(&mut self) -> usize {
             let mut news = 0;
             self.lanes.ready_queue.collector.as_mut().unwrap().collect(|_| news += 1);

@@ -12,8 +12,8 @@ use crate::error::Result;
 use lanes::Lanes;
 use std::{mem::take, time::Instant};
 
-/// Runs callbacks on several threads, in the order of their arrival; ready callbacks of groups with a higher
-/// [priority](crate::CallbackGroup::with_priority) come first. At most one thread at a time runs a callback, or the
+/// Runs callbacks on several threads in the order of their arrival. Ready callbacks of groups with a higher
+/// [priority](crate::CallbackGroup::with_priority) come first. A callback never runs on two threads at once, nor do two
 /// callbacks of a mutually exclusive group. [`spin`](Executor::spin), [`spin_until`](Executor::spin_until) and
 /// [`spin_until_complete`](Executor::spin_until_complete) use all threads; the other methods use the calling thread.
 pub struct MultiThreadedExecutor {
@@ -29,7 +29,7 @@ impl Default for MultiThreadedExecutor {
 }
 
 impl MultiThreadedExecutor {
-    /// Makes an executor without nodes, with as many threads as there are usable CPUs, but at least 2.
+    /// Makes an executor without nodes, with one thread for each usable CPU, but at least 2 threads.
     #[must_use]
     pub fn new() -> MultiThreadedExecutor {
         MultiThreadedExecutor::default()

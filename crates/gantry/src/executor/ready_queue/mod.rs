@@ -2,12 +2,12 @@
 //!
 //! Invariants:
 //! - A callback is *pending* from the moment that it may have something to do until a run finds nothing to do. Only
-//!   gathering makes a callback pending.
-//! - If a callback may have something to do and is not pending, its bit of the collector is set, or it is due, or
-//!   it was notified (`WakeSignal`). Each of these three ends a sleep.
+//!   gathering (`gather`, the search for callbacks that may have something to do) makes a callback pending.
+//! - If a callback may have something to do and is not pending, its bit in the collector (the engine's set of topics
+//!   with news) is set, or its due time has come, or it was notified (`WakeSignal`). Each of these three ends a sleep.
 //! - A callback whose subscription is muted (`Collector::mute`: its news sets no bit) is pending.
-//! - A timed callback that is not pending has its due time in `due`: its source calls its waker whenever the due time
-//!   changes. A callback whose source failed is pending, and in `due` with the time of the next try.
+//! - A timed callback that is not pending has its due time in `due`, and its source calls its waker when the due time
+//!   changes. A callback whose source failed is pending, and `due` has the time of the next try.
 
 mod registered_callback;
 mod registration;
@@ -41,24 +41,23 @@ use std::{
 pub struct ReadyQueue {
     pub(crate) signal: Arc<WakeSignal>,
     pub(crate) members: Arc<Members>,
-    /// The version of the list of members at the last registration in `callbacks`.
+    /// The version of the list of members from which `callbacks` was made.
     members_version: u64,
     registered_members: Vec<RegisteredMember>,
     /// The collector of the executor; `None` while the executor has no member.
     pub(crate) collector: Option<Collector>,
     watchdog: Option<Arc<Watchdog>>,
-    /// In the order of registration.
+    /// The callbacks of the members, in the order of registration.
     callbacks: Vec<RegisteredCallback>,
-    /// The indices of callbacks, by the callbacks' bits of the collector; the list is empty before the
-    /// first registration.
+    /// The indices of the callbacks for each collector bit. Empty before the first registration.
     by_bit: Vec<Vec<usize>>,
-    /// The times at which callbacks become ready without news, or are tried again, each with the callback's index.
+    /// The times at which callbacks become ready without news, or at which failed sources are tried again, each with
+    /// the callback's index.
     due: BTreeSet<(u64, usize)>,
-    /// The indices of pending callbacks that the executor has not taken out for a run yet, by the levels of
-    /// their priorities.
+    /// The indices of pending callbacks that were not taken for a run yet, by priority level.
     ready: Vec<Vec<usize>>,
-    /// The indices of callbacks whose news cannot be used at present; empty between gatherings. The list is kept so
-    /// that its memory is allocated once.
+    /// The indices of callbacks whose news need not be reported now, because the current run of their group checks them
+    /// afterwards. Empty between gatherings; the list is kept to reuse its memory.
     useless: Vec<usize>,
     /// The number of lanes. The callbacks of a lane never run at the same time.
     lanes: usize,
@@ -67,22 +66,22 @@ pub struct ReadyQueue {
     /// The callback that [`ReadyQueue::run`] runs, or that panicked in the last run.
     current: Option<usize>,
     slow_run: Option<SlowRun>,
-    /// Whether callbacks have other indices than at the last gathering.
+    /// Whether the indices of callbacks changed since the last gathering.
     is_changed: bool,
     pub(super) deferred: Deferred,
 }
 
 impl ReadyQueue {
-    /// Makes those callbacks pending that may have something to do. Returns whether the indices of callbacks have
-    /// changed since the last gathering.
+    /// Makes the callbacks pending that may have something to do. Returns whether the indices of callbacks changed
+    /// since the last gathering.
     pub(crate) fn gather(&mut self) -> bool {
         self.begin_gathering();
         self.collect_news();
         self.end_gathering()
     }
 
-    /// As [`Self::gather`], but leaves out callbacks that have news of publishers, for an order in which these
-    /// callbacks would not run next. The bits of such callbacks stay set, and end a sleep.
+    /// Gathers as [`Self::gather`] does, but without the news of publishers. It is meant for an order in which
+    /// callbacks with such news would not run next. Their bits stay set and end a sleep.
     pub(crate) fn gather_without_news(&mut self) -> bool {
         self.begin_gathering();
         self.end_gathering()
@@ -105,7 +104,7 @@ impl ReadyQueue {
         }
     }
 
-    /// Makes those callbacks pending whose topics have news.
+    /// Makes the callbacks pending whose topics have news.
     fn collect_news(&mut self) {
         let ReadyQueue { collector, callbacks, by_bit, ready, useless, .. } = self;
         let Some(collector) = collector else { return };
@@ -134,8 +133,8 @@ impl ReadyQueue {
         take(&mut self.is_changed)
     }
 
-    /// Makes a notified callback pending. If the callback is timed, only reads its due time again, which may
-    /// have changed.
+    /// Makes a notified callback pending. For a timed callback, only reads the due time again, because it may have
+    /// changed.
     fn set_notified(&mut self, callback: Arc<Callback>) {
         let Some(index) = self.index_of(&callback) else { return self.deferred.callbacks.push(callback) };
         let registered = &mut self.callbacks[index];
@@ -146,14 +145,14 @@ impl ReadyQueue {
         }
     }
 
-    /// The index of a callback; `None` if the callback was removed, or another executor has it now.
+    /// The index of a callback. `None` if the callback was removed or now belongs to another executor.
     fn index_of(&self, callback: &Arc<Callback>) -> Option<usize> {
         let index = callback.index.load(Relaxed);
         let registered = self.callbacks.get(index)?;
         Arc::ptr_eq(&registered.callback, callback).then_some(index)
     }
 
-    /// Makes those callbacks pending whose due time has come.
+    /// Makes the callbacks pending whose due time has come.
     fn set_due_pending(&mut self) {
         if self.due.is_empty() {
             return;
@@ -169,7 +168,7 @@ impl ReadyQueue {
         }
     }
 
-    /// Reads the due time of a callback's source.
+    /// Reads and stores the due time of a callback's source.
     fn update_due(&mut self, index: usize) {
         // The lock is free: a running callback is pending, and the due time of a pending callback is not read here.
         let due_ns = self.callbacks[index].callback.lock().waitable().due_ns();
@@ -203,7 +202,7 @@ impl ReadyQueue {
         self.index_of(callback).filter(|_| !self.is_changed).map(|index| self.callbacks[index].lane)
     }
 
-    /// The number of levels, one for each priority.
+    /// The number of priority levels: one level for each priority that a callback has.
     pub(crate) fn levels(&self) -> usize {
         self.ready.len()
     }
@@ -233,8 +232,8 @@ impl ReadyQueue {
         self.due.first().map_or(u64::MAX, |&(due_ns, _)| due_ns)
     }
 
-    /// The end of the next sleep: the next due time or `limit`; `Some(None)` if there is neither, so that only news
-    /// ends the sleep; `None` if a callback is ready, so that there is no sleep.
+    /// The deadline of the next sleep: the earlier of the next due time and `limit`. `Some(None)` means a sleep that
+    /// only news ends. `None` means no sleep, because a callback is ready.
     pub(crate) fn sleep_deadline(&self, limit: Option<Instant>) -> Option<Option<Instant>> {
         if self.ready.iter().any(|ready| !ready.is_empty()) {
             return None;
@@ -245,7 +244,7 @@ impl ReadyQueue {
         Some(limit.into_iter().chain(due).min())
     }
 
-    /// Sleeps until there is news, a callback is due, or `limit` is over.
+    /// Sleeps until there is news, a callback is due, or `limit` has passed.
     pub(crate) fn sleep(&mut self, limit: Option<Instant>) -> Result<()> {
         if let Some(until) = self.sleep_deadline(limit)
             && let Some(collector) = &mut self.collector

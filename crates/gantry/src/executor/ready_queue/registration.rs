@@ -1,5 +1,5 @@
-//! The registration of callbacks: the ready queue takes over the callbacks of the executor's members, and releases
-//! the callbacks of members that left.
+//! The registration of callbacks: the ready queue takes the callbacks of the executor's members, and releases the
+//! callbacks of members that left.
 
 use super::{ReadyQueue, registered_callback::RegisteredCallback};
 use crate::{
@@ -19,8 +19,8 @@ use std::{
     task::Waker,
 };
 
-/// The work that a gathering postpones until no lock is held: logging, and dropping members and callbacks, whose
-/// destructors may run any code.
+/// The work that a gathering postpones until no lock is held: it logs, and drops members and callbacks, whose
+/// destructors may run user code.
 #[derive(Default)]
 pub(crate) struct Deferred {
     members: Vec<Member>,
@@ -31,7 +31,7 @@ pub(crate) struct Deferred {
 /// A member whose callbacks are registered.
 pub(super) struct RegisteredMember {
     pub(super) member: Member,
-    /// The version of the node's list of callbacks from which `callbacks` was made.
+    /// The version of the node's list of callbacks that is registered.
     version: u64,
 }
 
@@ -40,7 +40,7 @@ impl Deferred {
         self.members.is_empty() && self.callbacks.is_empty() && self.warning.is_none()
     }
 
-    /// Logs, and drops the rest.
+    /// Logs the warning, and drops the members and callbacks.
     pub(crate) fn finish(self) {
         if let Some(warning) = &self.warning {
             warning.log();
@@ -49,7 +49,7 @@ impl Deferred {
 }
 
 impl ReadyQueue {
-    /// Adds a member. `parent` is the waker of an executor that passes groups of its nodes on to this executor.
+    /// Adds a member. `parent` is the waker of the executor that passes the group on to this executor, if there is one.
     pub(crate) fn add(&mut self, member: Member, parent: Option<&Waker>) -> Result<()> {
         self.members.add(member.clone(), &self.signal, parent)?;
         self.make_collector().inspect_err(|_| self.remove(&member))
@@ -60,7 +60,7 @@ impl ReadyQueue {
         self.end_spin();
     }
 
-    /// Refuses to spin without a member.
+    /// Fails if the executor has no member. Otherwise makes the collector if there is none.
     pub(crate) fn check(&mut self) -> Result<()> {
         if self.members.is_empty() { Err(Error::NoNode) } else { self.make_collector() }
     }
@@ -77,7 +77,7 @@ impl ReadyQueue {
         Ok(())
     }
 
-    /// Releases members and callbacks that were removed during a spin and after its last gathering.
+    /// Releases the members and callbacks that were removed during a spin but after its last gathering.
     pub(crate) fn end_spin(&mut self) {
         if self.is_outdated() {
             self.update_callbacks();
@@ -90,8 +90,8 @@ impl ReadyQueue {
     }
 
     pub(super) fn is_outdated(&self) -> bool {
-        // The flag is taken outside of the condition, which might skip the call: the flag must be taken together
-        // with the versions.
+        // The flag is cleared here and not in the condition below, which might skip the call: whenever the versions are
+        // compared, the flag must be cleared.
         let are_nodes_changed = self.signal.take_nodes_changed();
         self.members_version != self.members.version()
             || are_nodes_changed
@@ -101,20 +101,20 @@ impl ReadyQueue {
                     .any(|RegisteredMember { member, version }| *version != member.version())
     }
 
-    /// Registers the nodes' current callbacks. All callbacks become pending, because their sources were
-    /// not checked yet.
+    /// Registers the current callbacks of the members. All callbacks become pending, because their sources were not
+    /// checked yet.
     pub(super) fn update_callbacks(&mut self) {
         let Some(collector) = &mut self.collector else {
-            // Without a collector, no callback is registered: members that were added and removed by a handle only
-            // have to be released.
+            // Without a collector, no callback is registered. Only members that a handle added and removed must be
+            // released.
             let waker = self.signal.clone().into();
             let (_, leaving) = self.members.list();
             self.deferred.members.extend(leaving.iter().filter_map(|member| self.members.release(member, &waker)));
             return self.deferred.members.extend(leaving);
         };
         let mut current = Vec::new();
-        // The versions are read before the members and callbacks: a later change raises the versions, so that they
-        // are read again.
+        // The versions are read before the members and callbacks: a later change raises a version, which causes another
+        // reading.
         self.members_version = self.members.version();
         let (waker, (members, leaving)) = (self.signal.clone().into(), self.members.list());
         let before = self.registered_members.drain(..).map(|registered| registered.member);
@@ -132,7 +132,7 @@ impl ReadyQueue {
             let registered = known.unwrap_or_else(attach);
             self.callbacks.push(RegisteredCallback { is_leaving: false, ..registered });
         }
-        // Callbacks that run stay until `finish`: until then, no other executor may have them or their groups.
+        // Running callbacks stay registered until `finish`, so that no other executor takes them or their groups.
         let (running, idle): (Vec<_>, Vec<_>) = old.into_iter().flatten().partition(|registered| registered.is_running);
         self.deferred.callbacks.extend(idle.into_iter().map(|registered| registered.detach(collector)));
         for member in &leaving {
@@ -144,14 +144,14 @@ impl ReadyQueue {
         let stays = |registered| RegisteredCallback { is_leaving: true, ..registered };
         self.callbacks.extend(running.into_iter().map(stays));
         self.index_callbacks();
-        self.wait_for_look(); // the last handles of what was removed are dropped here, and not on the control thread
+        self.wait_for_look(); // so the last handles of removed items are dropped here, not on the control thread
     }
 
     fn wait_for_look(&self) {
         self.watchdog.iter().for_each(|watchdog| watchdog.wait_for_look());
     }
 
-    /// Gives the callbacks their indices, lanes and levels.
+    /// Assigns indices, lanes and levels to the callbacks.
     fn index_callbacks(&mut self) {
         self.by_bit = vec![Vec::new(); Collector::BITS];
         (self.due, self.lanes, self.current, self.is_changed) = (BTreeSet::new(), 0, None, true);
@@ -174,7 +174,7 @@ impl ReadyQueue {
                 self.by_bit[attachment.bit()].push(index);
             }
             if !registered.is_running {
-                self.ready[registered.level].push(index); // the thread that runs a callback reports it
+                self.ready[registered.level].push(index); // a running callback is reported at the end of its run
             }
         }
     }
@@ -191,7 +191,7 @@ impl Drop for ReadyQueue {
         for member in &members {
             member.detach(&waker);
             if context::is_shut_down() {
-                member.clear(); // its callbacks run no more; a callback that owns its node would keep the node for ever
+                member.clear(); // no callback runs any more, and a callback that owns its node would leak the node
             }
         }
         self.signal.set_bell(None);

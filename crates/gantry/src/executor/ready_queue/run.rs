@@ -1,4 +1,4 @@
-//! The runs of callbacks: their beginning, their end, and the effects of their outcomes.
+//! The runs of callbacks: their start, their end, and the handling of their outcomes.
 
 use super::{ReadyQueue, registered_callback::RegisteredCallback};
 use crate::{
@@ -18,13 +18,13 @@ pub(crate) struct Running {
     pub(crate) work: Work,
 }
 
-/// The work of a run.
+/// The kind of a run.
 #[derive(Clone, Copy)]
 pub(crate) enum Work {
     /// Takes a value, and calls the callback with it.
     Take,
-    /// Calls the callback with a kept value. If values of the callback may be dropped (`is_lossy`), its news may be
-    /// reported again as soon as the value is queued.
+    /// Calls the callback with a kept value. If values of the callback may be dropped (`is_lossy`),
+    /// [`ReadyQueue::report`] was already called when the value was queued.
     Queued { key: EventKey, is_lossy: bool },
 }
 
@@ -38,8 +38,8 @@ impl Running {
 }
 
 impl ReadyQueue {
-    /// Runs a callback on the thread that gathers, and reports the outcome to the queue (after a panic, at the next
-    /// gathering). Returns whether the callback ran.
+    /// Runs a callback on the thread that gathers, and records the outcome with [`ReadyQueue::report`] (after a panic,
+    /// at the next gathering). Returns whether the callback ran.
     pub(crate) fn run(&mut self, index: usize, run: impl FnOnce(&Callback) -> RunOutcome) -> bool {
         self.current = Some(index);
         let outcome = self.run_reported(index, run);
@@ -48,7 +48,8 @@ impl ReadyQueue {
         matches!(outcome, RunOutcome::More | RunOutcome::Last)
     }
 
-    /// As [`ReadyQueue::run`], but reports no outcome: it was reported when the callback's value was queued.
+    /// Runs a callback as [`ReadyQueue::run`] does, but without [`ReadyQueue::report`], which was already called when
+    /// the callback's value was queued.
     pub(crate) fn run_reported(&mut self, index: usize, run: impl FnOnce(&Callback) -> RunOutcome) -> RunOutcome {
         let callback = &self.callbacks[index].callback;
         let outcome = run(callback);
@@ -56,7 +57,7 @@ impl ReadyQueue {
         outcome
     }
 
-    /// If the run that has ended was slow, stores this run for the warning at the next gathering.
+    /// If the run was slow, stores it for the warning at the next gathering.
     fn note_run(&mut self, index: usize, outcome: RunOutcome) {
         if let Some(ran_ns) = slow_ns(&self.callbacks[index].callback, outcome) {
             let others = self.callbacks.iter().enumerate().filter(|(other, of)| of.is_running && *other != index);
@@ -65,7 +66,7 @@ impl ReadyQueue {
         }
     }
 
-    /// The warning about a slow run, if another callback had to wait for this run.
+    /// The warning about a slow run, if another callback had to wait for it.
     pub(super) fn warning_of(&self, slow: &SlowRun) -> Option<SlowRunWarning> {
         if self.is_changed {
             return None;
@@ -78,14 +79,14 @@ impl ReadyQueue {
         self.callbacks.iter().enumerate().any(waited).then(|| slow.warning(callback)).flatten()
     }
 
-    /// Starts a run of a callback during which other threads may gather.
+    /// Starts a run of a callback. Other threads may gather during the run.
     pub(crate) fn start(&mut self, index: usize, work: Work) -> Running {
         self.callbacks[index].is_running = true;
         Running { callback: self.callbacks[index].callback.clone(), work }
     }
 
-    /// Puts all kept values back, so that they are the next ones to be taken; for a callback that runs, this happens
-    /// at the end of its run.
+    /// Puts all kept values back, so that the next takes return them. For a running callback, this happens at the end
+    /// of its run.
     pub(crate) fn return_queued(&mut self) {
         for registered in &mut self.callbacks {
             registered.has_orphans = registered.is_running;
@@ -102,7 +103,7 @@ impl ReadyQueue {
         let registered = &mut self.callbacks[index];
         registered.is_running = false;
         if registered.is_leaving {
-            self.members.touch(); // the next gathering lets it go, before another start
+            self.members.touch(); // the next gathering releases the callback before it can start again
         }
         let (has_news, has_orphans) = (take(&mut registered.has_news), take(&mut registered.has_orphans));
         if has_orphans {
@@ -131,8 +132,8 @@ impl ReadyQueue {
         }
     }
 
-    /// Allows the news of a callback to be reported again. Returns `true` if its reports were switched off before:
-    /// then the caller must check the callback.
+    /// Allows news of a callback to be reported again. Returns `true` if the reports were switched off, so that the
+    /// caller must check the callback.
     fn unmute(&mut self, index: usize) -> bool {
         match (&mut self.collector, &mut self.callbacks[index].attachment) {
             (Some(collector), Some(attachment)) => collector.unmute(attachment),

@@ -1,4 +1,4 @@
-//! Tests of the due times and the notifications of a ready queue, without an executor.
+//! Tests of a ready queue without an executor: due times and notifications.
 
 use super::{
     super::{members::Member, wake_signal::CallbackWaker},
@@ -7,7 +7,7 @@ use super::{
 use crate::{Clock, Node, Timer};
 use std::task::Wake;
 
-/// The cancel comes between the check for a cancel and the gathering, which takes the cancel's notification.
+/// A cancel comes after the check for a cancel and before the gathering, which clears the cancel's notification.
 #[test]
 fn a_cancel_whose_notification_is_taken_ends_the_sleep() {
     let mut queue = ReadyQueue::default();
@@ -16,11 +16,11 @@ fn a_cancel_whose_notification_is_taken_ends_the_sleep() {
     queue.signal.cancel();
     queue.gather();
     let begin = Instant::now();
-    queue.sleep(Some(begin + Duration::from_millis(900))).unwrap(); // less than a slice of sleep
+    queue.sleep(Some(begin + Duration::from_millis(900))).unwrap(); // shorter than one slice of a sleep
     assert!(begin.elapsed() < Duration::from_millis(900), "it slept until the limit");
 }
 
-/// Another thread gathers after the thread of a callback has checked the source and before it reports the outcome.
+/// News is gathered after the callback's thread has checked the source and before it reports the outcome.
 #[test]
 fn news_that_is_gathered_during_a_run_that_finds_nothing_is_run() {
     let mut queue = ReadyQueue::default();
@@ -44,7 +44,8 @@ fn news_that_is_gathered_during_a_run_that_finds_nothing_is_run() {
     assert_eq!(indices, [0, 0], "as often as there was news");
 }
 
-/// The executor finds the time of the next tick without asking each timer, also after a timer was reset, ran or left.
+/// The executor finds the time of the next tick without a query of each timer, also after a timer was canceled, reset
+/// or removed.
 #[test]
 fn the_next_due_time_is_that_of_the_first_timer() {
     let (mut queue, hour) = (ReadyQueue::default(), Duration::from_secs(3600));

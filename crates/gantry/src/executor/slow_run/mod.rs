@@ -1,5 +1,5 @@
-//! Slow runs: a callback runs for long while others wait. The warning about a slow run comes after the run, or
-//! during it (`watchdog`).
+//! Slow runs: a callback runs for a long time while other callbacks wait. The warning is logged after the run or, by
+//! the `watchdog`, during the run.
 
 mod watchdog;
 
@@ -12,26 +12,25 @@ use crate::{
 };
 use std::time::Duration;
 
-/// The time after which a run is slow: a control loop or a person would notice a pause of this length.
+/// The duration from which a run is slow: a pause of this length disturbs a control loop or a user.
 pub(super) const LIMIT_NS: u64 = 250_000_000;
 
 /// A slow run that has ended; a warning is logged if another callback waited during the run.
 pub(super) struct SlowRun {
     pub(super) index: usize,
     pub(super) ran_ns: u64,
-    /// Whether all threads were in slow runs, so that this run held up other groups, too.
+    /// Whether all threads were in slow runs, so that this run also held up other groups.
     pub(super) held_up_all: bool,
 }
 
 /// The text of a warning about a slow run. A warning keeps no callback alive. It is logged when no lock is held,
-/// because the log may call any code of the program.
+/// because the log may run user code.
 pub(super) struct SlowRunWarning {
     node: String,
     sentence: String,
 }
 
-/// The duration of a run that has ended, if it was slow and no slow run of the callback was logged before. Reads the
-/// coarse clock once.
+/// The duration of a run that has ended, if it is the first slow run of the callback. Reads the coarse clock once.
 pub(super) fn slow_ns(callback: &Callback, outcome: RunOutcome) -> Option<u64> {
     if !matches!(outcome, RunOutcome::More | RunOutcome::Last) {
         return None;
@@ -40,20 +39,20 @@ pub(super) fn slow_ns(callback: &Callback, outcome: RunOutcome) -> Option<u64> {
     (ran_ns >= LIMIT_NS && !callback.is_known_slow()).then_some(ran_ns)
 }
 
-/// Whether a callback has been running for long, on any thread.
+/// Whether a callback is now in a slow run, on any thread.
 pub(super) fn is_in_slow_run(callback: &Callback) -> bool {
     callback.running_since_ns().is_some_and(|began_ns| coarse_ns().saturating_sub(began_ns) >= LIMIT_NS)
 }
 
 impl SlowRun {
-    /// The warning about the run; `None` if there was a warning about the callback before.
+    /// The warning about the run; `None` if a slow run of the callback was logged before.
     pub(super) fn warning(&self, callback: &Callback) -> Option<SlowRunWarning> {
         SlowRunWarning::new(callback, "ran", self.ran_ns, "waited meanwhile")
     }
 }
 
 impl SlowRunWarning {
-    /// The warning that a callback is still running; `None` if there was a warning about the callback before.
+    /// The warning that a callback still runs; `None` if a slow run of the callback was logged before.
     pub(super) fn for_running(callback: &Callback, ran_ns: u64) -> Option<SlowRunWarning> {
         SlowRunWarning::new(callback, "has been running", ran_ns, "wait for it")
     }

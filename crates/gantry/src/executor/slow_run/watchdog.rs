@@ -1,12 +1,12 @@
-//! The watchdog of an executor. It finds callbacks that run for long while others wait. It runs on the control
-//! thread, because all threads of the executor may be in such callbacks.
+//! The watchdog of an executor. It finds callbacks in slow runs that hold up other callbacks. It runs on the control
+//! thread, because all threads of the executor may be in slow runs.
 //!
-//! The watchdog looks at the executor whenever the control thread probes for dead processes, each second or less often.
-//! A look reads the callbacks only if the executor has not gathered since the last look; while the executor gathers,
-//! only every [`LOOKS_WHILE_BUSY`]th look reads them. So the executor's only cost is the count of its gatherings.
+//! The watchdog looks at the executor whenever the control thread probes for dead processes, at most once per second.
+//! If the executor has gathered since the last look, only every [`LOOKS_WHILE_BUSY`]th look reads the callbacks;
+//! otherwise every look does. So the only cost for the executor is a counter of its gatherings.
 //!
-//! Invariant: the control thread has handles of callbacks, and of the objects that they own, only while `looking` is
-//! locked. It runs no user's code under this lock.
+//! Invariant: the control thread holds references to callbacks, and to the objects that they own, only while `looking`
+//! is locked. It runs no user code under this lock.
 
 use super::{LIMIT_NS, SlowRunWarning};
 use crate::{
@@ -24,18 +24,18 @@ use std::{
     task::Waker,
 };
 
-/// The number of looks between two readings of the callbacks if the executor still gathers news: a thread pool may
-/// gather while a callback holds up its group.
+/// The number of looks per reading of the callbacks while the executor still gathers: a thread pool may gather although
+/// a callback holds up its group.
 const LOOKS_WHILE_BUSY: usize = 8;
 
-/// A watchdog, which looks for slow runs among the callbacks of one executor. Its references are weak, so that the
+/// A watchdog that looks for slow runs among the callbacks of one executor. Its references are weak, so that the
 /// control thread keeps no node alive.
 pub(in crate::executor) struct Watchdog {
     signal: Weak<WakeSignal>,
     members: Weak<Members>,
     looking: Mutex<()>,
-    /// The time before which an update does not look, CLOCK_MONOTONIC: joins and leaves of endpoints cause more
-    /// updates than looks are needed.
+    /// The earliest time of the next look, CLOCK_MONOTONIC. Joins and leaves of endpoints cause more updates than the
+    /// watchdog needs.
     rest_until_ns: AtomicU64,
     /// The number of the executor's gatherings at the last look.
     seen_gatherings: AtomicUsize,
@@ -43,7 +43,7 @@ pub(in crate::executor) struct Watchdog {
 }
 
 impl Watchdog {
-    /// Makes a watchdog. It works until its last handle is dropped.
+    /// Starts a watchdog, which works until its last handle is dropped.
     pub(in crate::executor) fn start(
         participant: &Participant,
         signal: &Arc<WakeSignal>,
@@ -52,12 +52,12 @@ impl Watchdog {
         let (signal, members) = (Arc::downgrade(signal), Arc::downgrade(members));
         let (looking, rest_until_ns, seen_gatherings, looks) = Default::default();
         let make = |_| Watchdog { signal, members, looking, rest_until_ns, seen_gatherings, looks };
-        // The topic is of no importance, because the control thread updates all watchers at each probe.
+        // The topic does not matter, because the control thread updates all watchers at each probe.
         Ok(participant.watch("", Role::Publisher, make)?)
     }
 
-    /// Waits until a look that is under way has ended: after this call, the control thread keeps no handle of members
-    /// that left.
+    /// Waits until the current look has ended. After this call, the control thread holds no reference to members that
+    /// left.
     pub(in crate::executor) fn wait_for_look(&self) {
         drop(lock(&self.looking));
     }
@@ -76,7 +76,7 @@ impl Watchdog {
     }
 }
 
-/// The warnings about callbacks that run for long and hold up other callbacks.
+/// The warnings about slow runs that hold up other callbacks.
 fn slow_runs(signal: Arc<WakeSignal>, members: &Members, now_ns: u64) -> Vec<SlowRunWarning> {
     let threads = signal.threads();
     let callbacks = members.callbacks(&Waker::from(signal));
@@ -108,7 +108,7 @@ impl Watcher for Watchdog {
         warnings.iter().for_each(SlowRunWarning::log);
     }
 
-    /// The watchdog has no due time: the control thread need not wake for a look.
+    /// The watchdog has no due time, so that the control thread need not wake for it.
     fn due_ns(&self) -> Option<u64> {
         None
     }

@@ -1,25 +1,25 @@
-//! The threads of one spin. They share the ready callbacks under a lock; the threads that have nothing to run sleep
-//! on the executor's bell, and do not hold the lock meanwhile.
+//! The threads of one spin. They share the ready callbacks under a lock. A thread that has nothing to run sleeps on the
+//! executor's bell without the lock.
 //!
-//! News needs no thread that distributes it: a ring wakes one of the sleeping threads, which gathers for all
-//! threads. A thread that begins to run a callback wakes no other thread; it only leaves the gathering to the
-//! sleeping threads (`Collector::hand_over`). Invariants, under the lock:
-//! - A thread that gathered runs a callback, sleeps, or waits in reserve; before it runs or waits, it hands the
+//! No thread only distributes news: news wakes one of the sleeping threads, which gathers the ready callbacks for all
+//! threads. A thread that begins to run a callback leaves the gathering to the sleeping threads
+//! (`Collector::hand_over`). Invariants, under the lock:
+//! - A thread that gathered runs a callback, sleeps, or waits in reserve. Before it runs or waits, it hands the
 //!   gathering over to the other threads.
-//! - While a callback can run and a thread has nothing to do, one thread is awake to run the callback: the thread
-//!   that gathered last, or the thread that it woke.
+//! - While a callback can run and a thread has nothing to do, one thread is awake to run the callback: the last thread
+//!   that gathered, or the thread that it woke.
 //! - While a thread sleeps, one of the sleeping threads wakes at the next due time.
 //!
-//! A thread that has nothing left to run gathers. Its next step depends on the number of threads that are
-//! asleep already:
+//! A thread that has nothing left to run gathers. Its next step depends on the number of threads that already sleep:
 //!
 //! | threads asleep | this thread | the next news | the next due time |
 //! | --- | --- | --- | --- |
-//! | 0 or 1 | sleeps until the next due time | rings one of the sleeping threads, which gathers | ends its sleep |
-//! | 2 | hands the gathering over, waits in reserve | as above | ends the sleep of one of the two |
+//! | 0 or 1 | sleeps until the next due time | wakes one of the sleeping threads, which gathers | ends its sleep |
+//! | 2 | hands the gathering over, waits in reserve | wakes one of the sleeping threads | ends the sleep of one of the
+//! two |
 //!
 //! If the next due time is earlier than the ends of both sleeps, `hand_over` wakes one of the two threads, which then
-//! sleeps until that time.
+//! sleeps until the due time.
 //!
 //! When a thread begins to run a callback, it hands the gathering over, and wakes at most one other thread:
 //!
@@ -27,12 +27,11 @@
 //! | --- | --- | --- |
 //! | some | any | a sleeping thread, if a callback can run, or is due before the earliest sleep ends; else none |
 //! | none | some | a thread in reserve, which gathers and sleeps |
-//! | none | none | none: all run callbacks, and gather after that |
+//! | none | none | none: all threads run callbacks, and gather afterwards |
 //!
-//! If the thread wakes no sleeping thread, the next news rings one.
+//! If the thread wakes no sleeping thread, the next news wakes one.
 //!
-//! A spin with a condition has one more thread, the one that called it: this thread checks the condition
-//! after each run.
+//! A spin with a condition has one more thread: the calling thread, which checks the condition after each gathering.
 
 mod order;
 
@@ -59,22 +58,22 @@ use std::{
     time::Instant,
 };
 
-/// The number of threads that sleep on the bell: one thread for the next news, and one for news that arrives
-/// while the first thread works. More sleeping threads would take turns, each with cold caches, so further
-/// threads wait in reserve.
+/// The maximum number of threads that sleep on the bell: one for the next news, and one for news that arrives while the
+/// first thread works. More sleeping threads would take turns, each with cold caches, so further threads wait in
+/// reserve.
 const MOST_ASLEEP: usize = 2;
 
 /// The threads of one spin.
 struct WorkerPool<O> {
     signal: Arc<WakeSignal>,
     state: Mutex<PoolState<O>>,
-    /// Wakes a thread in reserve.
+    /// The condition variable that wakes a thread in reserve.
     has_work: Condvar,
     /// The condition variable that wakes the thread which checks the spin's condition.
     has_turned: Condvar,
 }
 
-/// The end of a spin.
+/// The state that a spin returns: the order with its callbacks, and a failure.
 pub(super) struct PoolEnd<O> {
     pub(super) order: O,
     error: Option<Error>,
@@ -86,9 +85,8 @@ struct PoolState<O> {
     end: PoolEnd<O>,
     /// The number of gatherings since the last check of the condition.
     turns: usize,
-    /// The times, CLOCK_MONOTONIC, until which threads sleep or are about to sleep. Only their number and the earliest
-    /// are used, so a thread that wakes may remove any time that equals its own: it does not matter which of two
-    /// threads with equal times it removes.
+    /// The wake-up times (CLOCK_MONOTONIC) of the threads that sleep or are about to sleep. Only their number and the
+    /// earliest time are used, so a thread that wakes may remove any entry that equals its own time.
     asleep: Vec<u64>,
     /// The number of threads that wait in reserve, on the condition variable `has_work`.
     in_reserve: usize,
@@ -130,7 +128,7 @@ pub(super) fn spin_on_threads<O: Order>(
 }
 
 impl<O> PoolEnd<O> {
-    /// Returns the result of the spin; resumes the panic of a callback.
+    /// Returns the result of the spin, or resumes the panic of a callback.
     pub(super) fn into_result(self) -> Result<()> {
         if let Some(panic) = self.panic {
             resume_unwind(panic);
@@ -150,7 +148,7 @@ impl<O: Order> WorkerPool<O> {
     /// Ends all threads.
     fn cancel(&self) {
         self.signal.cancel();
-        // The lock is taken once before the threads are woken: a thread that checked before the cancel has the lock
+        // The lock is taken once before the threads are woken. A thread that checked before the cancel holds the lock
         // until it waits, so it gets the wake-up.
         drop(lock(&self.state));
         self.signal.wake_all_threads();
@@ -164,7 +162,7 @@ impl<O: Order> WorkerPool<O> {
         let mut sleeper = Sleeper::new();
         let mut state = lock(&self.state);
         while !self.is_over(&state) {
-            state.end.order.gather(); // a notification for the condition may end here
+            state.end.order.gather(); // may clear a notification for the condition
             state.turns += 1;
             if state.turns == 1 {
                 self.has_turned.notify_one();
@@ -189,7 +187,8 @@ impl<O: Order> WorkerPool<O> {
         }
     }
 
-    /// Does the work that the gathering deferred, without the lock: the work may take long or panic, as a callback may.
+    /// Does the postponed work of the gathering without the lock, because this work runs user code, which may take long
+    /// or panic.
     fn finish_deferred<'a>(
         &'a self,
         mut state: MutexGuard<'a, PoolState<O>>,
@@ -203,7 +202,7 @@ impl<O: Order> WorkerPool<O> {
         state
     }
 
-    /// Checks the condition of the spin after each gathering, until the spin is over, and once after the deadline.
+    /// Checks the spin's condition after each gathering until the spin is over, and once after the deadline.
     fn check(&self, deadline: Option<Instant>, mut goes_on: Option<GoesOn<'_>>) {
         let _cancel = CancelAtEnd(self);
         let mut state = lock(&self.state);
@@ -222,7 +221,7 @@ impl<O: Order> WorkerPool<O> {
         }
     }
 
-    /// Whether the condition of the spin holds; `false` if it panics, which ends the spin.
+    /// Whether the spin's condition holds. A panic of the condition ends the spin and counts as `false`.
     fn holds(&self, goes_on: &mut Option<GoesOn<'_>>) -> bool {
         let holds = catch_unwind(AssertUnwindSafe(|| goes_on.as_mut().is_none_or(|goes_on| goes_on())));
         holds.unwrap_or_else(|panic| {
@@ -248,11 +247,11 @@ impl<O: Order> WorkerPool<O> {
                 }
             }
             _ if *in_reserve > 0 => self.has_work.notify_one(),
-            _ => {} // All threads run callbacks, and gather after that.
+            _ => {} // All threads run callbacks, and gather afterwards.
         }
     }
 
-    /// Sleeps until there is news, or a callback is due.
+    /// Sleeps until there is news or a callback is due.
     fn sleep<'a>(
         &'a self,
         mut state: MutexGuard<'a, PoolState<O>>,
@@ -281,7 +280,7 @@ impl<O: Order> WorkerPool<O> {
 }
 
 impl<O: Order> PoolState<O> {
-    /// Ends a run; a panic ends the spin, too.
+    /// Ends a run. A panic of the callback also ends the spin.
     fn finish(&mut self, running: Running, outcome: std::thread::Result<RunOutcome>) {
         let outcome = outcome.unwrap_or_else(|panic| {
             self.end.panic.get_or_insert(panic);
@@ -291,7 +290,7 @@ impl<O: Order> PoolState<O> {
     }
 }
 
-/// A guard that ends all threads when one of them ends, also by a panic.
+/// A guard whose drop, also by a panic, ends all threads.
 struct CancelAtEnd<'a, O: Order>(&'a WorkerPool<O>);
 
 impl<O: Order> Drop for CancelAtEnd<'_, O> {

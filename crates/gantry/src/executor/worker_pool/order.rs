@@ -9,7 +9,7 @@ use crate::{
 pub(in crate::executor) trait Order: Send {
     fn ready_queue(&mut self) -> &mut ReadyQueue;
 
-    /// Finds out which callbacks may run.
+    /// Finds the callbacks that may run.
     fn gather(&mut self);
 
     /// Whether a callback may run.

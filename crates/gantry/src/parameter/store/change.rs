@@ -1,4 +1,4 @@
-//! A change of a node's parameters, with the callbacks and the listener that are called for it.
+//! A change of a node's parameters, with the callbacks and the listener that it calls.
 
 use super::{
     super::{callbacks::Callbacks, value::Parameter},
@@ -7,7 +7,7 @@ use super::{
 use crate::{error::Result, wait::lock};
 use std::sync::MutexGuard;
 
-/// The right to change parameters.
+/// The exclusive right to change the parameters of a store.
 pub(super) struct Change<'a> {
     pub(super) callbacks: MutexGuard<'a, Callbacks>,
     store: &'a ParameterStore,
@@ -20,8 +20,8 @@ impl Drop for Change<'_> {
 }
 
 impl ParameterStore {
-    /// Waits until no other thread changes parameters. A callback of a change that makes another change would wait
-    /// for itself, so it gets an error.
+    /// Waits until no other thread changes parameters. A callback of a change that starts another change would
+    /// deadlock, so it gets an error.
     pub(super) fn change(&self, name: &str) -> Result<Change<'_>> {
         let this = std::thread::current().id();
         if *lock(&self.changer) == Some(this) {

@@ -1,4 +1,4 @@
-//! The reading of declared parameters.
+//! The methods that read declared parameters.
 
 use super::{super::value::ParameterValue, Declared, ParameterStore};
 use crate::{
@@ -18,8 +18,8 @@ impl ParameterStore {
         lock(&self.declared).contains_key(name)
     }
 
-    /// The value of a declared parameter; also `NotSet` for a parameter that is not declared, if undeclared parameters
-    /// are allowed.
+    /// Returns the value of a parameter. A parameter that is not declared has the value `NotSet` if undeclared
+    /// parameters are allowed.
     pub(crate) fn get(&self, name: &str) -> Result<ParameterValue> {
         let declared = lock(&self.declared);
         match declared.get(name) {
@@ -44,8 +44,8 @@ impl ParameterStore {
         }
     }
 
-    /// The overrides that no declaration has used, each with the declared parameter that it probably means. Such a
-    /// parameter has no override itself; an override without a similar name may be for another node.
+    /// The overrides that no declaration has used, each with a declared parameter that has a similar name and no
+    /// override. An override without a similar name is left out, because it may be for another node.
     pub(crate) fn misspelt_overrides(&self) -> Vec<(&str, String)> {
         let declared = lock(&self.declared);
         let untaken = self.overrides.keys().filter(|name| !declared.contains_key(*name));
@@ -58,8 +58,8 @@ impl ParameterStore {
         untaken.filter_map(|name| Some((name.as_str(), similar(name)?))).collect()
     }
 
-    /// The parameters below the prefixes (all parameters if there are no prefixes), up to `depth` parts below a
-    /// prefix; a depth of 0 means any number.
+    /// Lists the parameters below `prefixes` (all parameters if the list is empty), up to `depth` name parts below a
+    /// prefix; a depth of 0 means no limit.
     pub(crate) fn list(&self, prefixes: &[String], depth: u64) -> ListParametersResult {
         let is_within = |name: &str| depth == 0 || (name.matches(SEPARATOR).count() as u64) < depth;
         let is_below = |name: &str, prefix: &String| {

@@ -1,8 +1,8 @@
-//! The declared parameters of a node. The rules are rclcpp's (`node_parameters.cpp`). The module `change` changes
-//! the parameters, `lookup` reads them.
+//! The declared parameters of a node, with the rules of rclcpp (`node_parameters.cpp`). The module `change` changes the
+//! parameters, and `lookup` reads them.
 //!
-//! Invariants: one thread at a time changes parameters, and callbacks run on this thread; callbacks may read
-//! parameters, but not change them. A change is made as a whole or not at all.
+//! Invariants: one thread at a time changes parameters, and callbacks of changes run on this thread. These callbacks
+//! may read parameters, but not change them. A change is made completely or not at all.
 
 mod change;
 mod lookup;
@@ -85,9 +85,8 @@ impl ParameterStore {
         &self.options
     }
 
-    /// Calls `start` once, and again after an error. A second thread that calls this method does not wait for the end
-    /// of `start`: no lock is held during `start`, because `start` waits for callbacks of changes, which may call
-    /// this method.
+    /// Calls `start` once, and again after an error. A second thread does not wait for the end of `start`. No lock is
+    /// held during `start`, because it waits for callbacks of changes, which may call this method.
     pub(crate) fn start_once(&self, start: impl FnOnce() -> Result<()>) -> Result<()> {
         if self.is_started.swap(true, SeqCst) {
             return Ok(());
@@ -99,7 +98,8 @@ impl ParameterStore {
         &self.overrides
     }
 
-    /// Sets, once, the function that is called at changes, and calls it with the parameters that have a value already.
+    /// Sets the function that is called at each change, if none is set, and calls it with the parameters that already
+    /// have a value.
     pub(crate) fn set_listener(&self, listener: impl Fn(Changes) + Send + Sync + 'static) -> Result<()> {
         let change = self.change("a listener")?;
         if self.listener.set(Box::new(listener)).is_ok() {
@@ -118,7 +118,7 @@ impl ParameterStore {
     /// Drops the kept objects of this type.
     pub(crate) fn drop_kept<T: Any>(&self) {
         let dropped: Vec<_> = lock(&self.kept).extract_if(.., |thing| thing.is::<T>()).collect();
-        drop(dropped); // after the lock
+        drop(dropped); // dropped after the unlock
     }
 
     /// Declares a parameter and returns its value: the override if there is one, or else `default`. If `wanted` is
@@ -179,8 +179,8 @@ impl ParameterStore {
         Ok(())
     }
 
-    /// Replaces the parameters by their staged states; a parameter that had a value and has none now is removed and
-    /// listed as deleted.
+    /// Replaces the parameters with their new states. A parameter that loses its value is removed and listed as
+    /// deleted.
     fn replace(&self, staged: BTreeMap<String, Declared>) -> Changes {
         let (mut declared, mut changes) = (lock(&self.declared), Changes::default());
         for (name, new) in staged {
@@ -200,7 +200,7 @@ impl ParameterStore {
         changes
     }
 
-    /// The parameter with another value, if its descriptor allows the value.
+    /// Returns the parameter with the new value, if its descriptor allows the value.
     fn checked(&self, parameter: &Parameter, known: Option<Declared>) -> Result<Declared> {
         let Parameter { name, value } = parameter;
         let mut declared = match known {

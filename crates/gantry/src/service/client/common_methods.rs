@@ -1,4 +1,4 @@
-//! The methods that do not depend on the form of messages, for typed and generic clients.
+//! The methods that typed and generic clients have in common.
 
 /// Implements the common methods for a client with the fields `requests` and `tracker` and the method `parts`.
 macro_rules! common_methods {
@@ -17,8 +17,7 @@ macro_rules! common_methods {
             Ok(true)
         }
 
-        /// Gives up a request: the request's response is dropped when it comes. Returns `false` if the request has
-        /// ended already.
+        /// Gives up a request: its response will be dropped. Returns `false` if the request has already ended.
         pub fn remove_pending_request(&mut self, request: RequestId) -> bool {
             request.client_gid == self.tracker.gid && self.tracker.give_up(request.sequence)
         }
@@ -29,7 +28,7 @@ macro_rules! common_methods {
             self.tracker.pending()
         }
 
-        /// Whether a request that is sent now would reach a server.
+        /// Whether a request that is sent now would reach at least one server.
         ///
         /// # Errors
         /// A server's memory cannot be mapped; the process forked.
@@ -49,7 +48,7 @@ macro_rules! common_methods {
         /// Waits until a server is matched; returns `false` after `timeout`.
         ///
         /// # Errors
-        /// The time is over and there is a server of another type
+        /// `timeout` has passed, and there is a server of another type
         /// ([`Error::ServiceTypeMismatch`](crate::Error::ServiceTypeMismatch));
         #[doc = concat!("as [`", stringify!($client), "::service_is_ready`].")]
         pub fn wait_for_service(&mut self, timeout: Duration) -> Result<bool> {
@@ -74,8 +73,7 @@ macro_rules! common_methods {
             self.tracker.mismatches()
         }
 
-        /// The number of responses that no request waited for: further responses to answered requests, and late
-        /// responses.
+        /// The number of responses for which no request waited, because they were repeated or came too late.
         #[must_use]
         pub fn dropped_responses(&self) -> u64 {
             self.tracker.dropped_responses

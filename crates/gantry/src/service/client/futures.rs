@@ -1,4 +1,5 @@
-//! The futures of a client: the outcome of one request, and the match with a server. Both end at a shutdown.
+//! The futures of a client: one waits for the outcome of a request, the other for a matched server. Both also end at a
+//! shutdown.
 
 use super::request_tracker::{Outcome, RequestTracker};
 use crate::{context::ShutdownWaker, error::Result, topic::GenericPublisher};
@@ -14,7 +15,7 @@ pub(super) struct OutcomeFuture<'a> {
     at_shutdown: ShutdownWaker,
 }
 
-/// The match with a server.
+/// A future that is ready when a server is matched.
 pub(super) struct ServiceFuture<'a> {
     pub(super) tracker: &'a mut RequestTracker,
     pub(super) requests: &'a mut GenericPublisher,
@@ -22,7 +23,7 @@ pub(super) struct ServiceFuture<'a> {
 }
 
 impl RequestTracker {
-    /// The outcome of one request.
+    /// Returns a future of the outcome of one request.
     pub(super) fn outcome(&mut self, sequence: u64) -> OutcomeFuture<'_> {
         OutcomeFuture { tracker: self, sequence, at_shutdown: ShutdownWaker::default() }
     }
@@ -32,18 +33,18 @@ impl RequestTracker {
         let mut outcome = self.outcome_of(sequence)?;
         if outcome.is_none() {
             self.responses.set_waker(Some(waker.clone()))?;
-            outcome = self.outcome_of(sequence)?; // a server that left before that calls no waker
+            outcome = self.outcome_of(sequence)?; // again: a server that left before `set_waker` calls no waker
         }
         outcome.map_or(Poll::Pending, |outcome| Poll::Ready(Ok(outcome)))
     }
 
-    /// Polls the match with a server. Outcomes of requests may arrive meanwhile.
+    /// Polls for a matched server. Outcomes of requests may arrive during the call.
     pub(super) fn poll_service(&mut self, requests: &mut GenericPublisher, waker: &Waker) -> Poll<Result<()>> {
         if !self.has_server(requests)? {
             self.responses.set_waker(Some(waker.clone()))?;
             if !self.has_server(requests)? {
                 if self.responses.publishers().next().is_some() {
-                    waker.wake_by_ref(); // the other endpoint of the server follows at once, and calls no waker
+                    waker.wake_by_ref(); // the server's other endpoint follows at once, but calls no waker
                 }
                 return Poll::Pending;
             }
@@ -51,7 +52,7 @@ impl RequestTracker {
         Poll::Ready(Ok(()))
     }
 
-    /// No task is woken any more.
+    /// Removes the waker, so that no task is woken any more.
     pub(super) fn remove_waker(&mut self) {
         // An error is ignored: the call fails only in a forked child, which has no control thread.
         let _ = self.responses.set_waker(None);

@@ -1,4 +1,4 @@
-//! The generic client: bytes of types that are known at run time.
+//! The generic client, which sends and takes bytes of types that are known only at run time.
 
 use super::{
     super::{DEFAULT_DEPTH, service_type::ServiceTypeDescription},
@@ -22,7 +22,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A client that calls a service with bytes, as [`Client`](crate::Client) does with messages. A client belongs to
+/// A client that calls a service with bytes, where [`Client`](crate::Client) uses typed messages. A client belongs to
 /// one thread at a time.
 ///
 /// Requests and responses are CDR bodies, as for a [`GenericPublisher`]. Gantry does not check that the bytes are
@@ -42,30 +42,31 @@ use std::{
 /// ```
 ///
 /// # Real-time
-/// As [`Client`](crate::Client).
+/// The same as for [`Client`](crate::Client).
 pub struct GenericClient {
     requests: GenericPublisher,
     tracker: RequestTracker,
-    /// The number of requests that were lost because a server that does not keep up left no room for them.
+    /// The number of requests that were lost because a slow server left no room for them.
     lost_requests: u64,
-    /// The last request was lost.
+    /// Whether the last request was lost.
     is_full: bool,
 }
 
 impl Node {
-    /// Creates a client under `name`, whose type is known at run time. [`Node::service_types`] returns the types of
-    /// the servers.
+    /// Creates a client of the service `name`, whose type is known only at run time. [`Node::service_types`] returns
+    /// the types of the servers.
     ///
     /// # Errors
-    /// As [`Node::create_client`]; a description of more than 1 MiB.
+    /// The errors of [`Node::create_client`]; a type description has more than 1 MiB.
     pub fn create_generic_client(&self, name: &str, service_type: ServiceTypeDescription) -> Result<GenericClient> {
         self.create_generic_client_with_qos(name, service_type, DEFAULT_DEPTH)
     }
 
-    /// As [`Node::create_generic_client`], with a QoS; its effects are described at [`Node::create_client_with_qos`].
+    /// Creates a client as [`Node::create_generic_client`] does, with a QoS. [`Node::create_client_with_qos`] describes
+    /// the effects of the QoS.
     ///
     /// # Errors
-    /// As both methods.
+    /// The errors of [`Node::create_generic_client`] and [`Node::create_client_with_qos`].
     pub fn create_generic_client_with_qos(
         &self,
         name: &str,
@@ -78,31 +79,31 @@ impl Node {
 }
 
 impl GenericClient {
-    /// Sets whether a request needs a server when it is sent (the default, `true`). `false` is ROS 2's rule, for a
-    /// binding that keeps its own list of pending requests. Call this before the first request. With `false`:
+    /// Sets whether sending a request fails if there is no server (the default, `true`). `false` is ROS 2's rule, for a
+    /// binding that keeps its own list of pending requests. Call this method before the first request. With `false`:
     /// - A request without a server reaches no process and is lost.
-    /// - This client has no pending requests: their number has no bound, and no error reports a request that will not
-    ///   be answered.
+    /// - The client does not track pending requests: their number has no limit, and no error reports a request that
+    ///   will not be answered.
     /// - [`GenericClient::take_response`] returns each response to this client, also if several servers answer one
     ///   request.
     /// - The methods that wait for one response must not be used.
-    /// - The QoS depth bounds only the number of kept messages ([`Node::create_client_with_qos`]). A send waits 100 ms,
-    ///   then fails, if a server has not taken four times `depth` requests (at least 960). Responses that this client
-    ///   has not taken are overwritten beyond six times `depth` (at least 962).
+    /// - The QoS depth limits only the number of kept messages ([`Node::create_client_with_qos`]). If a server has not
+    ///   taken four times `depth` requests (at least 960), a send waits 100 ms and then fails. If this client has not
+    ///   taken six times `depth` responses (at least 962), older responses are overwritten.
     ///
-    /// A client and a server that are matched take shared memory besides the messages: 136 KiB with depth 10, 0.8 MiB
-    /// with depth 1000, 8 MiB with depth 10,000.
+    /// Besides the messages, each matched pair of a client and a server uses shared memory: 136 KiB with depth 10, 0.8
+    /// MiB with depth 1000, 8 MiB with depth 10,000.
     pub fn set_requires_server(&mut self, on: bool) {
         self.tracker.is_tracking = on;
     }
 
-    /// The longest time for which a send waits for servers that do not keep up, before it fails; 100 ms by default.
-    /// A program that must serve other requests meanwhile sets zero.
+    /// Sets the longest time for which a send waits for slow servers before it fails; the default is 100 ms. A program
+    /// that must serve other requests meanwhile sets zero.
     pub fn set_max_blocking_time(&mut self, limit: Duration) {
         self.requests.engine.set_max_blocking_time(limit);
     }
 
-    /// Loans memory for a request of this length, as [`GenericPublisher::loan`].
+    /// Loans memory for a request of this length, as [`GenericPublisher::loan`] does.
     ///
     /// # Errors
     /// As that method.
@@ -110,13 +111,13 @@ impl GenericClient {
         self.requests.loan(length_bytes)
     }
 
-    /// The bytes of the shared memory for requests, as [`GenericPublisher::memory_bytes`].
+    /// The bytes of the shared memory for requests, counted as in [`GenericPublisher::memory_bytes`].
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
         self.requests.memory_bytes()
     }
 
-    /// Sends a request, as [`Client::send_request`](crate::Client::send_request).
+    /// Sends a request, as [`Client::send_request`](crate::Client::send_request) does.
     ///
     /// # Errors
     /// As that method.
@@ -124,13 +125,15 @@ impl GenericClient {
         self.tracker.send(&mut self.requests, request)
     }
 
-    /// As [`GenericClient::send_request`], for a binding whose programs would end at an error: if a server leaves no
-    /// room for the request, the request is lost and the method returns `None`. [`GenericClient::lost_requests`]
-    /// counts the request, and the log has the first, the tenth, the hundredth lost request and so on. The first lost
-    /// request waits for the server; the requests after it do not wait, until one of them can be sent.
+    /// Sends a request as [`GenericClient::send_request`] does. But if a server leaves no room for the request, the
+    /// request is lost, and the method returns `None`. It is meant for a binding whose programs would end at an error.
+    ///
+    /// [`GenericClient::lost_requests`] counts the lost requests, and the log has the first, the tenth, the hundredth
+    /// lost request and so on. A request waits for the server before it is lost, but only if the previous request was
+    /// sent.
     ///
     /// # Errors
-    /// As [`GenericClient::send_request`], except for
+    /// The errors of [`GenericClient::send_request`], except for
     /// [`EngineError::PublishTimeout`](crate::EngineError::PublishTimeout).
     pub fn send_or_lose_request(
         &mut self,
@@ -170,26 +173,26 @@ impl GenericClient {
         }
     }
 
-    /// The copy path: as [`GenericClient::send_request`], with a copy of `request`.
+    /// Sends a copy of `request`, as [`GenericClient::send_request`] sends a loan.
     ///
     /// # Errors
-    /// As [`GenericClient::loan_request`] and [`GenericClient::send_request`].
+    /// The errors of [`GenericClient::loan_request`] and [`GenericClient::send_request`].
     pub fn send_request_copy(&mut self, request: &[u8]) -> Result<RequestId> {
         self.send_request_copy_with(request.len(), |body| gantry_cdr::copy(body, request))
     }
 
-    /// As [`GenericClient::send_request_copy`], for a request that `write` serialises: `write` writes all
-    /// `length_bytes` bytes, as in [`GenericPublisher::publish_copy_with`].
+    /// Sends a request that `write` serialises into shared memory. `write` must write all `length_bytes` bytes, as in
+    /// [`GenericPublisher::publish_copy_with`].
     ///
     /// # Errors
-    /// As [`GenericClient::send_request_copy`].
+    /// The errors of [`GenericClient::send_request_copy`].
     pub fn send_request_copy_with(&mut self, length_bytes: usize, write: impl FnOnce(&mut [u8])) -> Result<RequestId> {
         self.tracker.prepare_to_send(&mut self.requests)?;
         let sequence = self.requests.publish_copy_with(length_bytes, write)?;
         Ok(self.tracker.track(sequence))
     }
 
-    /// Takes the next response, as [`Client::take_response`](crate::Client::take_response).
+    /// Takes the next response, as [`Client::take_response`](crate::Client::take_response) does.
     ///
     /// # Errors
     /// As that method.
@@ -198,7 +201,7 @@ impl GenericClient {
         outcome.map(|outcome| self.response(outcome)).transpose()
     }
 
-    /// Sends a request and waits for its response, as [`Client::call`](crate::Client::call).
+    /// Sends a request and waits for its response, as [`Client::call`](crate::Client::call) does.
     ///
     /// # Errors
     /// As that method.
@@ -208,7 +211,8 @@ impl GenericClient {
         self.wait_for_response(id.sequence, begin, timeout)
     }
 
-    /// As [`GenericClient::call`], with a copy of `request`; the response is in place.
+    /// Calls the service with a copy of `request`, as [`GenericClient::call`] does with a loan. The response is read in
+    /// place.
     ///
     /// # Errors
     /// As that method.
@@ -218,7 +222,7 @@ impl GenericClient {
         self.wait_for_response(id.sequence, begin, timeout)
     }
 
-    /// Sends a request and awaits its response, as [`Client::call_async`](crate::Client::call_async).
+    /// Sends a request and awaits its response, as [`Client::call_async`](crate::Client::call_async) does.
     ///
     /// # Errors
     /// As that method.
@@ -228,7 +232,8 @@ impl GenericClient {
         self.response(outcome)
     }
 
-    /// As [`GenericClient::call_async`], with a copy of `request`; the response is in place.
+    /// Calls the service with a copy of `request`, as [`GenericClient::call_async`] does with a loan. The response is
+    /// read in place.
     ///
     /// # Errors
     /// As that method.
@@ -238,7 +243,7 @@ impl GenericClient {
         self.response(outcome)
     }
 
-    /// Awaits the next response, as [`Client::take_response_async`](crate::Client::take_response_async).
+    /// Awaits the next response, as [`Client::take_response_async`](crate::Client::take_response_async) does.
     ///
     /// # Errors
     /// As that method.
@@ -246,9 +251,9 @@ impl GenericClient {
         TakeFuture::new(self).await?
     }
 
-    /// Counts a taken response as malformed, and logs the first, the tenth, the hundredth such response and so on,
-    /// as [`GenericSubscription::skip_malformed`](crate::GenericSubscription::skip_malformed). The request of this
-    /// response has ended.
+    /// Counts a taken response as malformed, and logs the first, the tenth, the hundredth such response and so on, as
+    /// [`GenericSubscription::skip_malformed`](crate::GenericSubscription::skip_malformed) does. The response's request
+    /// has already ended.
     ///
     /// # Real-time
     /// As that method.
@@ -258,15 +263,15 @@ impl GenericClient {
         malformed.skip(presence.participant(), responses.description(), server, &why);
     }
 
-    /// The id of this client: the gid of its publisher of requests, which [`RequestId::client_gid`] names. Makes
-    /// no system call.
+    /// The id of this client: the gid of its request publisher, which is also [`RequestId::client_gid`] of its
+    /// requests. Makes no system call.
     #[must_use]
     pub fn gid(&self) -> Gid {
         self.tracker.gid
     }
 
-    /// The number of responses that have come so far, including responses that no request waited for; as
-    /// [`GenericSubscription::received`](crate::GenericSubscription::received).
+    /// The number of responses that have arrived so far, including responses for which no request waited. The count is
+    /// the same as [`GenericSubscription::received`](crate::GenericSubscription::received).
     ///
     /// # Errors
     /// As that method.
@@ -274,10 +279,10 @@ impl GenericClient {
         Ok(self.tracker.responses.received()?)
     }
 
-    /// A descriptor that is readable while there is a response, as
-    /// [`GenericSubscription::descriptor`](crate::GenericSubscription::descriptor). The descriptor does not become
-    /// readable when a request will not be answered because its servers ended: a caller that waits on the descriptor
-    /// also calls [`GenericClient::take_response`] now and then.
+    /// A file descriptor that is readable while there is a response, as
+    /// [`GenericSubscription::descriptor`](crate::GenericSubscription::descriptor). It does not become readable when a
+    /// request will not be answered because its servers ended. So a caller that waits on the descriptor must also call
+    /// [`GenericClient::take_response`] from time to time.
     ///
     /// # Errors
     /// As that method.

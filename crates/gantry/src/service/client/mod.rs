@@ -32,9 +32,9 @@ use gantry_shm::{Gid, Qos, RequestId};
 use request_tracker::{Outcome, RequestTracker};
 use std::time::{Duration, Instant};
 
-/// A client, which calls a service. A client belongs to one thread at a time ([`Client::into_shared`] makes a client
-/// for several tasks). There are three ways to call: [`Client::call`] blocks, [`Client::call_async`] is awaited, and
-/// after [`Client::send_request`], [`Client::take_response`] returns the responses in the order in which they come.
+/// A client of a service. A client belongs to one thread at a time ([`Client::into_shared`] makes a client for several
+/// tasks). There are three ways to call. [`Client::call`] blocks. [`Client::call_async`] is awaited. After
+/// [`Client::send_request`], [`Client::take_response`] returns the responses in the order of their arrival.
 ///
 /// If several servers answer, the first response counts. If all servers that received a request end before they answer,
 /// the request fails at once.
@@ -63,10 +63,10 @@ use std::time::{Duration, Instant};
 ///
 /// # Real-time
 /// On the data path are [`loan_request`](Client::loan_request), [`send_request`](Client::send_request),
-/// [`take_response`](Client::take_response), their variants,
-/// [`remove_pending_request`](Client::remove_pending_request) and the getters. Exceptions are named at these methods
-/// and at the corresponding methods of [`GenericPublisher`](crate::GenericPublisher) and
-/// [`GenericSubscription`](crate::GenericSubscription). The other methods, also `call`, are on the control path.
+/// [`take_response`](Client::take_response), their variants, [`remove_pending_request`](Client::remove_pending_request)
+/// and the getters. These methods document their exceptions, as do the corresponding methods of
+/// [`GenericPublisher`](crate::GenericPublisher) and [`GenericSubscription`](crate::GenericSubscription). The other
+/// methods, also `call`, are on the control path.
 pub struct Client<S: ServiceType> {
     requests: Publisher<S::Request>,
     tracker: RequestTracker,
@@ -77,19 +77,20 @@ impl Node {
     /// 100 requests in flight.
     ///
     /// # Errors
-    /// A name that ROS 2 does not allow; no room in shared memory.
+    /// ROS 2 does not allow the name; shared memory has no room.
     pub fn create_client<S: ServiceType>(&self, name: &str) -> Result<Client<S>> {
         self.create_client_with_qos(name, DEFAULT_DEPTH)
     }
 
-    /// As [`Node::create_client`], with a QoS. The depth of the QoS is the largest number of requests that the client
-    /// may have in flight (KEEP_ALL: 10,000). For servers that have not taken its requests, the client keeps four
-    /// times `depth` requests, at least 960. For the client, each server keeps this number of responses plus twice
-    /// `depth`. The QoS must be RELIABLE. Its other policies are not used, because all services have the same
-    /// policies: no request is lost, and no response to a request in flight.
+    /// Creates a client as [`Node::create_client`] does, with a QoS. The QoS must be RELIABLE. Its depth is the largest
+    /// number of requests in flight (KEEP_ALL: 10,000). The other policies are ignored, because all services have the
+    /// same policies: no request is lost, and no response to a request in flight.
+    ///
+    /// The client keeps four times `depth` requests (at least 960) for servers that have not taken them. For the
+    /// client, each server keeps the same number of responses plus twice `depth`.
     ///
     /// # Errors
-    /// As [`Node::create_client`]; BEST_EFFORT; a depth of 0 or above 10,000.
+    /// The errors of [`Node::create_client`]; the QoS is BEST_EFFORT; its depth is 0 or above 10,000.
     pub fn create_client_with_qos<S: ServiceType>(&self, name: &str, qos: impl Into<Qos>) -> Result<Client<S>> {
         let (requests, tracker) = RequestTracker::new(self, name, ServiceTypeDescription::of::<S>(), qos.into())?;
         Ok(Client { requests: Publisher::new(requests), tracker })
@@ -97,7 +98,7 @@ impl Node {
 }
 
 impl<S: ServiceType> Client<S> {
-    /// Loans memory for a request of this shape, as [`Publisher::loan_with`].
+    /// Loans memory for a request of this shape, as [`Publisher::loan_with`] does.
     ///
     /// # Errors
     /// As that method.
@@ -105,13 +106,13 @@ impl<S: ServiceType> Client<S> {
         self.requests.loan_with(shape)
     }
 
-    /// Sends a request, in place, to all matched servers. If servers do not keep up, the method waits up to 100 ms
-    /// until they have taken more requests.
+    /// Sends a request to all matched servers without copying it. If a server is too slow, the method waits up to 100
+    /// ms until the server has taken more requests.
     ///
     /// # Errors
-    /// [`Error::NoServer`](crate::Error::NoServer); the client is at its QoS's limit of requests in flight
-    /// ([`Error::TooManyRequests`](crate::Error::TooManyRequests)); the 100 ms are over; the loan is another
-    /// publisher's; the process forked. The error returns the request.
+    /// [`Error::NoServer`](crate::Error::NoServer); the client has reached its limit of requests in flight
+    /// ([`Error::TooManyRequests`](crate::Error::TooManyRequests)); the 100 ms have passed; the loan belongs to another
+    /// publisher; the process forked. The error returns the request.
     ///
     /// # Real-time
     /// Allocates if more requests are pending than ever before, and if servers came or went since the last call.
@@ -124,23 +125,23 @@ impl<S: ServiceType> Client<S> {
         request.publish_with(|request| self.tracker.send(self.requests.generic_mut(), request))
     }
 
-    /// The copy path: as [`Client::send_request`], with a copy of `request`.
+    /// Sends a copy of `request`, as [`Client::send_request`] sends a loan.
     ///
     /// # Errors
-    /// As [`Client::loan_request_with`] and [`Client::send_request`].
+    /// The errors of [`Client::loan_request_with`] and [`Client::send_request`].
     pub fn send_request_copy(&mut self, request: &S::Request) -> Result<RequestId> {
         self.tracker.prepare_to_send(self.requests.generic_mut())?;
         let sequence = self.requests.publish_copy(request)?;
         Ok(self.tracker.track(sequence))
     }
 
-    /// Takes the next response to a request of this client, in place; `None` if no response waits. [`Response::id`]
-    /// is the request's id.
+    /// Takes the next response to a request of this client, to be read in place; `None` if there is no response.
+    /// [`Response::id`] is the request's id.
     ///
     /// # Errors
-    /// A request will not be answered; the error names the request: [`Error::ServerGone`](crate::Error::ServerGone),
-    /// [`Error::ResponseLost`](crate::Error::ResponseLost), or a malformed response. The memory of a server is
-    /// invalid, so that the server is excluded for good; the process forked.
+    /// A request will not be answered; the error contains its number ([`Error::ServerGone`](crate::Error::ServerGone),
+    /// [`Error::ResponseLost`](crate::Error::ResponseLost), or a malformed response). A server's memory is invalid, so
+    /// that the server is excluded for good. The process forked.
     pub fn take_response(&mut self) -> Result<Option<Response<S>>> {
         let outcome = self.tracker.take_outcome()?;
         outcome.map(|outcome| self.response(outcome)).transpose()
@@ -149,7 +150,7 @@ impl<S: ServiceType> Client<S> {
     /// Sends a request and waits for its response. Responses to other requests are kept for [`Client::take_response`].
     ///
     /// # Errors
-    /// [`Error::CallTimeout`](crate::Error::CallTimeout), after which a late response is dropped; as
+    /// [`Error::CallTimeout`](crate::Error::CallTimeout), after which a late response is dropped; the errors of
     /// [`Client::send_request`] and [`Client::take_response`].
     pub fn call(&mut self, request: Loan<S::Request>, timeout: Duration) -> Result<Response<S>> {
         let begin = Instant::now();
@@ -157,10 +158,10 @@ impl<S: ServiceType> Client<S> {
         self.wait_for_response(id.sequence, begin, timeout)
     }
 
-    /// As [`Client::call`], with a copy of `request`; the response is in place.
+    /// Calls the service with a copy of `request`, as [`Client::call`] does with a loan. The response is read in place.
     ///
     /// # Errors
-    /// As [`Client::send_request_copy`] and [`Client::call`].
+    /// The errors of [`Client::send_request_copy`] and [`Client::call`].
     pub fn call_copy(&mut self, request: &S::Request, timeout: Duration) -> Result<Response<S>> {
         let begin = Instant::now();
         let id = self.send_request_copy(request)?;
@@ -168,31 +169,33 @@ impl<S: ServiceType> Client<S> {
     }
 
     /// Sends a request and awaits its response, on any async runtime. Responses to other requests are kept for
-    /// [`Client::take_response`]. Dropping the future gives up the request, as the runtime's time-out does.
+    /// [`Client::take_response`]. Dropping the future, as a time-out of the runtime does, gives up the request.
     ///
     /// # Errors
-    /// [`Error::ShutDown`](crate::Error::ShutDown), which gives up the request; as [`Client::send_request`] and
-    /// [`Client::take_response`].
+    /// [`Error::ShutDown`](crate::Error::ShutDown), which gives up the request; the errors of [`Client::send_request`]
+    /// and [`Client::take_response`].
     pub async fn call_async(&mut self, request: Loan<S::Request>) -> Result<Response<S>> {
         let RequestId { sequence, .. } = self.send_request(request)?;
         let outcome = self.tracker.outcome(sequence).await?;
         self.response(outcome)
     }
 
-    /// As [`Client::call_async`], with a copy of `request`; the response is in place.
+    /// Calls the service with a copy of `request`, as [`Client::call_async`] does with a loan. The response is read in
+    /// place.
     ///
     /// # Errors
-    /// As [`Client::send_request_copy`] and [`Client::call_async`].
+    /// The errors of [`Client::send_request_copy`] and [`Client::call_async`].
     pub async fn call_copy_async(&mut self, request: &S::Request) -> Result<Response<S>> {
         let RequestId { sequence, .. } = self.send_request_copy(request)?;
         let outcome = self.tracker.outcome(sequence).await?;
         self.response(outcome)
     }
 
-    /// Awaits the next response, as [`Client::take_response`]. The future never ends if no request is pending.
+    /// Awaits the next response and takes it as [`Client::take_response`] does. The future never ends if no request is
+    /// pending.
     ///
     /// # Errors
-    /// [`Error::ShutDown`](crate::Error::ShutDown); as [`Client::take_response`].
+    /// [`Error::ShutDown`](crate::Error::ShutDown); the errors of [`Client::take_response`].
     pub async fn take_response_async(&mut self) -> Result<Response<S>> {
         TakeFuture::new(self).await?
     }
@@ -232,11 +235,11 @@ impl<S: ServiceType> Client<S>
 where
     S::Request: FixedSize,
 {
-    /// Loans memory for a request, if all requests of the type have the same length; otherwise
-    /// see [`Client::loan_request_with`].
+    /// Loans memory for a request of a type whose requests all have the same length. For other types, see
+    /// [`Client::loan_request_with`].
     ///
     /// # Errors
-    /// As [`Publisher::loan`].
+    /// The errors of [`Publisher::loan`].
     #[inline]
     pub fn loan_request(&mut self) -> Result<Loan<S::Request>> {
         self.loan_request_with(())

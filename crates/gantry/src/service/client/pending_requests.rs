@@ -8,7 +8,7 @@ use std::{collections::VecDeque, sync::Arc};
 /// The requests that were sent and have not ended.
 #[derive(Debug, Default)]
 pub(crate) struct PendingRequests {
-    /// Sorted by sequence.
+    /// The pending requests, sorted by sequence number.
     requests: VecDeque<PendingRequest>,
     /// The number of pending requests whose state is not `Waiting`, because they failed.
     failed: usize,
@@ -30,7 +30,7 @@ pub(crate) struct PendingRequest {
 pub(crate) enum State {
     /// The response may come.
     Waiting,
-    /// The response may be lost, because each living server had responses overwritten; if it is not lost, it can be
+    /// The response may be lost, because every living server has overwritten responses. If it is not lost, it can be
     /// taken now.
     Lost,
     /// All servers that can answer are gone.
@@ -46,14 +46,14 @@ impl PendingRequests {
         self.requests.len()
     }
 
-    /// Adds a request that was sent; sequences ascend.
+    /// Adds a request that was sent. Its sequence number is greater than all earlier ones.
     #[inline]
     pub(crate) fn add(&mut self, sequence: u64, servers: Arc<[Gid]>) {
         let server_count = servers.len();
         self.requests.push_back(PendingRequest { sequence, servers, server_count, state: State::Waiting });
     }
 
-    /// Removes a request that was answered or given up; returns `None` if the request ended before.
+    /// Removes a request that was answered or given up. Returns `None` if the request had already ended.
     #[inline]
     pub(crate) fn remove(&mut self, sequence: u64) -> Option<PendingRequest> {
         let index = self.requests.binary_search_by_key(&sequence, |request| request.sequence).ok()?;
@@ -66,7 +66,7 @@ impl PendingRequests {
         Some(request)
     }
 
-    /// Notes that responses of a server were overwritten: the requests no longer wait for this server.
+    /// Records that responses of a server were overwritten: the requests no longer wait for this server.
     #[cold]
     pub(crate) fn lose(&mut self, server: Gid) {
         for request in self.requests.iter_mut().filter(|request| request.servers.contains(&server)) {
@@ -78,8 +78,8 @@ impl PendingRequests {
         }
     }
 
-    /// Fails the waiting requests for which no server is left: as [`State::Lost`] if a server had responses
-    /// overwritten, else as [`State::ServerGone`].
+    /// Fails the waiting requests that have no server left, with [`State::Lost`] if a server has overwritten responses,
+    /// otherwise with [`State::ServerGone`].
     #[cold]
     pub(crate) fn fail_without_server(&mut self, is_there: impl Fn(Gid) -> bool) {
         let waiting = self.requests.iter_mut().filter(|request| request.state == State::Waiting);

@@ -1,4 +1,4 @@
-//! The errors of a client's requests, with the reasons that the graph shows.
+//! The errors of a client's requests, with reasons found in the graph.
 
 use super::{
     super::service_type::{ServiceTypeDescription, type_mismatch},
@@ -17,7 +17,7 @@ use std::time::Duration;
 const MOST_DIFFERENCES: usize = 2;
 
 impl RequestTracker {
-    /// Makes the error of a request without a server.
+    /// Makes the error of a request to a service without a server.
     #[cold]
     pub(super) fn no_server(&self) -> Result<Error> {
         let mut why = self.mismatches()?.join("; ");
@@ -56,17 +56,17 @@ impl RequestTracker {
         }
     }
 
-    /// Names the node and the process of a server. `server` is the GID of the publisher of its responses.
+    /// The node and the process of a server, as text. `server` is the gid of the server's publisher of responses.
     pub(super) fn server_name(&self, server: Gid) -> String {
         publisher_name(self.presence.participant(), &self.responses.description().topic, server)
     }
 
-    /// The error of a request, if a shutdown ends the wait for its response.
+    /// The error of a request if a shutdown ended the wait for its response.
     pub(super) fn shut_down(&self, sequence: u64) -> Error {
         Error::ShutDown { what: format!("request {sequence} to {}", self.name) }
     }
 
-    /// The error of a wait for the service, if a shutdown ends the wait.
+    /// The error of a wait for the service that a shutdown ended.
     pub(super) fn wait_shut_down(&self) -> Error {
         Error::ShutDown { what: format!("the wait for service {}", self.name) }
     }

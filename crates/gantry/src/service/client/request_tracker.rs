@@ -1,10 +1,11 @@
-//! The tracking of requests from sending to their end: the servers that can answer, the responses that came, and the
-//! responses that will not come.
+//! The tracking of requests until they end: the servers that can answer, the responses that arrived, and the responses
+//! that will not arrive.
 //!
-//! A server is identified by its publisher of responses for this client. A server that is gone stays among the
-//! publishers until its responses were taken, so the client notices its end after its last response. Invariant: each
-//! request that was sent ends once: in a response, in an error that names it (`request_errors`), or because its
-//! sender gives it up. A client may turn the tracking off.
+//! A server is identified by its publisher of responses for this client. A server that has left stays in the list of
+//! publishers until its responses were taken, so the client detects its end after its last response.
+//!
+//! Invariant: each request ends once: by a response, by an error (`request_errors`), or because its sender gives it up.
+//! A client may switch the tracking off.
 
 use super::{
     super::{
@@ -31,17 +32,17 @@ use std::{
 /// The pause between two checks for a server while only one of the server's two endpoints exists.
 const HALF_READY_PAUSE: Duration = Duration::from_millis(5);
 
-/// The outcome of a request: its sequence, and its response, which is not checked yet, or an error.
+/// The outcome of a request: its sequence number, and an error or its response, which is not checked yet.
 pub(super) type Outcome = (u64, Result<gantry_shm::Sample>);
 
-/// The requests of one client. The client's publisher of requests is an argument of the methods, because it
-/// may be typed.
+/// The requests of one client. The client's publisher of requests is an argument of the methods, because its type
+/// depends on the client.
 pub(super) struct RequestTracker {
     pub(super) name: String,
     pub(super) service_type: ServiceTypeDescription,
     pub(super) presence: Arc<Presence>,
     pub(super) gid: Gid,
-    /// The most requests in flight.
+    /// The largest number of requests in flight.
     depth: usize,
     /// Whether requests are followed to their end. If not, no request is ever pending, and each response to this client
     /// is an outcome.
@@ -52,14 +53,13 @@ pub(super) struct RequestTracker {
     arrived: VecDeque<Outcome>,
     /// The servers that a request would reach now.
     servers: Arc<[Gid]>,
-    /// The versions of the matches of the client's two endpoints for which `servers` is valid.
+    /// The versions of the two endpoints' lists of matches from which `servers` was made.
     servers_of: Option<(u64, u64)>,
-    /// The version of the list of publishers of responses at the last check for pending requests whose servers
-    /// are gone.
+    /// The version of the list of response publishers at the last check for servers that have left.
     checked_publishers: u64,
     /// The number of lost responses that `pending` has accounted for.
     pub(super) noted_losses: u64,
-    /// The numbers of these lost responses, for each server with losses.
+    /// The numbers of these lost responses by server.
     noted_losses_of: Vec<(Gid, u64)>,
     pub(super) dropped_responses: u64,
     /// The malformed responses (their bytes are not a message of their type), which a binding reports.
@@ -85,8 +85,8 @@ impl RequestTracker {
         let (topic, request_type) = (request_topic(&name), service_type.request.clone());
         let requests = node.publisher_on(&topic, request_type, request_qos(depth), options)?;
         let gid = requests.engine.description().gid;
-        // Each server keeps `kept_replies` for this client. With a KEEP_LAST depth, the responses of all servers
-        // would count together, and the responses of one server would displace the responses of another.
+        // Each server keeps `kept_replies` responses for this client. With a KEEP_LAST depth, the responses of all
+        // servers would count together, so one server's responses could displace another's.
         let (topic, qos) = (client_reply_topic(&name, gid), Qos::default().reliable().keep_all());
         let responses = node.subscription_on(&topic, service_type.response.clone(), qos)?.engine;
         let tracker = RequestTracker {
@@ -123,7 +123,7 @@ impl RequestTracker {
         Ok(self.track(sequence))
     }
 
-    /// Finds the servers that would get a request; fails if there is none, or if too many requests are in flight.
+    /// Finds the servers that would get a request. Fails if there is none, or if too many requests are in flight.
     pub(super) fn prepare_to_send(&mut self, requests: &mut GenericPublisher) -> Result<()> {
         if !self.is_tracking {
             return Ok(());
@@ -139,7 +139,7 @@ impl RequestTracker {
         Err(self.no_server()?)
     }
 
-    /// If no request is pending, all responses that are there came too late: drops them, and does not count
+    /// If no request is pending, drops all available responses, because they came too late, and does not count
     /// overwritten responses as losses.
     fn drop_stale(&mut self) -> Result<()> {
         if !self.pending.is_empty() {
@@ -156,8 +156,8 @@ impl RequestTracker {
         Ok(())
     }
 
-    /// Finds the servers that a request reaches and that can answer: processes with both a matched subscription and a
-    /// matched publisher.
+    /// Finds the servers that a request would reach and that can answer: their subscription and their publisher are
+    /// matched.
     fn update_servers(&mut self, requests: &GenericPublisher) {
         let requests = &requests.engine;
         let versions = Some((requests.readers_version(), self.responses.publishers_version()));
@@ -176,8 +176,8 @@ impl RequestTracker {
         Ok(self.servers.len())
     }
 
-    /// Whether a request would reach a server now, for a caller that waits for a server. Takes all responses first:
-    /// a late response of a server that is gone would end each wait at once.
+    /// Whether a request would now reach a server. First takes all responses: the caller waits for a server, and a late
+    /// response of a server that has left would end each of its waits at once.
     pub(super) fn has_server(&mut self, requests: &mut GenericPublisher) -> Result<bool> {
         while let Some(outcome) = self.next_outcome()? {
             self.arrived.push_back(outcome);
@@ -240,7 +240,7 @@ impl RequestTracker {
         Ok(!self.arrived.is_empty())
     }
 
-    /// Takes the next outcome. Outcomes that came during a wait for another one come first.
+    /// Takes the next outcome, first the outcomes that came during a wait for another outcome.
     pub(super) fn take_outcome(&mut self) -> Result<Option<Outcome>> {
         match self.arrived.pop_front() {
             Some(outcome) => Ok(Some(outcome)),
@@ -253,9 +253,9 @@ impl RequestTracker {
         self.arrived.pop_front()
     }
 
-    /// Takes the next response to a pending request; if there is none, the next request that will not be answered.
-    /// Drops other responses, but not more than existed when the first of them was dropped, so that a server that
-    /// sends continuously does not hold up the call.
+    /// Takes the next response to a pending request or, if there is none, the next request that will not be answered.
+    /// Drops other responses, at most the number that existed at the first drop, so that a server that sends
+    /// continuously cannot keep the call in this loop.
     fn next_outcome(&mut self) -> Result<Option<Outcome>> {
         let mut left = None;
         while left != Some(0)
@@ -287,8 +287,8 @@ impl RequestTracker {
         losses.overwritten + losses.before_matched
     }
 
-    /// Notes lost responses: if responses of a server were overwritten since the last take, the server's response to
-    /// any pending request may have been among them, unless this response can still be taken.
+    /// Accounts for lost responses. If a server's responses were overwritten since the last take, its response to any
+    /// pending request may be lost, unless that response can still be taken.
     #[inline]
     fn note_losses(&mut self) {
         if self.losses() != self.noted_losses {
@@ -315,7 +315,7 @@ impl RequestTracker {
             .iter()
             .filter(|&lost| !noted.contains(lost))
             .for_each(|&(server, _)| self.pending.lose(server));
-        self.checked_publishers = u64::MAX; // the remaining servers of a request may have gone before
+        self.checked_publishers = u64::MAX; // forces a check: a request's remaining servers may have left earlier
     }
 
     fn note_gone_servers(&mut self) {
@@ -327,7 +327,7 @@ impl RequestTracker {
         }
     }
 
-    /// Waits for the outcome of the request that was sent at `begin`; an error after `timeout`.
+    /// Waits for the outcome of the request that was sent at `begin`. Returns an error after `timeout`.
     pub(super) fn wait_for_outcome(
         &mut self,
         requests: &GenericPublisher,
@@ -352,7 +352,7 @@ impl RequestTracker {
         Err(waited)
     }
 
-    /// Gives up a request; returns `false` if the request has ended already.
+    /// Gives up a request. Returns `false` if the request has already ended.
     pub(super) fn give_up(&mut self, sequence: u64) -> bool {
         let was_pending = self.pending.remove(sequence).is_some();
         self.requests_ended();

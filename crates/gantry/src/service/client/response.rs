@@ -1,25 +1,25 @@
-//! Taken responses.
+//! Responses that a client took.
 
 use crate::topic::{GenericSample, Sample};
 use gantry_cdr::Service as ServiceType;
 use gantry_shm::{RequestId, SampleInfo};
 use std::ops::Deref;
 
-/// A taken response, in place; it derefs to the message's view. A response owns the pin that protects its memory: it
-/// can be kept, sent to another thread, and dropped in any order.
+/// A response that is read in place; it dereferences to the view of the message. A response owns the pin (hazard
+/// pointer) that protects its memory: it can be kept, sent to another thread, and dropped in any order.
 ///
 /// # Real-time
-/// A response is on the data path while its client exists.
+/// The use of a response is on the data path while its client exists.
 pub struct Response<S: ServiceType> {
     sample: Sample<S::Response>,
     id: RequestId,
 }
 
-/// A taken response as bytes, in place. A response owns the pin that protects its memory: it can be kept, sent to
-/// another thread, and dropped in any order.
+/// A response as bytes that are read in place. A response owns the pin (hazard pointer) that protects its memory: it
+/// can be kept, sent to another thread, and dropped in any order.
 ///
 /// # Real-time
-/// A response is on the data path while its client exists.
+/// The use of a response is on the data path while its client exists.
 #[derive(Debug)]
 pub struct GenericResponse {
     sample: GenericSample,
@@ -82,7 +82,7 @@ impl GenericResponse {
         &self.sample
     }
 
-    /// The message, in its server's memory.
+    /// The bytes of the message, in the server's shared memory.
     #[inline]
     #[must_use]
     pub fn bytes(&self) -> &[u8] {

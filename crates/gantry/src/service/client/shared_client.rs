@@ -1,7 +1,7 @@
 //! A client that several tasks share.
 //!
-//! The engine wakes a single waker. This waker wakes all waiting tasks, and each task checks whether its request has
-//! ended. A waker may poll or drop its task at once, so wakers are called and dropped while nothing is locked.
+//! The engine wakes a single waker, which wakes all waiting tasks; each task then checks whether its request has ended.
+//! A waker may poll or drop its task at once, so wakers are called and dropped only while no lock is held.
 
 use super::{
     Client, Outcome, Response,
@@ -18,8 +18,8 @@ use std::{
     task::{Context, Poll},
 };
 
-/// A client of a service for several tasks or threads: [`Client::into_shared`]. Clones are handles to the same
-/// client, so one limit applies to the requests in flight of all tasks.
+/// A client of a service for several tasks or threads, made by [`Client::into_shared`]. Clones are handles to the same
+/// client, so all tasks share one limit of requests in flight.
 ///
 /// ```
 /// # use gantry::SharedClient;
@@ -46,7 +46,7 @@ struct Inner<S: ServiceType> {
 
 struct State<S: ServiceType> {
     client: Client<S>,
-    /// The outcomes that the waiting tasks have not taken yet, by the sequences of their requests.
+    /// The outcomes that the waiting tasks have not taken yet, by request number.
     outcomes: BTreeMap<u64, Outcome>,
 }
 
@@ -70,7 +70,7 @@ impl<S: ServiceType> SharedClient<S> {
         SharedClient(Arc::new(Inner { state, tasks: Arc::default() }))
     }
 
-    /// As [`Client::loan_request_with`].
+    /// Loans memory for a request of this shape, as [`Client::loan_request_with`] does.
     ///
     /// # Errors
     /// As that method.
@@ -78,20 +78,21 @@ impl<S: ServiceType> SharedClient<S> {
         self.0.state().client.loan_request_with(shape)
     }
 
-    /// Sends a request and awaits its response, on any async runtime. Dropping the future gives up the request, as the
-    /// runtime's time-out does.
+    /// Sends a request and awaits its response, on any async runtime. Dropping the future, as a time-out of the runtime
+    /// does, gives up the request.
     ///
     /// # Errors
-    /// As [`Client::call_async`].
+    /// The errors of [`Client::call_async`].
     pub async fn call_async(&self, request: Loan<S::Request>) -> Result<Response<S>> {
         let id = self.0.state().client.send_request(request)?;
         self.response(id).await
     }
 
-    /// As [`SharedClient::call_async`], with a copy of `request`; the response is in place.
+    /// Calls the service with a copy of `request`, as [`SharedClient::call_async`] does with a loan. The response is
+    /// read in place.
     ///
     /// # Errors
-    /// As [`Client::call_copy_async`].
+    /// The errors of [`Client::call_copy_async`].
     pub async fn call_copy_async(&self, request: &S::Request) -> Result<Response<S>> {
         let id = self.0.state().client.send_request_copy(request)?;
         self.response(id).await
@@ -100,12 +101,12 @@ impl<S: ServiceType> SharedClient<S> {
     /// Waits until a server is matched, on any async runtime.
     ///
     /// # Errors
-    /// As [`Client::wait_for_service_async`].
+    /// The errors of [`Client::wait_for_service_async`].
     pub async fn wait_for_service_async(&self) -> Result<()> {
         let (task, mut at_shutdown) = (Task::new(&self.0.tasks), ShutdownWaker::default());
         std::future::poll_fn(|context| {
             let waker = task.wait(context.waker());
-            let is_over = at_shutdown.ends(context.waker()); // unlocked: it drops a waker
+            let is_over = at_shutdown.ends(context.waker()); // before the lock: it drops a waker
             let mut state = self.0.state();
             let (requests, tracker) = state.client.parts();
             let polled = tracker.poll_service(requests, &waker);
@@ -120,7 +121,7 @@ impl<S: ServiceType> SharedClient<S> {
         .await
     }
 
-    /// As [`Client::service_is_ready`].
+    /// Whether a request that is sent now would reach a server, as [`Client::service_is_ready`].
     ///
     /// # Errors
     /// As that method.
@@ -144,7 +145,7 @@ impl<S: ServiceType> SharedClient<S>
 where
     S::Request: FixedSize,
 {
-    /// As [`Client::loan_request`].
+    /// Loans memory for a request, as [`Client::loan_request`] does.
     ///
     /// # Errors
     /// As that method.
@@ -191,7 +192,7 @@ impl<S: ServiceType> Future for SharedResponse<S> {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let SharedResponse { inner, sequence, task, at_shutdown } = &mut *self;
         let waker = task.wait(context.waker());
-        let is_over = at_shutdown.ends(context.waker()); // unlocked, as above
+        let is_over = at_shutdown.ends(context.waker()); // before the lock: it drops a waker
         let mut state = inner.state();
         let mut ended = match state.outcomes.remove(sequence) {
             Some(outcome) => Poll::Ready(Ok(outcome)),
@@ -201,14 +202,14 @@ impl<S: ServiceType> Future for SharedResponse<S> {
             ended = Poll::Ready(Err(state.client.tracker.shut_down(*sequence)));
         }
         if state.keep_outcomes() || ended.is_ready() {
-            waker.wake(); // the outcomes of other tasks are here, or one of these tasks has to set the engine's waker
+            waker.wake(); // wakes all tasks: their outcomes are here, or one of them must set the engine's waker
         }
         ended.map(|outcome| state.client.response(outcome?))
     }
 }
 
 impl<S: ServiceType> State<S> {
-    /// Keeps the outcomes that belong to other tasks; returns whether there were such outcomes.
+    /// Stores the outcomes that belong to other tasks. Returns whether there were any.
     fn keep_outcomes(&mut self) -> bool {
         let before = self.outcomes.len();
         while let Some(outcome) = self.client.tracker.take_arrived() {

@@ -7,7 +7,7 @@ use std::{
     task::{Wake, Waker},
 };
 
-/// The tasks that wait, woken together.
+/// The waiting tasks, which are woken together.
 #[derive(Default)]
 pub(super) struct Tasks(Mutex<List>);
 
@@ -15,19 +15,19 @@ pub(super) struct Tasks(Mutex<List>);
 struct List {
     wakers: BTreeMap<u64, Waker>,
     last_id: u64,
-    /// The number of threads that must not wake tasks now.
+    /// The number of [`Deferral`] guards; while it is not 0, no task is woken.
     deferrals: usize,
     /// Whether the tasks must be woken when the last deferral ends.
     is_due: bool,
 }
 
-/// The registration of one future's task. Dropping it removes the task's waker.
+/// The registration of one future's task. Dropping the registration removes the task's waker.
 pub(super) struct Task {
     tasks: Arc<Tasks>,
     id: u64,
 }
 
-/// A guard during which no task is woken. The drop of the last guard wakes the tasks that had to be woken meanwhile.
+/// A guard that postpones wake-ups. The drop of the last guard wakes the tasks if a wake-up was postponed.
 pub(super) struct Deferral<'a>(&'a Tasks);
 
 impl Task {
@@ -37,10 +37,10 @@ impl Task {
         Task { tasks: tasks.clone(), id: list.last_id }
     }
 
-    /// Registers the task for one wake-up, and returns the waker of all tasks.
+    /// Registers the task for one wake-up. Returns a waker that wakes all registered tasks.
     pub(super) fn wait(&self, task: &Waker) -> Waker {
         let old = lock(&self.tasks.0).wakers.insert(self.id, task.clone());
-        drop(old); // unlocked: it may own a task of this client
+        drop(old); // after the unlock: it may own a task of this client
         Waker::from(self.tasks.clone())
     }
 }
@@ -48,7 +48,7 @@ impl Task {
 impl Drop for Task {
     fn drop(&mut self) {
         let waker = lock(&self.tasks.0).wakers.remove(&self.id);
-        drop(waker); // unlocked, as above
+        drop(waker); // after the unlock, as in `wait`
     }
 }
 

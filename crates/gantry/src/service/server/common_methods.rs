@@ -1,9 +1,9 @@
-//! The methods that do not depend on the form of messages, for typed and generic servers.
+//! The methods that typed and generic servers have in common.
 
 /// Implements the common methods for a server with the fields `name`, `requests` and `replies`.
 macro_rules! common_methods {
     ($service:ident) => {
-        /// A future of the next request, in place, for any async runtime.
+        /// Returns a future of the next request, for any async runtime.
         ///
         /// # Errors
         #[doc = concat!("[`Error::ShutDown`](crate::Error::ShutDown); as [`", stringify!($service), "::take_request`].")]
@@ -12,7 +12,7 @@ macro_rules! common_methods {
         }
 
         /// Waits until there is a request to take; `false` after `timeout` or a shutdown. A client with another type
-        /// is no error here: the client gets the error, which this side sees by
+        /// causes no error here: the client gets the error, and this side sees the client in
         #[doc = concat!("[`", stringify!($service), "::mismatches`].")]
         ///
         /// # Errors
@@ -24,9 +24,9 @@ macro_rules! common_methods {
             }
         }
 
-        /// The number of responses that were lost because all memory for them was in use by responses that the
-        /// client had not taken. The log names the first, the tenth, the hundredth such response and so on, with its
-        /// client. Responses that overflow a client's history are not included, because the client counts these.
+        /// The number of responses that were lost because responses that the client had not taken used all the memory
+        /// for them. The log has the first, the tenth, the hundredth such response and so on, with its client.
+        /// Responses that overflow a client's history are not included, because the client counts these.
         #[must_use]
         pub fn lost_responses(&self) -> u64 {
             self.replies.lost_responses

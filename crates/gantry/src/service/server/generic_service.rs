@@ -1,4 +1,4 @@
-//! The generic server and its requests: bytes of types that are known at run time.
+//! The generic server and its requests: bytes of types that are known only at run time.
 
 use super::{super::DEFAULT_DEPTH, ReplyPublishers, ServiceTypeDescription};
 use crate::{
@@ -10,43 +10,45 @@ use crate::{
 use gantry_shm::{Error as EngineError, Qos, RequestId, SampleInfo, SourceTime};
 use std::{fmt::Display, os::fd::BorrowedFd, time::Duration};
 
-/// A server that answers requests as bytes, as [`Service`](crate::Service) does with messages. A server belongs to
+/// A server that answers requests as bytes, where [`Service`](crate::Service) uses typed messages. A server belongs to
 /// one thread at a time.
 ///
-/// Requests and responses are CDR bodies, as for a [`GenericPublisher`](crate::GenericPublisher). Gantry does not
-/// check that the bytes are messages of the described types.
+/// Requests and responses are CDR bodies without the encapsulation header, as for a
+/// [`GenericPublisher`](crate::GenericPublisher). Gantry does not check that the bytes are messages of the described
+/// types.
 ///
 /// # Real-time
-/// As [`Service`](crate::Service).
+/// The same as for [`Service`](crate::Service).
 pub struct GenericService {
     name: String,
     requests: GenericSubscription,
     replies: ReplyPublishers,
 }
 
-/// A taken request, in place. A request owns the pin that protects its memory: it can be kept, sent to another
-/// thread, dropped in any order, and answered now or later.
+/// A request that is read in place. A request owns the pin (hazard pointer) that protects its memory: it can be kept,
+/// sent to another thread, dropped in any order, and answered now or later.
 ///
 /// # Real-time
-/// A request is on the data path while its service exists.
+/// The use of a request is on the data path while its service exists.
 #[derive(Debug)]
 pub struct GenericRequest {
     sample: GenericSample,
 }
 
 impl Node {
-    /// Creates a server under `name`, whose type is known at run time.
+    /// Creates a server of the service `name`, whose type is known only at run time.
     ///
     /// # Errors
-    /// As [`Node::create_service`]; a description of more than 1 MiB.
+    /// The errors of [`Node::create_service`]; a type description has more than 1 MiB.
     pub fn create_generic_service(&self, name: &str, service_type: ServiceTypeDescription) -> Result<GenericService> {
         self.create_generic_service_with_qos(name, service_type, DEFAULT_DEPTH)
     }
 
-    /// As [`Node::create_generic_service`], with a QoS; its effects are described at [`Node::create_service_with_qos`].
+    /// Creates a server as [`Node::create_generic_service`] does, with a QoS. [`Node::create_service_with_qos`]
+    /// describes the effects of the QoS.
     ///
     /// # Errors
-    /// As both methods.
+    /// The errors of [`Node::create_generic_service`] and [`Node::create_service_with_qos`].
     pub fn create_generic_service_with_qos(
         &self,
         name: &str,
@@ -59,18 +61,18 @@ impl Node {
 }
 
 impl GenericService {
-    /// Takes the next request, as [`Service::take_request`](crate::Service::take_request).
+    /// Takes the next request, as [`Service::take_request`](crate::Service::take_request) does.
     ///
     /// # Errors
-    /// A client whose memory is invalid, which is then excluded for good; the process forked.
+    /// A client's memory is invalid, so that the client is excluded for good; the process forked.
     #[inline]
     pub fn take_request(&mut self) -> Result<Option<GenericRequest>> {
         self.replies.update();
         Ok(self.requests.take()?.map(|sample| GenericRequest { sample }))
     }
 
-    /// Loans memory for the response to this request, as [`GenericPublisher::loan`](crate::GenericPublisher::loan).
-    /// The loan lies in the memory from which the client reads its responses.
+    /// Loans memory for the response to this request, as [`GenericPublisher::loan`](crate::GenericPublisher::loan)
+    /// does. The loan is in the memory from which the client reads its responses.
     ///
     /// # Errors
     /// As that method.
@@ -79,14 +81,14 @@ impl GenericService {
         self.replies.publisher_for(request.client_gid)?.loan(length_bytes)
     }
 
-    /// The bytes of the shared memory for the responses to all clients. The memory grows as needed; the memory for a
-    /// client that left is freed.
+    /// The bytes of shared memory for the responses to all clients. The memory grows as needed; the memory for a client
+    /// that left is freed.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
         self.replies.memory_bytes()
     }
 
-    /// Answers a request, as [`Service::send_response`](crate::Service::send_response).
+    /// Answers a request, as [`Service::send_response`](crate::Service::send_response) does.
     ///
     /// # Errors
     /// As that method.
@@ -99,12 +101,12 @@ impl GenericService {
         self.replies.send(request, response)
     }
 
-    /// As [`GenericService::send_response`], with a time that the caller gives, instead of a reading of the clock
-    /// (see [`GenericPublisher::publish_at`]). This is for a binding that needs to know the time, such as a binding
-    /// with tracing.
+    /// Answers a request as [`GenericService::send_response`] does, with the caller's time instead of a reading of the
+    /// clock (see [`GenericPublisher::publish_at`]). It is meant for a binding that needs to know the time, for example
+    /// for tracing.
     ///
     /// # Errors
-    /// As [`GenericService::send_response`].
+    /// The errors of [`GenericService::send_response`].
     pub fn send_response_at(
         &mut self,
         request: RequestId,
@@ -114,21 +116,20 @@ impl GenericService {
         self.replies.send_with(request, response, |publisher, response| publisher.publish_at(response, time))
     }
 
-    /// The copy path: answers a request with a copy of `response`.
+    /// Answers a request with a copy of `response`.
     ///
     /// # Errors
-    /// As [`GenericService::loan_response`] and [`GenericService::send_response`].
+    /// The errors of [`GenericService::loan_response`] and [`GenericService::send_response`].
     pub fn send_response_copy(&mut self, request: RequestId, response: &[u8]) -> Result<()> {
         self.send_response_copy_with(request, response.len(), |body| gantry_cdr::copy(body, response))
     }
 
-    /// As [`GenericService::send_response_copy`], for a response that `write` serialises: `write` writes all
-    /// `length_bytes` bytes, as in
-    /// [`GenericPublisher::publish_copy_with`](crate::GenericPublisher::publish_copy_with). `write` is not called if
-    /// the client is gone.
+    /// Answers a request with a response that `write` serialises into shared memory. `write` must write all
+    /// `length_bytes` bytes, as in [`GenericPublisher::publish_copy_with`](crate::GenericPublisher::publish_copy_with).
+    /// `write` is not called if the client is gone.
     ///
     /// # Errors
-    /// As [`GenericService::send_response_copy`].
+    /// The errors of [`GenericService::send_response_copy`].
     pub fn send_response_copy_with(
         &mut self,
         request: RequestId,
@@ -140,15 +141,15 @@ impl GenericService {
         self.replies.publish(request.client_gid, publish).unwrap_or(Ok(()))
     }
 
-    /// Counts a response that could not be sent among the [lost responses](GenericService::lost_responses), and logs
-    /// the first, the tenth, the hundredth such response and so on. This is for a binding whose programs would end at
-    /// an error, after [`loan_response`](GenericService::loan_response) has found no memory.
+    /// Counts a response that could not be sent as a [lost response](GenericService::lost_responses), and logs the
+    /// first, the tenth, the hundredth such response and so on. It is meant for a binding whose programs would end at
+    /// an error, when [`loan_response`](GenericService::loan_response) has found no memory.
     pub fn lose_response(&mut self, request: RequestId) {
         self.replies.count_lost(request.client_gid, 1);
     }
 
     /// Counts a taken request as malformed, and logs the first, the tenth, the hundredth such request and so on, as
-    /// [`GenericSubscription::skip_malformed`]. The client of this request gets no answer.
+    /// [`GenericSubscription::skip_malformed`] does. The client of this request gets no answer.
     ///
     /// # Real-time
     /// As that method.
@@ -156,7 +157,7 @@ impl GenericService {
         self.requests.skip_malformed(&request.sample, why);
     }
 
-    /// The number of requests that have come so far, as [`GenericSubscription::received`].
+    /// The number of requests that have arrived so far, counted as in [`GenericSubscription::received`].
     ///
     /// # Errors
     /// As that method.
@@ -164,7 +165,7 @@ impl GenericService {
         self.requests.received()
     }
 
-    /// A descriptor that is readable while there is a request, as [`GenericSubscription::descriptor`].
+    /// A file descriptor that is readable while there is a request, as [`GenericSubscription::descriptor`].
     ///
     /// # Errors
     /// As that method.
@@ -217,7 +218,7 @@ impl GenericRequest {
         &self.sample
     }
 
-    /// The message, in its client's memory.
+    /// The bytes of the message, in the client's shared memory.
     #[inline]
     #[must_use]
     pub fn bytes(&self) -> &[u8] {

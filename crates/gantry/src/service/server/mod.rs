@@ -1,6 +1,6 @@
 //! The server of a service: it takes requests and builds responses in place.
 //!
-//! `reply_publishers` has the memory for the responses to each client, `reply_watcher` makes and frees this memory.
+//! `reply_publishers` holds the memory for the responses to each client; `reply_watcher` makes and frees this memory.
 
 #[macro_use]
 mod common_methods;
@@ -23,7 +23,7 @@ use gantry_shm::{Error as EngineError, Qos, RequestId};
 use reply_publishers::ReplyPublishers;
 use std::{ops::Deref, time::Duration};
 
-/// A server, which answers the requests of a service's clients. A server belongs to one thread at a time.
+/// A server of a service, which answers the clients' requests. A server belongs to one thread at a time.
 ///
 /// A service may have several servers: each server gets every request, and the client uses the first response.
 ///
@@ -49,28 +49,29 @@ use std::{ops::Deref, time::Duration};
 /// ```
 ///
 /// A server has separate memory for the replies to each client, from which [`loan_response`](Service::loan_response)
-/// loans. The control thread makes this memory when the client comes, and frees it after the client has left and
-/// another request was taken.
+/// loans. The control thread makes this memory when the client joins. It frees the memory after the client has left and
+/// the server has taken another request.
 ///
 /// # Real-time
 /// On the data path are [`take_request`](Service::take_request), [`loan_response`](Service::loan_response),
-/// [`send_response`](Service::send_response), their variants and [`service_name`](Service::service_name). Exceptions
-/// are named at these methods and at the corresponding methods of [`GenericPublisher`](crate::GenericPublisher) and
-/// [`GenericSubscription`](crate::GenericSubscription). There are two more exceptions. If clients came or left since
-/// the last call, each of the methods takes a lock and allocates. While the control thread makes the memory for a
-/// client, a response to a client without such memory takes a lock, and a response to the new client waits until its
-/// memory is made. The other methods are on the control path.
+/// [`send_response`](Service::send_response), their variants and [`service_name`](Service::service_name). These methods
+/// document their exceptions, as do the corresponding methods of [`GenericPublisher`](crate::GenericPublisher) and
+/// [`GenericSubscription`](crate::GenericSubscription). The other methods are on the control path.
+///
+/// There are two more exceptions. If clients came or left since the last call, each of the methods takes a lock and
+/// allocates. While the control thread makes the memory for a new client, a response to this client waits for the
+/// memory, and a response to any other client without memory takes a lock.
 pub struct Service<S: ServiceType> {
     name: String,
     requests: Subscription<S::Request>,
     replies: ReplyPublishers,
 }
 
-/// A taken request, in place; it derefs to the message's view. A request owns the pin that protects its memory: it
-/// can be kept, sent to another thread, dropped in any order, and answered now or later.
+/// A request that is read in place; it dereferences to the view of the message. A request owns the pin (hazard pointer)
+/// that protects its memory: it can be kept, sent to another thread, dropped in any order, and answered now or later.
 ///
 /// # Real-time
-/// A request is on the data path while its service exists.
+/// The use of a request is on the data path while its service exists.
 pub struct Request<S: ServiceType> {
     sample: Sample<S::Request>,
 }
@@ -79,18 +80,18 @@ impl Node {
     /// Creates a server of `S` under `name` (`/absolute`, `relative` to the namespace, or `~/private`).
     ///
     /// # Errors
-    /// A name that ROS 2 does not allow; no room in shared memory.
+    /// ROS 2 does not allow the name; shared memory has no room.
     pub fn create_service<S: ServiceType>(&self, name: &str) -> Result<Service<S>> {
         self.create_service_with_qos(name, DEFAULT_DEPTH)
     }
 
-    /// As [`Node::create_service`], with a QoS, which must be RELIABLE. The depth of the QoS limits nothing: requests
-    /// wait in the memory of their clients, and the depth of each client ([`Node::create_client_with_qos`]) bounds
-    /// its requests and the responses that are kept for it. The other policies of the QoS are not used, because all
-    /// services have the same policies.
+    /// Creates a server as [`Node::create_service`] does, with a QoS, which must be RELIABLE. The depth limits nothing,
+    /// because requests wait in their clients' memory. The depth of each client ([`Node::create_client_with_qos`])
+    /// limits its requests and the responses that are kept for it. The other policies are ignored, because all services
+    /// have the same policies.
     ///
     /// # Errors
-    /// As [`Node::create_service`]; BEST_EFFORT; a depth of 0 or above 10,000.
+    /// The errors of [`Node::create_service`]; the QoS is BEST_EFFORT; its depth is 0 or above 10,000.
     pub fn create_service_with_qos<S: ServiceType>(&self, name: &str, qos: impl Into<Qos>) -> Result<Service<S>> {
         let service_type = ServiceTypeDescription::of::<S>();
         let (name, requests, replies) = self.server_on(name, service_type, qos.into())?;
@@ -110,11 +111,11 @@ impl Node {
         Ok((name, requests, replies))
     }
 
-    /// Creates a server with a callback, which this node's executor calls with each request and with the server that
-    /// answers it. [`Node::add_callback`] adds a callback to a server with another QoS.
+    /// Creates a server with a callback. This node's executor calls the callback with each request, and with the server
+    /// to answer it. For another QoS, use [`Node::add_callback`].
     ///
     /// # Errors
-    /// As [`Node::create_service`].
+    /// The errors of [`Node::create_service`].
     pub fn create_service_with_callback<S: ServiceType>(
         &self,
         name: &str,
@@ -129,7 +130,7 @@ impl Node {
 }
 
 impl CallbackGroup {
-    /// As [`Node::create_service_with_callback`], in this group.
+    /// Creates a server as [`Node::create_service_with_callback`] does, with the callback in this group.
     ///
     /// # Errors
     /// As that method.
@@ -147,16 +148,16 @@ impl CallbackGroup {
 }
 
 impl<S: ServiceType> Service<S> {
-    /// Takes the next request, in place; `None` if no request waits. If several clients have requests, the oldest
-    /// request comes first. A sample that is not a valid request gets no answer and is skipped:
-    /// [`Service::malformed_requests`] counts it, and the log names the first, the tenth, the hundredth such sample
-    /// and so on.
+    /// Takes the next request, to be read in place; `None` if there is no request. If several clients have requests,
+    /// the oldest request comes first. A sample that is not a valid request is skipped and gets no answer:
+    /// [`Service::malformed_requests`] counts it, and the log has the first, the tenth, the hundredth such sample and
+    /// so on.
     ///
     /// # Errors
-    /// A client whose memory is invalid, which is then excluded for good; the process forked.
+    /// A client's memory is invalid, so that the client is excluded for good; the process forked.
     ///
     /// # Real-time
-    /// One system call if the client waits because this server did not keep up.
+    /// Makes one system call if the client waits because this server was too slow.
     #[inline]
     pub fn take_request(&mut self) -> Result<Option<Request<S>>> {
         self.replies.update();
@@ -169,14 +170,14 @@ impl<S: ServiceType> Service<S> {
         self.requests.malformed()
     }
 
-    /// Borrows memory for the response to this request, with this shape, as
-    /// [`Publisher::loan_with`](crate::Publisher::loan_with). The loan lies in the memory from which the client
+    /// Loans memory for the response to this request, with this shape, as
+    /// [`Publisher::loan_with`](crate::Publisher::loan_with) does. The loan is in the memory from which the client
     /// reads its responses.
     ///
     /// # Errors
-    /// As [`Publisher::loan_with`](crate::Publisher::loan_with). A client that holds too many responses uses up the
-    /// memory for its own responses only, not the memory for other clients. A client that does not take its
-    /// responses loses the oldest ones ([`Service::lost_responses`]).
+    /// The errors of [`Publisher::loan_with`](crate::Publisher::loan_with). A client that holds too many responses uses
+    /// up only the memory for its own responses. A client that does not take its responses loses the oldest ones
+    /// ([`Service::lost_responses`]).
     pub fn loan_response_with(
         &mut self,
         request: RequestId,
@@ -185,11 +186,11 @@ impl<S: ServiceType> Service<S> {
         self.replies.publisher_for(request.client_gid)?.loan_message(shape)
     }
 
-    /// Answers a request, now or later, in place, with a loan from [`Service::loan_response`]. It is no error if the
-    /// client is gone.
+    /// Answers a request, now or later, with a loan from [`Service::loan_response`], which is not copied. If the client
+    /// is gone, this is no error.
     ///
     /// # Errors
-    /// The loan is for another client, or of another server; the process forked. The error returns the response.
+    /// The loan belongs to another client or another server; the process forked. The error returns the response.
     #[inline]
     pub fn send_response(
         &mut self,
@@ -199,10 +200,10 @@ impl<S: ServiceType> Service<S> {
         response.publish_with(|response| self.replies.send(request, response))
     }
 
-    /// The copy path: answers a request with a copy of `response`.
+    /// Answers a request with a copy of `response`.
     ///
     /// # Errors
-    /// As [`Service::loan_response_with`] and [`Service::send_response`].
+    /// The errors of [`Service::loan_response_with`] and [`Service::send_response`].
     pub fn send_response_copy(&mut self, request: RequestId, response: &S::Response) -> Result<()> {
         let publish = |publisher: &mut GenericPublisher| {
             let response = publisher.copy_message(response)?;
@@ -218,11 +219,11 @@ impl<S: ServiceType> Service<S>
 where
     S::Response: FixedSize,
 {
-    /// Loans memory for the response to this request, if all responses of the type have the same length; otherwise
-    /// see [`Service::loan_response_with`].
+    /// Loans memory for the response to this request, if all responses of the type have the same length. For other
+    /// types, see [`Service::loan_response_with`].
     ///
     /// # Errors
-    /// As [`Service::loan_response_with`].
+    /// The errors of [`Service::loan_response_with`].
     #[inline]
     pub fn loan_response(&mut self, request: RequestId) -> Result<Loan<S::Response>> {
         self.loan_response_with(request, ())

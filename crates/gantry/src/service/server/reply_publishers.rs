@@ -1,8 +1,8 @@
 //! The publishers of a server's replies: one for each client, on a topic that only this client reads.
 //!
-//! So the replies to a client are kept for this client alone, independently of other clients. The control thread
-//! makes a publisher when a client is matched (`reply_watcher`), and the client counts the server as ready when it
-//! has mapped this publisher; therefore a server can answer each client that sends a request.
+//! So a client's replies are kept independently of other clients. The control thread makes a publisher when a client is
+//! matched (`reply_watcher`). The client regards the server as ready after it has mapped this publisher, so a server
+//! can answer each client that sends it a request.
 
 use super::{
     super::service_type::ServiceTypeDescription,
@@ -21,7 +21,7 @@ use std::{
 };
 
 /// The reply publishers of one server, as the server's own thread sees them. They are generic publishers, so that
-/// the servers of all types share their code.
+/// servers of all types share this code.
 pub(super) struct ReplyPublishers {
     clients: BTreeMap<Gid, GenericPublisher>,
     unread: Unread,
@@ -36,12 +36,12 @@ pub(super) struct ReplyPublishers {
 /// The publisher for replies to clients that left. This publisher is made when the first client has left.
 struct Unread {
     publisher: Option<Box<GenericPublisher>>,
-    /// The record that shows the type of the replies to other processes until the publisher exists.
+    /// The graph entry that shows the type of the replies to other processes until the publisher exists.
     record: Option<GraphRecord>,
 }
 
 impl ReplyPublishers {
-    /// Creates the reply publishers for the clients that are matched with `requests`, now and later.
+    /// Creates the reply publishers for the current and future clients that are matched with `requests`.
     pub(super) fn new(
         node: &Node,
         service: &str,
@@ -70,7 +70,7 @@ impl ReplyPublishers {
         })
     }
 
-    /// The publisher for a client's replies. If the client has left, the result is a publisher that no client reads.
+    /// The publisher for a client's replies. If the client has left, this is a publisher that no client reads.
     ///
     /// # Errors
     /// The client left, and there is no room for a publisher.
@@ -83,7 +83,7 @@ impl ReplyPublishers {
         }
     }
 
-    /// Bytes of shared memory.
+    /// The bytes of shared memory of all reply publishers.
     pub(super) fn memory_bytes(&self) -> usize {
         self.clients.values().chain(self.unread.publisher.as_deref()).map(GenericPublisher::memory_bytes).sum()
     }
@@ -100,7 +100,7 @@ impl ReplyPublishers {
         Some(published)
     }
 
-    /// Counts responses that a client lost, and logs the first, the tenth, the hundredth of them and so on.
+    /// Counts responses that a client lost, and logs the first, the tenth, the hundredth lost response and so on.
     #[cold]
     pub(super) fn count_lost(&mut self, client: Gid, count: u64) {
         let before = self.lost_responses.checked_ilog10();
@@ -120,9 +120,9 @@ impl ReplyPublishers {
         );
     }
 
-    /// Sends a response, which no process reads if the client left. If the client got its publisher after the loan,
-    /// the response is copied: this happens if the client sent its request before this server had made the client's
-    /// publisher, because another server was ready.
+    /// Sends a response. If the client has left, no process reads the response. If the client's publisher was made
+    /// after the loan, the response is copied: the client sent its request before this server had made the publisher,
+    /// because another server was ready.
     pub(super) fn send(
         &mut self,
         request: RequestId,
@@ -131,7 +131,7 @@ impl ReplyPublishers {
         self.send_with(request, response, GenericPublisher::publish)
     }
 
-    /// As [`ReplyPublishers::send`]; a response that needs no copy is published by `publish_loan`.
+    /// Sends a response as [`ReplyPublishers::send`] does. `publish_loan` publishes a response that needs no copy.
     pub(super) fn send_with(
         &mut self,
         request: RequestId,
@@ -162,7 +162,7 @@ impl ReplyPublishers {
         if sentences.is_empty() { requests.mismatches() } else { sentences }
     }
 
-    /// Takes over the publishers of new clients from the watcher, and gives back the publishers of clients that left.
+    /// Takes the publishers of new clients from the watcher, and returns the publishers of clients that left.
     #[inline]
     pub(super) fn update(&mut self) {
         let changes = self.watcher.changes.load(Acquire); // partner: `ReplyWatcher::make`, `ReplyWatcher::let_go`
@@ -211,11 +211,11 @@ mod tests {
 
     const CLIENT: Gid = Gid([7; 16]);
     const RESPONSE_BYTES: usize = 64 << 10;
-    /// The depth of the test's client, which never waits for more responses than this.
+    /// The depth of the test's client, which never has more requests in flight.
     const DEPTH: u32 = 5;
 
-    /// Makes a node with a server of this name, whose responses may have any size; the last returned value is the
-    /// type of the responses.
+    /// Makes a node with a server of this name, whose responses may have any size. The last returned value is the type
+    /// of the responses.
     fn server(name: &str) -> (Node, gantry_shm::Subscription, ReplyPublishers, TypeDescription) {
         let node = Node::builder("reply_tester").domain_id(crate::MAX_DOMAIN_ID).build().unwrap();
         let of_any_size = TypeDescription { name: "response".into(), payload_bytes: usize::MAX, ..Default::default() };
@@ -248,7 +248,7 @@ mod tests {
         assert!(other.send(request, foreign).is_err(), "it is another server's");
     }
 
-    /// The test sets a small memory limit: the default limit is reached only after a gigabyte.
+    /// The test sets a small memory limit, because the default limit is reached only after a gigabyte.
     #[test]
     fn a_client_that_takes_no_response_loses_the_oldest_and_stops_no_server() {
         let (node, _requests, mut replies, of_any_size) = server("/map");
@@ -270,7 +270,7 @@ mod tests {
         assert_eq!(sequences, (SENT + 1 - sequences.len() as u64..=SENT).collect::<Vec<_>>(), "the newest are there");
         assert_eq!(replies.lost_responses, SENT - sequences.len() as u64);
         assert_eq!(client.overwritten(), replies.lost_responses, "the client counts them, too");
-        // A client that holds the responses leaves no memory, and then a loan is an error.
+        // A client that holds responses until no memory is left makes the next loan fail.
         let held = std::iter::from_fn(|| replies.publisher_for(CLIENT).unwrap().loan(RESPONSE_BYTES).ok()).count();
         assert!(held <= 2, "{held}");
         drop(taken);

@@ -17,14 +17,14 @@ use std::{
 /// A timer, periodic or one-shot.
 ///
 /// # Real-time
-/// The handles of a timer share a lock, which is held for some nanoseconds. [`Timer::cancel`] and [`Timer::reset`]
-/// also allocate and wake waiting threads by a system call; the other methods do neither. A control loop that must
-/// not wait for a lock should sleep on the system's clock directly (example `control_loop`).
+/// The handles of a timer share a lock, which is held for some nanoseconds. Only [`Timer::cancel`] and [`Timer::reset`]
+/// allocate and wake waiting threads by a system call. A control loop that must not wait for a lock should sleep on the
+/// system's clock directly (example `control_loop`).
 #[derive(Debug)]
 pub struct Timer {
     clock: Clock,
     schedule: Arc<Mutex<Schedule>>,
-    /// The number of this handle.
+    /// The number that identifies this handle among the timer's handles.
     handle: u64,
 }
 
@@ -39,7 +39,7 @@ struct Schedule {
     changed_ns: Option<u64>,
     /// The number of handles that were made.
     handles: u64,
-    /// The wakers of the handles, by the handles' numbers.
+    /// The wakers of the handles, each with its handle's number.
     wakers: Vec<(u64, Waker)>,
 }
 
@@ -51,13 +51,12 @@ pub struct Tick {
     pub scheduled: Duration,
     /// The time at which the tick was taken (rclcpp's `actual_call_time`).
     pub noticed: Duration,
-    /// The number of further due times after `scheduled` that had passed when the tick was taken. They get no ticks
-    /// of their own.
+    /// The number of further due times that had also passed when the tick was taken. They get no ticks of their own.
     pub overruns: u64,
 }
 
 impl Timer {
-    /// Makes a timer that goes off every `period`, for the first time one `period` from now.
+    /// Makes a timer with the given period. The first tick is due one `period` from now.
     ///
     /// # Errors
     /// A period of 0.
@@ -65,10 +64,10 @@ impl Timer {
         Timer::with(clock, period, false)
     }
 
-    /// Makes a timer that goes off once, `delay` from now, and once more after each reset.
+    /// Makes a timer with a single tick, `delay` from now. After each reset, it has one more tick.
     ///
     /// # Errors
-    /// As [`Timer::new`].
+    /// The errors of [`Timer::new`].
     pub fn one_shot(clock: &Clock, delay: Duration) -> Result<Timer> {
         Timer::with(clock, delay, true)
     }
@@ -82,7 +81,7 @@ impl Timer {
         let schedule = Schedule { period_ns, is_one_shot, next_ns, overruns: 0, changed_ns, handles: 1, wakers };
         let schedule = Arc::new(Mutex::new(schedule));
         let listener: Weak<Mutex<Schedule>> = Arc::downgrade(&schedule);
-        clock.add_listener(listener); // the registration comes first, so that no jump after the reading is missed
+        clock.add_listener(listener); // before the clock is read, so that no later jump is missed
         let timer = Timer { clock: clock.clone(), schedule, handle: 0 };
         let mut schedule = lock(&timer.schedule);
         schedule.next_ns = Some(clock.now_ns().saturating_add(period_ns));
@@ -91,10 +90,10 @@ impl Timer {
     }
 
     /// Takes the tick that is due, if there is one. Several due times make one tick, with the time of the first; the
-    /// other due times are the tick's overruns. The next tick is due a whole number of periods later.
+    /// others count as overruns. The next tick is due a whole number of periods later.
     pub fn take(&mut self) -> Option<Tick> {
         let schedule = &mut *lock(&self.schedule);
-        let now_ns = self.clock.now_ns(); // under the lock, which a jump of the clock takes
+        let now_ns = self.clock.now_ns(); // under the lock, so that no jump of the clock comes between
         let due_ns = schedule.next_ns.filter(|next_ns| *next_ns <= now_ns)?;
         let overruns = if schedule.is_one_shot { 0 } else { (now_ns - due_ns) / schedule.period_ns };
         let last_ns = due_ns + overruns * schedule.period_ns;
@@ -115,13 +114,13 @@ impl Timer {
         self.change(|schedule, now_ns| schedule.next_ns = Some(now_ns.saturating_add(schedule.period_ns)));
     }
 
-    /// As [`Timer::reset`], but the next tick is due `delay` from now, and the following ticks are due whole periods
-    /// later. To bring several timers into phase, reset them with delays that end at the same time.
+    /// Restarts the timer as [`Timer::reset`] does, but with the next tick after `delay` and the following ticks at
+    /// whole periods after it. To align the phases of several timers, reset them with delays that end at the same time.
     pub fn reset_after(&self, delay: Duration) {
         self.change(|schedule, now_ns| schedule.next_ns = Some(now_ns.saturating_add(in_ns(delay))));
     }
 
-    /// Whether the timer has no next tick: it was canceled, or is a one-shot timer that went off, and was not
+    /// Whether the timer has no next tick: it was canceled, or it is a one-shot timer that has ticked, and it was not
     /// reset since then.
     #[must_use]
     pub fn is_canceled(&self) -> bool {
@@ -135,9 +134,9 @@ impl Timer {
         Some(Duration::from_nanos(next_ns.saturating_sub(self.clock.now_ns())))
     }
 
-    /// The time at which the timer becomes ready, for a caller that waits without a wait set or an executor, for
-    /// example with a [`Collector`](crate::Collector); `None` if time alone does not make it ready. A timer on a
-    /// clock that advances only when it is set, such as simulated time, calls its waker ([`Waitable::set_waker`])
+    /// The time at which the timer becomes ready; `None` if time alone does not make it ready. It is meant for a caller
+    /// that waits without a wait set or an executor, for example with a [`Collector`](crate::Collector). On a clock
+    /// that advances only when it is set, such as simulated time, the timer calls its waker ([`Waitable::set_waker`])
     /// when the clock is set.
     #[must_use]
     pub fn due(&mut self) -> Option<Instant> {
@@ -153,7 +152,7 @@ impl Timer {
 
     fn change(&self, change: impl FnOnce(&mut Schedule, u64)) {
         let mut schedule = lock(&self.schedule);
-        let now_ns = self.clock.now_ns(); // the lock excludes ticks from before the reset
+        let now_ns = self.clock.now_ns(); // under the lock: every tick taken before has an earlier time
         change(&mut schedule, now_ns);
         schedule.changed_ns = Some(now_ns);
         let wakers = schedule.wakers.clone();
@@ -164,7 +163,7 @@ impl Timer {
 }
 
 impl JumpListener for Mutex<Schedule> {
-    /// Adapts the due time as rcl does: after a change of the time's source, the rest of the period remains; after a
+    /// Adapts the due time as rcl does. After a change of the time's source, the remaining time stays the same. After a
     /// jump back by more than a period, a whole period remains.
     fn time_jumped(&self, jump: Jump) -> Vec<Waker> {
         let mut schedule = lock(self);
@@ -175,7 +174,7 @@ impl JumpListener for Mutex<Schedule> {
         } else if jump.new_ns.saturating_add(schedule.period_ns) < next_ns {
             schedule.next_ns = Some(jump.new_ns.saturating_add(schedule.period_ns));
         }
-        schedule.changed_ns = None; // it was a time before the jump
+        schedule.changed_ns = None; // the stored time is from before the jump
         schedule.wakers.iter().map(|(_, waker)| waker.clone()).collect()
     }
 }
@@ -216,12 +215,12 @@ impl Waitable for Timer {
         let old = index.map(|index| schedule.wakers.swap_remove(index));
         schedule.wakers.extend(waker.map(|waker| (self.handle, waker)));
         drop(schedule);
-        drop(old); // after the lock: the waker may own this timer
+        drop(old); // dropped after the unlock: the waker may own this timer
     }
 }
 
 impl Clone for Timer {
-    /// Another handle to the same timer.
+    /// Makes another handle to the same timer.
     fn clone(&self) -> Timer {
         let mut schedule = lock(&self.schedule);
         let handle = schedule.handles;
@@ -244,12 +243,12 @@ impl TakeSource for Timer {
     }
 
     fn time_ns(&self, tick: &Tick) -> Option<u64> {
-        self.clock.due_ns(in_ns(tick.scheduled)) // a manual clock shows another time
+        self.clock.due_ns(in_ns(tick.scheduled)) // `None` for a manual clock, which shows another time
     }
 
     fn is_current(&self, tick: &Tick) -> bool {
-        // A tick that was noticed at the time of a cancel or a reset is an old tick: the first tick after the change
-        // is noticed at least a period later.
+        // A tick that was noticed at the time of a cancel or a reset is from before the change, because the first tick
+        // after the change is noticed at least one period later.
         lock(&self.schedule).changed_ns.is_none_or(|changed_ns| changed_ns < in_ns(tick.noticed))
     }
 }

@@ -1,4 +1,4 @@
-//! Schedules on manual clocks.
+//! Tests of timer schedules on manual clocks.
 
 use super::*;
 
@@ -106,7 +106,7 @@ fn a_waker_may_make_a_timer() {
     timer.set_waker(Some(Waker::from(Arc::new(MakesTimer(clock.clone(), made)))));
     std::thread::spawn(move || {
         clock.simulate(true);
-        clock.set_simulated(ms(1000)); // the first time is a jump, too
+        clock.set_simulated(ms(1000)); // the first simulated time is also a jump
     });
     for _ in 0..2 {
         timers.recv_timeout(Duration::from_secs(60)).unwrap();

@@ -1,4 +1,4 @@
-//! Callbacks and nodes that are added and removed, while an executor spins and between its spins.
+//! Tests in which callbacks and nodes are added and removed, during a spin of an executor and between its spins.
 
 use super::*;
 use std::{
@@ -32,7 +32,7 @@ fn callbacks_come_and_go_while_it_spins(case: &Case) {
             far.publish(&topic, number, number);
             assert_eq!(listener.next(), ("come", number));
             handle.remove();
-            far.publish(&topic, 1000, 1000); // without a subscription
+            far.publish(&topic, 1000, 1000); // to a topic without a subscription
             far.publish(&case.topic("stays"), number, number);
             assert_eq!(listener.next(), ("stays", number));
         }
@@ -40,8 +40,8 @@ fn callbacks_come_and_go_while_it_spins(case: &Case) {
     assert_eq!(listener.rest(), []);
 }
 
-/// The executor's indices of callbacks change at any moment, while other callbacks run, wait for their group, or wait
-/// in the queue.
+/// The executor's indices of callbacks change at any moment, while other callbacks run, wait for their group, or are in
+/// the queue.
 fn nothing_is_lost_while_others_come_and_go(case: &Case) {
     const NAMES: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
     let (mut fars, mut executor, listener) = ([case.far(), case.far()], case.executor(), Listener::new());
@@ -139,7 +139,7 @@ fn a_node_that_leaves_takes_its_callbacks(case: &Case) {
     }
     assert!(executor.spin_once(Duration::ZERO).unwrap());
     executor.remove_node(&leaves.node);
-    executor.remove_node(&leaves.node); // the node is not in it: nothing happens
+    executor.remove_node(&leaves.node); // again: the node is not in the executor, and nothing happens
     drain(&mut *executor);
     let before = leaves.rest();
     assert_eq!(before, [("a", 1)]);
@@ -152,8 +152,8 @@ fn a_node_that_leaves_takes_its_callbacks(case: &Case) {
     assert_eq!(after, [("a", 2), ("b", 1), ("b", 2), ("c", 1), ("c", 2)]);
 }
 
-/// The executor found the callback ready, but did not complete its run, because of a cancel or a panic of this
-/// callback.
+/// The executor found the callback ready, but did not complete its run, because of a cancel, or because the callback
+/// panicked.
 fn a_node_that_left_before_its_run_is_run_by_another_executor(case: &Case) {
     let (mut executor, mut other, others) = (case.executor(), case.executor(), [0, 1, 2].map(|_| Listener::new()));
     for listener in &others {
@@ -183,7 +183,7 @@ fn a_node_that_left_before_its_run_is_run_by_another_executor(case: &Case) {
         executor.remove_node(&moves.node);
         other.add_node(&moves.node).unwrap();
         executor.add_node(&node()).unwrap();
-        drain(&mut *other); // from now on it is registered there
+        drain(&mut *other); // registers the node in `other`
         drain(&mut *executor);
         assert_eq!(moves.rest(), if number == 1 { vec![] } else { vec![("moves", number as usize)] });
         other.remove_node(&moves.node);
@@ -206,7 +206,7 @@ fn a_dropped_node_stays_until_its_executor_is_dropped(case: &Case) {
     assert!(is_there());
     drop(executor);
     assert!(!is_there());
-    // The node's callbacks are dropped, too: the channel has lost its sender, which a callback owned.
+    // The node's callbacks are also dropped: the channel has lost its sender, which a callback owned.
     told.rest();
     assert!(told.0.recv().is_err());
 }
@@ -222,7 +222,7 @@ fn a_node_is_in_one_executor(case: &Case) {
     let why = executor.add_node(&stranger).unwrap_err().to_string();
     assert!(why.contains("/stranger is in domain 77 and the executor is in domain 0"), "{why}");
     executor.remove_node(&node);
-    executor.add_node(&stranger).unwrap(); // the executor was empty
+    executor.add_node(&stranger).unwrap(); // allowed, because the executor was empty
     other.add_node(&node).unwrap();
     drop(other);
     executor.remove_node(&stranger);
@@ -251,7 +251,7 @@ fn callbacks_that_are_added_do_not_multiply_queued_events(case: &Case) {
     drain(&mut *executor);
     let heard = listener.rest();
     let keeps_each = matches!(case.kind.overflow(), Some(Overflow::DropOldest | Overflow::DropNewest));
-    // For each topic, two more messages are allowed: one that was queued, and the newest message.
+    // For each topic, two further messages are allowed: one that was queued, and the newest message.
     assert!(keeps_each || heard.len() <= 10 + 4, "{heard:?}");
     for name in ["a", "b"] {
         let numbers: Vec<_> = heard.iter().filter(|heard| heard.0 == name).map(|heard| heard.1).collect();

@@ -1,4 +1,4 @@
-//! The samples that callbacks get: order, history, and endpoints that come late, are incompatible, or leave.
+//! Tests of the samples that callbacks get: order, history, and endpoints that come late, are incompatible, or leave.
 
 use super::*;
 
@@ -62,7 +62,7 @@ fn late_joiners_get_the_history(case: &Case) {
         far.tell(&format!("meet {topic} 1"));
         far.publish(&topic, 6, 6);
         assert_eq!(listener.next(), ("late", 6));
-        // A subscription without history gets new samples only.
+        // A VOLATILE subscription gets only new samples.
         let sender = listener.sender.clone();
         let volatile = move |point: Sample<Point>| sender.send(("volatile", point.x as usize)).unwrap();
         listener.node.create_subscription_with_callback(&topic, Qos::default(), volatile).unwrap();
@@ -93,7 +93,7 @@ fn samples_of_a_publisher_that_left_are_heard(case: &Case) {
     executor.add_node(&listener.node).unwrap();
     listener.hear(case, "left", all());
     far.advertise(&case.topic("left"), "keep_all");
-    drain(&mut *executor); // the subscription has joined the publisher, too
+    drain(&mut *executor); // also connects the subscription to the publisher
     far.publish(&case.topic("left"), 1, 20);
     drop(far);
     drain(&mut *executor);
@@ -126,7 +126,7 @@ fn only_compatible_publishers_are_heard(case: &Case) {
     });
 }
 
-/// Each message is the answer to the message before it: a lost wake-up would end the conversation.
+/// Each message answers the message before it, so that a lost wake-up would end the conversation.
 fn a_conversation_loses_no_wake_up(case: &Case) {
     const LAST: usize = 1001;
     let (mut far, mut executor, node) = (case.far(), case.executor(), node());
@@ -141,7 +141,7 @@ fn a_conversation_loses_no_wake_up(case: &Case) {
         sender.send(point.x as usize).unwrap();
     };
     node.create_subscription_with_callback(&asks, all(), answer).unwrap();
-    // Another source that wakes threads.
+    // The timer also wakes threads.
     node.create_timer_with_callback(Duration::from_micros(300), |_| ()).unwrap();
     far.tell(&format!("advertise {asks} keep_all"));
     spinning(&mut *executor, || {

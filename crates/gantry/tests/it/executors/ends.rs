@@ -1,4 +1,4 @@
-//! The ends of spins: by a cancel, by a timeout, or by a panic; and drops in any order.
+//! Tests of the ends of spins (by a cancel, a timeout or a panic), and of drops in any order.
 
 use super::*;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -32,7 +32,7 @@ fn a_cancel_ends_the_spin_or_the_next_one(case: &Case) {
     })
     .unwrap();
     for _ in 0..20 {
-        // Cancels from several threads, while the executor sleeps or runs.
+        // Several threads cancel while the executor sleeps or runs.
         std::thread::scope(|scope| {
             let spinner = scope.spawn(|| executor.spin());
             ticks.next();
@@ -46,7 +46,7 @@ fn a_cancel_ends_the_spin_or_the_next_one(case: &Case) {
         executor.spin().unwrap();
     }
     drop(executor);
-    canceler.cancel(); // the executor is gone
+    canceler.cancel(); // without effect: the executor is gone
 }
 
 fn a_callback_cancels(case: &Case) {
@@ -83,7 +83,7 @@ fn a_spin_until_ends_with_its_condition_or_in_time(case: &Case) {
         count >= 5
     };
     assert!(executor.spin_until(PATIENCE, five).unwrap());
-    // Their callbacks go on meanwhile.
+    // If the executor has threads, further callbacks may run before the condition is checked.
     let checks_each = !case.kind.has_threads() && case.kind != Kind::CallbackIsolated;
     assert!(count == 5 || !checks_each, "the condition is checked after each callback, but there were {count}");
 }
@@ -116,7 +116,7 @@ fn spinning_some_ends_though_there_is_always_more(case: &Case) {
     for _ in 0..20 {
         assert_eq!((executor.spin_some(PATIENCE).unwrap(), told.rest().len()), (1, 1));
     }
-    // The time limit is over after the first of several callbacks.
+    // The time limit passes during the first of several callbacks.
     let listener = Listener::new();
     executor.add_node(&listener.node).unwrap();
     let mut publishers = ["a", "b", "c"].map(|name| {
@@ -147,8 +147,8 @@ fn a_panic_in_a_callback_ends_the_spin_with_that_panic(case: &Case) {
         sender.send(("even", number)).unwrap();
     });
     assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
-    // The timer adds a callback to the group, so that the panic happens beside callbacks of the same group, which may
-    // run on another thread.
+    // The timer adds a callback to the group, so that the panic happens while callbacks of the same group wait or, on
+    // another thread, run.
     listener.node.create_timer_with_callback(ms(1), |_| ()).unwrap();
     for number in 1..=10 {
         publisher.publish_copy(&Point { x: f64::from(number), y: 0.0 }).unwrap();
@@ -166,7 +166,7 @@ fn a_panic_in_a_callback_ends_the_spin_with_that_panic(case: &Case) {
     spinning(&mut another, || assert_eq!(listener.next(), ("even", 12)));
 }
 
-/// The parts that are shut down.
+/// The parts of a program, which the tests drop in any order.
 enum Part {
     Executor(Box<dyn Tested>),
     Node(Node),

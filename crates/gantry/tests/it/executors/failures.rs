@@ -1,5 +1,5 @@
-//! Malformed samples: the first one is logged, and the other samples arrive. Sources that fail are tested by the
-//! crate's unit tests.
+//! Tests of malformed samples: the first one is logged, and the other samples arrive. The crate's unit tests cover
+//! sources that fail.
 
 use super::*;
 use std::sync::Once;
@@ -25,7 +25,7 @@ fn a_sample_that_is_no_message_is_logged_and_the_rest_comes(case: &Case) {
     });
     let (own, node) = (logged(&topic), format!("node={:?} ", listener.node.fully_qualified_name()));
     assert_eq!(own.len(), 1, "one cause fills no log: {own:?}");
-    let what = format!(" on {topic} is no test_msgs/msg/Point"); // of a publisher that may be gone
+    let what = format!(" on {topic} is no test_msgs/msg/Point"); // no publisher: it may be gone
     for part in ["a callback got nothing", &node, &what, "it was skipped"] {
         assert!(own[0].contains(part), "{part}: {own:?}");
     }
@@ -45,7 +45,7 @@ pub fn on_log(each: impl Fn(String) + Send + Sync + 'static) {
     tracing::subscriber::set_global_default(OnLog(each)).unwrap();
 }
 
-/// The collected lines with that part.
+/// The collected lines that contain `part`.
 pub fn logged(part: &str) -> Vec<String> {
     LOG.lock().unwrap().iter().filter(|line| line.contains(part)).cloned().collect()
 }

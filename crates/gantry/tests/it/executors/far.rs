@@ -1,5 +1,5 @@
-//! The far end of a topic: a thread of this process or another process that publishes and subscribes at the test's
-//! orders, one order in each line of text.
+//! The far end of a topic: a thread of this process, or another process, that publishes and subscribes on the test's
+//! commands. Each command is one line of text.
 
 use super::{all, services::add};
 use crate::support::*;
@@ -38,7 +38,7 @@ impl Far {
         Far::Process(Some(start_child("far", "-")))
     }
 
-    /// Gives an order.
+    /// Sends a command.
     pub fn begin(&mut self, command: &str) {
         match self {
             Far::Thread { commands, .. } => commands.as_ref().unwrap().send(command.to_owned()).unwrap(),
@@ -46,7 +46,7 @@ impl Far {
         }
     }
 
-    /// Waits for the answer to an order.
+    /// Waits for the answer to a command.
     pub fn end(&mut self) -> String {
         match self {
             Far::Thread { answers, .. } => answers.recv_timeout(PATIENCE).unwrap(),
@@ -54,20 +54,19 @@ impl Far {
         }
     }
 
-    /// Gives an order and waits for the answer.
+    /// Sends a command and waits for the answer.
     pub fn tell(&mut self, command: &str) -> String {
         self.begin(command);
         self.end()
     }
 
-    /// Makes a publisher that is matched with a subscription.
+    /// Makes a publisher, and waits until it is matched with a subscription.
     pub fn advertise(&mut self, topic: &str, qos: &str) {
         self.tell(&format!("advertise {topic} {qos}"));
         self.tell(&format!("meet {topic} 1"));
     }
 
-    /// Ends the far end. A process is killed (`kill -9`), without an orderly end; a thread ends as when it is
-    /// dropped.
+    /// Ends the far end abruptly: a process is killed (`kill -9`). A thread ends as in a drop.
     pub fn vanish(mut self) {
         if let Far::Process(peer) = &mut self {
             drop(peer.take());
@@ -119,8 +118,8 @@ struct End {
     publishers: HashMap<String, Publisher<Point>>,
     clients: HashMap<String, Client<AddTwoInts>>,
     silent: Option<Service<AddTwoInts>>,
-    /// The threads that flood topics or serve services, by the names of their topics or services. The flag of a
-    /// thread ends it, and its result is the number of published messages.
+    /// The threads that flood topics or serve services, by topic or service name. The flag of a thread ends it, and its
+    /// result is the number of published messages.
     threads: HashMap<String, (Arc<AtomicBool>, JoinHandle<usize>)>,
 }
 
@@ -144,14 +143,14 @@ impl End {
             ["garbage", topic] => self.publish_garbage(topic),
             ["reply", from, to, last] => self.reply(from, to, number(last)),
             ["flood", topic, period_us] => self.flood(topic, Duration::from_micros(period_us.parse().unwrap())),
-            // The answer to this order is the number of published messages.
+            // The answer to this command is the number of published messages.
             ["calm", topic] => {
                 let (end, flood) = self.threads.remove(topic).unwrap();
                 end.store(true, Relaxed);
                 return flood.join().unwrap().to_string();
             }
             ["serve", name] => self.serve(name),
-            // The service never answers.
+            // This service never answers.
             ["serve-silently", name] => self.silent = Some(self.node.create_service(name).unwrap()),
             ["call", name, a, b] => {
                 let client = self.clients.entry(name.to_owned());
@@ -166,7 +165,7 @@ impl End {
         "done".to_owned()
     }
 
-    /// Publishes until the order `calm`.
+    /// Publishes until the command `calm`.
     fn flood(&mut self, topic: &str, period: Duration) {
         let (mut publisher, ends) = (self.publishers.remove(topic).unwrap(), Arc::new(AtomicBool::new(false)));
         let end = ends.clone();

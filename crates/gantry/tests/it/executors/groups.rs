@@ -1,5 +1,5 @@
-//! Tests of callback groups. Callbacks wait for each other in a barrier to prove that they run at the same time, so
-//! the result does not depend on timing.
+//! Tests of callback groups. Callbacks wait for each other at a barrier to prove that they run at the same time, so the
+//! result does not depend on timing.
 
 use super::*;
 use std::{
@@ -17,7 +17,7 @@ behaviours! {
 
 const NAMES: [&str; 3] = ["a", "b", "c"];
 
-/// Counts the callbacks that are inside.
+/// Counts the callbacks that run at the same time.
 #[derive(Default)]
 struct Inside {
     count: AtomicUsize,
@@ -33,7 +33,7 @@ impl Inside {
     }
 }
 
-/// A meeting (barrier with a timeout) at which a number of `parties` wait for each other.
+/// A barrier with a timeout, at which a number of `parties` wait for each other.
 struct Meeting {
     parties: usize,
     arrived: Mutex<usize>,
@@ -61,7 +61,7 @@ fn callbacks_of_an_exclusive_group_never_overlap(case: &Case) {
     executor.add_node(&node).unwrap();
     let (inside, (sender, told)) = (Arc::new(Inside::default()), value_channel());
     let group = node.create_callback_group(CallbackGroupType::MutuallyExclusive);
-    // Clones of a group are handles to the same group, also after one of them got another priority.
+    // Clones of a group are handles to the same group, even after one of them set another priority.
     let groups = [group.clone(), group.clone().with_priority(1), group];
     for (name, group) in NAMES.into_iter().zip(groups) {
         let (inside, sender) = (inside.clone(), sender.clone());
@@ -83,7 +83,8 @@ fn callbacks_of_an_exclusive_group_never_overlap(case: &Case) {
     }
 }
 
-/// Three callbacks wait for each other: on three threads they all meet; on one thread they run one after the other.
+/// Three callbacks wait for each other. On three threads, all of them meet; on one thread, they run one after the
+/// other.
 fn run_at_once(case: &Case, groups: &[CallbackGroup], node: &Node, feed: impl FnOnce()) {
     let is_one_thread = match case.kind {
         Kind::MultiThreaded | Kind::EventsThreads(_) => false,
@@ -135,7 +136,7 @@ fn exclusive_groups_run_beside_each_other(case: &Case) {
     });
 }
 
-/// Callbacks that wait for each other also meet in a spin with a condition.
+/// In a spin with a condition, callbacks also run on all threads, so that callbacks that wait for each other meet.
 fn a_spin_until_uses_all_threads(case: &Case) {
     let parties = if case.kind.has_threads() || case.kind == Kind::CallbackIsolated { NAMES.len() } else { 1 };
     let (mut executor, node, meeting, (sender, told)) =
@@ -180,8 +181,8 @@ fn a_callback_never_overlaps_itself(case: &Case) {
     assert_eq!(inside.most.load(SeqCst), 1);
 }
 
-/// A callback is removed while it runs: the run ends normally, the callback is not run again, and no other
-/// callback is held up.
+/// A callback is removed while it runs. The run ends normally, the callback does not run again, and other callbacks are
+/// not held up.
 fn the_group_of_a_removed_callback_goes_on(case: &Case) {
     let (mut executor, node) = (case.executor(), node());
     executor.add_node(&node).unwrap();

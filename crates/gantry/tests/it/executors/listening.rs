@@ -29,7 +29,7 @@ impl<T> SentValues<T> {
         (0..count).map(|_| self.next()).collect()
     }
 
-    /// Takes the values that were sent and not taken yet.
+    /// Takes the values that were sent but not taken yet.
     pub fn rest(&self) -> Vec<T> {
         self.0.try_iter().collect()
     }
@@ -61,7 +61,7 @@ impl Listener {
             .unwrap()
     }
 
-    /// The same in a group.
+    /// Subscribes to a topic with a callback in this group.
     pub fn hear_in(&self, case: &Case, group: &CallbackGroup, name: &'static str, qos: Qos) -> CallbackHandle {
         let (sender, subscription) =
             (self.sender.clone(), self.node.create_subscription::<Point>(&case.topic(name), qos));
@@ -87,7 +87,7 @@ pub struct Blocker {
 }
 
 impl Blocker {
-    /// Makes the callback in this group, on a topic of this name.
+    /// Makes the blocking callback in this group, on a topic of this name.
     pub fn new(case: &Case, group: &CallbackGroup, name: &str) -> Blocker {
         let ((begun, begins), (release, released)) = (value_channel(), value_channel::<()>());
         let block = move |_: Sample<Point>| {
@@ -99,14 +99,14 @@ impl Blocker {
         Blocker { publisher, begins, _release: release }
     }
 
-    /// Makes the callback run; returns when it blocks.
+    /// Makes the callback run, and returns when it blocks.
     pub fn start(&mut self) {
         self.publisher.publish_copy(&Point { x: 0.0, y: 0.0 }).unwrap();
         self.begins.next();
     }
 }
 
-/// Adds a callback that causes its own next run; the returned function starts it.
+/// Adds a callback that triggers its own next run. The returned function triggers the first run.
 pub fn feed_itself(node: &Node, topic: &str, mut each: impl FnMut() + Send + 'static) -> Box<dyn FnOnce()> {
     let publisher = Arc::new(Mutex::new(node.create_publisher::<Point>(topic, Qos::default()).unwrap()));
     let feed = move |publisher: &Mutex<Publisher<Point>>| {

@@ -1,5 +1,5 @@
-//! Members of executors: callback groups without their nodes, and nodes and groups that come and go while an executor
-//! spins.
+//! Tests of the members of executors: callback groups without their nodes, and nodes and groups that come and go during
+//! a spin.
 
 use super::{listening::Blocker, *};
 
@@ -61,7 +61,7 @@ fn groups_of_a_node_run_in_two_executors(case: &Case) {
     };
     feed.publish(1);
     assert_eq!(both(&mut *executor, &mut *other), (vec![("node", 1)], vec![("group", 1)]));
-    // The group goes back to the executor of its node, with the messages that have come meanwhile.
+    // The group goes back to the executor of its node, with the messages that have arrived meanwhile.
     feed.publish(2);
     other.remove_callback_group(&group);
     drain(&mut *executor);
@@ -69,7 +69,7 @@ fn groups_of_a_node_run_in_two_executors(case: &Case) {
     heard.sort_unstable();
     assert_eq!(heard, [("group", 2), ("node", 2)]);
     assert!(other.spin_once(Duration::ZERO).unwrap_err().to_string().contains("no node"));
-    // The executor that ran the group at first is dropped while the other executor runs the group.
+    // The executor that first ran the group is dropped while the other executor runs the group.
     executor.remove_node(&listener.node);
     other.add_callback_group(&group).unwrap();
     executor.add_node(&listener.node).unwrap();
@@ -88,10 +88,10 @@ fn a_group_that_is_not_added_with_its_node_runs_by_itself(case: &Case) {
     feed.publish(1);
     drain(&mut *executor);
     assert_eq!(listener.rest(), [("node", 1)]);
-    other.add_callback_group(&group).unwrap(); // after its node
+    other.add_callback_group(&group).unwrap(); // after its node was added to `executor`
     spinning(&mut *other, || assert_eq!(listener.next(), ("group", 1)));
     other.remove_callback_group(&group);
-    executor.add_callback_group(&group).unwrap(); // to the executor of its node
+    executor.add_callback_group(&group).unwrap(); // to the executor that has its node
     feed.publish(2);
     drain(&mut *executor);
     let mut heard = listener.rest();
@@ -120,7 +120,7 @@ fn a_group_is_in_one_executor(case: &Case) {
     executor.add_callback_group(&group).unwrap();
 }
 
-/// The group is no longer added together with its node, so that another executor can get it.
+/// A group that is no longer added with its node can be added to another executor after its current run.
 fn a_group_that_runs_with_its_node_is_free_when_its_run_has_ended(case: &Case) {
     let (mut executor, mut other, node) = (case.executor(), case.executor(), node());
     let group = node.create_callback_group(CallbackGroupType::MutuallyExclusive);
@@ -146,7 +146,7 @@ fn nodes_and_groups_come_and_go_while_it_spins(case: &Case) {
         for number in 1..=10 {
             let (listener, group, mut feed) = two_groups(case, |group| group);
             if number % 2 == 0 {
-                handle.add_callback_group(&group).unwrap(); // both, in either order
+                handle.add_callback_group(&group).unwrap(); // the group before or after its node
             }
             handle.add_node(&listener.node).unwrap();
             feed.publish(number);
@@ -158,7 +158,7 @@ fn nodes_and_groups_come_and_go_while_it_spins(case: &Case) {
             handle.remove_callback_group(&group);
             // Another executor may have the node as soon as the first executor has released it.
             eventually("the node is free", || another.add_node(&listener.node).is_ok());
-            // The first executor may have the group a little longer, because the group has a thread of its own.
+            // The first executor may keep the group a little longer, because the group has its own thread there.
             feed.publish(100 + number);
             let mut heard = Vec::new();
             eventually("all of it came", || {

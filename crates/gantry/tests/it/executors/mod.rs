@@ -1,8 +1,8 @@
-//! The behaviours that all executors share. Each behaviour is a test of its own for every executor: with the far end
-//! on a thread of this process and in a process of its own (`far`), or without a far end.
+//! The behaviours that all executors share. Each behaviour is a separate test for each executor and each place of the
+//! far end: on a thread of this process, in another process (`far`), or without a far end.
 //!
-//! The tests are called `executors::EXECUTOR::PLACE::BEHAVIOUR`. Where executors differ in the order of messages or
-//! in losses, the behaviour states the difference.
+//! The tests are called `executors::EXECUTOR::PLACE::BEHAVIOUR`. If executors differ in the order of messages or in
+//! losses, the behaviour's test states the difference.
 
 mod changes;
 mod delivery;
@@ -46,7 +46,7 @@ pub enum Kind {
     MultiThreaded,
     CallbackIsolated,
     Events(Overflow),
-    /// With three threads.
+    /// The events executor with three threads.
     EventsThreads(Overflow),
 }
 
@@ -66,7 +66,7 @@ impl Kind {
         self.overflow().is_some()
     }
 
-    /// The queue's rule for an event that does not fit into the full queue; `None` if the executor has no queue.
+    /// The rule of the queue if it is full; `None` if the executor has no queue.
     pub fn overflow(self) -> Option<Overflow> {
         match self {
             Kind::Events(overflow) | Kind::EventsThreads(overflow) => Some(overflow),
@@ -83,7 +83,7 @@ impl Kind {
         self.executor_with_queue(AMPLE)
     }
 
-    /// Makes an executor of this kind; the capacity is used by the kinds that have a queue.
+    /// Makes an executor of this kind. Only the kinds that have a queue use the capacity.
     pub fn executor_with_queue(self, capacity: usize) -> Box<dyn Tested> {
         match self {
             Kind::SingleThreaded => Box::new(SingleThreadedExecutor::new()),
@@ -95,7 +95,7 @@ impl Kind {
     }
 }
 
-/// An executor under test, with the counts that only some executors have.
+/// An executor under test, with counts that only some executors have.
 pub trait Tested: Executor + Send {
     fn dropped(&self) -> u64 {
         0
@@ -150,12 +150,12 @@ impl Case {
         self.kind.has_threads() || self.kind == Kind::CallbackIsolated
     }
 
-    /// A topic of this test's own.
+    /// The full name of a topic that only this test uses.
     fn topic(&self, name: &str) -> String {
         format!("/{}/{name}", self.name.replace("::", "/"))
     }
 
-    /// Starts the far end in the place of the case.
+    /// Starts the far end in this case's place.
     fn far(&self) -> Far {
         match self.place {
             Place::Threads => Far::on_thread(),
@@ -202,7 +202,7 @@ pub fn trials() -> Vec<Trial> {
     trials
 }
 
-/// Spins on a thread of its own while this thread does `work`, then cancels the spin.
+/// Spins on another thread while this thread does `work`, then cancels the spin.
 fn spinning<R>(executor: &mut dyn Tested, work: impl FnOnce() -> R) -> R {
     let cancel = CancelAtEnd(executor.handle());
     std::thread::scope(|scope| {
@@ -239,7 +239,7 @@ fn all() -> Qos {
     Qos::default().keep_all()
 }
 
-/// Plays the roles of this module; `false` for a role of another module.
+/// Plays a child role of this module. Returns `false` for a role of another module.
 pub fn play(role: &str, topic: &str) -> bool {
     if let Some(kind) = role.strip_prefix("idle-") {
         idle(kind, topic);
@@ -253,8 +253,8 @@ pub fn play(role: &str, topic: &str) -> bool {
     true
 }
 
-/// Role of a child process: has an executor of this kind and 50 idle topics, and prints its CPU time and the
-/// elapsed time.
+/// Role of a child process: makes an executor of this kind with 50 idle topics, and prints its CPU time and the elapsed
+/// time.
 fn idle(kind: &str, topic: &str) {
     let (kind, _) = Kind::ALL.into_iter().find(|(_, name)| *name == kind).unwrap();
     let (node, mut executor) = (node(), kind.executor());

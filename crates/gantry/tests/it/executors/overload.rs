@@ -1,4 +1,4 @@
-//! Overload: losses are counted, and reliable publishers wait.
+//! Tests of overload: losses are counted, and reliable publishers wait.
 
 use super::*;
 
@@ -38,7 +38,7 @@ fn losses_of_slow_callbacks_are_counted(case: &Case) {
 }
 
 fn a_keep_all_publisher_waits_for_slow_callbacks(case: &Case) {
-    const LAST: usize = 3000; // more than a publisher keeps
+    const LAST: usize = 3000; // more messages than a publisher keeps
     let (mut far, mut executor, listener) = (case.far(), case.executor(), Listener::new());
     executor.add_node(&listener.node).unwrap();
     listener.hear(case, "kept", all());
@@ -69,7 +69,7 @@ fn a_topic_that_always_has_more_starves_no_other(case: &Case) {
 
 fn a_blocked_callback_with_a_full_queue_holds_up_no_other(case: &Case) {
     if !case.kind.has_threads() && case.kind != Kind::CallbackIsolated {
-        return; // on one thread it does
+        return; // on one thread, a blocked callback holds up all others
     }
     let (mut executor, listener) = (case.kind.executor_with_queue(4), Listener::new());
     let ((go, goes), (begun, begins)) = (value_channel::<()>(), value_channel());
@@ -77,7 +77,7 @@ fn a_blocked_callback_with_a_full_queue_holds_up_no_other(case: &Case) {
     group
         .create_subscription_with_callback::<Point>(&case.topic("blocked"), all(), move |_| {
             begun.send(()).unwrap_or_default();
-            let _ = goes.0.recv(); // until the other end is dropped
+            let _ = goes.0.recv(); // until `go` is dropped
         })
         .unwrap();
     listener.hear(case, "other", all());

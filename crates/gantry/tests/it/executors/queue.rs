@@ -1,4 +1,4 @@
-//! The order in which ready callbacks run, and full queues.
+//! Tests of the order in which ready callbacks run, and of full queues.
 
 use super::*;
 
@@ -39,7 +39,7 @@ fn callbacks_run_by_time_or_in_rounds(case: &Case) {
     let expected = if case.kind.is_events() {
         [("b", 1), ("a", 1), ("a", 2), ("b", 2)]
     } else {
-        [("a", 1), ("b", 1), ("a", 2), ("b", 2)] // rounds, in the order of registration
+        [("a", 1), ("b", 1), ("a", 2), ("b", 2)] // in rounds, in the order of registration
     };
     assert_eq!(run(&mut *executor, &listener), expected);
 }
@@ -78,7 +78,7 @@ fn events_without_room_wait_or_are_dropped_and_counted(case: &Case) {
     }
 }
 
-/// Several callbacks have more events than fit in the queue; each of them gets room in turn.
+/// Several callbacks have more events than fit in the queue. Each of them gets room in turn.
 fn room_goes_to_the_callback_that_waited_longest(case: &Case) {
     let (mut far, mut executor, listener) = (case.far(), case.kind.executor_with_queue(1), Listener::new());
     executor.add_node(&listener.node).unwrap();
@@ -126,8 +126,8 @@ fn the_least_urgent_goes_first(case: &Case) {
     assert_eq!(executor.dropped(), 4 - expected.len() as u64);
 }
 
-/// The queue drops the oldest event, although the executor finds this event last, because it takes from the topic of
-/// this event after the other topic.
+/// The queue drops the oldest event, even if the executor finds this event last because it takes from the event's topic
+/// last.
 fn the_oldest_goes_first(case: &Case) {
     let (mut executor, listener) = (case.kind.executor_with_queue(3), Listener::new());
     executor.add_node(&listener.node).unwrap();
@@ -211,7 +211,7 @@ fn events_of_a_group_run_in_the_order_of_time_on_any_threads(case: &Case) {
     }
 }
 
-/// Four messages have room.
+/// The queue has room for four messages.
 fn a_queue_is_bounded_in_bytes(case: &Case) {
     let Some(overflow) = case.kind.overflow() else { return };
     let listener = Listener::new();
@@ -228,7 +228,7 @@ fn a_queue_is_bounded_in_bytes(case: &Case) {
             Overflow::DropNewest => assert_eq!(heard, [1, 2, 3, 4]),
         }
     }
-    // One message always has room.
+    // One message always has room, even with a limit of 0 bytes.
     executor.remove_node(&listener.node);
     let mut executor = EventsExecutor::with_queue(AMPLE, overflow).with_max_queue_bytes(0);
     executor.add_node(&listener.node).unwrap();
@@ -242,7 +242,8 @@ fn a_queue_is_bounded_in_bytes(case: &Case) {
     assert_eq!(heard, expected);
 }
 
-/// Values that an executor took for a callback are not lost with the executor: the next executor continues with them.
+/// Values that an executor took for a callback are not lost when the executor is dropped: the next executor continues
+/// with them.
 fn queued_values_survive_the_executor(case: &Case) {
     let listener = Listener::new();
     let mut publishers = ["a", "b"].map(|name| {
@@ -257,7 +258,7 @@ fn queued_values_survive_the_executor(case: &Case) {
     }
     let mut heard = Vec::new();
     for round in 0..9 {
-        // The next executors are of the same kind at first, and then one of each kind.
+        // The first executors are of the case's kind. Then each kind follows.
         let kind = if round < 3 { case.kind } else { Kind::ALL[round % Kind::ALL.len()].0 };
         let mut executor = kind.executor();
         executor.add_node(&listener.node).unwrap();

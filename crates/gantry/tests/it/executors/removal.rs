@@ -1,4 +1,4 @@
-//! Removed callbacks: their closures and sources are dropped at once, or at the end of the current run.
+//! Tests of removed callbacks: their closures and sources are dropped at once, or at the end of the current run.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Nodes and groups that leave an executor while one of their callbacks runs.
+//! Tests of nodes and groups that leave an executor while one of their callbacks runs.
 
 use super::*;
 
@@ -11,7 +11,7 @@ behaviours! {
     ],
 }
 
-/// The number of ticks after which an executor has certainly checked for nodes and groups that were added or removed.
+/// The number of ticks after which an executor has certainly handled all added and removed nodes and groups.
 const A_LOOK: usize = 20;
 
 /// A callback that runs once, and does not end until the test allows it.
@@ -37,14 +37,14 @@ fn exclusive(node: &Node) -> CallbackGroup {
     node.create_callback_group(CallbackGroupType::MutuallyExclusive)
 }
 
-/// Creates a timer, and returns the receiver of its ticks.
+/// Creates a timer whose callback reports each tick. Returns the receiver of these reports.
 fn ticking(group: &CallbackGroup) -> SentValues<()> {
     let (sender, ticks) = value_channel();
     group.create_timer_with_callback(ms(1), move |_| sender.send(()).unwrap_or_default()).unwrap();
     ticks
 }
 
-/// Ticks from now on.
+/// Waits for a number of ticks that come from now on.
 fn go_on(ticks: &SentValues<()>) {
     ticks.rest();
     ticks.take(A_LOOK);
@@ -64,7 +64,7 @@ fn a_node_comes_back_while_its_callback_runs(case: &Case) {
         }
         handle.add_node(&leaves).unwrap();
         if case.runs_several() {
-            go_on(&others); // so the long run may hold up any of them
+            go_on(&others); // the executor has the node again: the long run still holds up no callback
             go_on(&own);
         }
         long.go.send(()).unwrap();
@@ -74,8 +74,8 @@ fn a_node_comes_back_while_its_callback_runs(case: &Case) {
     });
 }
 
-/// The callbacks of the group never run at the same time. They continue after the long run, even if the callback of
-/// the long run was removed.
+/// Callbacks of the group never run at the same time. They continue after the long run, even if the callback of the
+/// long run was removed.
 fn a_group_goes_to_another_executor_while_its_callback_runs(case: &Case) {
     for is_removed in [false, true] {
         let (mut executor, mut other, node) = (case.executor(), case.executor(), node());
@@ -109,7 +109,7 @@ impl<F: FnMut()> Drop for AtDrop<F> {
     }
 }
 
-/// The executor has the last handle of the node, so it drops the objects that the node's callbacks own.
+/// The executor has the last handle of the node, so the executor drops the objects that the node's callbacks own.
 fn a_destructor_of_a_node_holds_up_no_callback(case: &Case) {
     let (mut executor, leaves, stays) = (case.executor(), node(), node());
     let others = ticking(&exclusive(&stays));

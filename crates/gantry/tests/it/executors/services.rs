@@ -1,4 +1,4 @@
-//! Servers and clients whose callbacks an executor runs.
+//! Tests of servers and clients whose callbacks an executor runs.
 
 use super::*;
 use gantry_msgs::example_interfaces::srv::{AddTwoInts, AddTwoInts_Request, AddTwoInts_Response};
@@ -13,12 +13,12 @@ behaviours! {
     alone: [a_server_and_its_client_may_share_an_executor, another_callback_sends_the_requests],
 }
 
-/// Answers with the sum.
+/// Answers a request with the sum.
 pub fn add(service: &mut Service<AddTwoInts>, request: Request<AddTwoInts>) {
     service.send_response_copy(request.id(), &AddTwoInts_Response { sum: request.a + request.b }).unwrap();
 }
 
-/// Adds a client that sends the next request at each answer, up to `last`, and reports all answers.
+/// Adds a client whose callback sends the next request after each answer, up to `last`, and reports all answers.
 fn ask_on(node: &Node, name: &str, last: i64) -> SentValues<i64> {
     let (mut client, (sender, told)) = (node.create_client::<AddTwoInts>(name).unwrap(), value_channel());
     assert!(client.wait_for_service(PATIENCE).unwrap());
@@ -60,7 +60,7 @@ fn a_server_and_its_client_may_share_an_executor(case: &Case) {
     spinning(&mut *executor, || assert_eq!(sums.take(100), (1..=100).collect::<Vec<_>>()));
 }
 
-/// As in rclcpp programs, a timer sends requests, and the client's callback gets the responses.
+/// A timer sends requests, and the client's callback gets the responses, as in rclcpp programs.
 fn another_callback_sends_the_requests(case: &Case) {
     let (mut executor, node, name) = (case.executor(), node(), case.topic("add"));
     executor.add_node(&node).unwrap();
@@ -108,7 +108,7 @@ fn a_server_that_is_killed_is_told(case: &Case) {
     });
 }
 
-/// A full queue drops samples only: a client whose request was dropped would wait for ever.
+/// A full queue drops only samples: a client whose request was dropped would wait for ever.
 fn no_request_is_dropped_under_a_flood(case: &Case) {
     let (mut far, mut executor, node) = (case.far(), case.kind.executor_with_queue(4), node());
     executor.add_node(&node).unwrap();

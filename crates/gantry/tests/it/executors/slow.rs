@@ -1,4 +1,4 @@
-//! Slow callbacks: a warning names the callback that held up the other callbacks of its executor.
+//! Tests of slow callbacks: a warning names the callback that held up other callbacks of its executor.
 
 use super::{
     failures::{collect_log, logged},
@@ -17,8 +17,8 @@ behaviours! {
     ],
 }
 
-/// Adds a callback to this group whose work takes 300 ms. The returned function starts a run and waits for the
-/// end of the run.
+/// Adds a callback that takes 300 ms to this group. The returned function starts a run and waits for the end of the
+/// run.
 fn slow(case: &Case, group: &CallbackGroup) -> impl FnMut() + Send + use<> {
     let (topic, (sender, told)) = (case.topic("slow"), value_channel());
     let work = move |_: Sample<Point>| {
@@ -72,8 +72,7 @@ fn a_callback_that_held_up_its_group_is_said_after_its_run(case: &Case) {
     });
 }
 
-/// No thread of the executor is free during the slow run, because the other threads are in callbacks that run even
-/// longer.
+/// No thread of the executor is free during the slow run, because the other threads run even longer callbacks.
 fn a_callback_that_held_up_all_threads_is_said_after_its_run(case: &Case) {
     if !case.kind.has_threads() {
         return;
@@ -112,7 +111,7 @@ fn a_callback_that_runs_still_is_said_if_it_holds_up_its_group(case: &Case) {
 
 fn callbacks_that_run_still_are_said_if_they_hold_up_all_threads(case: &Case) {
     if case.kind == Kind::CallbackIsolated {
-        return; // a group has its own thread
+        return; // each group has its own thread
     }
     collect_log();
     let (mut executor, node) = (case.executor(), node());

@@ -1,4 +1,4 @@
-//! Timers: they keep their schedule while the executor is busy.
+//! Tests of timers: they keep their schedule while the executor is busy.
 
 use super::*;
 use std::sync::{
@@ -18,7 +18,7 @@ behaviours! {
     ],
 }
 
-/// Checks that all periods between the first and the last tick are ticks or overruns.
+/// Checks that each period between the first and the last tick is a tick or an overrun.
 fn check_schedule(ticks: &[Tick], period: Duration) {
     for pair in ticks.windows(2) {
         let periods = |tick: &Tick| u32::try_from(tick.overruns).unwrap() + 1;
@@ -29,7 +29,7 @@ fn check_schedule(ticks: &[Tick], period: Duration) {
 }
 
 fn timers_tick_on_under_a_flood(case: &Case) {
-    // The queue has room for the callbacks of a tenth of a second.
+    // The queue has room for callbacks that take a tenth of a second in total.
     let (mut far, mut executor, node) = (case.far(), case.kind.executor_with_queue(50), node());
     executor.add_node(&node).unwrap();
     let slow = |_: Sample<Point>| std::thread::sleep(ms(2));
@@ -38,7 +38,7 @@ fn timers_tick_on_under_a_flood(case: &Case) {
         far.advertise(&topic, "keep_last=10");
         far.tell(&format!("flood {topic} 100"));
     }
-    // Added last: no executor prefers it.
+    // The timer is added last, so that no executor prefers it.
     let (sender, ticks) = value_channel();
     let timer = node
         .create_timer_with_callback(ms(5), move |tick| {
@@ -94,11 +94,12 @@ fn a_timer_can_be_canceled_and_reset_from_anywhere(case: &Case) {
     timer.reset();
     assert!(executor.spin_once(PATIENCE).unwrap());
     timer.cancel();
-    drain(&mut *executor); // queued ticks were due before
+    drain(&mut *executor); // drops queued ticks from before the cancel
     assert!(!executor.spin_once(ms(5)).unwrap());
 }
 
-/// A canceled timer and a timer that was reset do not tick, although both were due and found ready before.
+/// A timer that was canceled and a timer that was reset do not tick, although the executor had already found both
+/// ready.
 fn a_timer_that_was_canceled_does_not_tick(case: &Case) {
     let (mut executor, node, clock) = (case.executor(), node(), Clock::manual(ms(0)));
     executor.add_node(&node).unwrap();

@@ -1,4 +1,4 @@
-//! Spins with an end: they end by conditions or futures that other threads complete, or when no callback is ready.
+//! Tests of spins with an end: by a condition or a future that another thread completes, or when no callback is ready.
 
 use super::*;
 use std::{
@@ -40,7 +40,7 @@ fn a_condition_of_another_thread_is_noticed_at_once(case: &Case) {
     let begin = Instant::now();
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            std::thread::sleep(ms(20)); // it sleeps by then, or finds the condition earlier
+            std::thread::sleep(ms(20)); // by then, the executor normally sleeps
             holds.store(true, SeqCst);
             handle.wake();
         });
@@ -77,7 +77,7 @@ fn a_future_of_another_thread_is_completed(case: &Case) {
     assert!(executor.spin_until_complete(std::future::pending::<()>(), PATIENCE).unwrap().is_none());
 }
 
-/// The server is in the executor that waits for its response, as in ROS 2's tutorials.
+/// The executor that waits for the response also runs the server, as in ROS 2's tutorials.
 fn a_response_completes_a_spin(case: &Case) {
     use gantry_msgs::example_interfaces::srv::AddTwoInts;
     let (mut executor, node) = (case.executor(), node());

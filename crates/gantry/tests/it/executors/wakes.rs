@@ -1,4 +1,4 @@
-//! The number of threads that a message wakes, which the kernel counts in a child process.
+//! Tests of the number of threads that a message wakes, which the kernel counts in a child process.
 
 use super::*;
 use crate::child::{say, told};
@@ -34,7 +34,7 @@ fn a_message_wakes_one_thread(case: &Case) {
     child.finish();
 }
 
-/// Role of a child process: answers each message, and prints the number of sleeps of its executor's threads.
+/// Role of a child process: answers each message, and prints how often its executor's threads slept.
 pub fn answer(kind: &str, topic: &str) {
     let (kind, _) = Kind::ALL.into_iter().find(|(_, name)| *name == kind).unwrap();
     let (node, mut executor) = (node(), kind.executor());

@@ -1,8 +1,8 @@
-//! The work of a server on the control thread: to make the reply publisher for each client that comes, and to drop
-//! the publishers of clients that left, which makes system calls.
+//! The work of a server on the control thread: it makes the reply publisher for each new client, and drops the
+//! publishers of clients that left. Both make system calls.
 //!
 //! Invariant: if other processes can map the publisher for a client, then the publisher is in `Handover::made`, or the
-//! server has it, or `Handover::making` is this client.
+//! server has it, or `Handover::making` is the client.
 
 use super::super::{
     guaranteed_replies, kept_replies,
@@ -28,7 +28,7 @@ use std::{
     },
 };
 
-/// The time until the next attempt to make a publisher for which there was no room.
+/// The pause before another attempt to make a publisher for which there was no room.
 const RETRY_AFTER_NS: u64 = 1_000_000_000;
 
 thread_local! {
@@ -47,15 +47,15 @@ pub(super) struct ReplyWatcher {
     /// The time at which the work is tried again; 0 if there is nothing to try again.
     retry_ns: AtomicU64,
     handover: Mutex<Handover>,
-    /// Whether `Handover::making` may be a client. The flag is cleared after `changes` was raised.
+    /// Whether `Handover::making` may be a client. The flag is cleared only after `changes` was raised.
     is_making: AtomicBool,
-    /// `Handover::making` changed.
+    /// Notified when `Handover::making` has changed.
     is_made: Condvar,
-    /// Counts the changes of `handover`.
+    /// The number of changes of `handover`.
     pub(super) changes: AtomicU64,
 }
 
-/// The means to make a publisher.
+/// The data that are needed to make a publisher.
 pub(super) struct Maker {
     pub(super) presence: Weak<Presence>,
     pub(super) node: String,
@@ -70,33 +70,32 @@ struct Work {
     clients: BTreeSet<Gid>,
 }
 
-/// The publishers that are handed over from the control thread to the server, and back.
+/// The publishers that the control thread and the server hand over to each other.
 struct Handover {
     /// The client whose publisher is being made.
     making: Option<Gid>,
-    /// The publishers that were made and that the server has not taken over yet.
+    /// The publishers that were made, but that the server has not taken yet.
     made: BTreeMap<Gid, GenericPublisher>,
-    /// The clients that left, whose publishers the server has.
+    /// The clients that left, but whose publishers the server still has.
     left: Vec<Gid>,
-    /// The publishers of clients that left, which the control thread drops in its next work.
+    /// The publishers of clients that left. The control thread drops them at its next update.
     gone: Vec<GenericPublisher>,
-    /// The server is gone.
+    /// Whether the server was dropped.
     is_closed: bool,
 }
 
-/// A guard that marks this thread as working for a server. Dropping it removes the mark, also in a panic of a
-/// user's waker.
+/// A guard that marks this thread as working for a server. Its drop removes the mark, also if a user's waker panics.
 struct Working {
     was_working: bool,
 }
 
-/// A guard that marks a client while the publisher of the replies to it is made. Dropping it removes the mark, also in
-/// a panic of a user's waker.
+/// A guard that marks the client whose reply publisher is being made. Its drop removes the mark, also if a user's waker
+/// panics.
 struct Making<'a>(&'a ReplyWatcher);
 
 impl Maker {
-    /// Makes the publisher of the replies to a client with this depth. A client that does not take its replies loses
-    /// the oldest ones.
+    /// Makes the reply publisher for a client with this depth. A client that does not take its replies loses the oldest
+    /// ones.
     pub(super) fn publisher(&self, presence: &Arc<Presence>, topic: &str, depth: u32) -> Result<GenericPublisher> {
         let (participant, response_type) = (presence.participant().clone(), self.service_type.response.clone());
         let (qos, options) = (Maker::qos(guaranteed_replies(depth)), Maker::options(depth));
@@ -108,7 +107,7 @@ impl Maker {
         PublisherOptions {
             max_kept_samples: kept_replies(depth) as usize,
             loses_oldest_at_limit: true,
-            max_inline_bytes: 0, // responses travel in slots
+            max_inline_bytes: 0, // responses travel in slots, never inline
             ..PublisherOptions::default()
         }
     }
@@ -148,8 +147,8 @@ impl ReplyWatcher {
         }
     }
 
-    /// Moves the publishers that were made to the server's list `clients`, and takes back the publishers of
-    /// clients that left.
+    /// Moves the publishers that were made to the server's list `clients`, and takes back the publishers of clients
+    /// that left.
     #[cold]
     pub(super) fn hand_over(&self, clients: &mut BTreeMap<Gid, GenericPublisher>) {
         let mut handover = lock(&self.handover);
@@ -185,7 +184,7 @@ impl ReplyWatcher {
         let found = match self.requests.look(work.seen) {
             Ok(Some(found)) => found,
             Ok(None) => return,
-            Err(_) => return self.retry(), // a process that cannot be read
+            Err(_) => return self.retry(), // a process could not be read
         };
         if found.is_all {
             let matched: BTreeSet<Gid> = found.matched.iter().map(MatchedPublisher::gid).collect();
@@ -210,9 +209,9 @@ impl ReplyWatcher {
                 }
             }
         }
-        work.seen = found.seen; // after the work: a panic of a user's waker may end it
+        work.seen = found.seen; // after the work, which a panic of a user's waker may end
         if is_missing {
-            self.retry(); // no room
+            self.retry(); // there was no room for a publisher
         }
     }
 
@@ -231,16 +230,16 @@ impl ReplyWatcher {
         Ok(())
     }
 
-    /// Ends the watcher's work, because the server is dropped. Publishers and `presence` keep the participant alive,
-    /// so the control thread must not hold any of them afterwards: otherwise a program that ends now would leave its
-    /// files behind.
+    /// Ends the watcher's work, because the server is dropped. Publishers and `presence` keep the participant alive. So
+    /// the control thread must not hold any of them after this call: a program that then ends would leave its files
+    /// behind.
     pub(super) fn close(&self) {
         let mut handover = lock(&self.handover);
         handover.is_closed = true;
         let publishers = (std::mem::take(&mut handover.made), std::mem::take(&mut handover.gone));
         drop(handover);
         drop(publishers);
-        // A thread that works for a server may call a waker that drops a server: then it must not wait for its
+        // A thread that works for a server may call a waker that drops a server. Such a thread must not wait for its
         // own work.
         if !IS_WORKING.get() {
             drop(lock(&self.work));
@@ -255,7 +254,7 @@ impl ReplyWatcher {
         let mut unseen = Vec::new();
         for client in left {
             match handover.made.remove(&client) {
-                Some(publisher) => unseen.push(publisher), // the server may never look
+                Some(publisher) => unseen.push(publisher), // dropped here: the server may never take it
                 None => handover.left.push(client),
             }
         }
@@ -297,29 +296,29 @@ impl Drop for Making<'_> {
 
 impl Watcher for ReplyWatcher {
     /// Makes and drops publishers. This method runs on the control thread, and also on a thread of this process that
-    /// makes a client, because the client's publisher must exist when this thread continues. While a publisher is
-    /// made, `update` may be called again on the same thread: the inner call waits for no server's work, because the
-    /// thread that does this work may itself wait for the calling thread.
+    /// makes a client, because the client's publisher must exist when that thread continues.
     ///
-    /// Each call sets `is_due`, and returns once a thread has begun to work after the flag was set, or will
-    /// certainly do so:
+    /// While a publisher is made, `update` may be called again on the same thread. The inner call does not wait for the
+    /// work of any server, because the thread that does this work may itself wait for the calling thread.
+    ///
+    /// Each call sets `is_due`, and returns once a thread has begun to work after that, or is certain to do so:
     ///
     /// | the calling thread | the lock `work` | the call |
     /// | --- | --- | --- |
-    /// | works for no server | free, or locked | waits for the lock, then works; returns when its own change is seen |
+    /// | works for no server | free, or locked | waits for the lock, then works until its own change is seen |
     /// | works for this server or another one | free | works |
-    /// | works for this server or another one | locked | returns: the holder reads `is_due` again after it unlocked |
+    /// | works for this server or another one | locked | returns: the lock's holder reads `is_due` after the unlock |
     ///
-    /// The last line needs the two fences. This call sets the flag, fences, and finds the lock taken; the holder
-    /// unlocks, fences, and loads the flag. If this call found the lock taken before the holder unlocked it, the holder
-    /// sees the flag, and works again.
+    /// The last row needs two fences. This call sets the flag, fences, and finds the lock taken. The holder unlocks,
+    /// fences, and loads the flag. So if this call found the lock taken before the unlock, the holder sees the flag and
+    /// works again.
     fn update(&self) {
         self.is_due.store(true, SeqCst);
-        fence(SeqCst); // if an update finds the work locked, the thread that ends the work sees the flag
+        fence(SeqCst); // if this update finds `work` locked, the lock's holder sees the flag
         let working = Working { was_working: IS_WORKING.replace(true) };
         loop {
             let mut work = if working.was_working {
-                // If the lock is taken, its holder reads `is_due` after it has unlocked, and does this call's work.
+                // If the lock is taken, its holder reads `is_due` after the unlock and does the work of this call.
                 let Some(work) = try_lock(&self.work) else { return };
                 work
             } else {
@@ -329,7 +328,7 @@ impl Watcher for ReplyWatcher {
                 self.work(&mut work);
             }
             drop(work);
-            fence(SeqCst); // as above
+            fence(SeqCst); // partner: the fence before the lock
             if !self.is_due.load(SeqCst) {
                 break;
             }
