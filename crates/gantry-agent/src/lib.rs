@@ -11,19 +11,19 @@
 //! # Ok(()) }
 //! ```
 //!
-//! A client's participant is a node of Gantry, its data writers and data readers are publishers and subscriptions,
-//! its requesters and repliers are clients and servers of services. Their bytes stay as they are, since DDS-XRCE
-//! and Gantry both use little-endian CDR: data from a client is copied once, into the memory that subscriptions
-//! read, and data for a client once, from the publisher's memory into the message that is sent. Data from a client
-//! is checked first, and converted if it is big-endian.
+//! A client's participant becomes a node of Gantry. Its data writers and data readers become publishers and
+//! subscriptions, and its requesters and repliers become clients and servers of services. DDS-XRCE and Gantry both use
+//! little-endian CDR, so data is not converted: data from a client is copied once, into shared memory, and data for a
+//! client once, from shared memory into the XRCE message. Data from a client is checked before the copy, and converted
+//! if it is big-endian.
 //!
 //! # Invariants
-//! - Bytes from clients are not trusted: a malformed message is answered or logged, and harms no other client. No
-//!   thread waits for a client.
-//! - The share of the machine that a client can use is limited ([`Limits`]), and so is the rate of the log.
+//! - Bytes from clients are not trusted: a malformed message is answered or logged, and does not affect other clients.
+//!   No thread waits for a client.
+//! - The resources that a client can use are limited ([`Limits`]), and so is the rate of the log.
 //! - No loss is silent: losses are counted ([`ClientStatistics`]) and logged.
-//! - No thread holds two locks of the table and of the clients at once. Workers create and destroy nodes,
-//!   publishers and other entities, and hold none of these locks.
+//! - No thread holds two locks at once, of the locks of the clients and of their table. Workers hold none of these
+//!   locks while they create or destroy nodes, publishers and other entities.
 
 #![forbid(unsafe_code)]
 
