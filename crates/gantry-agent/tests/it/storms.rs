@@ -208,7 +208,7 @@ fn storms_on_a_serial_line_leave_others_their_data() {
     let (agent, udp, _) = agent(any_domain_config());
     let serial = Serial::pseudoterminal(&agent).unwrap();
     let mut witness = TestClient::open(SerialWire::open(serial.path(), 1), KEY);
-    let mut hostile = SerialWire::open(serial.path(), 2); // The hostile client never reads, so that the witness gets all frames.
+    let mut hostile = SerialWire::open(serial.path(), 2); // never reads, so that the witness gets all frames
     let storms = storms(12);
     hostile.send(&create_client(SessionId::CLIENT, 0x0d00_0d03, &[]));
     amid_storms(&mut witness, socket(&udp), |number| {
