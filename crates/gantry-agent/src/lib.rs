@@ -22,8 +22,8 @@
 //!   No thread waits for a client.
 //! - The resources that a client can use are limited ([`Limits`]), and so is the rate of the log.
 //! - No loss is silent: losses are counted ([`ClientStatistics`]) and logged.
-//! - No thread holds two locks at once, of the locks of the clients and of their table. Workers hold none of these
-//!   locks while they create or destroy nodes, publishers and other entities.
+//! - A thread holds at most one of these locks at a time: the lock of a client, or the lock of the table of clients.
+//!   Workers hold neither of them while they create or destroy nodes, publishers and other entities.
 
 #![forbid(unsafe_code)]
 

@@ -74,9 +74,9 @@ enum Command {
         #[arg(long, short, default_value_t = 115_200)]
         baud: u32,
     },
-    /// Clients on a pseudoterminal, whose path is printed: for emulators
+    /// Clients on a pseudoterminal, for emulators; prints the path of the pseudoterminal
     Pty,
-    /// Clients on a bus of CAN FD, whose adapter may be pulled out and plugged in again
+    /// Clients on a CAN FD bus, whose adapter may be pulled out and plugged in again
     Can(Bus),
 }
 
@@ -106,7 +106,7 @@ struct Network {
     /// The port
     #[arg(long, short, default_value_t = 8888)]
     port: u16,
-    /// The address of this machine at which clients connect; 0.0.0.0 or :: for boards on each of its networks
+    /// The address of this machine at which clients connect; 0.0.0.0 or :: means all addresses of the machine
     #[arg(long, default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
     address: IpAddr,
     /// Accept only clients at this address, or in this network such as 192.168.7.0/24; may be repeated [default: all]

@@ -76,7 +76,7 @@ pub trait Message: Kind<Owned = Self> + Send + Sized + 'static {
     /// sequences of more than [`MAX_DEFAULT_BYTES`](crate::MAX_DEFAULT_BYTES) bytes keep the old bytes of the memory.
     ///
     /// # Errors
-    /// As [`Message::shape_bytes`]; or the memory has another length or is not aligned.
+    /// The errors of [`Message::shape_bytes`]; or the memory has another length than the message, or is not aligned.
     #[inline]
     fn build<B: AsRef<[u8]> + AsMut<[u8]>>(memory: B, shape: impl Shape<Self>) -> Result<Self::View<B>> {
         built::<Self, B>(memory, shape, Mode::Defaults)
@@ -105,7 +105,7 @@ pub trait Message: Kind<Owned = Self> + Send + Sized + 'static {
     /// Serialises the message to `body`, whose length must be [`Message::body_bytes`].
     ///
     /// # Errors
-    /// As [`Message::body_bytes`]; or `body` is too short.
+    /// The errors of [`Message::body_bytes`]; or `body` is too short.
     fn write_body(&self, body: &mut [u8]) -> Result<()> {
         Self::write(self, &mut Composer::writing(body, 0))
     }

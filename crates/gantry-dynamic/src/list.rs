@@ -27,7 +27,7 @@ pub struct List<'a> {
 #[derive(Clone, Copy)]
 pub(crate) struct Element<'a> {
     pub(crate) base: &'a BaseType,
-    /// The index of the structure of the element, if the element is a message.
+    /// If the element is a message, the index of its type in the list of types of the `MessageType`.
     pub(crate) nested: usize,
 }
 

@@ -65,7 +65,7 @@ impl Publishers {
             }
         }
         if publisher.chunk != self.chunk {
-            // The pins of all chunks that wait for the disk count.
+            // The pins of all chunks that wait for the disk are added up.
             publisher.pins_before += publisher.pins;
             (publisher.chunk, publisher.pins) = (self.chunk, 0);
         }

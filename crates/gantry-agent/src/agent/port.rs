@@ -1,4 +1,4 @@
-//! Ports: the interface of the agent for its transports.
+//! Ports, through which transports pass messages to the agent.
 
 use super::state::AgentState;
 use crate::{
@@ -15,7 +15,7 @@ use std::{
     },
 };
 
-/// The interface of the agent for one transport.
+/// The object through which one transport passes messages to the agent.
 #[derive(Clone)]
 pub struct Port {
     pub(crate) state: Arc<AgentState>,

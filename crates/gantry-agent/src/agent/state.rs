@@ -290,7 +290,7 @@ impl AgentState {
         self.close(removed, why, farewell);
     }
 
-    /// Destroys the entities of a client, and then sends the farewell to it.
+    /// Destroys the entities of a client, and then sends `farewell`, the answer to the client's DELETE.
     fn close(&self, client: Option<Arc<ClientCell>>, why: &str, farewell: Option<Farewell>) {
         if client.is_none() && farewell.is_none() {
             return;

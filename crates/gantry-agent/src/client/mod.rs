@@ -56,9 +56,10 @@ const BEST_EFFORT_SLOTS: usize = 2;
 /// The time within which an equal CREATE_CLIENT counts as a copy. If a board is reset and logs in again within this
 /// time, the streams of the earlier session continue, so the board's first messages are lost.
 const COPY_US: u32 = 100_000;
-/// The number of objects with entities that a client may create at once; it equals the number that a client may have.
+/// The number of objects that a client may create at once. It equals the largest number of objects that a client may
+/// have. Topics, publishers and subscribers do not count.
 const CREATIONS_AT_ONCE: u32 = 256;
-/// The number of objects with entities that a client may create per second after the first [`CREATIONS_AT_ONCE`].
+/// The number of objects that a client may create per second after the first [`CREATIONS_AT_ONCE`].
 const CREATIONS_PER_S: u32 = 50;
 /// The number of times that a client's streams are filled and emptied before other clients have their turn.
 const MAX_ROUNDS: usize = 64;
@@ -88,7 +89,7 @@ pub struct Client {
     last_served: ObjectId,
     counts: Counts,
     limiter: Limiter,
-    /// The time at which the ticker checks the client, unless a message arrives earlier.
+    /// The time at which the ticker thread checks the client, unless a message arrives earlier.
     due: Instant,
     silence: Silence,
     /// The time since which the line accepts no bytes.
@@ -247,12 +248,14 @@ impl Client {
         (requests, session)
     }
 
-    /// Attaches an outlet to a listener. Returns `None` if the outlet does not exist any more.
+    /// Attaches an outlet (a data reader, requester or replier) to the listener of its domain. Returns `None` if the
+    /// outlet does not exist any more.
     pub fn attach(&mut self, number: u64, collector: &mut Collector) -> gantry::Result<Option<Attachment>> {
         self.objects.outlet(number).map_or(Ok(None), |outlet| outlet.source.attach(collector))
     }
 
-    /// Notes that an outlet may have a message for the client, and sends it.
+    /// Notes that an outlet (a data reader, requester or replier) may have a message for the client, and sends this
+    /// message.
     pub fn has_news(&mut self, number: u64, context: &Context) {
         if let Some(outlet) = self.objects.outlet(number) {
             outlet.has_news = true;
@@ -270,8 +273,8 @@ impl Client {
         &self.line
     }
 
-    /// The time at which the agent gives up a line that has accepted nothing since `since`. The time equals the silence
-    /// after which a client that does not answer counts as gone.
+    /// The time at which the agent gives up a line that has accepted nothing since `since`. The agent waits for the
+    /// line as long as for a client that does not answer.
     fn blocked_until(&self, since: Instant) -> Instant {
         since.after_us(self.peer().silence_us.saturating_mul(4))
     }
@@ -341,7 +344,8 @@ impl Client {
         }
     }
 
-    /// Moves at most one message of each outlet into the session. Returns whether more messages may be ready.
+    /// Moves at most one message of each outlet (a data reader, requester or replier) into the session. Returns whether
+    /// more messages may be ready.
     fn deliver(&mut self, now: Instant, context: &Context) -> bool {
         let mut has_more = false;
         let mut last_served = None;

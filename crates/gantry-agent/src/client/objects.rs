@@ -34,7 +34,7 @@ pub struct Object {
 
 /// The Gantry entity that belongs to an object of the client.
 pub enum Entity {
-    /// The node of a participant, and the participant's use of the domain. The node is dropped before the use.
+    /// The node of a participant, and the participant's use of the domain. The node is dropped first.
     Node(Node, DomainUse),
     /// No entity: Gantry needs none for topics, publishers and subscribers.
     None,

@@ -39,7 +39,7 @@ pub struct Outlet {
 }
 
 /// An outlet and its client, registered with the listener of the domain. The listener's thread takes each message and
-/// sends it to the client itself, so no other thread has to be woken.
+/// also sends it to the client, so no other thread has to be woken.
 pub struct ListenedOutlet {
     pub number: u64,
     pub client: Weak<ClientCell>,

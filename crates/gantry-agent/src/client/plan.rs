@@ -120,7 +120,7 @@ impl Plan {
         }
     }
 
-    /// The kind in the identifier of the object.
+    /// The kind that the identifier of the object states. `asked` is the kind in the CREATE.
     pub fn kind(&self, asked: ObjectKind) -> ObjectKind {
         match self {
             Self::Participant { .. } => ObjectKind::PARTICIPANT,

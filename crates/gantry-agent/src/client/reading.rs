@@ -21,7 +21,7 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// Makes the request of a READ_DATA; `None` if this READ_DATA only cancels an earlier one.
+    /// Makes the state of a new READ_DATA. Returns `None` if it only cancels an earlier READ_DATA.
     pub fn new(read: &ReadData<'_>, now: Instant) -> Option<Self> {
         let one = DeliveryControl { max_samples: 1, max_elapsed_s: 0, max_bytes_per_s: 0, min_pace_ms: 0 };
         let control = read.delivery.unwrap_or(one);

@@ -38,8 +38,8 @@ const MAX_ANSWERS: usize = 256;
 /// wait.
 pub const MAX_REQUESTS: u32 = 512;
 
-/// The parts of a client that carry out its requests. The session is not included, because the session calls this
-/// struct while it reads a message.
+/// The parts of a client that carry out its requests. The session is not among them, because the session calls
+/// [`Self::handle`] while it reads a message.
 pub struct Requests<'a> {
     pub this: &'a Weak<ClientCell>,
     pub objects: &'a mut Objects,

@@ -89,7 +89,7 @@ impl Path {
     fn enter(&mut self, name: &str) -> Result<(), String> {
         self.ends.push(self.text.len());
         if self.text.is_empty() && WRAPPERS.contains(&name) {
-            // An element with the same name as its parent adds nothing to the path.
+            // A wrapper adds nothing to the path, so the number of nested wrappers is limited here.
             return if self.ends.len() <= MAX_PATH_BYTES { Ok(()) } else { Err(too_deep()) };
         }
         if !self.text.is_empty() {

@@ -77,7 +77,7 @@ impl Domains {
         Self { table: Mutex::default(), ticker }
     }
 
-    /// Counts a use of the domain, before the node joins the domain.
+    /// Counts a node as a user of the domain, before the node joins the domain.
     ///
     /// # Errors
     /// A sentence with the reason: the clients already use the largest allowed number of domains.
@@ -109,8 +109,8 @@ impl Domains {
 }
 
 impl Table {
-    /// Counts a use of the domain. If there are too many domains, the agent leaves the domain that has been without
-    /// nodes for the longest time.
+    /// Counts a node as a user of the domain. If there are too many domains, the agent leaves the domain that has been
+    /// without nodes for the longest time.
     fn begin_use(&mut self, domain_id: u32, max_domains: usize) -> Result<(), String> {
         if !self.by_id.contains_key(&domain_id) && self.by_id.len() >= max_domains {
             let unused = self.by_id.iter().filter(|(_, domain)| domain.users == 0);
@@ -142,7 +142,8 @@ impl Table {
         Ok(domain.listener.insert(Arc::new(listener)).clone())
     }
 
-    /// Ends a use of the domain. If it was the last use, returns the time at which the agent has to leave the domain.
+    /// Removes a node from the users of the domain. If it was the last one, returns the time at which the agent has to
+    /// leave the domain.
     fn end_use(&mut self, domain_id: u32) -> Option<Instant> {
         let domain = self.by_id.get_mut(&domain_id)?;
         domain.users = domain.users.saturating_sub(1);

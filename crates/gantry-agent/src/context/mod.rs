@@ -50,7 +50,7 @@ impl Context {
         })
     }
 
-    /// Counts a use of a domain, before a node joins the domain.
+    /// Counts a node as a user of a domain, before the node joins the domain.
     ///
     /// # Errors
     /// A sentence with the reason: the clients already use the largest allowed number of domains.

@@ -21,7 +21,7 @@ pub struct Ticker {
 #[derive(Default)]
 struct State {
     due: Option<Instant>,
-    /// Whether the thread pauses. It reads `due` after the pause, so it need not be woken.
+    /// Whether the thread is in its pause. It reads `due` after the pause, so it need not be woken.
     is_napping: bool,
     is_ending: bool,
 }

@@ -1,6 +1,6 @@
 //! An array of numbers, booleans or plain messages. In place, it is a Rust array.
 //!
-//! Generated code uses [`BoxedArray`] for large arrays in messages that the heap cannot create as zeros.
+//! Generated code uses [`BoxedArray`] for a large array if its message cannot be created on the heap as zeros.
 
 use super::Kind;
 use crate::{

@@ -86,8 +86,8 @@ pub(crate) fn phase(part: &[u8]) -> usize {
     part.as_ptr().addr() % BODY_ALIGN
 }
 
-/// The next offset in a part of a body at which a multiple of `align` in the body lies. `phase` is the position of the
-/// part in the body, modulo 8.
+/// Rounds an offset in a part of a body up, so that the offset in the whole body is a multiple of `align`. `phase` is
+/// the position of the part in the body, modulo 8.
 #[inline(always)]
 pub(crate) fn align_up(offset: usize, phase: usize, align: usize) -> usize {
     (offset + phase).next_multiple_of(align) - phase

@@ -115,7 +115,8 @@ impl<'a> From<&'a Constant> for Scalar<'a> {
     }
 }
 
-/// The exact order of an integer and a float. No conversion is exact, because a 64-bit integer may have no equal float.
+/// The exact order of an integer and a float. The integer is not converted to a float, because a 64-bit integer may
+/// have no equal float.
 fn order_with_float(integer: i128, float: f64) -> Option<Ordering> {
     if float.is_nan() {
         return None;

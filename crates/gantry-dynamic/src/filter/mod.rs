@@ -36,8 +36,8 @@ use crate::{message::DynamicMessage, message_type::MessageType};
 ///
 /// # Expressions
 /// - A predicate compares a field with a value, a parameter or another field: `=`, `<>` (or `!=`), `<`, `<=`, `>`,
-///   `>=`; `x BETWEEN 1 AND 2`; `name LIKE 'front%'` with the wildcards `%` and `_`. Like Fast DDS, a pattern may also
-///   use `*` and `?`.
+///   `>=`; `x BETWEEN 1 AND 2`; `name LIKE 'front%'` with the wildcards `%` and `_`. A pattern may also use `*` and
+///   `?`, as in Fast DDS.
 /// - `NOT` binds more tightly than `AND`, and `AND` more tightly than `OR`. Keywords may be written in any case.
 /// - A field is a path, such as `pose.position.x` or `ranges[3]`. A list or a message cannot be compared.
 /// - A value is an integer, a float, `TRUE`, `FALSE` or a text in single quotes, in which `''` means one quote. In a

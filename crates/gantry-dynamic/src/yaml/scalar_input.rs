@@ -3,7 +3,7 @@
 use super::error::YamlError;
 use gantry_idl::Primitive;
 
-/// Converts a value to bits. Its bytes are the lowest bytes of the result.
+/// Converts a value of a primitive type to its bits. They are the lowest bits of the result.
 ///
 /// A `byte` may be given as an integer, or as the character by which `ros2 topic echo` prints it. A text in quotes, or
 /// a text that is not a number, means the character.

@@ -25,11 +25,11 @@ const DEFAULT_LENGTH: u32 = 32;
 pub(super) enum Initializer {
     /// The code writes a value; this is the expression for the value.
     Value(String),
-    /// The code lays out the field for the same shape in all messages; this is the expression for the shape.
+    /// The code lays out the field with a constant shape; this is the expression for the shape.
     Fixed(&'static str),
-    /// The code lays out the field for a number of elements. The elements have no shapes.
+    /// The code lays out the field with its number of elements. The elements have no shapes.
     Counted,
-    /// The code lays out the field for its part of the message's shape.
+    /// The code lays out the field with its part of the message's shape.
     Shape,
     /// The code lays out an array or a sequence; these are the expressions for its shape and for the default values of
     /// its first elements.

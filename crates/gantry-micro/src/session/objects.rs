@@ -41,8 +41,8 @@ pub(crate) fn create_of_node(node: &Node<'_>, step: u8, session: &mut Session<'_
     Ok(true)
 }
 
-/// Writes the next request for a publisher, which is for its topic or its data writer. Returns whether there was one to
-/// write.
+/// Writes the next CREATE request for a publisher: for its topic or for its data writer. Returns whether there was one
+/// to write.
 pub(crate) fn create_writer(
     entity: &Entity<'_>,
     type_name: &TypeName,
@@ -61,8 +61,8 @@ pub(crate) fn create_writer(
     Ok(true)
 }
 
-/// Writes the next request for a subscription, which is for its topic, its data reader, or data (READ_DATA). Returns
-/// whether there was one to write.
+/// Writes the next request for a subscription: the CREATE of its topic, the CREATE of its data reader, or READ_DATA.
+/// Returns whether there was one to write.
 pub(crate) fn create_reader(
     entity: &Entity<'_>,
     type_name: &TypeName,
@@ -96,8 +96,8 @@ fn create_topic(entity: &Entity<'_>, type_name: &TypeName, session: &mut Session
     request(session, object, Description::Topic(topic), Owner::Object(PARTICIPANT))
 }
 
-/// Writes the next request for a service or a service client, which is for its replier or requester, or for data
-/// (READ_DATA). Returns whether there was one to write.
+/// Writes the next request for a service or a service client: the CREATE of its replier or requester, or READ_DATA.
+/// Returns whether there was one to write.
 pub(crate) fn create_service(
     entity: &Entity<'_>,
     type_name: &TypeName,

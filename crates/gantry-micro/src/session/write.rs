@@ -38,8 +38,8 @@ impl<'s, 'a, 'e> Writing<'s, 'a, 'e> {
         let (prefix, entity) = (self.prefix, self.entity);
         let mut slot = self.begin(length)?;
         let bytes = slot.bytes();
-        // The message is built at an aligned address. This address may lie up to 7 bytes before its final place, where
-        // the data header will be.
+        // The message is built at an aligned address. This address is up to 7 bytes before the final place of the
+        // message, in the room of the data header.
         let begin = start.saturating_sub(bytes.as_ptr().addr().wrapping_add(start) % BODY_ALIGN);
         let mut view = M::build(bytes.get_mut(begin..begin + length).unwrap_or_default(), shape)?;
         fill(&mut view);

@@ -376,7 +376,7 @@ fn acknowledgement<I: Storage, A: AsMut<[u8]>>(input: &mut ReliableInput<I, A>) 
     AckNack { first_unacknowledged: first_unacknowledged.0, missing, stream: StreamId::RELIABLE }
 }
 
-/// The state with which the submessages of a received message go from its stream to the session.
+/// The context of a message that is being received, and the function that gets its submessages.
 struct Reception<'a> {
     header_bytes: usize,
     stream: StreamId,

@@ -111,8 +111,8 @@ impl<S: Storage> ReliableOutput<S> {
         self.core.queue.free(&self.storage.slots())
     }
 
-    /// The next message or submessage to send; `None` if there is none. The order is: messages that the peer
-    /// misses, new messages, and then a heartbeat if it is due.
+    /// The next message or submessage to send; `None` if there is none. The order is: messages that the peer reports as
+    /// missing, new messages, and then a heartbeat if it is due.
     pub fn next_to_send(&mut self, now: Instant) -> Option<ToSend<'_>> {
         self.core.next_to_send(self.storage.slots(), now)
     }
@@ -357,7 +357,8 @@ const fn mask(count: u8) -> u32 {
     (1 << count) - 1
 }
 
-/// Subtracts times modulo 2³² microseconds, which is 71 minutes. A message is resent long before that.
+/// Subtracts times that are stored modulo 2³² microseconds (71 minutes). The difference is correct, because a message
+/// is resent long before that.
 fn elapsed_us(now: Instant, sent_at_us: u32) -> u32 {
     (now.as_us() as u32).wrapping_sub(sent_at_us)
 }

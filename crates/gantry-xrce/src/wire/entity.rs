@@ -28,7 +28,7 @@ pub enum Entity<'a> {
 pub struct Participant<'a> {
     /// The name of a domain in the agent's configuration.
     pub domain_reference: Option<&'a str>,
-    /// The name of a profile of QoS. eProsima's client and agent use it as the participant's name.
+    /// The name of a QoS profile. eProsima's client and agent use it as the participant's name.
     pub name: Option<&'a str>,
 }
 

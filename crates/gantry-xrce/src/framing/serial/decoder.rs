@@ -122,7 +122,7 @@ impl SerialDecoder {
     }
 
     /// Takes one byte. Returns true if the byte completes a frame for this address. The function is not inlined, to
-    /// save code: inlined into code for a larger struct, each access to a field of the decoder would need a longer
+    /// save code: in the code of a larger struct, each access to a field of the decoder would need a longer
     /// instruction.
     #[inline(never)]
     fn put(&mut self, byte: u8, buffer: &mut [u8]) -> bool {

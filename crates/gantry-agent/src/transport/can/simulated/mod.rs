@@ -34,7 +34,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The longest delay of the thread for which the bus catches up.
+/// The longest delay that the bus makes up for after its thread was late.
 const CATCH_UP: Duration = Duration::from_millis(2);
 /// The pause after a node could not be accepted, for example because the process has too many descriptors.
 const PAUSE: Duration = Duration::from_millis(250);
