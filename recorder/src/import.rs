@@ -36,7 +36,7 @@ impl Imported {
 
 impl Drop for Imported {
     fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0); // an error leaves only a copy behind
+        let _ = fs::remove_dir_all(&self.0); // if this fails, the temporary copy stays on the disk
     }
 }
 

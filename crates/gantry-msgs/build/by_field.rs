@@ -71,8 +71,8 @@ impl CodeWriter<'_> {
         if same.is_empty() {
             same = format!("same_bytes(&view.{EMPTY_MESSAGE_FIELD}(), &self.{EMPTY_MESSAGE_FIELD})");
         }
-        // A message that is plain only at the start of a body is viewed as a struct there. As a field of another
-        // message, it has getters.
+        // Because of alignment, some messages have the layout of their struct only at the start of a body. A body is
+        // then viewed as the struct, but a field of such a type has getters.
         let (view, same_in_place) = if self.definitions.is_plain_body(&message.name) {
             ("&**view", "view.as_bytes() == self.as_bytes()".to_owned())
         } else {

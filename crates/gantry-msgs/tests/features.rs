@@ -1,4 +1,4 @@
-//! Tests of the features of the crate. Each package has one.
+//! Tests of the features of the crate. Each message package has a feature with the same name.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 

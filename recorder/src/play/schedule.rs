@@ -1,7 +1,7 @@
 //! The schedule: converts times in the bag to times of the monotonic clock at which messages are due.
 //!
-//! Every due time is computed from one anchor, so that errors do not add up. The anchor is a time of the clock and its
-//! time in the bag. It moves after a pause and when the rate changes.
+//! Every due time is computed from one anchor, so that errors do not add up. The anchor is a pair: a time of the clock,
+//! and the time in the bag that is due at this time. It moves after a pause and when the rate changes.
 
 use gantry::SourceTime;
 use rustix::thread::{ClockId, Timespec, clock_nanosleep_absolute, set_current_timer_slack};

@@ -51,7 +51,7 @@ enum Work {
 }
 
 impl Disk {
-    /// Starts the threads. The writing thread rings the bell after each chunk, to wake the recorder.
+    /// Starts the threads. After each chunk, the writing thread wakes the recorder through `bell`.
     ///
     /// # Errors
     /// An error of the operating system: a thread cannot be started.
@@ -201,7 +201,7 @@ impl Writer {
     fn done(&self, bytes: u64) {
         self.state.file_bytes.store(self.bag.file().map_or(0, |file| file.bytes()), SeqCst);
         self.state.queued_bytes.fetch_sub(bytes, SeqCst);
-        self.state.queued_chunks.fetch_sub(1, SeqCst); // before the ring: the woken recorder reads it
+        self.state.queued_chunks.fetch_sub(1, SeqCst); // before the bell, because the woken recorder reads this count
         self.bell.ring();
     }
 

@@ -45,8 +45,8 @@ impl Publishers {
         publisher.numbers.add(number, lost_before)
     }
 
-    /// The number of samples that none of `sources` has delivered. Only publishers are counted from which one of them
-    /// has delivered samples.
+    /// The number of samples that none of `sources` has delivered. A publisher counts only if at least one of `sources`
+    /// has delivered a sample of it.
     #[must_use]
     pub fn missing(&self, sources: &[usize]) -> u64 {
         let is_theirs = |publisher: &&Publisher| publisher.sources.iter().any(|source| sources.contains(source));
