@@ -29,7 +29,7 @@ pub struct Composer<'a> {
     mode: Mode,
 }
 
-/// The way to handle numbers without a given value, and lengths.
+/// The way in which a composer treats lengths, and numbers for which the caller gives no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     /// Numbers without a given value keep the bytes of the memory.
@@ -221,7 +221,7 @@ impl<'a> Composer<'a> {
         Ok(())
     }
 
-    /// Checks that a length is equal to the length in the memory.
+    /// Checks that the length of a sequence or text equals the length that is already in the memory.
     #[cold]
     fn check_fixed(&self, length: usize, more: u32) -> Result<()> {
         let start = align_up(self.offset, self.phase, 4);

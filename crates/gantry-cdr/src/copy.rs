@@ -2,8 +2,9 @@
 
 /// The number of bytes that are copied at a time, which is less than the cache of a core. glibc copies a part of this
 /// size with `rep movsb` if that is fast. For larger parts, it uses a loop that first fetches each cache line that it
-/// overwrites, possibly from another core. Copying 4 MiB into a slot and out of it takes 270 µs in one call, and 185 µs
-/// in parts (AMD EPYC, glibc 2.36).
+/// overwrites, possibly from another core.
+///
+/// Copying 4 MiB into a slot and out of it takes 270 µs in one call, and 185 µs in parts (AMD EPYC, glibc 2.36).
 const PART_BYTES: usize = 256 << 10;
 
 /// Copies `from` to `to`. Both must have the same length.

@@ -1,4 +1,4 @@
-//! Messages whose memory is their CDR: structs of numbers.
+//! Plain messages: structs of numbers, whose bytes in memory are their CDR.
 
 use crate::{
     composer::Composer,

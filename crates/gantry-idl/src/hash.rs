@@ -105,8 +105,8 @@ fn field(name: &str, base: BaseType, count: Count) -> Field {
 }
 
 fn digest(own: &str, needed: &BTreeMap<TypeName, String>) -> [u8; 32] {
-    // The map is in the order of the full names that the hash needs, because the slash sorts before all characters of
-    // packages, namespaces and names.
+    // The map has the order of full names that the hash requires. This is true because the slash sorts before all other
+    // characters of full names.
     let needed: Vec<&str> = needed.values().map(String::as_str).collect();
     let text = format!("{{\"type_description\": {own}, \"referenced_type_descriptions\": [{}]}}", needed.join(", "));
     Sha256::digest(text).into()

@@ -64,8 +64,8 @@ const CREATIONS_PER_S: u32 = 50;
 /// The number of times that a client's streams are filled and emptied before other clients have their turn.
 const MAX_ROUNDS: usize = 64;
 
-/// A client behind its lock. While a thread holds this lock, it waits neither for Gantry's control path (discovery,
-/// creation of entities) nor for the lock of the table of clients.
+/// A client behind its lock. A thread with this lock waits neither for Gantry's control path (discovery, creation of
+/// entities) nor for the lock of the table of clients.
 pub type ClientCell = Mutex<Client>;
 
 /// A client that has a session.

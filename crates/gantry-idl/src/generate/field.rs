@@ -78,7 +78,7 @@ pub(super) struct FieldCode<'a> {
     /// The expressions in `Shape::from`. `None` if a shape cannot be made from an existing message without an
     /// allocation.
     pub shape_from: Option<ShapeExpressions>,
-    /// The default value in the owned struct, if the Rust type has no `Default` or another one.
+    /// The default value in the owned struct; `None` if the `Default` of the Rust type is used.
     pub default: Option<String>,
     /// An expression that reverses the byte order of the field, for plain messages.
     pub swap: String,
@@ -236,7 +236,7 @@ fn set_default(field: &Field, base: &BaseCode, identifier: &str, scope: &Scope<'
     }
 }
 
-/// The default value in the owned struct, if the Rust type has no `Default` or another one.
+/// The default value in the owned struct, if the Rust type has no `Default` or its `Default` is another value.
 fn owned_default(base: &BaseCode, count: Count, default: Option<&Value>) -> Option<String> {
     let owned_text = |value: &Value| format!("{}.into()", text::literal(value));
     match (default, count) {

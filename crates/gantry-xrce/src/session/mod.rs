@@ -8,9 +8,10 @@
 //! # Extensions
 //! A client and an agent of Gantry state the property [`EXTENSIONS`] when they connect. If both state it,
 //! acknowledgements are delayed a little and are appended to the next message, and the request for a time stamp is as
-//! long as its reply. To every other peer, they speak eProsima's dialect of DDS-XRCE. A client that has entropy adds a
-//! random number to the property, its boot nonce. By this number, the agent distinguishes a login after a reset from a
-//! copy of an earlier CREATE_CLIENT.
+//! long as its reply. To every other peer, they speak eProsima's dialect of DDS-XRCE.
+//!
+//! A client that has entropy adds a random number to the property, its boot nonce. By this number, the agent
+//! distinguishes a login after a reset from a copy of an earlier CREATE_CLIENT.
 
 mod agent;
 mod client;

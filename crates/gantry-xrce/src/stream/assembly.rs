@@ -1,7 +1,7 @@
 //! The assembly of a submessage from its fragments.
 
-/// A fragmented submessage whose last fragment has not arrived. Invariant: the buffer has the bytes that have arrived,
-/// as many as fit, except while `is_skipping` is set.
+/// A fragmented submessage whose last fragment has not arrived. Invariant: unless `is_skipping` is set, the buffer has
+/// the first bytes of the submessage: all bytes that have arrived, or as many as fit.
 #[derive(Debug)]
 pub(super) struct Assembly {
     /// The number of bytes that arrived, including bytes that did not fit.

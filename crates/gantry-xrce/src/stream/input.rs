@@ -189,7 +189,7 @@ impl Core {
         (!(u32::from(self.stored) << 1) & announced) as u16
     }
 
-    /// Advances `next` by one message, and returns the slot of the passed message if it is stored.
+    /// Advances `next` by one message. If the message before the new `next` is stored, returns the message's slot.
     fn advance(&mut self, storage: &mut impl Storage) -> Option<u8> {
         let index = self.head;
         let is_stored = self.stored & 1 != 0;
