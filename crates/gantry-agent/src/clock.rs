@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 pub enum Clock {
     /// The clock runs; the field is its origin.
     Running(std::time::Instant),
-    /// The clock stands at this time, in microseconds. Only a test moves it.
+    /// The clock is stopped at this time, in microseconds. Only a test moves it.
     #[cfg(feature = "testing")]
     Stopped(std::sync::atomic::AtomicU64),
 }

@@ -14,9 +14,9 @@
 //! A client's participant becomes a node of Gantry. Its data writers and data readers become publishers and
 //! subscriptions, and its requesters and repliers become clients and servers of services.
 //!
-//! Data is copied once: from a client into shared memory, or for a client from shared memory into the XRCE message. Data
-//! from a client is checked before the copy. Only big-endian data is converted, because DDS-XRCE and Gantry both use
-//! little-endian CDR.
+//! Data is copied once: from a client into shared memory, or for a client from shared memory into the XRCE message.
+//! Data from a client is checked before the copy. Only big-endian data is converted, because DDS-XRCE and Gantry both
+//! use little-endian CDR.
 //!
 //! # Invariants
 //! - Bytes from clients are not trusted: a malformed message is answered or logged, and does not affect other clients.

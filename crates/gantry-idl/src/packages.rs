@@ -24,8 +24,8 @@ impl Definitions {
         Self::default().with_packages(folders)
     }
 
-    /// Reads folders of packages like [`Definitions::read_packages`]. Their messages may also contain messages of these
-    /// definitions. If a file defines a type that is already defined here, the file counts.
+    /// Reads folders of packages like [`Definitions::read_packages`]. Their messages may also contain messages of
+    /// `self`. If a file defines a type that `self` also has, the definition in the file is used.
     ///
     /// # Errors
     /// All errors in all files; or a message contains itself.

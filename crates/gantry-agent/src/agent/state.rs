@@ -47,7 +47,7 @@ pub struct AgentState {
     pub is_closed: AtomicBool,
 }
 
-/// The client that sent a message, as far as the agent can tell.
+/// The client that sent a message, if the agent can identify it.
 enum Sender {
     Known(Arc<ClientCell>),
     Unknown,

@@ -1,4 +1,4 @@
-//! A message type like those of generated code, with two fields of any kinds.
+//! A message type with two fields of any kinds, in the form of generated code.
 
 use gantry_cdr::{
     AlignedBytes, ByteOrder, Composer, Cursor, Input, Kind, Layout, Message, Result, Shape, View,

@@ -33,7 +33,7 @@ impl PlainMessage for Point {
     const DEFINITION: &'static str = "float32 x\nfloat32 y\n";
 }
 
-/// A message type like those of generated code. Only its view is used.
+/// A message type in the form of generated code. Only its view is used.
 #[derive(Debug)]
 struct Test;
 
