@@ -33,7 +33,7 @@ struct Publisher {
 impl Publishers {
     /// Notes a sample, and returns whether no other source has delivered it before. Two sources may deliver samples in
     /// different orders: the history of a latched publisher may arrive after newer samples from another source.
-    /// `lost_before` is the number of samples that the source lost before its first sample.
+    /// `lost_before` returns the number of samples that the source lost before its first sample.
     pub fn is_new(&mut self, publisher: Gid, number: u64, source: usize, lost_before: impl FnOnce() -> u64) -> bool {
         let publisher = self.publishers.entry(publisher).or_default();
         let lost_before = if publisher.sources.contains(&source) {

@@ -29,8 +29,8 @@ pub use link::{Incoming, Link, LinkCounts, Loss};
 
 use crate::wire::Property;
 
-/// The property by which a client offers Gantry's extensions and an agent confirms them. In a client's property,
-/// the four bytes of its boot nonce follow the value in little-endian order; they are 0 if the client has no nonce.
+/// The property by which a client offers Gantry's extensions and an agent confirms them. In a client's property, four
+/// bytes follow the value: the boot nonce in little-endian order, or 0 if the client has no nonce.
 pub const EXTENSIONS: &[Property<'static>; 1] = &[Property { name: b"gantry", value: b"1" }];
 
 /// The padding that makes a TIMESTAMP as long as its reply, which has two time stamps more.
