@@ -1,4 +1,4 @@
-//! Writes the parameters of the program as constants; they come from environment variables of the build.
+//! Writes the parameters of the program as constants. They come from environment variables of the build.
 
 use std::{
     env,
@@ -41,7 +41,7 @@ fn constant(constants: &mut String, name: &str, kind: &str, value: impl Debug) {
     let _ = writeln!(constants, "pub const {name}: {kind} = {value:?};");
 }
 
-/// The value of the environment variable `GANTRY_BENCHMARK_` + `name`, else `default`.
+/// The value of the environment variable `GANTRY_BENCHMARK_` + `name`, or `default` if it is not set.
 fn parameter<T: FromStr>(name: &str, default: T) -> T {
     let name = format!("GANTRY_BENCHMARK_{name}");
     println!("cargo::rerun-if-env-changed={name}");

@@ -1,4 +1,4 @@
-//! Passes the description of the board's memory to the linker.
+//! Passes the linker the script `memory.x`, which describes the board's memory.
 
 fn main() {
     println!("cargo::rustc-link-search={}", env!("CARGO_MANIFEST_DIR"));

@@ -1,8 +1,8 @@
-//! The cost of the recorder: the durations of a publisher's publish calls, in turn with and without a recorder; the
-//! rate and the CPU time of recording; the rate of playing, and the lateness of played messages beside the lateness of
-//! plain sleeps.
+//! Measures the cost of the recorder. It measures a publisher's publish calls with and without a recorder, in turn; the
+//! rate and the CPU time of recording; the rate of playing; and the lateness of played messages, compared with the
+//! lateness of plain sleeps.
 //!
-//! `cargo bench --bench recorder -- [publisher|record|play] [--seconds N] [--rounds N]`. The bag lies in the folder for
+//! `cargo bench --bench recorder -- [publisher|record|play] [--seconds N] [--rounds N]`. The bag is in the folder for
 //! temporary files (`TMPDIR`).
 
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on may panic")]
@@ -17,15 +17,16 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The environment variable that makes this program a talker: the topics as NAME:BYTES:HZ, and the number of seconds.
+/// The environment variable that makes this program a publisher (talker). Its value has the number of seconds, and the
+/// topics as NAME:BYTES:HZ.
 const TALKER: &str = "BAG_BENCH_TALKER";
 const DOMAIN: u32 = 200;
-/// The topics for which the durations of publish calls are measured.
+/// The topics whose publish calls are measured.
 const MEASURED: &str = "/control:256:1000 /camera:1000000:60";
-/// Ten topics of 20 MB/s.
+/// The topics of the measurement of recording: ten topics of 20 MB/s each.
 const RECORDED: &str = "/c0:1000000:20 /c1:1000000:20 /c2:1000000:20 /c3:1000000:20 /c4:1000000:20 /c5:1000000:20 \
                         /c6:1000000:20 /c7:1000000:20 /c8:1000000:20 /c9:1000000:20";
-/// A topic whose messages are played; their times are compared with the recorded ones.
+/// The topic that is played. Its played times are compared with its recorded times.
 const PLAYED: &str = "/control:256:500";
 
 fn main() {
@@ -83,7 +84,7 @@ fn print_line(line: &str) {
     eprintln!("{line}");
 }
 
-/// A recorder of all topics.
+/// A running recorder of all topics.
 struct Recorder {
     child: Child,
     begin: Instant,
@@ -99,11 +100,12 @@ impl Recorder {
         Recorder { child, begin: Instant::now() }
     }
 
-    /// Ends the recorder, and returns its counts and its CPU time as text.
+    /// Ends the recorder. Returns its counts and its CPU time as text.
     fn end(mut self) -> String {
         let elapsed = self.begin.elapsed().as_secs_f64();
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap();
-        // The fields after the program's name, which may have spaces; utime and stime are in hundredths of a second.
+        // The fields after the program's name are split, because the name may have spaces. utime and stime are in
+        // hundredths of a second.
         let fields: Vec<&str> = stat.rsplit_once(')').unwrap().1.split_whitespace().collect();
         let cpu_s = (fields[11].parse::<f64>().unwrap() + fields[12].parse::<f64>().unwrap()) / 100.0;
         let pid = rustix::process::Pid::from_child(&self.child);
@@ -128,7 +130,7 @@ fn play(bag: &Path, arguments: &[&str]) -> serde_json::Value {
     serde_json::from_slice(&command.args(arguments).output().unwrap().stdout).unwrap()
 }
 
-/// Plays a bag, and compares the times between its messages with those in the bag.
+/// Plays a bag, and compares the times between its messages with the times between the recorded messages.
 fn lateness(bag: &Path) -> String {
     let opened = gantry_bag::read::Bag::open(bag).unwrap();
     let mut recorded = Vec::new();
@@ -155,12 +157,12 @@ fn lateness(bag: &Path) -> String {
     let after = |times: &[u64]| times.iter().map(|time| time - times[0]).collect::<Vec<u64>>();
     let pairs = after(&recorded).into_iter().zip(after(&played));
     let late: Vec<i64> = pairs.map(|(recorded, played)| played.cast_signed() - recorded.cast_signed()).collect();
-    // The first message may be late, too, so the message with the least lateness is the reference.
+    // The first message may also be late, so the least late message is the reference.
     let earliest = late.iter().min().copied().unwrap_or_default();
     quantiles(late.into_iter().map(|late| (late - earliest) as u64).collect())
 }
 
-/// The lateness of a thread that does nothing but sleep until the times of the played topic.
+/// Measures the lateness of a thread that only sleeps until the times of the played topic.
 fn lateness_of_sleeps(seconds: u64) -> String {
     let thread = std::thread::spawn(move || {
         sharpen_sleeps();
@@ -188,7 +190,7 @@ fn run_talker(plan: &str, seconds: u64) -> Vec<String> {
     String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
 }
 
-/// Publishes at these rates, and prints the durations of `publish`, which include the wake-up of readers.
+/// Publishes messages as `plan` states, and prints the durations of `publish`. They include the wake-up of readers.
 fn talk(plan: &str) {
     let mut words = plan.split_whitespace();
     let end = Duration::from_secs(words.next().unwrap().parse().unwrap());
@@ -199,7 +201,7 @@ fn talk(plan: &str) {
         let mut publisher = node.create_generic_publisher(&topic, blob(), Qos::default()).unwrap();
         let period = Duration::from_secs_f64(1.0 / hz.unwrap());
         std::thread::spawn(move || {
-            std::thread::sleep(Duration::from_millis(500)); // the recorder finds the topic
+            std::thread::sleep(Duration::from_millis(500)); // time for the recorder to find the topic
             let (begin, mut due, mut times) = (Instant::now(), Instant::now(), Vec::new());
             while begin.elapsed() < end {
                 std::thread::sleep(due.saturating_duration_since(Instant::now()));
@@ -223,7 +225,7 @@ fn talk(plan: &str) {
     }
 }
 
-/// Quantiles in µs.
+/// Formats the quantiles of the times in µs.
 fn quantiles(mut times_ns: Vec<u64>) -> String {
     times_ns.sort_unstable();
     let at = |part: f64| times_ns[((times_ns.len() - 1) as f64 * part) as usize] as f64 / 1000.0;

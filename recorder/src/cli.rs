@@ -1,10 +1,10 @@
-//! The command line. The words are `ros2 bag`'s.
+//! The command line. Its commands and options have the same names as in `ros2 bag`.
 
 use crate::{convert, info, play, record, verify};
 use clap::{Parser, Subcommand};
 use gantry_command::{CommonOptions, Result};
 
-/// Records topics of Gantry into files of MCAP, without copying large messages, and plays them.
+/// Records topics of Gantry into MCAP files, without copying large messages, and plays these files.
 #[derive(Debug, Parser)]
 #[command(name = "gantry bag", bin_name = "gantry bag", version, disable_help_subcommand = true)]
 pub struct Cli {
@@ -18,13 +18,13 @@ pub struct Cli {
 enum Command {
     /// Record topics until Ctrl-C
     Record(record::Arguments),
-    /// Play bags: publish their messages at their times
+    /// Play bags: publish their messages with their recorded timing
     Play(play::Arguments),
-    /// Say what a bag has: files, topics, types, QoS, times, and what the recorder missed
+    /// Print what a bag contains: files, topics, types, QoS, times, and the number of messages that the recorder missed
     Info(info::Arguments),
-    /// Read every byte of a bag, and say what is damaged
+    /// Read every byte of a bag, and report damage
     Verify(verify::Arguments),
-    /// Make a bag from parts of others: by topic and time, merged, compressed or not
+    /// Make a new bag from parts of other bags: select topics and times, merge, compress or decompress
     Convert(convert::Arguments),
 }
 
@@ -32,7 +32,7 @@ impl Cli {
     /// Runs the command.
     ///
     /// # Errors
-    /// The error of the command.
+    /// The error that the command returns.
     pub fn run(self) -> Result<()> {
         let (domain_id, output) = (self.common.domain_id, self.common.output());
         match self.command {

@@ -1,4 +1,4 @@
-//! `gantry bag convert`: a bag from parts of others.
+//! `gantry bag convert`: makes a bag from parts of other bags.
 
 use crate::{
     import::{Imported, import, sqlite_files},
@@ -23,7 +23,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A chunk is written as soon as it has this number of bytes.
+/// The number of bytes at which a chunk is written to the file.
 const CHUNK_BYTES: u64 = 1 << 20;
 /// The time between two updates of the progress line.
 const REPORT: Duration = Duration::from_millis(200);
@@ -31,27 +31,27 @@ const REPORT: Duration = Duration::from_millis(200);
 /// The options of `convert`.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// The folders of bags, files of MCAP, or of rosbag2's SQLite; several are merged by time
+    /// Folders of bags, MCAP files, or SQLite files of rosbag2; several are merged by time
     #[arg(required = true)]
     bags: Vec<PathBuf>,
-    /// The folder of the new bag, which is made
+    /// The folder of the new bag; it must not exist yet
     #[arg(short, long, value_name = "FOLDER")]
     output: PathBuf,
     #[command(flatten)]
     topics: TopicOptions,
-    /// Begin this number of seconds after the beginning
+    /// Skip this number of seconds at the beginning
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     start: Option<f64>,
-    /// End before this number of seconds after the beginning
+    /// Stop this number of seconds after the beginning
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     end: Option<f64>,
     /// Compress the messages
     #[arg(long, value_enum, default_value_t, visible_alias = "compression-format")]
     compression: Compression,
-    /// Begin another file before this one has more bytes, as 2G
+    /// Begin a new file before the current one has more bytes than this, such as 2G
     #[arg(short = 'b', long, value_name = "BYTES", value_parser = parse_bytes)]
     max_bag_size: Option<u64>,
-    /// Begin another file after this number of seconds
+    /// Begin a new file after this number of seconds
     #[arg(short = 'd', long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     max_bag_duration: Option<u64>,
 }
@@ -67,7 +67,8 @@ struct Report {
 #[derive(Default)]
 struct Channels {
     topics: Arc<Topics>,
-    /// The new channels, by the number of the old file and the id of the channel in that file.
+    /// The new channel for each old channel. The key is the number of the old file and the id of the channel in that
+    /// file.
     by_old: HashMap<(usize, u16), Arc<Channel<'static>>>,
     all: Vec<Arc<Channel<'static>>>,
     schemas: Vec<Arc<Schema<'static>>>,
@@ -77,9 +78,9 @@ impl Arguments {
     /// Makes the new bag.
     ///
     /// # Errors
-    /// A bag cannot be read, or the new one cannot be written.
+    /// A bag cannot be read, or the new bag cannot be written.
     pub fn run(self, output: Output) -> Result<()> {
-        let mut imported = Vec::new(); // kept until the end
+        let mut imported = Vec::new(); // kept until the conversion has ended
         let bags = self.bags.iter().map(|path| self.open(path, &mut imported)).collect::<Result<Vec<Bag>>>()?;
         let files: Vec<&BagFile> = bags.iter().flat_map(|bag| &bag.files).collect();
         let first_ns = bags.iter().filter_map(Bag::times).map(|(start, _)| start).min();
@@ -122,7 +123,8 @@ impl Arguments {
         output.print(&channels.report(&self.output.display().to_string()))
     }
 
-    /// Opens a bag. The messages of SQLite files are first imported into a temporary bag beside the new one.
+    /// Opens a bag. If its messages are in SQLite files, they are first imported into a temporary bag beside the new
+    /// one.
     fn open(&self, path: &Path, imported: &mut Vec<Imported>) -> Result<Bag> {
         let files = sqlite_files(path)?;
         if files.is_empty() {
@@ -143,8 +145,8 @@ impl Arguments {
 }
 
 impl Channels {
-    /// The new channel of a message. Channels with the same topic, type and encoding become one channel, with the QoS
-    /// of the first one.
+    /// The channel of the new bag for a message. Old channels with the same topic, type and encoding become one
+    /// channel, which has the QoS of the first.
     fn channel(&mut self, message: &Message<'_>) -> Result<Arc<Channel<'static>>> {
         let key = (message.file, message.channel.id);
         if let Some(channel) = self.by_old.get(&key) {
@@ -192,7 +194,8 @@ impl Channels {
         Ok(schema)
     }
 
-    /// Adds the old files' counts of messages that the recorder missed, even if only a part of the bag is converted.
+    /// Adds the number of messages that the recorder missed in the old files. The numbers are added completely, even if
+    /// only a part of a bag is converted.
     fn count_drops(&self, files: &[&BagFile]) {
         for topic in self.topics.all() {
             let dropped = files.iter().filter_map(|file| file.drops.get(&topic.name)).sum();

@@ -1,8 +1,7 @@
-//! The import of rosbag2's SQLite files: their messages go into a temporary bag of MCAP beside the new bag, and the
-//! temporary bag is removed after the conversion.
+//! The import of rosbag2's SQLite files. Their messages are copied into a temporary MCAP bag beside the new bag; it is
+//! removed after the conversion.
 //!
-//! `rosbag2_storage_sqlite3` defines the tables; in older versions some columns and the table of definitions
-//! are absent.
+//! `rosbag2_storage_sqlite3` defines the tables. Older versions lack some columns and the table of definitions.
 
 use crate::{
     describe::{HASH_KEY, QOS_KEY, SCHEMA_ENCODING, files_of},
@@ -20,10 +19,10 @@ use std::{
     sync::Arc,
 };
 
-/// A chunk is written as soon as it has this number of bytes.
+/// The number of bytes at which a chunk is written to the file.
 const CHUNK_BYTES: u64 = 4 << 20;
 
-/// A temporary bag that was made for a conversion; its folder is removed when this value is dropped.
+/// A temporary bag for a conversion. Its folder is removed when this value is dropped.
 #[derive(Debug)]
 pub struct Imported(PathBuf);
 
@@ -37,14 +36,15 @@ impl Imported {
 
 impl Drop for Imported {
     fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0); // it is a copy
+        let _ = fs::remove_dir_all(&self.0); // if this fails, the temporary copy stays on the disk
     }
 }
 
-/// The SQLite file that the path names, or the SQLite files in the folder; empty for a bag of MCAP.
+/// The SQLite file at the path, or the SQLite files in the folder at the path. The result is empty for a bag of MCAP
+/// files.
 ///
 /// # Errors
-/// A folder has files of both kinds, and no `metadata.yaml` that names the ones of the bag.
+/// A folder has files of both kinds, and no `metadata.yaml` that states which of them belong to the bag.
 pub fn sqlite_files(path: &Path) -> Result<Vec<PathBuf>> {
     let has_extension = |path: &PathBuf, wanted: &str| path.extension().is_some_and(|extension| extension == wanted);
     let of_metadata = if path.is_dir() { files_of(path)? } else { None };
@@ -67,7 +67,7 @@ pub fn sqlite_files(path: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Copies the messages of these files into a new bag in this folder.
+/// Copies the messages of these files into a new bag in the folder `folder`.
 ///
 /// # Errors
 /// A file was not written by rosbag2, or the bag cannot be written.
@@ -76,7 +76,7 @@ pub fn import(files: &[PathBuf], folder: PathBuf) -> Result<Imported> {
     let mut bag = BagWriter::create(&folder, FileLimits::default(), topics.clone())?;
     let imported = Imported(folder);
     let mut channels = Channels { topics, definitions: HashMap::new(), all: BTreeMap::new(), numbers: HashMap::new() };
-    // A later file may have the definition for a channel of the first file, so all definitions are read first.
+    // All definitions are read first, because a later file may have the definition for a channel of the first file.
     for path in files {
         let found = open(path).and_then(|file| definitions(&file)).context(|| unreadable(path))?;
         channels.definitions.extend(found);
@@ -101,16 +101,16 @@ fn open(path: &Path) -> Result<Connection> {
 /// The channels of the new bag.
 struct Channels {
     topics: Arc<Topics>,
-    /// The definitions in all files, by the name of the type.
+    /// The definitions in all files, by type name.
     definitions: HashMap<String, String>,
-    /// By topic and type.
+    /// The channels by topic and type.
     all: BTreeMap<(String, String), Arc<Channel<'static>>>,
-    /// The number of the next message of each channel.
+    /// The sequence number of the next message of each channel.
     numbers: HashMap<u16, u32>,
 }
 
 impl Channels {
-    /// The channels of a SQLite file, by the ids of the file's topics.
+    /// Adds the channels of a SQLite file. Returns them by the ids of the file's topics.
     fn channels_of(&mut self, file: &Connection) -> Result<HashMap<i64, Arc<Channel<'static>>>> {
         let has_qos = has_column(file, "topics", "offered_qos_profiles")?;
         let has_hash = has_column(file, "topics", "type_description_hash")?;
@@ -159,8 +159,8 @@ impl Channels {
         Ok(channel)
     }
 
-    /// Copies the messages of a file in the order of their times. A message of an unknown topic is an error: the file
-    /// is damaged.
+    /// Copies the messages of a file in the order of their times. A message of an unknown topic is an error, because it
+    /// means that the file is damaged.
     fn copy(&mut self, file: &Connection, bag: &mut BagWriter) -> Result<()> {
         let channels = self.channels_of(file)?;
         let query = "SELECT topic_id, timestamp, data FROM messages ORDER BY timestamp, id";
@@ -188,7 +188,7 @@ impl Channels {
     }
 }
 
-/// The definitions of types, as `.msg` texts.
+/// Reads the definitions of types, as `.msg` texts.
 fn definitions(file: &Connection) -> Result<HashMap<String, String>> {
     if !has_column(file, "message_definitions", "encoded_message_definition")? {
         return Ok(HashMap::new());

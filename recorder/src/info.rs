@@ -1,4 +1,4 @@
-//! `gantry bag info`.
+//! `gantry bag info`: prints the description of a bag.
 
 use crate::{
     describe::qos_profiles,
@@ -19,7 +19,7 @@ use std::{
 /// The options of `info`.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// The folder of the bag, or a file of MCAP
+    /// The folder of the bag, or an MCAP file
     bag: PathBuf,
 }
 
@@ -34,7 +34,7 @@ struct Report {
     messages: u64,
     topics: Vec<TopicReport>,
     compressions: BTreeSet<String>,
-    /// The number of messages that the recorder missed, for each topic.
+    /// The number of messages that the recorder missed, by topic.
     dropped: BTreeMap<String, u64>,
 }
 
@@ -44,7 +44,7 @@ struct FileReport {
     bytes: u64,
     messages: u64,
     is_complete: bool,
-    /// The number of bytes after the last whole record.
+    /// The number of bytes after the last complete record.
     lost_bytes: u64,
 }
 
@@ -110,7 +110,7 @@ fn count(file: &BagFile, topic: &str, of_type: &str) -> u64 {
     own.filter_map(|channel| statistics.channel_message_counts.get(&channel.id)).sum()
 }
 
-/// The most important policies as a short text.
+/// The most important QoS policies as a short text.
 fn short(qos: &gantry::Qos) -> String {
     let history = match qos.history {
         gantry::History::KeepLast => format!("KEEP_LAST ({})", qos.depth),

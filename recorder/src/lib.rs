@@ -1,15 +1,15 @@
-//! Gantry's recorder: topics to MCAP files without copying the messages, and back.
+//! Gantry's recorder: records topics to MCAP files without copying large messages, and plays these files.
 //!
-//! The program is `gantry-bag`; `gantry bag` starts this program. Invariants:
-//! - A publisher never waits for the recorder, and never runs out of memory because of it: the number and the
-//!   duration of pins are bounded, and a message that the recorder does not take in time leaves the publisher's
-//!   history and is counted.
-//! - A message is in a file whole or not at all. Each missing message is counted, and the counts are written into
-//!   the file.
-//! - A file without its end is read up to its last whole record.
+//! The program is `gantry-bag`; the command `gantry bag` starts it. Invariants:
+//! - A publisher never waits for the recorder, and never lacks memory because of it: the number and the duration of
+//!   pinned samples are limited. A message that the recorder does not take in time leaves the publisher's history and
+//!   is counted as missing.
+//! - A file contains a message completely or not at all. Each missing message is counted, and the counts are written
+//!   into the file.
+//! - A file without its end, such as after a crash, can be read up to its last complete record.
 
 #![forbid(unsafe_code)]
-#![deny(clippy::print_stderr)] // it panics on a closed pipe
+#![deny(clippy::print_stderr)] // `eprintln!` panics if standard error is a closed pipe
 
 pub mod cli;
 pub mod convert;

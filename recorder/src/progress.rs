@@ -1,8 +1,8 @@
-//! The line of progress on a terminal.
+//! The progress line on a terminal.
 
 use std::io::{self, IsTerminal, Write};
 
-/// A line on a terminal that is overwritten by each update. Without a terminal, nothing is written.
+/// A line on a terminal. Each update overwrites it. If standard error is no terminal, nothing is written.
 #[derive(Debug)]
 pub struct Progress {
     is_terminal: bool,

@@ -1,5 +1,5 @@
-//! The topics of a bag that is written, with their counters. The thread that takes samples, the thread that writes
-//! chunks and the reports share them.
+//! The topics of a bag that is being written, with their counters. They are shared by the thread that takes samples,
+//! the thread that writes chunks, and the reports.
 
 use crate::describe::TopicMetadata;
 use gantry::Qos;
@@ -11,7 +11,7 @@ use std::{
     },
 };
 
-/// Locks a mutex, even if another thread has panicked with it: the values in it are consistent at any time.
+/// Locks a mutex and ignores poisoning, because the values in it are consistent even after a panic of another thread.
 pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -23,13 +23,13 @@ pub struct Topic {
     pub name: String,
     /// The type's name.
     pub type_name: String,
-    /// The type's hash, as RIHS01_...; empty if it is not known.
+    /// The hash of the type in the form RIHS01_...; empty if it is not known.
     pub hash: String,
-    /// The different QoS of the topic's publishers, as far as they were discovered.
+    /// The different QoS of the topic's publishers that were discovered.
     pub offered: Mutex<Vec<Qos>>,
-    /// Messages that are in a file.
+    /// The number of messages that are written to a file.
     pub messages: AtomicU64,
-    /// Bytes of these messages.
+    /// The total size of the written messages in bytes.
     pub bytes: AtomicU64,
     /// The number of messages that left their publisher's history before they were taken.
     pub overwritten: AtomicU64,
@@ -42,7 +42,7 @@ pub struct Topic {
 pub struct Topics(Mutex<BTreeMap<u16, Arc<Topic>>>);
 
 impl Topic {
-    /// The number of this topic's messages that are missing in the bag.
+    /// The number of messages of this topic that are missing in the bag.
     #[must_use]
     pub fn dropped(&self) -> u64 {
         self.overwritten.load(Relaxed) + self.unwritten.load(Relaxed)
@@ -67,7 +67,7 @@ impl Topics {
         lock(&self.0).values().cloned().collect()
     }
 
-    /// The topics with missing messages, and the number of messages that are missing.
+    /// The topics with missing messages, and their numbers of missing messages.
     #[must_use]
     pub fn dropped(&self) -> BTreeMap<String, u64> {
         let mut dropped = BTreeMap::new();

@@ -1,5 +1,5 @@
-//! `gantry bag verify`: every byte of a bag is read, and the messages are compared with the file's checksums, indexes
-//! and counts.
+//! `gantry bag verify`: reads every byte of a bag, and compares the messages with the checksums, indexes and counts in
+//! the files.
 
 use crate::read::{Bag, BagFile, MAX_CHUNK_BYTES, visit_chunk};
 use clap::Args;
@@ -16,15 +16,15 @@ use std::{
     path::PathBuf,
 };
 
-/// The most problems that are listed.
+/// The largest number of problems that are listed.
 const MAX_LISTED: usize = 20;
-/// The number of bytes in a chunk's record before the name of its compression.
+/// The number of bytes of a chunk record before the name of its compression.
 const FIXED_BYTES: usize = 9 + 8 + 8 + 8 + 4 + 4;
 
 /// The options of `verify`.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// The folder of the bag, or a file of MCAP
+    /// The folder of the bag, or an MCAP file
     bag: PathBuf,
 }
 
@@ -33,15 +33,15 @@ struct Report {
     files: usize,
     chunks: usize,
     messages: u64,
-    /// Chunks with a checksum.
+    /// The number of chunks that have a checksum.
     checksums: usize,
     problems: Vec<String>,
-    /// Facts that are no damage.
+    /// Facts about the bag that are no damage.
     remarks: Vec<String>,
 }
 
 impl Arguments {
-    /// Prints the damages of the bag.
+    /// Prints the damage in the bag.
     ///
     /// # Errors
     /// The bag cannot be read, or is damaged.
@@ -128,21 +128,21 @@ impl Check<'_> {
         self.indexes(index, &times)
     }
 
-    /// The checksum of a chunk, read from the chunk's record because the chunk's index has none; 0 if the record
-    /// has none either.
+    /// The checksum of a chunk, or 0 if the chunk has none. It is read from the chunk's record, because the index of
+    /// the chunk does not contain it.
     fn crc(&self, index: &ChunkIndex) -> std::result::Result<u32, String> {
         let start = self.bytes(index.chunk_start_offset, FIXED_BYTES as u64)?;
         let expected =
             [index.message_start_time, index.message_end_time, index.uncompressed_size].map(u64::to_le_bytes);
-        // If the file has no end, its summary comes from a scan: the index entry of a chunk may stand for messages
-        // outside of chunks there, or for a chunk that is cut off.
+        // In a file without its end, the summary comes from a scan. There, the index entry of a chunk may stand for
+        // messages outside of chunks, or for a chunk that is cut off, so no checksum is available.
         if start[0] != op::CHUNK || start[9..33] != *expected.as_flattened() {
             return Ok(0);
         }
         Ok(u32::from_le_bytes([start[33], start[34], start[35], start[36]]))
     }
 
-    /// Compares the message indexes after the chunk with the times of the chunk's messages.
+    /// Compares the message indexes after a chunk with the times of the chunk's messages.
     fn indexes(&mut self, index: &ChunkIndex, times: &BTreeMap<u16, Vec<u64>>) -> std::result::Result<(), String> {
         for (channel, offset) in &index.message_index_offsets {
             let start = self.bytes(*offset, 9)?;

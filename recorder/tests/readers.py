@@ -1,5 +1,6 @@
-"""Reads a bag with the packages `mcap` and `rosbags`: `readers.py BAG` prints, as JSON, for each package and topic the number of
-messages and the CRC-32 of all their bytes; `readers.py --unfinished FILE` does so with `mcap` for a file without its end."""
+"""Reads a bag with the packages `mcap` and `rosbags`. `readers.py BAG` prints, as JSON for each package and topic, the
+number of messages and the CRC-32 of all their bytes. `readers.py --unfinished FILE` does the same with `mcap` for a
+file without its end."""
 
 import json
 import sys
@@ -14,7 +15,7 @@ from rosbags.highlevel import AnyReader
 
 
 class Topics:
-    """The messages of each topic, which must come in order: their numbers are 0, 1, 2, ..."""
+    """The number of messages of each topic, and the CRC of their bytes. Messages must come in order: 0, 1, 2, ..."""
 
     def __init__(self) -> None:
         self.topics: dict[str, list[int]] = {}

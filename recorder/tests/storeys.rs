@@ -1,4 +1,5 @@
-//! The storeys (layers of modules) of this crate: no module imports from a higher storey, and imports form no circle.
+//! Tests the storeys (layers of modules) of this crate: no module imports from a higher storey, and imports form no
+//! circle.
 
 use test_support::storeys;
 

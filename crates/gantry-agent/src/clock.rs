@@ -3,12 +3,12 @@
 use gantry_xrce::{time::Instant, wire::Time};
 use std::time::{Duration, SystemTime};
 
-/// A monotonic clock that begins at the start of the agent.
+/// A monotonic clock, whose origin is the start of the agent.
 #[derive(Debug)]
 pub enum Clock {
-    /// The clock runs since this time.
+    /// The clock runs; the field is its origin.
     Running(std::time::Instant),
-    /// A clock that is stopped at this time, in microseconds, and moves only when a test moves it.
+    /// The clock is stopped at this time, in microseconds. Only a test moves it.
     #[cfg(feature = "testing")]
     Stopped(std::sync::atomic::AtomicU64),
 }
@@ -22,11 +22,12 @@ impl Clock {
         Instant::from_us(match self {
             Self::Running(origin) => origin.elapsed().as_micros() as u64,
             #[cfg(feature = "testing")]
-            Self::Stopped(us) => us.load(std::sync::atomic::Ordering::Relaxed), // only the number matters
+            Self::Stopped(us) => us.load(std::sync::atomic::Ordering::Relaxed), // Relaxed: the counter has no partner
         })
     }
 
-    /// The point in time `instant` as a time of `std`; `None` for a stopped clock, which never reaches it.
+    /// Converts `instant` to a time of `std`. Returns `None` for a stopped clock, which never reaches the instant by
+    /// itself.
     pub fn to_std(&self, instant: Instant) -> Option<std::time::Instant> {
         match self {
             Self::Running(origin) => origin.checked_add(Duration::from_micros(instant.as_us())),
@@ -36,7 +37,7 @@ impl Clock {
     }
 }
 
-/// The time of day in nanoseconds since 1970, for clients that ask for it.
+/// The time of day since 1970, for clients that ask for it.
 pub fn time_of_day() -> Time {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     Time::from_ns(i64::try_from(since.as_nanos()).unwrap_or(i64::MAX))

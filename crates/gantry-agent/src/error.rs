@@ -1,10 +1,11 @@
-//! Errors of the agent itself. An error that a client causes is answered to the client, and logged.
+//! Errors of the agent itself. Errors that a client causes are answered to the client and logged; they do not occur
+//! here.
 
 #[cfg(feature = "simulated-can")]
 use std::ops::RangeInclusive;
 use std::{io, path::PathBuf};
 
-/// An error, as a sentence.
+/// An error of the agent, displayed as a sentence.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -15,10 +16,10 @@ pub enum Error {
         what: String,
         /// The cause.
         source: io::Error,
-        /// The remedy, as the end of the error's sentence; may be empty.
+        /// The remedy: the end of the sentence that is displayed. It may be empty.
         advice: &'static str,
     },
-    /// A bus of CAN FD cannot have these bit rates.
+    /// A CAN FD bus cannot have these bit rates.
     #[cfg(feature = "simulated-can")]
     #[error(
         "a CAN FD bus has no nominal bit rate of {nominal_bits_per_s} with a data bit rate of {data_bits_per_s}: the nominal one is \
@@ -48,10 +49,10 @@ pub enum Error {
     Definitions {
         /// The folder.
         folder: PathBuf,
-        /// All faults of the bit rates.
+        /// All errors in the definitions.
         errors: gantry_idl::Errors,
     },
-    /// Gantry refuses.
+    /// An error of Gantry.
     #[error(transparent)]
     Gantry(#[from] gantry::Error),
 }

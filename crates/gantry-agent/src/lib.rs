@@ -11,19 +11,20 @@
 //! # Ok(()) }
 //! ```
 //!
-//! A client's participant is a node of Gantry, its data writers and data readers are publishers and subscriptions,
-//! its requesters and repliers are clients and servers of services. Their bytes stay as they are, since DDS-XRCE
-//! and Gantry both use little-endian CDR: data from a client is copied once, into the memory that subscriptions
-//! read, and data for a client once, from the publisher's memory into the message that is sent. Data from a client
-//! is checked first, and converted if it is big-endian.
+//! A client's participant becomes a node of Gantry. Its data writers and data readers become publishers and
+//! subscriptions, and its requesters and repliers become clients and servers of services.
+//!
+//! Data is copied once: from a client into shared memory, or for a client from shared memory into the XRCE message.
+//! Data from a client is checked before the copy. Only big-endian data is converted, because DDS-XRCE and Gantry both
+//! use little-endian CDR.
 //!
 //! # Invariants
-//! - Bytes from clients are not trusted: a malformed message is answered or logged, and harms no other client. No
-//!   thread waits for a client.
-//! - The share of the machine that a client can use is limited ([`Limits`]), and so is the rate of the log.
+//! - Bytes from clients are not trusted: a malformed message is answered or logged, and does not affect other clients.
+//!   No thread waits for a client.
+//! - The resources that a client can use are limited ([`Limits`]), and so is the rate of the log.
 //! - No loss is silent: losses are counted ([`ClientStatistics`]) and logged.
-//! - No thread holds two locks of the table and of the clients at once. Workers create and destroy nodes,
-//!   publishers and other entities, and hold none of these locks.
+//! - A thread holds at most one of these locks at a time: the lock of a client, or the lock of the table of clients.
+//!   Workers hold neither of them while they create or destroy nodes, publishers and other entities.
 
 #![forbid(unsafe_code)]
 

@@ -7,7 +7,7 @@ use std::{fmt, io, net::SocketAddr, sync::Arc};
 pub enum PeerAddress {
     /// The address of a client over UDP or TCP.
     Socket(SocketAddr),
-    /// The address in a serial frame, or the identifier of a CAN frame.
+    /// The address in a serial frame, or the CAN identifier of a frame.
     Number(u32),
 }
 
@@ -22,8 +22,8 @@ impl fmt::Display for PeerAddress {
 
 /// A transport, which sends messages to clients. Messages from clients go to [`Port::receive`](crate::Port::receive).
 ///
-/// The agent calls the methods from any thread, and `send` and `has_room` also under the lock of a client. Neither
-/// of them may wait for a slow line.
+/// The agent calls these methods from any thread. It may hold the lock of a client while it calls `send` or `has_room`,
+/// so these two must not wait for a slow line.
 pub trait Transport: Send + Sync {
     /// Sends a message.
     ///
@@ -31,14 +31,14 @@ pub trait Transport: Send + Sync {
     /// An error of the operating system.
     fn send(&self, peer: PeerAddress, message: &[u8]) -> io::Result<()>;
 
-    /// Whether the line takes a message now. After `false`, the transport calls
+    /// Whether the line accepts a message now. If the result is `false`, the transport later calls
     /// [`Port::has_room`](crate::Port::has_room) when there is room again.
     fn has_room(&self, _peer: PeerAddress) -> bool {
         true
     }
 
-    /// Ends the connection of the client at this address, because its session has ended. Does nothing on a
-    /// transport without connections.
+    /// Ends the connection to the client at this address, because the client's session has ended. Transports without
+    /// connections do nothing.
     fn disconnect(&self, _peer: PeerAddress) {}
 
     /// The largest length of a message that the transport carries, in bytes.
@@ -48,7 +48,7 @@ pub trait Transport: Send + Sync {
     fn name(&self) -> &str;
 }
 
-/// The way to one client.
+/// The line to one client: its transport, and its address there.
 #[derive(Clone)]
 pub struct Line {
     pub transport: Arc<dyn Transport>,

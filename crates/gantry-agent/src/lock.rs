@@ -1,5 +1,5 @@
-//! Locks that ignore poisoning. Data behind a lock is still valid after a panic, because all code already accepts
-//! any data that a client can send.
+//! A lock function that ignores poisoning. After a panic, the data behind the lock is still usable, because all code
+//! already accepts any data that a client can send.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

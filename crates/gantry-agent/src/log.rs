@@ -1,4 +1,4 @@
-//! The lines that the agent logs, and a limit for their rate, so that a client cannot fill the disk.
+//! The log of the agent. The rate of its lines is limited, so that a client cannot fill the disk.
 
 use gantry::printable;
 use std::{
@@ -17,16 +17,16 @@ pub enum Level {
 
 type Sink = dyn Fn(Level, &str) + Send + Sync;
 
-/// A log: the levels that it writes, and the function that writes its lines.
+/// A log: the least important level that it writes, and the function that writes a line.
 pub struct Log {
     max_level: Level,
     sink: Box<Sink>,
 }
 
 impl Log {
-    /// A log of the entries up to `max_level`. The agent's threads call `sink`, which must not block. Clients
-    /// choose names in these lines (topics, types, nodes), so control characters are escaped: a terminal does not
-    /// obey them, and an entry stays on one line.
+    /// Makes a log of the entries up to `max_level`. The agent's threads call `sink`, which must not block. Clients
+    /// choose some names in the entries (topics, types, nodes), so control characters are escaped. A name then cannot
+    /// control the terminal or add a line.
     pub fn new(max_level: Level, sink: impl Fn(Level, &str) + Send + Sync + 'static) -> Self {
         Self { max_level, sink: Box::new(sink) }
     }
@@ -39,7 +39,7 @@ impl Default for Log {
     }
 }
 
-/// The largest number of log lines about one client in each period of a second.
+/// The largest number of log lines about one client per second.
 const MAX_LINES: u32 = 10;
 const PERIOD: Duration = Duration::from_secs(1);
 
@@ -59,7 +59,7 @@ impl Limiter {
     /// Writes a line, unless the limit of this second is reached.
     pub fn log(&mut self, log: &Log, level: Level, line: fmt::Arguments<'_>) {
         if level > log.max_level {
-            return; // a line below the level does not count as left out
+            return; // the level excludes this line, so it does not count as omitted
         }
         let now = Instant::now();
         if now.duration_since(self.began) >= PERIOD {
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
     use std::sync::{Arc, Mutex};
 
-    /// The lines of a log after `write` has written to it.
+    /// Collects the lines that `write` writes to a log.
     fn lines(max_level: Level, write: impl Fn(&mut Limiter, &Log)) -> Vec<String> {
         let lines = Arc::<Mutex<Vec<String>>>::default();
         let of_log = lines.clone();

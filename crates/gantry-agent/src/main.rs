@@ -3,7 +3,7 @@
 //! The log goes to standard error. The exit code is 0 after SIGINT or SIGTERM, 1 after an error, 2 for wrong arguments.
 
 #![forbid(unsafe_code)]
-#![deny(clippy::print_stderr)] // it panics on a closed pipe
+#![deny(clippy::print_stderr)] // `eprintln!` panics if standard error is a closed pipe
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use gantry::MAX_DOMAIN_ID;
@@ -19,40 +19,41 @@ use std::{
     time::Duration,
 };
 
-/// Whether the help shows the options of the simulated bus.
+/// Whether the program has the simulated CAN bus, so that the help shows its options.
 const HAS_SIMULATED_CAN: bool = cfg!(feature = "simulated-can");
 
 /// Connects microcontrollers that speak DDS-XRCE (micro-ROS) with Gantry's topics and services.
 #[derive(Debug, Parser)]
 #[command(name = "gantry-agent", version, disable_help_subcommand = true)]
 struct Cli {
-    /// Put all clients into this domain, 0 to 232; `any`: let each client choose [default: clients may ask for the
-    /// domain in ROS_DOMAIN_ID (0 if it is not set), and for no other one]
+    /// Put all clients into this domain, 0 to 232; `any`: let each client choose [default: clients may use only the
+    /// domain in ROS_DOMAIN_ID (0 if it is not set)]
     #[arg(long, global = true, value_name = "ID|any", value_parser = domain)]
     domain: Option<DomainChoice>,
-    /// Take only clients with these keys, 8 hexadecimal digits each, with commas between them; keys travel in clear
+    /// Accept only clients with these keys, 8 hexadecimal digits each, separated by commas; keys travel in clear text
     /// [default: all]
     #[arg(long, global = true, value_name = "KEYS", value_delimiter = ',', value_parser = key)]
     keys: Vec<ClientKey>,
-    /// A folder of packages (DIR/<package>/msg/*.msg) with types beyond ROS 2's standard ones; may be repeated
+    /// A folder of packages (DIR/<package>/msg/*.msg) with types beyond ROS 2's standard types; may be repeated
     #[arg(long, global = true, value_name = "DIR")]
     definitions: Vec<PathBuf>,
-    /// The most clients at once
+    /// The largest number of clients at the same time
     #[arg(long, global = true, value_name = "NUMBER", default_value_t = Limits::default().clients)]
     max_clients: usize,
-    /// The most clients at one IP address
+    /// The largest number of clients at one IP address
     #[arg(long, global = true, value_name = "NUMBER", default_value_t = Limits::default().clients_of_host)]
     max_clients_per_address: usize,
-    /// The most shared memory for what a client publishes, in MiB; all clients together have four times as much
+    /// The largest shared memory for the data that one client publishes, in MiB; for all clients together, four times
+    /// as much
     #[arg(long, global = true, value_name = "MIB", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     max_memory: u32,
-    /// The longest silence that a client may ask for before it is asked whether it is alive
+    /// The longest silence that a client may choose before the agent asks it for a sign of life
     #[arg(long, global = true, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=60))]
     max_silence: u32,
-    /// Log the clients and objects that come and go, too
+    /// Also log each client and each object that comes or goes
     #[arg(long, short, global = true)]
     verbose: bool,
-    /// Log the counters of each client so often
+    /// Log the counters of each client at this interval
     #[arg(long, global = true, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     statistics: Option<u64>,
     #[command(subcommand)]
@@ -73,9 +74,9 @@ enum Command {
         #[arg(long, short, default_value_t = 115_200)]
         baud: u32,
     },
-    /// Clients on a pseudoterminal, whose path is printed: for emulators
+    /// Clients on a pseudoterminal, for emulators; prints the path of the pseudoterminal
     Pty,
-    /// Clients on a bus of CAN FD, whose adapter may be pulled out and plugged in again
+    /// Clients on a CAN FD bus, whose adapter may be pulled out and plugged in again
     Can(Bus),
 }
 
@@ -92,41 +93,42 @@ fn key(text: &str) -> std::result::Result<ClientKey, String> {
     key.ok_or_else(|| "a key has 8 hexadecimal digits, as the log names clients".to_owned())
 }
 
-/// A network, or one address.
+/// Parses a network or a single address.
 fn network(text: &str) -> std::result::Result<IpNet, String> {
     let address = text.parse::<IpAddr>().map(IpNet::from);
     let network = address.or_else(|_| text.parse::<IpNet>());
     network.map_err(|_| "an address as 192.168.7.20, or a network as 192.168.7.0/24".to_owned())
 }
 
-/// An address of this machine.
+/// An address of this machine at which clients connect.
 #[derive(Clone, Debug, Args)]
 struct Network {
     /// The port
     #[arg(long, short, default_value_t = 8888)]
     port: u16,
-    /// The address of this machine at which clients connect; 0.0.0.0 or :: for boards on each of its networks
+    /// The address of this machine at which clients connect; 0.0.0.0 or :: means all addresses of the machine
     #[arg(long, default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
     address: IpAddr,
-    /// Take only clients at this address, or in this network as 192.168.7.0/24; may be repeated [default: all]
+    /// Accept only clients at this address, or in this network such as 192.168.7.0/24; may be repeated [default: all]
     #[arg(long, value_name = "ADDRESS", value_parser = network)]
     allow: Vec<IpNet>,
 }
 
-/// A bus of CAN FD.
+/// The options of a CAN FD bus.
 #[derive(Debug, Args)]
 struct Bus {
-    /// The interface of SocketCAN, as can0
+    /// The SocketCAN interface, such as can0
     #[arg(required_unless_present = "simulated")]
     interface: Option<String>,
-    /// Host a simulated bus instead, at this new socket, to which programs on this machine connect as its nodes
+    /// Simulate a bus instead: create a socket at this path, to which programs on this machine connect as nodes of the
+    /// bus
     #[arg(long, value_name = "PATH", conflicts_with = "interface", hide = !HAS_SIMULATED_CAN)]
     simulated: Option<PathBuf>,
     /// The nominal bit rate of the simulated bus, in bits per second, 10000 to 1000000
     #[arg(long, value_name = "RATE", requires = "simulated", default_value_t = 500_000, hide = !HAS_SIMULATED_CAN)]
     bitrate: u32,
-    /// The data bit rate of the simulated bus, in bits per second, --bitrate to 8000000 [default: --bitrate, without a
-    /// bit rate switch]
+    /// The data bit rate of the simulated bus, in bits per second, from --bitrate to 8000000 [default: --bitrate,
+    /// without a bit rate switch]
     #[arg(long, value_name = "RATE", requires = "simulated", hide = !HAS_SIMULATED_CAN)]
     dbitrate: Option<u32>,
 }
@@ -153,11 +155,11 @@ fn log(line: &str) {
 }
 
 fn run(cli: Cli) -> Result<()> {
-    // From now on, a signal ends the program in an orderly way.
+    // From here on, a signal ends the program in an orderly way.
     gantry::init_with_arguments([])?;
     let (sender, shutdown) = mpsc::channel();
     gantry::on_shutdown(move || {
-        let _ = sender.send(()); // the program may have ended by an error
+        let _ = sender.send(()); // the receiver is gone if the program has already ended with an error
     });
     let mut types = Types::standard();
     if !cli.definitions.is_empty() {
@@ -199,7 +201,7 @@ fn run(cli: Cli) -> Result<()> {
 }
 
 impl Command {
-    /// Opens the transport, which serves clients until the returned value is dropped.
+    /// Opens the transport. It serves clients until the returned value is dropped.
     fn open(self, agent: &Agent) -> Result<Box<dyn std::any::Any>> {
         match self {
             Self::Udp(network) => {
@@ -233,7 +235,7 @@ impl Network {
         SocketAddr::new(self.address, self.port)
     }
 
-    /// The programs that can connect, and their permissions.
+    /// Describes for the log which programs can connect, and their permissions.
     fn reach(&self) -> String {
         const RIGHTS: &str = "can publish, subscribe and call services as this user";
         if self.address.to_canonical().is_loopback() {
@@ -270,7 +272,7 @@ impl Bus {
         if let Some(path) = &self.simulated {
             return self.simulate(agent, path);
         }
-        let interface = self.interface.unwrap_or_default(); // required if there is no simulated bus
+        let interface = self.interface.unwrap_or_default(); // clap requires the interface if no simulated bus is chosen
         let can = Can::open(agent, &interface)?;
         log(&format!("clients are on {interface}"));
         Ok(can)

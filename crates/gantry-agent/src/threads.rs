@@ -1,5 +1,4 @@
-//! Threads of the agent. They block all signals, so that the signal handlers of the surrounding program run on
-//! other threads.
+//! Threads of the agent. They block all signals, so that signals are handled on other threads of the program.
 
 use std::{io, thread};
 

@@ -1,4 +1,4 @@
-//! The alignment of a CDR body, and memory of one process with this alignment.
+//! The alignment of a CDR body, and private memory with this alignment.
 
 use alloc::{vec, vec::Vec};
 use zerocopy::IntoBytes;
@@ -6,7 +6,7 @@ use zerocopy::IntoBytes;
 /// The largest alignment of a number in CDR, which is also the alignment of a body.
 pub const BODY_ALIGN: usize = 8;
 
-/// Private memory for a body, which is 8-byte aligned.
+/// Private memory for a CDR body. It is aligned to 8 bytes.
 #[derive(Clone, Debug, Default)]
 pub struct AlignedBytes {
     words: Vec<u64>,
@@ -14,13 +14,13 @@ pub struct AlignedBytes {
 }
 
 impl AlignedBytes {
-    /// `length_bytes` zeros.
+    /// Makes memory of `length_bytes` zeros.
     #[must_use]
     pub fn zeroed(length_bytes: usize) -> AlignedBytes {
         AlignedBytes { words: vec![0; length_bytes.div_ceil(BODY_ALIGN)], length_bytes }
     }
 
-    /// A copy of `bytes`.
+    /// Copies `bytes` to aligned memory.
     #[must_use]
     pub fn copy_of(bytes: &[u8]) -> AlignedBytes {
         let mut copy = AlignedBytes::zeroed(bytes.len());

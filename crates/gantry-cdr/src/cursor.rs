@@ -1,24 +1,24 @@
-//! A cursor finds the fields of a message in its bytes and checks them, without copying. As in `composer`, the code of
-//! a field is always inlined.
+//! The cursor, which finds the fields of a message in its bytes and checks them, without copying. As in `composer`, the
+//! code of a field is always inlined, because a call costs more than the field itself.
 
 use crate::{
     error::{Error, Problem, Result},
     kind::{Kind, align_up, phase},
 };
 
-/// A position in a body. Each field moves the position forward.
+/// A position in a body. Each field that is found moves the position forward.
 #[derive(Debug)]
 pub struct Cursor<'a> {
     bytes: &'a [u8],
     offset: usize,
-    /// The offset of the bytes in the body, modulo 8.
+    /// The position of `bytes` in the body, modulo 8.
     phase: usize,
-    /// Whether the texts of the body were checked before.
+    /// Whether a view has already checked the texts of the body.
     pub(crate) is_checked: bool,
 }
 
 impl<'a> Cursor<'a> {
-    /// A cursor at `offset` in a body of less than 4 GiB, so that offsets fit in 32 bits.
+    /// Makes a cursor at `offset` in a body. The body must have less than 4 GiB, so that offsets fit in 32 bits.
     #[inline]
     pub(crate) fn new(bytes: &'a [u8], offset: usize) -> Result<Cursor<'a>> {
         match u32::try_from(bytes.len()) {
@@ -27,22 +27,22 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// A cursor at `offset` in a part of a body that a view has checked. The cursor does not check texts again:
-    /// [`Kind::get`] checks them itself.
+    /// Makes a cursor at `offset` in a part of a body that a view has already checked. This cursor does not check
+    /// texts, because [`Kind::get`] checks them.
     #[inline]
     pub(crate) fn over_checked(bytes: &'a [u8], offset: usize) -> Cursor<'a> {
         Cursor { bytes, offset, phase: phase(bytes), is_checked: true }
     }
 
-    /// The offset from the start of the body.
+    /// The current offset from the start of the body.
     #[inline]
     #[must_use]
     pub fn position(&self) -> u32 {
-        // `offset` is at most the length, which fits in 32 bits (`new`).
+        // The cast is lossless: `offset` is at most the length of the body, which fits in 32 bits.
         self.offset as u32
     }
 
-    /// Finds the field `name`, of kind `K`.
+    /// Finds the field `name` of the kind `K`.
     ///
     /// # Errors
     /// The bytes are not a valid field of this kind.
@@ -72,8 +72,8 @@ impl<'a> Cursor<'a> {
     pub(crate) fn length(&mut self) -> Result<usize> {
         let start = self.take(4, 4)? as usize;
         let bytes = [self.bytes[start], self.bytes[start + 1], self.bytes[start + 2], self.bytes[start + 3]];
-        // The value is loaded only once: the value that is checked must be the value that is used, even if the
-        // writer changes the bytes meanwhile.
+        // The value is loaded only once, so that the checked value is also the value that is used, even if another
+        // process changes the bytes meanwhile.
         Ok(core::hint::black_box(u32::from_le_bytes(bytes)) as usize)
     }
 

@@ -1,36 +1,35 @@
-//! Elements: types whose values have the same bytes in CDR arrays and sequences as in Rust slices. They are
-//! numbers, booleans and plain messages.
+//! Elements: types with the same bytes in a Rust slice as in a CDR array or sequence. They are numbers, booleans and
+//! plain messages.
 
 use crate::{copy::copy, error::Problem, plain::PlainMessage};
 use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, TryFromBytes};
 
-/// A number, a `bool` or a [`PlainMessage`]: one element of a Rust slice has the bytes of one element of a
-/// CDR sequence.
+/// A number, a `bool` or a [`PlainMessage`]. An element in a Rust slice has the same bytes as in a CDR sequence.
 pub trait Element: FromZeros + IntoBytes + Immutable + Sized + 'static {
     /// The alignment of an element in CDR.
     const ALIGN: usize = align_of::<Self>();
-    /// Whether some bit patterns are not a valid value of the type.
+    /// Whether some bit patterns are not valid values of the type, so that bytes must be checked.
     const CHECKED: bool = false;
 
-    /// The value at an offset in a body, in place.
+    /// A reference to the value at an offset in a body.
     fn at(body: &[u8], offset: u32) -> &Self;
-    /// The value at an offset in a body, in place.
+    /// A mutable reference to the value at an offset in a body.
     fn at_mut(body: &mut [u8], offset: u32) -> &mut Self;
-    /// The values that fill `bytes`, in place.
+    /// The values that fill `bytes`, as a slice of the same memory.
     fn slice(bytes: &[u8]) -> &[Self];
-    /// The values that fill `bytes`, in place.
+    /// The values that fill `bytes`, as a mutable slice of the same memory.
     fn slice_mut(bytes: &mut [u8]) -> &mut [Self];
-    /// Checks that `bytes` are valid values; called once, when a view is made.
+    /// Checks that `bytes` are valid values. Called once, when a view is made.
     ///
     /// # Errors
     /// The bytes are not valid values.
     fn check(bytes: &[u8]) -> Result<(), Problem>;
-    /// Copies the values that fill `bytes`, and checks the copy.
+    /// Copies the values that fill `bytes` to `values`, and then checks the copy.
     ///
     /// # Errors
     /// The bytes are not valid values.
     fn copy(bytes: &[u8], values: &mut [Self]) -> Result<(), Problem>;
-    /// Reverses the byte order of every number in `values`. `false` if the type does not support that.
+    /// Reverses the byte order of each number in `values`. Returns `false` if the type does not support this.
     fn swap_bytes(values: &mut [Self]) -> bool;
     /// Sets every value to its default value: zero, or the default in the message's definition.
     #[inline]
@@ -39,8 +38,8 @@ pub trait Element: FromZeros + IntoBytes + Immutable + Sized + 'static {
     }
 }
 
-/// Panics because the bytes of a view are not at the address any more that was checked: the view's memory does not
-/// stay in place.
+/// Panics because the bytes of a view are not at the address that was checked: the memory has moved since the view was
+/// made.
 #[cold]
 pub(crate) fn panic_moved() -> ! {
     panic!(
@@ -48,7 +47,7 @@ pub(crate) fn panic_moved() -> ! {
     )
 }
 
-/// Access in place for types of which every bit pattern is a valid value.
+/// The methods of `Element` that access memory directly, for types of which every bit pattern is a valid value.
 macro_rules! in_place {
     () => {
         #[inline]
@@ -65,7 +64,7 @@ macro_rules! in_place {
 
         #[inline]
         fn slice(bytes: &[u8]) -> &[Self] {
-            // An empty sequence has no padding, so its bytes may be unaligned.
+            // An empty sequence has no padding, so its bytes may be at an unaligned address.
             if bytes.is_empty() {
                 return &[];
             }
@@ -127,7 +126,7 @@ impl Element for bool {
 
     #[inline]
     fn at(body: &[u8], offset: u32) -> &bool {
-        // The view refused bytes other than 0 and 1 when it was made.
+        // When the view was made, bytes other than 0 and 1 were refused.
         if body[offset as usize] == 0 { &false } else { &true }
     }
 
@@ -138,7 +137,7 @@ impl Element for bool {
 
     #[inline]
     fn slice(bytes: &[u8]) -> &[bool] {
-        // The view refused bytes other than 0 and 1 when it was made. If the writer has put such a byte there
+        // When the view was made, bytes other than 0 and 1 were refused. If another process has written such a byte
         // since, the slice is empty.
         <[bool]>::try_ref_from_bytes(bytes).unwrap_or_default()
     }

@@ -1,7 +1,7 @@
-//! The encapsulation header: the four bytes before a body that state its encoding.
+//! The encapsulation header: four bytes before a body, which state its encoding.
 //!
-//! Inside Gantry, a body is always little-endian CDR, and its encapsulation header is part of the slot's header.
-//! Bags, bridges and DDS have header and body in one buffer. The values are from DDS-XTypes 1.3, table 60.
+//! In Gantry's shared memory, a body is always little-endian CDR, and its encapsulation header is part of the slot's
+//! header. In bags, bridges and DDS, header and body are in one buffer. The values are from DDS-XTypes 1.3, table 60.
 
 use crate::error::{Error, Problem, Result};
 
@@ -20,7 +20,7 @@ pub enum ByteOrder {
 /// Splits an encapsulated message into its byte order and its body.
 ///
 /// # Errors
-/// There are fewer than four bytes, or ROS 2 does not use this encoding (parameter lists, XCDR2).
+/// `bytes` has fewer than four bytes, or ROS 2 does not use this encoding (parameter lists, XCDR2).
 pub fn split(bytes: &[u8]) -> Result<(ByteOrder, &[u8])> {
     let Some((header, body)) = bytes.split_first_chunk::<4>() else {
         return Err(Error::new(Problem::TooShort { needed_bytes: 4, left_bytes: bytes.len() }, 0));

@@ -1,4 +1,4 @@
-//! Errors in bytes and shapes: a sentence, the path of the field and the offset.
+//! Errors in bytes and shapes. An error is displayed as a sentence with the path of the field and the offset.
 
 #[cfg(feature = "error-paths")]
 use alloc::{boxed::Box, format, string::String};
@@ -30,12 +30,12 @@ pub enum Problem {
         /// The largest length that the definition allows.
         bound: usize,
     },
-    /// A list, a sequence or a text has another length than the one with which the message was built.
+    /// A text, sequence or list has another length than at the time when the message was built.
     #[error("its length is {length} and was fixed as {expected} when the message was built")]
     OtherLength {
         /// The given length.
         length: usize,
-        /// The length with which the message was built.
+        /// The length at the time when the message was built.
         expected: usize,
     },
     /// A boolean that is neither 0 nor 1.
@@ -61,7 +61,7 @@ pub enum Problem {
         "the encapsulation is {0:02x} {1:02x}; 00 00 (CDR, big endian) and 00 01 (CDR, little endian) can be read, the former by copying only"
     )]
     Encapsulation(u8, u8),
-    /// The struct cannot be read in the other byte order.
+    /// The struct does not support the other byte order.
     #[error("the struct was not generated and cannot swap the bytes of its numbers, so it cannot be read big endian")]
     OtherByteOrder,
     /// The message is larger than 4 GiB.
@@ -69,8 +69,8 @@ pub enum Problem {
     TooLarge,
 }
 
-/// A problem with the field and the offset at which it is. Without the feature `error-paths`, an error does not
-/// name its field and allocates nothing.
+/// A problem, with the path of the field and the offset. Without the feature `error-paths`, an error has no path and
+/// allocates nothing.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Error(#[cfg(feature = "error-paths")] Box<Details>, #[cfg(not(feature = "error-paths"))] Details);
 
@@ -80,7 +80,7 @@ struct Details {
     offset_bytes: usize,
     #[cfg(feature = "error-paths")]
     path: String,
-    /// The message's type; empty if it is not stated.
+    /// The name of the message's type; empty if it is not known.
     type_name: &'static str,
 }
 
@@ -89,14 +89,14 @@ pub type Result<T> = core::result::Result<T, Error>;
 
 #[cfg(feature = "error-paths")]
 impl Error {
-    /// Makes an error for `problem` at an offset from the start of the body.
+    /// Makes an error for `problem` at `offset_bytes` from the start of the body.
     #[cold]
     #[must_use]
     pub fn new(problem: Problem, offset_bytes: usize) -> Error {
         Error(Box::new(Details { problem, offset_bytes, path: String::new(), type_name: "" }))
     }
 
-    /// The same error with `name` put before its path.
+    /// Adds the field `name` before the path of the error.
     #[cold]
     #[must_use]
     pub fn inside(mut self, name: &str) -> Error {
@@ -105,15 +105,14 @@ impl Error {
         self
     }
 
-    /// The same error with a list's index put before its path.
+    /// Adds the index of a list element before the path of the error.
     #[cold]
     #[must_use]
     pub fn inside_element(self, index: usize) -> Error {
         self.inside(&format!("[{index}]"))
     }
 
-    /// The path of the field, such as `fields[2].name`; empty if the error concerns the whole message, and without
-    /// the feature `error-paths`.
+    /// The path of the field, such as `fields[2].name`. The path is empty if the error concerns the whole message.
     #[must_use]
     pub fn path(&self) -> &str {
         &self.0.path
@@ -122,26 +121,26 @@ impl Error {
 
 #[cfg(not(feature = "error-paths"))]
 impl Error {
-    /// Makes an error for `problem` at an offset from the start of the body.
+    /// Makes an error for `problem` at `offset_bytes` from the start of the body.
     #[cold]
     #[must_use]
     pub fn new(problem: Problem, offset_bytes: usize) -> Error {
         Error(Details { problem, offset_bytes, type_name: "" })
     }
 
-    /// The same error. Without the feature `error-paths`, an error has no path.
+    /// Returns the error unchanged, because without the feature `error-paths`, an error has no path.
     #[must_use]
     pub fn inside(self, _name: &str) -> Error {
         self
     }
 
-    /// The same error. Without the feature `error-paths`, an error has no path.
+    /// Returns the error unchanged, because without the feature `error-paths`, an error has no path.
     #[must_use]
     pub fn inside_element(self, _index: usize) -> Error {
         self
     }
 
-    /// Empty: the path is not kept.
+    /// An empty text, because without the feature `error-paths`, an error has no path.
     #[must_use]
     pub fn path(&self) -> &str {
         ""
@@ -149,7 +148,7 @@ impl Error {
 }
 
 impl Error {
-    /// The same error, with the type of its message.
+    /// Adds the type of the message to the error.
     #[cold]
     #[must_use]
     pub fn in_type(mut self, type_name: &'static str) -> Error {
@@ -163,7 +162,7 @@ impl Error {
         &self.0.problem
     }
 
-    /// The name of the message's type, with which the path begins; empty if it is not stated.
+    /// The name of the message's type, with which the displayed path begins; empty if it is not known.
     #[must_use]
     pub fn type_name(&self) -> &'static str {
         self.0.type_name
@@ -186,7 +185,7 @@ impl fmt::Display for Error {
         }
         let has_place = !(path.is_empty() && type_name.is_empty());
         match self.problem() {
-            // The error has no offset, because the caller's values are wrong, and not the bytes.
+            // No offset is displayed, because the caller's values are wrong, not the bytes.
             Problem::OtherLength { .. } => f.write_str(if has_place { ": " } else { "" })?,
             _ => write!(f, "{}at byte {}: ", if has_place { " " } else { "" }, self.offset_bytes())?,
         }

@@ -1,4 +1,4 @@
-//! A plain message in place.
+//! The view of a plain message.
 
 use crate::{
     aligned::BODY_ALIGN,
@@ -18,7 +18,7 @@ use core::{
     ops::{Deref, DerefMut},
 };
 
-/// A [`PlainBody`] in place, in memory `B`. Dereferences to the struct in that memory.
+/// The view of a [`PlainBody`] in memory `B`. The view dereferences to the struct in that memory.
 pub struct InPlace<T, B> {
     memory: B,
     message: PhantomData<T>,

@@ -1,6 +1,6 @@
-//! An input reads a message from its bytes into an owned message, which is the copy path, in both byte orders.
+//! The input, which reads the bytes of a message into an owned message (the copy path), in both byte orders.
 //!
-//! Each byte is copied once, and the copy is checked, so a writer that changes the bytes meanwhile cannot bypass
+//! Each byte is copied once, and only the copy is checked. So a process that changes the bytes meanwhile cannot bypass
 //! the checks.
 
 use crate::{
@@ -15,23 +15,23 @@ use crate::{
 pub struct Input<'a> {
     bytes: &'a [u8],
     offset: usize,
-    /// The offset of the bytes in the body, modulo 8.
+    /// The position of `bytes` in the body, modulo 8.
     phase: usize,
     swapped: bool,
 }
 
 impl<'a> Input<'a> {
-    /// An input at `offset` in a body.
+    /// Makes an input at `offset` in a body.
     pub(crate) fn new(bytes: &'a [u8], offset: usize, order: ByteOrder) -> Input<'a> {
         Input { bytes, offset, phase: 0, swapped: order == ByteOrder::BigEndian }
     }
 
-    /// An input at `offset` in a part of a body in place.
+    /// Makes an input at `offset` in `bytes`, a part of a little-endian body in place.
     pub(crate) fn of_part(bytes: &'a [u8], offset: usize) -> Input<'a> {
         Input { bytes, offset, phase: phase(bytes), swapped: false }
     }
 
-    /// Reads the field `name`, of kind `K`.
+    /// Reads the field `name` of the kind `K` into `value`.
     ///
     /// # Errors
     /// The bytes are not a valid field of this kind.
@@ -40,7 +40,7 @@ impl<'a> Input<'a> {
         K::read(value, self).map_err(|error| error.inside(name))
     }
 
-    /// The next `length_bytes` bytes, from the next multiple of `align` on.
+    /// Takes `length_bytes` bytes from the next multiple of `align` on.
     #[inline]
     pub(crate) fn take(&mut self, length_bytes: usize, align: usize) -> Result<&'a [u8]> {
         let start = align_up(self.offset, self.phase, align);
@@ -68,7 +68,7 @@ impl<'a> Input<'a> {
         Ok(())
     }
 
-    /// The next `count` numbers of four bytes. Each is copied once.
+    /// Takes `count` numbers of four bytes. Each is copied once.
     pub(crate) fn numbers(&mut self, count: usize) -> Result<impl Iterator<Item = u32> + use<'a>> {
         let swapped = self.swapped;
         let (numbers, _) = self.take(count.saturating_mul(4), 4)?.as_chunks::<4>();
@@ -82,13 +82,13 @@ impl<'a> Input<'a> {
     pub(crate) fn length(&mut self, bound: u32) -> Result<usize> {
         let mut length = [0_u32];
         self.elements(&mut length)?;
-        // The value is loaded only once: the value that is checked must be the value that is used.
+        // The value is loaded only once, so that the checked value is also the value that is used.
         let length = core::hint::black_box(length[0]) as usize;
         check_bound(length, bound).map_err(|problem| self.error(problem))?;
         Ok(length)
     }
 
-    /// The number of bytes that are left, which limits the number of elements in a sequence.
+    /// The number of bytes that are left. A sequence cannot have more elements than this.
     #[inline]
     pub(crate) fn left_bytes(&self) -> usize {
         self.bytes.len().saturating_sub(self.offset)

@@ -1,29 +1,28 @@
 //! ROS 2's CDR in place: messages are read and built in their final memory, without serialisation.
 //!
-//! ROS 2's wire format is XCDR1 ("plain CDR"): numbers are aligned to their size, counted from the start of the
-//! *body*, which follows a 4-byte encapsulation header. In a body that is 8-byte aligned, numbers, and arrays and
-//! sequences of numbers, are ordinary Rust values and slices. A message can therefore be *viewed* where it is, and
-//! *built* where it will be read:
+//! ROS 2's wire format is XCDR1 ("plain CDR"). Numbers are aligned to their size, counted from the start of the *body*,
+//! which follows a 4-byte encapsulation header. In a body that is aligned to 8 bytes, numbers and sequences of numbers
+//! are ordinary Rust values and slices. A message can therefore be *viewed* where it is, and *built* where it will be
+//! read:
 //!
-//! - A [`PlainMessage`] is a struct whose memory is its CDR: making a view and building are casts.
+//! - A [`PlainMessage`] is a struct whose memory is its CDR. Viewing and building it are casts.
 //! - Every other [`Message`] has a generated view, which finds and checks the fields once, in time proportional to
-//!   their number. Before such a message is built, a *shape* (lengths of sequences, texts) determines the position
-//!   of every field.
+//!   their number. To build such a message, a *shape* (its texts and the lengths of its sequences) is needed first; it
+//!   determines the position of every field.
 //! - The owned struct, with `String` and `Vec`, is for the *copy path*: [`Message::to_cdr`], [`Message::from_cdr`].
 //!
 //! `gantry-idl` generates the code for messages.
 //!
 //! # Invariants
-//! - Bytes are not trusted. When a view is made, it checks lengths, texts, booleans and nested messages, and reads
-//!   each length once. A defect is an [`Error`] with the field's path and the offset, never a panic. A view of
-//!   memory that another process can still write trusts that process as Rust trusts memory. Memory of an untrusted
-//!   process is copied first ([`Message::read_body`]).
-//! - Work is limited by the number of bytes: each element of a sequence takes at least one byte.
-//! - Messages in place are little endian, as is every machine on which Gantry runs. The copy path reads both
-//!   byte orders.
-//! - No I/O, no clock, no unsafe code. Making a view and building a message allocate nothing, except for errors.
-//!   Without the feature `error-paths`, errors allocate nothing, either, and do not name their field, so a
-//!   microcontroller needs no heap.
+//! - Bytes are not trusted. A view checks lengths, texts, booleans and nested messages when it is made, and reads each
+//!   length once. A defect is an [`Error`] with the field's path and the offset, never a panic. If another process can
+//!   still write the memory of a view, that process is trusted not to change it. Memory of an untrusted process is
+//!   copied first ([`Message::read_body`]).
+//! - Work is limited by the number of bytes, because each element of a sequence takes at least one byte.
+//! - Messages in place are little-endian, like every machine on which Gantry runs. The copy path reads both byte
+//!   orders.
+//! - No I/O, no clock, no unsafe code. Viewing and building a message allocate nothing, except for errors. Without the
+//!   feature `error-paths`, errors have no path of the field and allocate nothing, so a microcontroller needs no heap.
 
 #![no_std]
 #![forbid(unsafe_code)]

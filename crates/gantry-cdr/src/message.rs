@@ -1,4 +1,4 @@
-//! The trait of message types: name and definition, view, building in place, and the copy path.
+//! The trait of message types: name and definition, views, building in place, and the copy path.
 
 use crate::{
     aligned::BODY_ALIGN,
@@ -32,22 +32,22 @@ pub trait Message: Kind<Owned = Self> + Send + Sized + 'static {
     const TYPE_HASH: [u8; 32];
     /// The largest length of a body; `usize::MAX` if the length is unbounded.
     const MAX_BYTES: usize;
-    /// The message in memory `B`. The bytes must stay at their address when `B` is moved (as with a slice, a `Vec`
-    /// or shared memory, but not with an array).
+    /// The type of a view of the message in memory `B`. The bytes must stay at their address when `B` is moved. This
+    /// holds for a slice, a `Vec` or shared memory, but not for an array.
     type View<B: AsRef<[u8]>>: View<B, Message = Self>;
 
-    /// Makes a view of a body that is known to have this layout. The bytes are not checked.
+    /// Makes a view of a body whose layout is known. The bytes are not checked.
     fn in_memory<B: AsRef<[u8]>>(memory: B, layout: Self::Layout) -> Self::View<B>;
 
-    /// A message on the heap, into which another message can be copied: zeros if the type is of fixed size,
-    /// otherwise the default values. Arrays of more than 4096 numbers are never on the stack; in a type of
-    /// variable size, smaller arrays and large structs may be moved from the stack to the heap.
+    /// Makes a message on the heap, into which another message can be copied. Its fields are zero if the type is of
+    /// fixed size, otherwise they have their default values. Arrays of more than 4096 numbers are never on the stack.
+    /// In a type of variable size, smaller arrays and large structs may be moved from the stack to the heap.
     #[must_use]
     fn new_box() -> Box<Self>;
 
     /// Makes a view of the message in `memory` and checks it. The time grows with the number of fields, texts and list
-    /// elements, not with the bytes of sequences of numbers. Allocates nothing. Bytes after the message are ignored:
-    /// ROS 2's `serialize_message` leaves up to four for each empty sequence of 8-byte numbers.
+    /// elements, but not with the length of number sequences. Allocates nothing. Bytes after the message are ignored,
+    /// because ROS 2's `serialize_message` leaves up to four for each empty sequence of 8-byte numbers.
     ///
     /// # Errors
     /// The bytes are not a valid message of this type. The error has the field and the offset.
@@ -59,7 +59,7 @@ pub trait Message: Kind<Owned = Self> + Send + Sized + 'static {
         Ok(Self::in_memory(memory, layout))
     }
 
-    /// The number of bytes of a message of this shape.
+    /// The number of bytes of a message with this shape.
     ///
     /// # Errors
     /// A length is above its bound, or the message has more than 4 GiB.
@@ -70,21 +70,20 @@ pub trait Message: Kind<Owned = Self> + Send + Sized + 'static {
         Ok(composer.position() as usize)
     }
 
-    /// Builds a message of this shape in `memory`, which has [`Message::shape_bytes`] bytes. Allocates nothing.
+    /// Builds a message with this shape in `memory`, whose length must be [`Message::shape_bytes`]. Allocates nothing.
     ///
-    /// Texts come from the shape. All other fields get the definition's default values or zero, with one
-    /// exception: an array or a sequence of more than [`MAX_DEFAULT_BYTES`](crate::MAX_DEFAULT_BYTES) keeps the
-    /// bytes of the memory.
+    /// Texts come from the shape. All other fields get the definition's default values or zero. Only arrays and
+    /// sequences of more than [`MAX_DEFAULT_BYTES`](crate::MAX_DEFAULT_BYTES) bytes keep the old bytes of the memory.
     ///
     /// # Errors
-    /// As [`Message::shape_bytes`]; or the memory has another length or is not aligned.
+    /// The errors of [`Message::shape_bytes`]; or the memory has another length than the message, or is not aligned.
     #[inline]
     fn build<B: AsRef<[u8]> + AsMut<[u8]>>(memory: B, shape: impl Shape<Self>) -> Result<Self::View<B>> {
         built::<Self, B>(memory, shape, Mode::Defaults)
     }
 
-    /// As [`Message::build`], for a caller that writes every number itself: numbers, and arrays and sequences of
-    /// numbers, may keep the old bytes of the memory. Texts, lengths and booleans are set.
+    /// Builds a message like [`Message::build`], for a caller that then writes every number itself. Numbers, and arrays
+    /// and sequences of numbers, may keep the old bytes of the memory. Texts, lengths and booleans are set.
     ///
     /// # Errors
     /// As [`Message::build`].
@@ -103,23 +102,24 @@ pub trait Message: Kind<Owned = Self> + Send + Sized + 'static {
         Ok(composer.position() as usize)
     }
 
-    /// Serialises the message to `body`, which has [`Message::body_bytes`] bytes.
+    /// Serialises the message to `body`, whose length must be [`Message::body_bytes`].
     ///
     /// # Errors
-    /// As [`Message::body_bytes`]; or `body` is too short.
+    /// The errors of [`Message::body_bytes`]; or `body` is too short.
     fn write_body(&self, body: &mut [u8]) -> Result<()> {
         Self::write(self, &mut Composer::writing(body, 0))
     }
 
-    /// The memory of a message as a little-endian body; `None` for messages that are read field by field.
+    /// The memory of the message, if it is the little-endian body itself; `None` for messages that are read field by
+    /// field.
     #[doc(hidden)]
     fn body_mut(&mut self) -> Option<&mut [u8]> {
         None
     }
 
     /// Reads a body into this message and reuses its allocations. Each byte is copied before it is checked, so a
-    /// writer that changes the bytes meanwhile cannot bypass the checks. Bytes after the message are ignored, as
-    /// by [`Message::view`]. After an error, the message is a mixture of old and new values.
+    /// process that changes the bytes meanwhile cannot bypass the checks. As in [`Message::view`], bytes after the
+    /// message are ignored. After an error, the message has a mixture of old and new values.
     ///
     /// # Errors
     /// The bytes are not a valid message of this type. The error has the field and the offset.
@@ -127,7 +127,7 @@ pub trait Message: Kind<Owned = Self> + Send + Sized + 'static {
         Self::read(self, &mut Input::new(body, 0, order))
     }
 
-    /// The message with its encapsulation header, as in DDS and bags.
+    /// Serialises the message with its encapsulation header, as in DDS and bags.
     ///
     /// # Errors
     /// As [`Message::body_bytes`].
@@ -140,7 +140,7 @@ pub trait Message: Kind<Owned = Self> + Send + Sized + 'static {
         Ok(bytes)
     }
 
-    /// Reads a message with its encapsulation header, in either byte order.
+    /// Reads a message with its encapsulation header. Both byte orders are accepted.
     ///
     /// # Errors
     /// The encapsulation is not CDR, or the bytes are not a valid message of this type.
@@ -153,7 +153,7 @@ pub trait Message: Kind<Owned = Self> + Send + Sized + 'static {
     }
 }
 
-/// A message type whose messages all have the same length: it has no texts and no sequences, so it needs no shape.
+/// A message type whose messages all have the same length. It has no texts and no sequences, so no shape is needed.
 /// Generated code implements this trait; it is also implemented for every [`PlainMessage`](crate::PlainMessage).
 #[diagnostic::on_unimplemented(
     message = "a `{Self}` has texts or sequences, which are fixed when it is loaned",
@@ -161,14 +161,14 @@ pub trait Message: Kind<Owned = Self> + Send + Sized + 'static {
     note = "use `loan_with({Self}Shape {{ .. }})`, which takes the texts and the lengths of the sequences"
 )]
 pub trait FixedSize: Message {
-    /// Lays out a message, as [`Shape::compose`] does.
+    /// Lays out a message, like [`Shape::compose`] but without a shape.
     ///
     /// # Errors
     /// The memory is too short.
     fn compose(composer: &mut Composer<'_>) -> Result<Self::Layout>;
 }
 
-/// Builds a message in memory that has exactly the message's length.
+/// Builds a message in memory that must have exactly the message's length.
 #[inline(always)]
 fn built<T: Message, B: AsRef<[u8]> + AsMut<[u8]>>(
     mut memory: B,
@@ -186,7 +186,7 @@ fn built<T: Message, B: AsRef<[u8]> + AsMut<[u8]>>(
     }
 }
 
-/// Refuses a body that is not 8-byte aligned.
+/// Checks that a body is aligned to 8 bytes.
 #[inline]
 pub(crate) fn aligned(body: &[u8]) -> Result<&[u8]> {
     if body.as_ptr().addr().is_multiple_of(BODY_ALIGN) || body.is_empty() {
@@ -196,8 +196,8 @@ pub(crate) fn aligned(body: &[u8]) -> Result<&[u8]> {
     }
 }
 
-/// The bytes of a hash in ROS 2's form, `RIHS01_` and 64 hexadecimal digits. In the constants of generated code, any
-/// other form is a compile-time error.
+/// Converts a hash in ROS 2's form, `RIHS01_` and 64 hexadecimal digits, to bytes. In the constants of generated code,
+/// any other form is a compile-time error.
 #[must_use]
 pub const fn type_hash(text: &str) -> [u8; 32] {
     const PREFIX: usize = "RIHS01_".len();

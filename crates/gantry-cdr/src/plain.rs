@@ -1,4 +1,4 @@
-//! Messages whose memory is their CDR: structs of numbers.
+//! Plain messages: structs of numbers, whose bytes in memory are their CDR.
 
 use crate::{
     composer::Composer,
@@ -12,13 +12,13 @@ use crate::{
 };
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-/// A message whose memory is its CDR at any offset of a body ("plain" in DDS terms): a `#[repr(C)]` struct of
-/// numbers, arrays of numbers and other plain messages. The struct has no padding, and begins with a number of its
-/// largest alignment.
+/// A message whose memory is its CDR at any offset of a body ("plain" in DDS terms). It is a `#[repr(C)]` struct of
+/// numbers, arrays of numbers and other plain messages, without padding. Its first number must have the largest
+/// alignment of the struct.
 ///
-/// The zerocopy derives check all of these conditions except for the beginning, which matters if the message is a
-/// field of another one. The trait is generated for plain messages of `.msg` files. Implement it for a struct that
-/// has no such file:
+/// The zerocopy derives check these conditions, except for the first number. That condition matters only if the message
+/// is a field of another message. The trait is generated for plain messages of `.msg` files. Implement it by hand for a
+/// struct that has no such file:
 ///
 /// ```
 /// use gantry_cdr::{PlainMessage, zerocopy::*};
@@ -44,20 +44,20 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 pub trait PlainMessage: FromBytes + IntoBytes + KnownLayout + Immutable + Send + Sized + 'static {
     /// ROS 2's name of the type, such as `geometry_msgs/msg/Point`.
     const TYPE_NAME: &'static str;
-    /// The definition on which both ends must agree, as [`Message::DEFINITION`].
+    /// The definition on which both ends must agree. [`Message::DEFINITION`] has the same form.
     const DEFINITION: &'static str;
-    /// The RIHS01 hash of the definition; zeros if it is not known, in which case the texts of the definitions
-    /// are compared.
+    /// The RIHS01 hash of the definition; zeros if it is not known. Unknown hashes are not compared; the texts of the
+    /// definitions are compared instead.
     const TYPE_HASH: [u8; 32] = [0; 32];
 
-    /// Reverses the byte order of every number. `false` if the type does not support that.
+    /// Reverses the byte order of each number. Returns `false` if the type does not support this.
     fn swap_bytes(&mut self) -> bool {
         false
     }
 
-    /// Sets every field to its default value, as at the start of a message that is built in place. Arrays of more
-    /// than [`MAX_DEFAULT_BYTES`](crate::MAX_DEFAULT_BYTES) keep their bytes. The provided method writes zeros, or
-    /// nothing if the struct has more than this number of bytes.
+    /// Sets every field to its default value, as when a message is built in place. Arrays of more than
+    /// [`MAX_DEFAULT_BYTES`](crate::MAX_DEFAULT_BYTES) bytes keep their old bytes. The provided method writes zeros, or
+    /// nothing if the whole struct has more than this number of bytes.
     #[inline]
     fn set_defaults(&mut self) {
         zero_small(self);

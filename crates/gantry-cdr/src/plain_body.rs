@@ -1,4 +1,4 @@
-//! Messages whose memory is their CDR at the start of a body, and the code that all of them share.
+//! Messages whose memory is their CDR at the start of a body, and their common code.
 
 use crate::{
     composer::{Composer, MAX_DEFAULT_BYTES},
@@ -11,9 +11,9 @@ use crate::{
 use alloc::boxed::Box;
 use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout};
 
-/// A struct whose memory is its CDR at the start of a body, though not at every offset: the alignment of its first
-/// number may be smaller than its largest alignment, as with `uint8[1008] array` before `uint64 id`. Generated;
-/// every [`PlainMessage`] is one.
+/// A struct whose memory is its CDR at the start of a body, though not at every offset. Its first number may have a
+/// smaller alignment than a later one, for example `uint8[1008] array` before `uint64 id`. Generated code implements
+/// this trait; every [`PlainMessage`] also implements it.
 pub trait PlainBody: FromBytes + IntoBytes + KnownLayout + Immutable + Send + Sized + 'static {
     /// As [`PlainMessage::swap_bytes`].
     fn swap_bytes(&mut self) -> bool;
@@ -44,7 +44,7 @@ pub(crate) fn zero_small<T: FromZeros>(message: &mut T) {
     }
 }
 
-/// The items of [`Message`] for a [`PlainBody`]. All of them use its bytes, and none its fields. For generated code.
+/// The items of [`Message`] for a [`PlainBody`]. They only use its bytes, not its fields. For generated code.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! plain_body {
@@ -135,10 +135,10 @@ pub fn read_plain<T: PlainBody>(message: &mut T, body: &[u8], order: ByteOrder) 
     Ok(())
 }
 
-/// Zeros on the heap, which are never moved over the stack; for generated code.
+/// Makes zeros on the heap, without moving them over the stack. For generated code.
 #[doc(hidden)]
 #[must_use]
 pub fn zeroed_box<T: FromZeros>() -> Box<T> {
-    // If the allocation fails, this does the same as `Box::new`.
+    // If the allocation fails, the program ends as with `Box::new`.
     T::new_box_zeroed().unwrap_or_else(|_| alloc::alloc::handle_alloc_error(core::alloc::Layout::new::<T>()))
 }

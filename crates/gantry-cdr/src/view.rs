@@ -1,37 +1,37 @@
-//! The trait of all views of a message in place, which are generated views and plain structs.
+//! The trait of the views of messages in place. Generated views and the views of plain structs implement it.
 
 use crate::{error::Result, input::Input, kind::Layout, message::Message};
 use alloc::boxed::Box;
 
-/// A message in place, in memory `B`; made by [`Message::view`] and [`Message::build`].
+/// A view of a message in memory `B`, made by [`Message::view`] or [`Message::build`].
 ///
-/// The getters and setters of the fields are methods of the generated type. The methods below are in a trait so
-/// that they do not take the names of fields: without the trait in scope, only getters and setters are visible.
+/// The generated type has the getters and setters of the fields. The methods below are in a trait, so that they do not
+/// collide with fields of the same name: if the trait is not in scope, only getters and setters are visible.
 pub trait View<B> {
     /// The message's type.
     type Message: Message;
-    /// The type to which a loan or a sample of the message dereferences: the struct if the message is plain,
+    /// The type to which a loan or a sample of the message dereferences. It is the struct if the message is plain,
     /// otherwise this view.
     type Target;
-    /// The target of a sample's deref.
+    /// The value to which a sample dereferences.
     fn target(&self) -> &Self::Target;
-    /// The target of a loan's deref.
+    /// The value to which a loan dereferences.
     fn target_mut(&mut self) -> &mut Self::Target
     where
         B: AsMut<[u8]>;
     /// The memory of the message.
     fn memory(&self) -> &B;
-    /// The memory and the layout, from which [`Message::in_memory`] makes the view again.
+    /// The memory and the layout. [`Message::in_memory`] makes the view from them again.
     fn into_parts(self) -> (B, Layout<Self::Message>);
-    /// A copy of the message in an owned struct.
+    /// Copies the message to an owned struct.
     ///
     /// # Errors
-    /// The memory was changed after the view was made, and is not a valid message any more.
+    /// The memory was changed after the view was made, and does not hold a valid message any more.
     fn to_message(&self) -> Result<Box<Self::Message>>;
 }
 
-/// Implements [`View`] and `Debug` for the two views of a generated message. Both views have the fields `memory` and
-/// `layout`; the layout has a field `start_`.
+/// Implements [`View`] and `Debug` for the two views of a generated message. Both views must have the fields `memory`
+/// and `layout`; the layout must have a field `start_`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! view {
@@ -71,7 +71,7 @@ macro_rules! view {
         impl ::core::fmt::Debug for $borrowed<'_> {
             fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                 match $crate::View::to_message(self) {
-                    // A getter could be called `fmt`.
+                    // The full path is needed, because a getter may be called `fmt`.
                     Ok(message) => ::core::fmt::Debug::fmt(&message, f),
                     Err(error) => ::core::fmt::Debug::fmt(&error, f),
                 }
@@ -79,7 +79,7 @@ macro_rules! view {
         }
 
         impl<B_: ::core::convert::AsRef<[u8]>> $view<B_> {
-            // No field's name ends with an underscore.
+            // The underscore avoids collisions, because no field's name ends with one.
             #[inline]
             fn borrowed_(&self) -> $borrowed<'_> {
                 $borrowed { memory: self.memory.as_ref(), layout: self.layout }
@@ -126,7 +126,7 @@ macro_rules! view {
     };
 }
 
-/// Reads an owned message that begins at `start` in a part of a body; used by [`view!`].
+/// Reads an owned message that begins at `start` in a part of a body. Used by [`view!`].
 #[doc(hidden)]
 pub fn read_at<T: Message>(body: &[u8], start: u32) -> Result<Box<T>> {
     let mut message = T::new_box();

@@ -1,5 +1,5 @@
-//! Conversion of the byte order of a body. A big-endian body becomes little-endian in place, because both orders
-//! have the fields at the same offsets.
+//! Conversion of a big-endian body to little-endian in place. This works because the fields have the same offsets in
+//! both byte orders.
 
 use crate::message_type::MessageType;
 use gantry_cdr::{ByteOrder, Error, Problem, Result};
@@ -7,17 +7,17 @@ use gantry_idl::{BaseType, Count, FieldType};
 
 impl MessageType {
     /// Checks a big-endian message without an encapsulation header, and converts it to little-endian in place. The time
-    /// grows with the number of numbers and texts. Allocates nothing.
+    /// grows with the count of numbers and texts in the message. Allocates nothing.
     ///
     /// # Errors
-    /// As [`MessageType::view`]; after an error the body is unchanged.
+    /// The same errors as [`MessageType::view`]. After an error, the body is unchanged.
     pub fn to_little_endian(&self, body: &mut [u8]) -> Result<()> {
         self.view(body, ByteOrder::BigEndian)?;
         Body { types: self, bytes: body, offset: 0 }.message(self.root_index())
     }
 }
 
-/// A body whose numbers before `offset` are little endian already.
+/// A body during its conversion: the numbers before `offset` are already little-endian.
 struct Body<'a> {
     types: &'a MessageType,
     bytes: &'a mut [u8],
@@ -27,7 +27,7 @@ struct Body<'a> {
 impl Body<'_> {
     fn message(&mut self, index: usize) -> Result<()> {
         let structure = self.types.structure(index);
-        self.offset += usize::from(structure.definition.fields.is_empty()); // a message takes at least a byte
+        self.offset += usize::from(structure.definition.fields.is_empty()); // an empty message has one byte
         structure.fields().try_for_each(|(field, nested)| self.field(&field.field_type, nested))
     }
 
@@ -54,13 +54,13 @@ impl Body<'_> {
         Ok(())
     }
 
-    /// The length field of a sequence or of a text, which is converted.
+    /// Converts the length field of a sequence or a text, and returns the length.
     fn length(&mut self) -> Result<u32> {
         let bytes = self.number(4)?;
         Ok(bytes.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes)))
     }
 
-    /// Reverses the bytes of a number, which is aligned to its size.
+    /// Reverses the bytes of the next number, which is aligned to its size. Returns the new bytes.
     fn number(&mut self, size_bytes: usize) -> Result<&[u8]> {
         let start = self.offset.next_multiple_of(size_bytes);
         self.offset = start + size_bytes;

@@ -1,8 +1,8 @@
-//! A cursor reads and checks the fields of a message, one after the other, in both byte orders.
+//! The cursor, which reads and checks the fields of a message one after the other, in both byte orders.
 //!
-//! A cursor checks the whole message when a view is made, and it finds the field of each access. Skipping a field
-//! and reading it are the same code, so they cannot disagree. The rules, and the errors with their offsets, are
-//! the same as in `gantry-cdr`'s kinds.
+//! A cursor checks the whole message when a view is made. Later, a cursor finds the field for each access. Skipping a
+//! field and reading it are the same code, so they always agree. The rules, the errors and their offsets are the same
+//! as in `gantry-cdr`'s kinds.
 
 use crate::{
     list::{Element, List},
@@ -14,7 +14,7 @@ use crate::{
 use gantry_cdr::{ByteOrder, Error, Problem, Result};
 use gantry_idl::{BaseType, Count, FieldType, Primitive};
 
-/// A position in a body. Each read moves the position forward.
+/// A position in a body. Each field that is read moves the position forward.
 #[derive(Clone, Copy)]
 pub(crate) struct Cursor<'a> {
     pub(crate) types: &'a MessageType,
@@ -25,7 +25,7 @@ pub(crate) struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    /// A cursor at the start of a body.
+    /// Makes a cursor at the start of a body.
     pub(crate) fn new(types: &'a MessageType, body: &'a [u8], order: ByteOrder) -> Result<Self> {
         if u32::try_from(body.len()).is_err() {
             return Err(Error::new(Problem::TooLarge, 0));
@@ -57,8 +57,8 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Reads the message that begins at the start of the body and is the whole body. If the type is plain at the
-    /// start of a body, the message is skipped in one step.
+    /// Reads the outermost message, which begins at the start of the body. If its type is plain at the start of a body,
+    /// the message is skipped in one step.
     pub(crate) fn root(&mut self, index: usize) -> Result<DynamicMessage<'a>> {
         match self.types.structure(index).plain_body {
             Some(Layout { size_bytes, .. }) => {
@@ -83,8 +83,7 @@ impl<'a> Cursor<'a> {
         Ok(message)
     }
 
-    /// Reads the elements of an array or sequence. Elements of equal size are skipped as a whole, and booleans are
-    /// checked.
+    /// Reads an array or sequence. Elements of equal size are skipped in one step, but booleans are checked one by one.
     fn list(&mut self, element: Element<'a>, count: usize) -> Result<Value<'a>> {
         let layout = element.layout(self.types);
         let mut first = *self;
@@ -97,7 +96,8 @@ impl<'a> Cursor<'a> {
                 wrong.map_or(Ok(()), |value| Err(Error::new(Problem::NotBoolean { value: *value }, first.offset)))?;
             }
         } else {
-            // Each element takes at least a byte (`MessageType`), so the length of the body limits the work.
+            // Each element takes at least one byte (guaranteed by `MessageType`), so the length of the body limits the
+            // work.
             for index in 0..count {
                 self.element(element).map_err(|error| error.inside_element(index))?;
             }
@@ -141,7 +141,7 @@ impl<'a> Cursor<'a> {
         let start = self.take(length_bytes, 1)?;
         let error_at_start = |problem| Error::new(problem, start);
         let text = match &self.body[start..self.offset] {
-            // Some implementations write an empty string without its terminating 0.
+            // Some implementations write an empty string as the length 0, without the terminating 0.
             [] => &[],
             [text @ .., 0] => text,
             _ => return Err(error_at_start(Problem::NotTerminated)),
@@ -164,8 +164,8 @@ impl<'a> Cursor<'a> {
             ByteOrder::LittleEndian => u32::from_le_bytes(bytes),
             ByteOrder::BigEndian => u32::from_be_bytes(bytes),
         };
-        // The value is loaded only once: the value that is checked must be the value that is used, even if the
-        // writer changes the bytes meanwhile.
+        // The value is loaded only once, so that the checked value is also the value that is used, even if another
+        // process changes the bytes meanwhile.
         Ok(std::hint::black_box(length) as usize)
     }
 

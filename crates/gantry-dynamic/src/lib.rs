@@ -1,7 +1,7 @@
-//! Views of ROS 2 messages by definitions that are known only at run time, and the YAML form of messages.
+//! Views of ROS 2 messages whose definitions are known only at run time, and conversion of messages to and from YAML.
 //!
-//! Recorders, bridges and tools such as `topic echo` read messages in this way, because they have no generated
-//! code for them.
+//! Recorders, bridges and tools such as `topic echo` use these views, because they have no generated code for the
+//! messages.
 //!
 //! ```
 //! use gantry_dynamic::MessageType;
@@ -20,10 +20,9 @@
 //! ```
 //!
 //! # Invariants
-//! - Bytes are not trusted. A view checks all of them when it is made, by the rules of `gantry-cdr`, and returns
-//!   the same [`gantry_cdr::Error`]. No function of this crate panics, even if the bytes change later.
-//! - A view has only the position of its message. It finds a field by skipping the fields before it, and
-//!   allocates nothing.
+//! - Bytes are not trusted. A view checks all of them when it is made, by the rules of `gantry-cdr`, and returns the
+//!   same [`gantry_cdr::Error`]. No function of this crate panics, even if the bytes change after the check.
+//! - A view has only the position of its message. To find a field, it skips all fields before it. It allocates nothing.
 
 #![forbid(unsafe_code)]
 
@@ -47,7 +46,7 @@ pub use value::Value;
 pub use wide_text::WideText;
 pub use yaml::{Yaml, YamlError};
 
-/// Compiles the README's programs.
+/// Compiles the programs in the README as documentation tests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,4 +1,4 @@
-//! An array or a sequence in place: its elements, one by one, or its numbers as a slice.
+//! An array or a sequence in place. It gives its elements one by one, or its numbers as a slice.
 
 use crate::{
     cursor::Cursor,
@@ -27,11 +27,11 @@ pub struct List<'a> {
 #[derive(Clone, Copy)]
 pub(crate) struct Element<'a> {
     pub(crate) base: &'a BaseType,
-    /// The index of the structure of the element, if the element is a message.
+    /// If the element is a message, the index of its type in the list of types of the `MessageType`.
     pub(crate) nested: usize,
 }
 
-/// The elements of a [`List`], one after the other.
+/// An iterator over the elements of a [`List`].
 #[derive(Clone)]
 pub struct Elements<'a> {
     next: Cursor<'a>,
@@ -39,15 +39,15 @@ pub struct Elements<'a> {
     left: usize,
 }
 
-/// A number that has the same bytes in a [`List`] and in memory.
+/// A number type whose values have the same bytes in a [`List`] and in memory.
 pub trait Number: FromBytes + Immutable + private::Sealed {
-    /// The primitive types with this representation.
+    /// The primitive types that have this representation.
     #[doc(hidden)]
     const PRIMITIVES: &'static [Primitive];
 }
 
 mod private {
-    /// Seals `Number`: messages contain no further kinds of numbers.
+    /// Seals `Number`, because messages have no other kinds of numbers.
     pub trait Sealed {}
 }
 
@@ -93,7 +93,7 @@ impl<'a> List<'a> {
         self.element.base
     }
 
-    /// The element at `index`. If the elements differ in length, the elements before it are skipped one by one.
+    /// The element at `index`. If the elements differ in length, all elements before it are skipped one by one.
     pub fn get(&self, index: usize) -> Option<Value<'a>> {
         match self.layout {
             Some(Layout { size_bytes, .. }) if index < self.count => {
@@ -105,8 +105,8 @@ impl<'a> List<'a> {
         }
     }
 
-    /// The bytes of all elements in place, if all elements have the same size: numbers, booleans, or messages
-    /// of numbers.
+    /// The bytes of all elements in place, if all elements have the same size. Such elements are numbers, booleans, or
+    /// messages of numbers.
     pub fn bytes(&self) -> Option<&'a [u8]> {
         let Layout { size_bytes, .. } = self.layout?;
         let start = self.first.offset;
@@ -118,8 +118,8 @@ impl<'a> List<'a> {
         Elements { next: self.first, element: self.element, left: self.count }
     }
 
-    /// The elements as a slice in place, if they are numbers of this type, little endian, and aligned in memory.
-    /// Numbers of one byte are always little endian and aligned.
+    /// The elements as a slice in place. The result is `None` if they are not numbers of this type, not little-endian,
+    /// or not aligned in memory. Byte order and alignment do not matter for numbers of one byte.
     pub fn as_slice<T: Number>(&self) -> Option<&'a [T]> {
         let BaseType::Primitive(primitive) = self.element.base else { return None };
         let native = self.first.order == ByteOrder::LittleEndian || size_of::<T>() == 1;
@@ -150,7 +150,7 @@ impl<'a> Iterator for Elements<'a> {
         self.left = self.left.checked_sub(1)?;
         let value = self.next.element(self.element).ok();
         if value.is_none() {
-            // The bytes changed after the check.
+            // The bytes have changed since they were checked.
             self.left = 0;
         }
         value

@@ -1,13 +1,13 @@
-//! A message in place, by a definition that is known at run time: its fields by path, or one after the other.
+//! A message in place whose definition is known at run time. It gives its fields by path, or one after the other.
 
 use crate::{cursor::Cursor, value::Value};
 use gantry_idl::{Field, MessageDefinition};
 use std::fmt;
 
-/// A message in place; made by [`MessageType::view`](crate::MessageType::view).
+/// A view of a message, made by [`MessageType::view`](crate::MessageType::view).
 ///
-/// The bytes were checked when the view was made. If they change later, for example through another process,
-/// fields may be missing or have other values, and nothing worse happens.
+/// The bytes were checked when the view was made. If another process changes them later, fields may be missing or have
+/// other values, but no call panics.
 #[derive(Clone, Copy)]
 pub struct DynamicMessage<'a> {
     /// The cursor at the first field.
@@ -15,16 +15,16 @@ pub struct DynamicMessage<'a> {
     pub(crate) index: usize,
 }
 
-/// The position of a message in the bytes of its view. An owner of the bytes that cannot keep the view, such as an
-/// object in another language, keeps the position instead: [`MessageType::view_at`](crate::MessageType::view_at)
-/// makes the view again in constant time.
+/// The position of a message in the bytes of its view. Some owners of bytes cannot keep the view, for example an object
+/// in another language. They keep the position; [`MessageType::view_at`](crate::MessageType::view_at) makes the view
+/// again in constant time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
     pub(crate) offset: usize,
     pub(crate) index: usize,
 }
 
-/// The fields of a message in order, each with its definition.
+/// An iterator over the fields of a message, in order. Each item has the definition and the value of a field.
 #[derive(Clone, Copy)]
 pub struct Fields<'a> {
     message: DynamicMessage<'a>,
@@ -37,7 +37,7 @@ impl<'a> DynamicMessage<'a> {
         &self.cursor.types.structure(self.index).definition
     }
 
-    /// The position in the bytes of the view.
+    /// The position of this view in its bytes.
     pub fn position(&self) -> Position {
         Position { offset: self.cursor.offset, index: self.index }
     }
@@ -47,7 +47,8 @@ impl<'a> DynamicMessage<'a> {
         Fields { message: *self, next: 0 }
     }
 
-    /// The field with this path, such as `header.stamp.sec` or `fields[2].name`. Skips all fields before it.
+    /// The field with this path, such as `header.stamp.sec` or `fields[2].name`. All fields before it are skipped one
+    /// by one.
     pub fn get(&self, path: &str) -> Option<Value<'a>> {
         let (name, mut rest) = split(path);
         let mut value = self.field(name)?;
@@ -81,8 +82,8 @@ fn split(path: &str) -> (&str, &str) {
 }
 
 impl Fields<'_> {
-    /// The offset in the body after the field that was returned last. If the field is a number, it begins its own
-    /// size before this offset.
+    /// The offset in the body at which the last returned field ends. If this field is a number, it begins its own size
+    /// before this offset.
     pub fn offset(&self) -> usize {
         self.message.cursor.offset
     }

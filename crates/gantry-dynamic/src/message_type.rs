@@ -1,7 +1,7 @@
-//! A message type with its nested types resolved and their layouts computed; views are made from it.
+//! A message type for making views. Its nested types are resolved, and their layouts computed.
 //!
-//! The limits of this crate's work and recursion are based on guarantees of [`Definitions`]: nesting is bounded,
-//! and every message and every element takes at least a byte.
+//! The limits for work and recursion in this crate rely on two guarantees of [`Definitions`]: nesting is bounded, and
+//! every message and every element takes at least one byte.
 
 use crate::{
     cursor::Cursor,
@@ -11,10 +11,12 @@ use gantry_cdr::ByteOrder;
 use gantry_idl::{BaseType, Definitions, Errors, Field, MessageDefinition, PlainStruct, TypeName};
 use std::collections::HashMap;
 
-/// A message type with all types nested in it; views are made from it. Make it only once for each topic.
+/// A message type with all types nested in it, from which views are made. To save time, make it only once for each
+/// topic.
 #[derive(Clone, Debug)]
 pub struct MessageType {
-    /// All messages, each after the messages nested in it. The last one is the type itself.
+    /// This message type and all types nested in it. Each comes after the types that it contains, so this type is the
+    /// last.
     structures: Vec<Structure>,
 }
 
@@ -22,15 +24,15 @@ pub struct MessageType {
 #[derive(Clone, Debug)]
 pub(crate) struct Structure {
     pub(crate) definition: MessageDefinition,
-    /// The index of the structure of each field that is a message; 0 for other fields.
+    /// For each field that is a message, the index of its type in `structures`; 0 for other fields.
     nested: Vec<usize>,
-    /// The layout, if the message is plain at every offset of a body.
+    /// The layout, if the type is plain at every offset of a body.
     pub(crate) plain: Option<Layout>,
-    /// The layout, if the message is plain at least at the start of a body.
+    /// The layout, if the type is plain at least at the start of a body.
     pub(crate) plain_body: Option<Layout>,
 }
 
-/// The size and alignment of elements, if all have the same size.
+/// The size and alignment of values, if all values have the same size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
     pub(crate) size_bytes: usize,
@@ -38,7 +40,7 @@ pub(crate) struct Layout {
 }
 
 impl MessageType {
-    /// Makes the type of the message, request or response `name`.
+    /// Makes the type of the message `name`, which may also be a request or a response.
     ///
     /// # Errors
     /// The message is not among the definitions.
@@ -66,9 +68,9 @@ impl MessageType {
         &self.structure(self.root_index()).definition
     }
 
-    /// Makes a view of a message without an encapsulation header and checks it. The bytes may have any alignment. The
-    /// time grows with the number of fields, texts and elements that are not plain. Allocates nothing. Bytes after the
-    /// message are ignored, as by `gantry-cdr`.
+    /// Makes a view of a message without an encapsulation header, and checks it. The bytes may have any alignment. The
+    /// time grows with the number of fields, texts and elements that are not plain. Allocates nothing. As in
+    /// `gantry-cdr`, bytes after the message are ignored.
     ///
     /// # Errors
     /// The bytes are not a valid message of this type. The error has the field and the offset.
@@ -77,9 +79,9 @@ impl MessageType {
         cursor.root(self.root_index())
     }
 
-    /// Makes a view again, at the position of an earlier view of the same bytes. Checks nothing: with other bytes,
-    /// fields may be missing or have other values. `None` if the position is not in the bytes, or belongs to
-    /// another type.
+    /// Makes a view again, at the position of an earlier view of the same bytes, without checks. If the bytes have
+    /// changed, fields may be missing or have other values. The result is `None` if the position is outside the bytes
+    /// or belongs to another type.
     pub fn view_at<'a>(&'a self, body: &'a [u8], order: ByteOrder, position: Position) -> Option<DynamicMessage<'a>> {
         let Position { offset, index } = position;
         let cursor = Cursor { offset, ..Cursor::new(self, body, order).ok()? };
@@ -89,7 +91,7 @@ impl MessageType {
     /// Makes a view of a message with an encapsulation header, as in DDS and bags.
     ///
     /// # Errors
-    /// As [`MessageType::view`]; or the encoding is not one of ROS 2's.
+    /// The same errors as [`MessageType::view`], or an encoding that ROS 2 does not use.
     pub fn view_cdr<'a>(&'a self, bytes: &'a [u8]) -> gantry_cdr::Result<DynamicMessage<'a>> {
         let (order, body) = gantry_cdr::split_encapsulation(bytes)?;
         self.view(body, order)
@@ -99,7 +101,7 @@ impl MessageType {
         &self.structures[index]
     }
 
-    /// The index of the type itself, which `new` puts last.
+    /// The index of this type in `structures`. `new` puts it last.
     pub(crate) fn root_index(&self) -> usize {
         self.structures.len() - 1
     }
@@ -113,12 +115,12 @@ impl Layout {
 }
 
 impl Structure {
-    /// The fields, each with the index of its structure.
+    /// The fields, each with the index of its type in `structures`.
     pub(crate) fn fields(&self) -> impl Iterator<Item = (&Field, usize)> {
         self.definition.fields.iter().zip(self.nested.iter().copied())
     }
 
-    /// The field at `index`, with the index of its structure.
+    /// The field at `index`, with the index of its type in `structures`.
     pub(crate) fn field(&self, index: usize) -> Option<(&Field, usize)> {
         Some((self.definition.fields.get(index)?, *self.nested.get(index)?))
     }

@@ -1,16 +1,17 @@
-//! Random messages of any type, for tests. The same seed gives the same message.
+//! Random messages of any type, for tests. The same seed yields the same message.
 
 use crate::message_type::MessageType;
 use fastrand::Rng;
 use gantry_cdr::ByteOrder;
 use gantry_idl::{BaseType, Count, FieldType, Primitive};
 
-/// The length of a body after which further sequences are empty, so that nested sequences do not multiply.
+/// The length of a body from which on all further sequences are empty. Otherwise, nested sequences would multiply the
+/// length.
 const LENGTH_LIMIT_BYTES: usize = 4096;
 
-/// The body (CDR without encapsulation header) of a random message. Lengths are within their bounds, padding is
-/// zero, and many values are at the ends of their ranges. The message contains no NaN, which is not equal to
-/// itself, and no 0 in texts, which C strings cannot contain.
+/// The body (CDR without encapsulation header) of a random message. Lengths are within their bounds, and many values
+/// are at the limits of their ranges. Padding is zero. The message has no NaN, which is not equal to itself, and no 0
+/// in texts, which C strings cannot contain.
 pub fn random_body(message_type: &MessageType, rng: &mut Rng, order: ByteOrder) -> Vec<u8> {
     let mut writer = Writer { types: message_type, body: Vec::new(), rng, order };
     writer.message(message_type.root_index());
@@ -59,7 +60,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A random length: often 0, often the largest one that is allowed.
+    /// A random length. Often it is 0 or the largest allowed length.
     fn length(&mut self, bound: Option<u32>) -> u32 {
         let most = bound.unwrap_or(40);
         match self.rng.u8(..8) {
@@ -124,7 +125,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Writes the lowest bytes of `bits` at an aligned offset.
+    /// Writes the lowest `size_bytes` bytes of `bits` at an aligned offset.
     fn number(&mut self, bits: u64, size_bytes: usize) {
         self.body.resize(self.body.len().next_multiple_of(size_bytes), 0);
         let bytes = bits.to_le_bytes();

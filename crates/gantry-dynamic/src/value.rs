@@ -2,7 +2,7 @@
 
 use crate::{list::List, message::DynamicMessage, wide_text::WideText};
 
-/// The value of a field or of an element, in place.
+/// The value of a field or of an element. Texts, lists and messages refer to the bytes of the view.
 #[derive(Clone, Copy, Debug)]
 #[expect(missing_docs, reason = "named after ROS 2's types")]
 pub enum Value<'a> {

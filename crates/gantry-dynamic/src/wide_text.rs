@@ -11,7 +11,7 @@ pub struct WideText<'a> {
 }
 
 impl<'a> WideText<'a> {
-    /// `None` if `bytes` are not UTF-16.
+    /// Makes a text of `bytes`; `None` if they are not UTF-16.
     pub(crate) fn new(bytes: &'a [u8], order: ByteOrder) -> Option<Self> {
         let text = Self { units: bytes.as_chunks().0, order };
         text.decode().all(|char| char.is_some()).then_some(text)
@@ -24,12 +24,13 @@ impl<'a> WideText<'a> {
 
     /// The characters.
     pub fn chars(&self) -> impl Iterator<Item = char> + Clone + use<'a> {
-        // Checked when the view was made.
+        // The text was checked when the view was made, so replacement characters occur only if the bytes were changed
+        // since.
         self.decode().map(|char| char.unwrap_or(char::REPLACEMENT_CHARACTER))
     }
 
     fn decode(&self) -> impl Iterator<Item = Option<char>> + Clone + use<'a> {
-        // A number that is not a UTF-16 unit becomes an unpaired surrogate, which is not a character either.
+        // A number that is not a UTF-16 unit is replaced by an unpaired surrogate, which is an error as well.
         const NO_UNIT: u16 = 0xdfff;
         let order = self.order;
         let units = self.units.iter().map(move |bytes| {

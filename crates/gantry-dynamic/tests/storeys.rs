@@ -1,12 +1,13 @@
-//! The storeys of this crate: no file imports from a higher storey, and no files import each other in a circle.
+//! Tests the storeys (layers of modules) of this crate: no file imports from a higher storey, and files do not import
+//! each other in a circle.
 
 use test_support::storeys;
 
 const STOREYS: &[&str] =
     &["wide_text", "value", "list", "message", "cursor", "message_type", "byte_order", "yaml", "filter", "testing"];
 
-/// Modules that import each other: a message has values, a value may be a message or a list of messages, and the
-/// cursor reads all of them.
+/// The modules that may import each other: a message has values, a value may be a message or a list of messages, and
+/// the cursor reads all of them.
 const MESSAGE: &[&str] = &["value", "list", "message", "cursor", "message_type"];
 
 #[test]

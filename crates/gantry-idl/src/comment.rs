@@ -1,7 +1,7 @@
-//! Comments of definitions, which become documentation.
+//! Comments in definitions, from which documentation is generated.
 //!
-//! As in ROS 2, the comments of a field are the lines above it, the comment after it on the same line, and the
-//! indented comments below it.
+//! A field's comments are found as in ROS 2: the comment lines above the field, the comment after it on the same line,
+//! and the indented comment lines below it.
 
 /// The lines of one comment.
 #[derive(Debug, Default)]
@@ -12,7 +12,7 @@ pub(crate) struct Comment {
 impl Comment {
     /// Adds a line that begins with `#`.
     pub(crate) fn add(&mut self, line: &str) {
-        // The comment is copied to generated code, which must not contain control characters.
+        // The comment is copied to generated code, so control characters are replaced by spaces.
         self.lines.push(line.trim_start_matches('#').trim_end().replace(char::is_control, " "));
     }
 
@@ -21,8 +21,8 @@ impl Comment {
         self.lines.push(String::new());
     }
 
-    /// The text without common indentation, without empty lines at its beginning and end, and with at most one
-    /// empty line in succession.
+    /// The text without common indentation. Empty lines at the start and the end are removed, and several empty lines
+    /// in a row become one.
     pub(crate) fn into_text(self) -> String {
         let indentation_of = |line: &String| line.len() - line.trim_start_matches(' ').len();
         let filled = self.lines.iter().filter(|line| !line.is_empty());

@@ -1,9 +1,9 @@
-//! OMG IDL 4.2 of messages, for the compilers of DDS implementations.
+//! The generator of OMG IDL 4.2 for messages, as input for the compilers of DDS implementations.
 //!
-//! Types have the names that ROS 2 gives them on the wire: `std_msgs/msg/String` is
-//! `std_msgs::msg::dds_::String_`. Fields and constants keep their names. ROS 2's rosidl_generator_dds_idl also
-//! adds an underscore to these names, with which `idlc` and `fastddsgen` confuse a field `uuid_` with a type
-//! `UUID_`. Structures are `@final`, so their XCDR1 is ROS 2's CDR.
+//! Types have the names that ROS 2 gives them on the wire: `std_msgs/msg/String` is `std_msgs::msg::dds_::String_`.
+//! Names of fields and constants are not changed. ROS 2's rosidl_generator_dds_idl adds an underscore to these as well,
+//! but then `idlc` and `fastddsgen` confuse a field `uuid_` with a type `UUID_`. Structures are `@final`, so their
+//! XCDR1 is ROS 2's CDR.
 
 use crate::{
     definitions::Definitions,
@@ -15,8 +15,9 @@ use std::{
     fmt::Write as _,
 };
 
-/// One text in OMG IDL 4.2 with all messages of `sets`, including requests and responses, for Cyclone DDS's
-/// `idlc`, Fast DDS's `fastddsgen` and other IDL compilers. XCDR1 of a structure is the CDR of its message.
+/// Generates one text in OMG IDL 4.2 with all messages of `sets`, including requests and responses. Cyclone DDS's
+/// `idlc`, Fast DDS's `fastddsgen` and other IDL compilers can read it. The XCDR1 of a structure is the CDR of its
+/// message.
 ///
 /// Each message is written once, after the messages that it contains. If several sets have the same message, its
 /// definition in the first one is used. A `wstring` becomes a sequence of `unsigned long`, because ROS 2 writes
@@ -47,9 +48,9 @@ pub fn dds_idl<'a>(sets: impl IntoIterator<Item = &'a Definitions>) -> String {
     text
 }
 
-/// The packages, each after the packages whose messages it contains, so that each package is written as one
-/// module: the Python generator of `idlc` cannot reopen a module that it has left. Packages that need each other
-/// are in any order, and are written as several modules.
+/// The packages in the order in which they are written: each package after the packages that its messages need. Then
+/// each package can be one module, as the Python generator of `idlc` requires. Packages that need each other are in any
+/// order, and are written as several modules.
 fn packages_in_order(all: &Definitions) -> Vec<&str> {
     let mut remaining: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for message in all.messages() {
@@ -87,15 +88,14 @@ fn write_message(text: &mut String, message: &MessageDefinition) {
     text.push_str("  };\n");
 }
 
-/// Writes a constant, or a comment if IDL has no literal for its value: IDL has no infinities, and its compilers
-/// disagree on escapes.
+/// Writes a constant. If IDL cannot express its value in a portable way, writes a comment instead: IDL has no
+/// infinities, and its compilers disagree on escapes.
 fn write_constant(text: &mut String, constant: &Constant) {
     let (kind, name) = (base(&constant.primitive), identifier(&constant.name));
     let literal = match (&constant.primitive, &constant.value) {
         (_, Value::Bool(value)) => Some(value.to_string().to_uppercase()),
         (_, Value::Integer(value)) => Some(value.to_string()),
-        // `Debug` always writes a decimal point or an exponent. Without them, an IDL compiler would read the literal
-        // as an integer.
+        // `Debug` always writes a decimal point or an exponent. Without one, an IDL compiler would read an integer.
         (_, Value::Float(value)) => value.is_finite().then(|| format!("{value:?}")),
         (BaseType::String { .. }, Value::Text(value)) => {
             let is_same_everywhere = |c: char| matches!(c, ' '..='~') && !matches!(c, '"' | '\\' | '?');
@@ -109,8 +109,8 @@ fn write_constant(text: &mut String, constant: &Constant) {
     };
 }
 
-/// The keywords of IDL 4.2 that a message may have as names of fields, or of constants, since IDL does not distinguish
-/// case.
+/// The keywords of IDL 4.2 that a field or constant of a message may have as its name. IDL ignores case, so they apply
+/// to constants as well.
 const KEYWORDS: &str = "abstract any alias attribute bitfield bitmask bitset boolean case char component connector const consumes \
     context custom default double emits enum eventtype exception factory false finder fixed float getraises home import in inout \
     int8 int16 int32 int64 interface local long manages map mirrorport module multiple native object octet oneway out port \
@@ -118,7 +118,7 @@ const KEYWORDS: &str = "abstract any alias attribute bitfield bitmask bitset boo
     true truncatable typedef typeid typename typeprefix uint8 uint16 uint32 uint64 union unsigned uses valuebase valuetype void \
     wchar wstring";
 
-/// The name as an identifier. A keyword is escaped with an underscore, which is not part of the name in generated code.
+/// The name as an IDL identifier. A keyword is escaped by a leading underscore, which IDL compilers remove.
 fn identifier(name: &str) -> String {
     let is_keyword = KEYWORDS.split(' ').any(|keyword| keyword.eq_ignore_ascii_case(name));
     format!("{}{name}", if is_keyword { "_" } else { "" })
@@ -138,7 +138,7 @@ fn write_field(text: &mut String, field: &Field) {
 fn sequence(element: &str, bound: Option<u32>) -> String {
     match bound {
         Some(bound) => format!("sequence<{element}, {bound}>"),
-        // `idlc` reads `>>` as a shift.
+        // The space is needed, because `idlc` reads `>>` as a shift.
         None if element.ends_with('>') => format!("sequence<{element} >"),
         None => format!("sequence<{element}>"),
     }

@@ -1,6 +1,6 @@
 //! A resolved set of definitions.
 //!
-//! `packages` and `text` make the set and keep its invariant: every nested type is in the set, no type contains
+//! `packages` and `text` make the set and guarantee its invariant: every nested type is in the set, no type contains
 //! itself, and no type is nested more than 64 levels deep.
 
 use crate::{
@@ -37,18 +37,19 @@ impl Definitions {
         self.services.values()
     }
 
-    /// All messages that are nested in `roots` at any depth, by name.
+    /// All messages that are nested in `roots` at any depth, sorted by name and without `roots`.
     pub(crate) fn needed_by<'a>(&'a self, roots: &[&'a MessageDefinition]) -> Vec<&'a MessageDefinition> {
         let messages = roots.iter().flat_map(|root| self.nested_first(root));
         let nested = messages.filter(|message| roots.iter().all(|root| root.name != message.name));
         nested.map(|message| (&message.name, message)).collect::<BTreeMap<_, _>>().into_values().collect()
     }
 
-    /// The message and all messages nested in it, each once and after the messages that it contains. Does not recurse.
+    /// The message and all messages nested in it. Each occurs once, after the messages that it contains. The function
+    /// does not recurse.
     pub(crate) fn nested_first<'a>(&'a self, root: &'a MessageDefinition) -> Vec<&'a MessageDefinition> {
         let mut order = Vec::new();
         let mut visited = HashSet::new();
-        // The messages on the path from the root, each with the index of its next field.
+        // The stack is the path from the root. Each message on it has the index of its next field.
         let mut stack = vec![(root, 0)];
         while let Some((message, next)) = stack.last_mut() {
             let Some(field) = message.fields.get(*next) else {

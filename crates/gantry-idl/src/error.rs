@@ -1,8 +1,8 @@
-//! Errors in definitions, each with its location. All errors are reported at once.
+//! Errors in definitions. Each error has its location, and all errors are reported at once.
 //!
-//! `Display` of [`Error`] writes one line, `path:line:column: sentence`. `Display` of [`Errors`] adds to each
-//! error its source line, with carets below it. Inside the crate, a [`Problem`] is an error whose location is
-//! still only a range of bytes in a line.
+//! `Display` of [`Error`] writes one line, `path:line:column: sentence`. `Display` of [`Errors`] also writes each
+//! source line, with carets below the error. Inside the crate, a [`Problem`] is an error whose location is only a range
+//! of bytes in a line.
 
 use std::{fmt, ops::Range};
 
@@ -11,14 +11,14 @@ use std::{fmt, ops::Range};
 pub struct Error {
     /// The location of the error.
     pub location: Location,
-    /// A sentence with the error and its correction.
+    /// A sentence that states the error and how to correct it.
     pub sentence: String,
 }
 
 /// A part of a line of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Location {
-    /// The file, or the name of the type if the text does not come from a file; empty if the error belongs to neither.
+    /// The path of the file. If the text does not come from a file, the name of the type. Empty if there is neither.
     pub path: String,
     /// The line, from 1; 0 if the error concerns the whole file.
     pub line: usize,
@@ -30,22 +30,22 @@ pub struct Location {
     pub source_line: String,
 }
 
-/// All errors, ordered by file and line. The list is never empty.
+/// All errors, ordered by file and line. There is at least one.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Errors(Vec<Error>);
 
-/// The largest length of a source line in bytes, and of a sentence in characters. An error omits a longer source line
-/// and cuts off a longer sentence.
+/// The largest length of a source line in bytes, and of a sentence in characters. In an error, a longer source line is
+/// omitted, and a longer sentence is cut off.
 const LENGTH_LIMIT: usize = 500;
 
-/// An error in a line, and the range of its bytes.
+/// An error, and the range of its bytes in a line.
 #[derive(Debug)]
 pub(crate) struct Problem {
     pub(crate) range: Range<usize>,
     pub(crate) sentence: String,
 }
 
-/// A list of errors up to a limit. Errors beyond the limit are dropped, because they would not help the reader.
+/// A list of errors up to a limit. Further errors are dropped, because they would not help the reader.
 #[derive(Debug)]
 pub(crate) struct Report {
     errors: Vec<Error>,
@@ -66,7 +66,8 @@ impl Location {
             line,
             column: before.chars().count() + 1,
             length: marked.chars().count().max(1),
-            // A text from another process must neither control nor fill a terminal.
+            // Control characters are replaced and long lines omitted, because a text from another process must not
+            // control or fill a terminal.
             source_line: if text.len() > LENGTH_LIMIT { String::new() } else { text.replace(char::is_control, " ") },
         }
     }
@@ -142,7 +143,7 @@ impl fmt::Display for Error {
     }
 }
 
-/// The same as `Display`: cargo shows this form when `main` of a build script returns the errors.
+/// `Debug` is the same as `Display`, because cargo shows `Debug` when `main` of a build script returns the errors.
 impl fmt::Debug for Errors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the messages cannot be compiled\n\n{self}\n")

@@ -8,7 +8,8 @@ use crate::{
     token::Token,
 };
 
-/// Parses a type. A name without a package belongs to `package`. `resolve` checks later that the message exists.
+/// Parses a type. A message without a package in its name belongs to `package`. `resolve` checks later whether the
+/// message exists.
 pub(crate) fn parse(token: Token<'_>, package: &str) -> Result<FieldType, Problem> {
     let Some(open_end) = token.strip_suffix("]") else {
         return Ok(FieldType { base: base(token, package)?, count: Count::One });
@@ -69,8 +70,8 @@ fn message(token: Token<'_>, package: &str) -> Result<TypeName, Problem> {
     Ok(TypeName::message(package, name))
 }
 
-/// The error for an unknown lower-case word. Names of messages begin with a capital letter, so the author probably
-/// meant a primitive type or a text.
+/// The sentence for an unknown lower-case word as a type. Names of messages begin with a capital letter, so the author
+/// probably meant a primitive type or a string.
 fn unknown_word(word: &str) -> String {
     let known = Primitive::ALL.iter().map(|(name, _)| *name).chain(["string", "wstring"]);
     let suggestion = match word {

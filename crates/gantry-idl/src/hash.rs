@@ -1,8 +1,9 @@
-//! ROS 2's type hashes, RIHS01 (REP 2016): SHA-256 of a JSON text that describes the type and all types nested in it.
+//! ROS 2's type hashes, RIHS01 (REP 2016). A hash is the SHA-256 of a JSON text that describes the type and all types
+//! nested in it.
 //!
-//! The text has the format of Python's `json.dumps` with its default separators. It contains only names and
-//! numbers: no default values, constants or comments, and no character that needs an escape. The numbers of types
-//! are from `type_description_interfaces/msg/FieldType`.
+//! The text has the format of Python's `json.dumps` with its default separators. It contains only names and numbers: no
+//! default values, constants or comments, and nothing that needs an escape. The numbers of types are from
+//! `type_description_interfaces/msg/FieldType`.
 
 use crate::{
     definitions::Definitions,
@@ -25,8 +26,8 @@ impl Definitions {
         Some(digest(&individual(message), &needed.collect()))
     }
 
-    /// ROS 2's hash of a service (RIHS01), from the definitions of its request and its response in the format of
-    /// [`Definitions::definition_text`]; `None` if the texts have another form.
+    /// ROS 2's hash of a service (RIHS01). `request` and `response` are their definitions in the format of
+    /// [`Definitions::definition_text`]. Returns `None` if a text cannot be read.
     pub fn service_hash_of_texts(name: &TypeName, request: &str, response: &str) -> Option<[u8; 32]> {
         let part = |suffix: &str, text: &str| {
             let part = TypeName { name: format!("{}_{suffix}", name.name), ..name.clone() };
@@ -75,8 +76,8 @@ fn event(service: &ServiceDefinition) -> MessageDefinition {
     message(name, fields)
 }
 
-/// `service_msgs/msg/ServiceEventInfo` and the message nested in it. They are part of every service's hash, even
-/// if their packages were not read.
+/// `service_msgs/msg/ServiceEventInfo` and the message nested in it. They are part of every service's hash, so they are
+/// built in here: their packages may not have been read.
 fn event_info() -> [MessageDefinition; 2] {
     let number = |name: &str, primitive, count| field(name, BaseType::Primitive(primitive), count);
     let time = TypeName::message("builtin_interfaces", "Time");
@@ -104,8 +105,8 @@ fn field(name: &str, base: BaseType, count: Count) -> Field {
 }
 
 fn digest(own: &str, needed: &BTreeMap<TypeName, String>) -> [u8; 32] {
-    // The map has the order of the full names, because all characters of packages, namespaces and names sort after
-    // the slash.
+    // The map has the order of full names that the hash requires. This is true because the slash sorts before all other
+    // characters of full names.
     let needed: Vec<&str> = needed.values().map(String::as_str).collect();
     let text = format!("{{\"type_description\": {own}, \"referenced_type_descriptions\": [{}]}}", needed.join(", "));
     Sha256::digest(text).into()
@@ -127,8 +128,8 @@ fn describe(field: &Field) -> String {
         Count::One => (0, 0),
         Count::Array(length) => (ARRAY_OFFSET, *length),
         Count::Sequence { bound: Some(bound) } => (BOUNDED_SEQUENCE_OFFSET, *bound),
-        // This deviates from REP 2016 in the same way as ROS 2: rosidl_parser mistakes the bound of a wide string
-        // (but not of a string) for the bound of the sequence, and all hashes of ROS 2 contain this mistake.
+        // Here ROS 2 deviates from REP 2016, and all its hashes have this error: rosidl_parser takes the bound of a
+        // wide string (but not of a string) as the bound of the sequence.
         Count::Sequence { bound: None } => match base {
             BaseType::WString { bound: Some(bound) } => (BOUNDED_SEQUENCE_OFFSET, *bound),
             _ => (SEQUENCE_OFFSET, 0),
@@ -155,7 +156,8 @@ fn describe(field: &Field) -> String {
     text
 }
 
-/// The number of a primitive type. When ROS 2 reads a file, it replaces `char` by `uint8`, but not `byte`.
+/// The number of a primitive type in ROS 2's type descriptions. ROS 2 replaces `char` by `uint8` when it reads a file,
+/// but it does not replace `byte`.
 fn primitive_id(primitive: Primitive) -> u8 {
     match primitive {
         Primitive::Int8 => 2,

@@ -1,7 +1,7 @@
-//! Sizes and layouts of messages: the largest serialised size, and the C struct of a plain message.
+//! Sizes and layouts of messages: the largest serialised size of a message, and the C struct of a plain message.
 //!
-//! Sizes follow XCDR1: a number is aligned to its own size; a string has a length, its bytes and a zero; a wide string
-//! has a length and four bytes for each UTF-16 unit (as ROS 2 writes it); a sequence has a length and its elements.
+//! Sizes follow XCDR1. A number is aligned to its own size. A string has a length, its bytes and a zero. A wide string
+//! has a length and four bytes for each UTF-16 unit, as ROS 2 writes it. A sequence has a length and its elements.
 
 use crate::{
     definitions::Definitions,
@@ -11,14 +11,14 @@ use crate::{
 };
 use std::collections::HashMap;
 
-/// The largest alignment, and therefore the number of residues that an offset can have.
+/// The largest alignment. It is also the number of possible residues of an offset.
 const ALIGNMENTS: usize = 8;
 
-/// The largest length of a part of a message for each residue (offset modulo 8) of the part's end; `None` if the
-/// part cannot end at that residue. Padding depends only on the residue, so the largest length for each residue is
-/// enough for an exact continuation.
+/// The largest length of a part of a message, for each residue (offset modulo 8) at which the part can end; `None` if
+/// it cannot end there. The length of padding depends only on the residue, so these eight numbers are enough to
+/// continue exactly.
 type MaxLengths = [Option<u64>; ALIGNMENTS];
-/// A `MaxLengths` for each residue of the offset at which the part can begin.
+/// The `MaxLengths` of a part, for each residue of the offset at which the part begins.
 type LengthTable = [MaxLengths; ALIGNMENTS];
 
 /// The C struct of a plain message. Its size is a multiple of its alignment.
@@ -26,16 +26,16 @@ type LengthTable = [MaxLengths; ALIGNMENTS];
 pub struct PlainStruct {
     /// The size of the struct.
     pub size_bytes: u64,
-    /// The largest alignment of its numbers.
+    /// The largest alignment of a number in the struct.
     pub alignment_bytes: u64,
-    /// Whether the memory of the struct is its CDR at every offset of a body. This holds if the struct's first number
-    /// has the largest alignment, because the padding before that number then aligns all other numbers, too.
+    /// Whether the memory of the struct is its CDR at every offset of a body. This is so if the first number has the
+    /// largest alignment: the padding before this number then aligns all other numbers as well.
     pub fits_anywhere: bool,
 }
 
 impl Definitions {
-    /// The largest size of the message's serialised body in bytes (XCDR1, without the encapsulation header), exact
-    /// and including all padding; `None` if the size is unbounded or there is no such message.
+    /// The largest size of the message's serialised body in bytes (XCDR1, without the encapsulation header). The size
+    /// is exact and includes all padding. `None` if the size is unbounded or there is no such message.
     pub fn max_size_bytes(&self, name: &TypeName) -> Option<usize> {
         let message = self.messages.get(name)?;
         let mut known = HashMap::new();
@@ -44,17 +44,18 @@ impl Definitions {
         }
         let part = known.get(name)?;
         let longest = part[0].iter().flatten().max()?;
-        // Lengths saturate.
+        // `u64::MAX` means unbounded, because lengths saturate.
         if *longest == u64::MAX { None } else { usize::try_from(*longest).ok() }
     }
 
-    /// Whether the message has the bytes of a C struct with the same fields, at every offset of a body: it
-    /// consists of numbers, and there is no padding in it, before it or at its end.
+    /// Whether the CDR of the message has the bytes of a C struct with the same fields, at every offset of a body. This
+    /// is so if the message consists of numbers, without padding before, between or after them.
     pub fn is_plain(&self, name: &TypeName) -> bool {
         self.plain(name).is_some_and(|plain| plain.fits_anywhere)
     }
 
-    /// Whether the message has the bytes of a C struct, at least at the start of a body, which is a multiple of 8.
+    /// Whether the CDR of the message has the bytes of a C struct, at least at the start of a body (an offset that is a
+    /// multiple of 8).
     pub fn is_plain_body(&self, name: &TypeName) -> bool {
         self.plain(name).is_some()
     }
@@ -73,8 +74,8 @@ impl Definitions {
         self.with_nested(name).ok()?.pop()?.1
     }
 
-    /// The message `name` and all messages nested in it, each once and after the messages that it contains. Each
-    /// has its C struct if it is plain.
+    /// The message `name` and all messages nested in it. Each occurs once, after the messages that it contains, and has
+    /// its C struct if it is plain.
     ///
     /// # Errors
     /// The message is not among the definitions.
@@ -93,12 +94,12 @@ impl Definitions {
         Ok(messages)
     }
 
-    /// The offsets of the fields of a fixed-size message, from its start. Padding depends on the start, so each
-    /// field has eight offsets, indexed by the offset of the start in the CDR body modulo 8.
+    /// The offsets of the fields of a fixed-size message, from its start. Padding depends on where the message starts.
+    /// So each field has eight offsets, indexed by the message's start in the CDR body modulo 8.
     ///
-    /// An offset includes the padding before a number, an array of numbers or a plain message. It excludes the
-    /// padding before any other nested message, because that message skips its own padding. `None` if the message
-    /// contains a string or a sequence, or is too long for `u32`.
+    /// An offset includes the padding before a number, an array of numbers or a plain message. It excludes the padding
+    /// before any other nested message, because such a message skips its own padding. The result is `None` if the
+    /// message contains a string or a sequence, or is too long for `u32`.
     pub(crate) fn field_offsets(&self, name: &TypeName) -> Option<Vec<[u32; ALIGNMENTS]>> {
         let message = self.messages.get(name)?;
         let mut known = HashMap::new();
@@ -131,7 +132,7 @@ impl Definitions {
     }
 }
 
-/// The lengths of a message. `known` has the lengths of all messages nested in it.
+/// The lengths of a message. `known` must have the lengths of all messages nested in it.
 fn message_lengths(message: &MessageDefinition, known: &HashMap<&TypeName, LengthTable>) -> Option<LengthTable> {
     if message.fields.is_empty() {
         return Some(bytes(1));
@@ -158,7 +159,7 @@ fn field_lengths(field_type: &FieldType, known: &HashMap<&TypeName, LengthTable>
     })
 }
 
-/// The message's C struct, if the message is plain. `known` has the structs of all plain messages nested in it.
+/// The message's C struct, if the message is plain. `known` must have the structs of all plain messages nested in it.
 fn plain(message: &MessageDefinition, known: &HashMap<&TypeName, PlainStruct>) -> Option<PlainStruct> {
     let mut whole = PlainStruct { size_bytes: 0, alignment_bytes: 1, fits_anywhere: true };
     let mut first_alignment_bytes = 1;
@@ -193,12 +194,12 @@ fn plain(message: &MessageDefinition, known: &HashMap<&TypeName, PlainStruct>) -
 
 const IMPOSSIBLE: LengthTable = [[None; ALIGNMENTS]; ALIGNMENTS];
 
-/// A part of `length` bytes; with a length of 0, the part ends where it begins.
+/// The table for a part of `length` bytes. A part of length 0 ends where it begins.
 fn bytes(length: u64) -> LengthTable {
     from_lengths(|_| length)
 }
 
-/// The padding up to the next multiple of `alignment`, as a part.
+/// The table for the padding up to the next multiple of `alignment`.
 fn aligned(alignment: usize) -> LengthTable {
     from_lengths(|start| (start.next_multiple_of(alignment) - start) as u64)
 }
@@ -214,14 +215,14 @@ fn from_lengths(length: impl Fn(usize) -> u64) -> LengthTable {
     part
 }
 
-/// `first` and then `second`.
+/// The table for the part `first` followed by the part `second`.
 fn then(first: &LengthTable, second: &LengthTable) -> LengthTable {
     let mut both = IMPOSSIBLE;
     for (ends, first_ends) in both.iter_mut().zip(first) {
         for (first_length, second_ends) in first_ends.iter().zip(second) {
             let Some(first_length) = first_length else { continue };
             for (longest, second_length) in ends.iter_mut().zip(second_ends) {
-                // `None` is less than every length.
+                // `None` is less than any length, so `max` works.
                 *longest = (*longest).max(second_length.map(|length| first_length.saturating_add(length)));
             }
         }
@@ -229,7 +230,7 @@ fn then(first: &LengthTable, second: &LengthTable) -> LengthTable {
     both
 }
 
-/// `element`, repeated `count` times, or any number of times up to `count` if `or_fewer` is set.
+/// The table for `element` repeated `count` times. If `or_fewer` is set, any smaller number of repetitions is included.
 fn repeated(element: &LengthTable, count: u32, or_fewer: bool) -> LengthTable {
     let mut once = *element;
     if or_fewer {

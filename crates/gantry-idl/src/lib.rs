@@ -1,9 +1,8 @@
-//! ROS 2's message and service files (`.msg`, `.srv`): read, checked, resolved, hashed, compiled to Rust, C++
-//! or OMG IDL.
+//! Reads ROS 2's message and service files (`.msg`, `.srv`), checks, resolves and hashes them, and compiles them to
+//! Rust, C++ or OMG IDL.
 //!
 //! Definitions are read from folders of packages ([`compile`], in build scripts) or from a text
-//! ([`Definitions::from_text`], at run time). A text may come from an untrusted process, so every function returns
-//! a result for any input.
+//! ([`Definitions::from_text`], at run time). A text may come from an untrusted process, so no input causes a panic.
 //!
 //! ```
 //! # fn main() -> Result<(), gantry_idl::Errors> {
@@ -49,7 +48,7 @@ pub use model::{
 pub use name::{Namespace, TypeName};
 pub use value::Value;
 
-/// Compiles the README's programs.
+/// Compiles the programs in the README as documentation tests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

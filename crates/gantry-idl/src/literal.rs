@@ -1,8 +1,8 @@
-//! Values of constants and default values as text: they are parsed as by ROS 2's `rosidl_adapter`, and written so
-//! that they parse to the same value.
+//! Values of constants and default values, as text. The parser follows ROS 2's `rosidl_adapter`. A value is written so
+//! that it parses to the same value.
 //!
-//! Quotes around a text are optional. The supported escapes are the ones that ROS 2 preserves in a message's
-//! default value: `\\`, `\"`, `\'`, `\t`, `\n`, `\r` and `\x41`. Any other backslash is an ordinary character.
+//! Quotes around a text are optional. The supported escapes are those that ROS 2 preserves in the default value of a
+//! field: `\\`, `\"`, `\'`, `\t`, `\n`, `\r` and `\x41`. Any other backslash is an ordinary character.
 
 use crate::{
     error::Problem,
@@ -13,7 +13,7 @@ use crate::{
 
 const QUOTES: [char; 2] = ['"', '\''];
 
-/// Parses the value of `token` (which has no surrounding spaces), for a field or constant of this type.
+/// Parses a value of the type `field_type`. `token` must have no surrounding spaces.
 pub(crate) fn parse(field_type: &FieldType, token: Token<'_>) -> Result<Value, Problem> {
     if let BaseType::Message(name) = &field_type.base {
         return Err(token.problem(format!("a field of type `{}/{}` cannot have a default", name.package, name.name)));
@@ -83,7 +83,7 @@ fn bounded(length: usize, bound: Option<u32>, unit: &str, token: Token<'_>) -> R
     }
 }
 
-/// Parses an integer in Python's syntax: a sign, a prefix for another base, single underscores between digits.
+/// Parses an integer in Python's syntax: a sign, a prefix such as `0x`, and single underscores between digits.
 fn integer(text: &str) -> Option<i128> {
     let (negative, digits) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
@@ -97,15 +97,15 @@ fn integer(text: &str) -> Option<i128> {
     if !digits.starts_with(|c: char| c.is_ascii_alphanumeric()) {
         return None;
     }
-    // A number that overflows i128 overflows every type. It saturates, so that the later error is about the range
-    // of the type.
+    // A number that overflows i128 overflows every type. It is saturated here, so that the caller reports it as out of
+    // the type's range.
     let overflow = || digits.chars().all(|c| c.is_digit(base)).then_some(i128::MAX);
     let value = i128::from_str_radix(&digits, base).ok().or_else(overflow)?;
     Some(if negative { -value } else { value })
 }
 
-/// Parses a number in Python's syntax: `nan` and `inf` are numbers, too. A number that is too large becomes
-/// infinite, as in ROS 2.
+/// Parses a number in Python's syntax, which includes `nan` and `inf`. A number that is too large becomes infinite, as
+/// in ROS 2.
 fn float(primitive: Primitive, text: &str) -> Result<f64, String> {
     let not_a_number = || format!("`{text}` is not a number; it should look like `-1.5e3`");
     let value: f64 = without_underscores(text).and_then(|digits| digits.parse().ok()).ok_or_else(not_a_number)?;
@@ -114,7 +114,7 @@ fn float(primitive: Primitive, text: &str) -> Result<f64, String> {
     Ok(if overflows { value.signum() * f64::INFINITY } else { value })
 }
 
-/// The text without underscores; `None` if an underscore is not between two digits.
+/// The text without underscores; `None` if an underscore does not separate two digits.
 fn without_underscores(text: &str) -> Option<String> {
     let bytes = text.as_bytes();
     let is_digit = |index: Option<usize>| index.and_then(|i| bytes.get(i)).is_some_and(u8::is_ascii_hexdigit);
@@ -123,7 +123,7 @@ fn without_underscores(text: &str) -> Option<String> {
     bytes.iter().enumerate().all(well_placed).then(|| text.replace('_', ""))
 }
 
-/// The content of a text with or without quotes.
+/// The content of a text, without its quotes if it has any.
 fn text(token: Token<'_>) -> Result<String, Problem> {
     for quote in QUOTES {
         let inner = token.text.strip_prefix(quote).and_then(|rest| rest.strip_suffix(quote));
@@ -150,7 +150,7 @@ fn elements(inner: Token<'_>) -> Vec<(Token<'_>, String)> {
     elements
 }
 
-/// Splits like `elements`, except that a comma inside quotes does not separate elements.
+/// Splits the elements of a list of texts like `elements`, but a comma inside quotes does not separate elements.
 fn text_elements(inner: Token<'_>) -> Result<Vec<(Token<'_>, String)>, Problem> {
     let mut elements = Vec::new();
     let mut rest = inner.trim();
@@ -184,8 +184,8 @@ fn text_elements(inner: Token<'_>) -> Result<Vec<(Token<'_>, String)>, Problem> 
     Ok(elements)
 }
 
-/// The index of the closing quote of a text that begins with `quote`: the first such character without a backslash
-/// before it.
+/// The index of the closing quote of a text that begins with `quote`. A quote after a backslash does not close the
+/// text.
 fn closing_quote(text: &str, quote: char) -> Option<usize> {
     let mut characters = text.char_indices().skip(1);
     while let Some((index, character)) = characters.next() {
@@ -211,7 +211,7 @@ fn unescaped(text: &str) -> String {
     plain + rest
 }
 
-/// The character for the escape at the beginning of `text`, and the length of the escape in bytes.
+/// The character of the escape at the start of `text`, and the length of the escape in bytes.
 fn escaped_character(text: &str) -> Option<(char, usize)> {
     let character = match text.as_bytes().get(1)? {
         b't' => '\t',
@@ -227,13 +227,14 @@ fn escaped_character(text: &str) -> Option<(char, usize)> {
     Some((character, 2))
 }
 
-/// The value in the form of text that `parse` reads.
+/// Writes the value as text that `parse` reads.
 pub(crate) fn write(value: &Value) -> String {
     match value {
         Value::Bool(value) => value.to_string(),
         Value::Integer(value) => value.to_string(),
         Value::Float(value) if value.is_nan() => "nan".to_owned(),
-        // `{:?}` writes `inf`, or a number with a point or an exponent, with enough digits to parse to the same number.
+        // `{:?}` writes `inf`, or a number with a point or an exponent. It has enough digits to parse to the same
+        // number.
         Value::Float(value) => format!("{value:?}"),
         Value::Text(text) => format!("\"{}\"", text.chars().map(escaped).collect::<String>()),
         Value::List(values) => {
@@ -246,7 +247,7 @@ pub(crate) fn write(value: &Value) -> String {
 fn escaped(character: char) -> String {
     match character {
         '\\' | '"' => format!("\\{character}"),
-        // A `#` would begin a comment. Two digits are enough: no control character is greater than U+009F.
+        // An unescaped `#` would begin a comment. Two digits are enough, because control characters end at U+009F.
         _ if character == '#' || character.is_control() => format!("\\x{:02x}", u32::from(character)),
         character => character.to_string(),
     }

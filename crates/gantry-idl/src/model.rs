@@ -1,6 +1,6 @@
-//! The model of messages and services, which the parser makes from a file.
+//! The model of messages and services, which the parser makes from files.
 //!
-//! `Display` of a type is its form in a `.msg` file, with the packages of nested types (`geometry_msgs/Point[<=3]`).
+//! `Display` of a type writes it as in a `.msg` file, with the packages of nested types (`geometry_msgs/Point[<=3]`).
 
 use crate::{name::TypeName, value::Value};
 use std::fmt;
@@ -10,9 +10,9 @@ use std::fmt;
 #[expect(missing_docs, reason = "named after ROS 2's types")]
 pub enum Primitive {
     Bool,
-    /// The same type as `uint8` on the wire, but not in the hash.
+    /// The same bytes as `uint8`, but another type in the hash.
     Byte,
-    /// The same type as `uint8`, except for the name.
+    /// The same bytes and the same hash as `uint8`.
     Char,
     Float32,
     Float64,
@@ -55,7 +55,7 @@ impl Primitive {
         Self::ALL[self as usize].0
     }
 
-    /// The size on the wire, which is also the alignment.
+    /// The size on the wire. It is also the alignment.
     pub fn size_bytes(self) -> usize {
         match self {
             Self::Bool | Self::Byte | Self::Char | Self::Int8 | Self::Uint8 => 1,
@@ -65,7 +65,7 @@ impl Primitive {
         }
     }
 
-    /// The least and the largest value of an integer type; `None` for other types.
+    /// The smallest and the largest value of an integer type; `None` for other types.
     pub fn integer_range(self) -> Option<(i128, i128)> {
         Some(match self {
             Self::Bool | Self::Float32 | Self::Float64 => return None,
@@ -84,7 +84,7 @@ impl Primitive {
 /// The type of a field's value, or of an element if the field is an array or a sequence.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum BaseType {
-    /// A number or a boolean.
+    /// A number or a boolean, of the type `Primitive`.
     Primitive(Primitive),
     /// UTF-8.
     String {
@@ -100,14 +100,14 @@ pub enum BaseType {
     Message(TypeName),
 }
 
-/// The number of values that a field has.
+/// Whether a field has one value or several, and the number of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Count {
-    /// One value, not in a list.
+    /// One value, which is no list.
     One,
     /// A fixed number of elements.
     Array(u32),
-    /// A sequence, whose number of elements is stated in each message.
+    /// A sequence. Each message states its number of elements.
     Sequence {
         /// The greatest number of elements.
         bound: Option<u32>,
@@ -132,7 +132,7 @@ pub struct Field {
     pub field_type: FieldType,
     /// The default value; `None` means zero or empty.
     pub default: Option<Value>,
-    /// The documentation, without `#`. Lines are separated by `\n`, the only control character that it contains.
+    /// The documentation of the field, without `#`. Lines are separated by `\n`; other control characters do not occur.
     pub comment: String,
 }
 
@@ -145,7 +145,7 @@ pub struct Constant {
     pub primitive: BaseType,
     /// The value of the constant, which has this type and is in its range.
     pub value: Value,
-    /// The documentation, as [`Field::comment`].
+    /// The documentation of the constant, in the form of [`Field::comment`].
     pub comment: String,
 }
 
@@ -158,7 +158,7 @@ pub struct MessageDefinition {
     pub fields: Vec<Field>,
     /// The constants in order.
     pub constants: Vec<Constant>,
-    /// The comment at the top of the file, as [`Field::comment`].
+    /// The comment at the top of the file, in the form of [`Field::comment`].
     pub comment: String,
 }
 
@@ -171,7 +171,7 @@ pub struct ServiceDefinition {
     pub request: MessageDefinition,
     /// The message that a server sends back (`…_Response`).
     pub response: MessageDefinition,
-    /// The comment at the top of the file, as [`Field::comment`].
+    /// The comment at the top of the file, in the form of [`Field::comment`].
     pub comment: String,
 }
 
@@ -206,5 +206,6 @@ impl fmt::Display for FieldType {
     }
 }
 
-/// The name of the `uint8` of an empty message on the wire and in its hash: C has no empty structs.
+/// The name of the `uint8` that an empty message has on the wire and in its hash. ROS 2 adds it because C has no empty
+/// structs.
 pub const EMPTY_MESSAGE_FIELD: &str = "structure_needs_at_least_one_member";

@@ -1,10 +1,10 @@
-//! Names of types, and the rules for all names in a definition. The rules are from ROS 2's documentation of
-//! interface definitions.
+//! Names of types, and the rules for all names in a definition. The rules come from ROS 2's documentation of interface
+//! definitions.
 
 use crate::error::{Errors, Location};
 use std::{fmt, str::FromStr};
 
-/// The part of a package to which a type belongs: `msg` or `srv`.
+/// The folder of a package to which a type belongs: `msg` or `srv`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Namespace {
     /// Messages.
@@ -25,7 +25,7 @@ pub struct TypeName {
 }
 
 impl TypeName {
-    /// The message `name` of `package`.
+    /// The name of the message `name` of `package`.
     pub fn message(package: impl Into<String>, name: impl Into<String>) -> Self {
         Self { package: package.into(), namespace: Namespace::Msg, name: name.into() }
     }
@@ -51,7 +51,7 @@ impl fmt::Display for TypeName {
     }
 }
 
-/// Parses `sensor_msgs/msg/Image` and, for messages, `sensor_msgs/Image`.
+/// Parses a name such as `sensor_msgs/msg/Image`. For messages, `sensor_msgs/Image` is also accepted.
 impl FromStr for TypeName {
     type Err = Errors;
 
@@ -73,19 +73,19 @@ impl FromStr for TypeName {
     }
 }
 
-/// Checks the name of a package: lower-case letters, digits and single underscores, beginning with a letter and
-/// not ending with an underscore.
+/// Checks the name of a package. It must have lower-case letters, digits and single underscores, begin with a letter
+/// and not end with an underscore.
 pub(crate) fn check_package(name: &str) -> Result<(), String> {
     check_lower(name).map_err(|why| format!("`{name}` cannot be a package's name: {why}"))
 }
 
-/// The same rule as for packages.
+/// Checks the name of a field, by the same rule as for packages.
 pub(crate) fn check_field(name: &str) -> Result<(), String> {
     check_lower(name).map_err(|why| format!("`{name}` cannot be a field's name: {why}"))
 }
 
-/// Checks the name of a constant: capital letters, digits and single underscores, beginning with a letter and not
-/// ending with an underscore.
+/// Checks the name of a constant. It must have capital letters, digits and single underscores, begin with a letter and
+/// not end with an underscore.
 pub(crate) fn check_constant(name: &str) -> Result<(), String> {
     let why = if !name.starts_with(|c: char| c.is_ascii_uppercase()) {
         "it must begin with a capital letter"
@@ -97,8 +97,8 @@ pub(crate) fn check_constant(name: &str) -> Result<(), String> {
     Err(format!("`{name}` cannot be a constant's name: {why}"))
 }
 
-/// Checks the last part of a type's name: letters and digits, beginning with a capital letter. In the namespace
-/// `srv`, `_Request` or `_Response` may follow.
+/// Checks the last part of a type's name. It must have letters and digits and begin with a capital letter. In the
+/// namespace `srv`, `_Request` or `_Response` may follow.
 pub(crate) fn check_interface(name: &str, namespace: Namespace) -> Result<(), String> {
     let stem = match namespace {
         Namespace::Msg => name,
@@ -134,7 +134,7 @@ fn check_underscores(name: &str) -> Result<(), &'static str> {
     }
 }
 
-/// Whether a name in the namespace `srv` is the name of a request or response, and not of a service.
+/// Whether a name in the namespace `srv` belongs to a request or response, not to a service.
 pub(crate) fn is_part_of_service(name: &str) -> bool {
     name.ends_with("_Request") || name.ends_with("_Response")
 }

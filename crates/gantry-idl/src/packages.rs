@@ -1,4 +1,4 @@
-//! Folders of packages: `<folder>/<package>/msg/<Name>.msg` and `<folder>/<package>/srv/<Name>.srv`. All other files
+//! Reads folders of packages: `<folder>/<package>/msg/<Name>.msg` and `<folder>/<package>/srv/<Name>.srv`. Other files
 //! are ignored.
 
 use crate::{
@@ -24,8 +24,8 @@ impl Definitions {
         Self::default().with_packages(folders)
     }
 
-    /// Reads folders of packages, as [`Definitions::read_packages`] does. Their messages may also contain messages
-    /// of these definitions. A file in a folder replaces a definition with the same name.
+    /// Reads folders of packages like [`Definitions::read_packages`]. Their messages may also contain messages of
+    /// `self`. If a file defines a type that `self` also has, the definition in the file is used.
     ///
     /// # Errors
     /// All errors in all files; or a message contains itself.
@@ -55,7 +55,7 @@ impl Definitions {
         report.into_result().map(|()| definitions)
     }
 
-    /// Adds the definitions of `known` whose names are not used yet, and their references to nested messages.
+    /// Adds the definitions of `known` whose names are not used yet, with their references to nested messages.
     pub(crate) fn add_missing(&mut self, known: &Self, references: &mut Vec<Reference>) {
         for (name, message) in &known.messages {
             if self.messages.contains_key(name) {
@@ -80,7 +80,7 @@ impl Definitions {
     }
 }
 
-/// The interface files in a folder of packages, in order.
+/// The `.msg` and `.srv` files in a folder of packages, in order.
 fn files(folder: &Path, report: &mut Report) -> Vec<(TypeName, PathBuf)> {
     let mut files = Vec::new();
     for package in children(folder, report) {
@@ -99,7 +99,7 @@ fn files(folder: &Path, report: &mut Report) -> Vec<(TypeName, PathBuf)> {
                     continue;
                 }
                 let name = file_stem(&path, true);
-                // The file has the name of the service. No file has the name of a request or response.
+                // The rule for messages applies, because a file name must not end with `_Request` or `_Response`.
                 match check_interface(&name, Namespace::Msg) {
                     Ok(()) => files.push((TypeName { package: package_name.clone(), namespace, name }, path)),
                     Err(why) => report.push(Location::file(path.display()).error(why)),

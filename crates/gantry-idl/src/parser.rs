@@ -1,9 +1,9 @@
 //! The parser of one `.msg` or `.srv` file. Each line is a field, a constant or a comment.
 //!
-//! The parser accepts everything that ROS 2's `rosidl_adapter` accepts, and reads it in the same way: a `#` begins
-//! a comment even in a text. The parser also accepts `package/msg/Name` and comments that end in a backslash,
-//! which ROS 2 refuses. It records each nested type as a [`Reference`], which `resolve` checks later. After an
-//! error it continues, so that all errors are found at once.
+//! The parser accepts all that ROS 2's `rosidl_adapter` accepts, and reads it in the same way: for example, a `#`
+//! begins a comment even inside a text. It also accepts `package/msg/Name`, and comments that end with a backslash,
+//! which ROS 2 refuses. It records each nested type as a [`Reference`], which `resolve` checks later. It continues
+//! after an error, so that all errors are found at once.
 
 use crate::{
     comment::Comment,
@@ -20,12 +20,12 @@ use std::collections::HashSet;
 pub(crate) struct Reference {
     pub(crate) owner: TypeName,
     pub(crate) target: TypeName,
-    /// The type in the form in which the file has it, without brackets.
+    /// The type as it is written in the file, without brackets.
     pub(crate) written: String,
     pub(crate) location: Location,
 }
 
-/// A line and its number in the file, from 1. Tabs are replaced by spaces, as in ROS 2.
+/// A line and its number in the file, starting at 1. As in ROS 2, tabs are replaced by spaces.
 pub(crate) struct Line {
     pub(crate) number: usize,
     pub(crate) text: String,
@@ -43,18 +43,18 @@ pub(crate) struct Parser<'a> {
     pub(crate) references: &'a mut Vec<Reference>,
 }
 
-/// A message whose definition has been read in part.
+/// A message of which some lines have been read.
 struct MessageBuilder {
     name: TypeName,
     fields: Vec<(Field, Comment)>,
     constants: Vec<(Constant, Comment)>,
-    /// Comments that belong to the next field or constant.
+    /// Comments above the next field or constant, to which they belong.
     comment_above: Comment,
     comment_target: CommentTarget,
     names: HashSet<String>,
 }
 
-/// The item to which an indented comment belongs: the last item that was read.
+/// The item to which an indented comment belongs, which is the item that was read last.
 enum CommentTarget {
     Nothing,
     Field,
@@ -98,7 +98,8 @@ impl Parser<'_> {
         }
     }
 
-    /// A comment at the top belongs to the service, a comment below the separator to the response.
+    /// Parses a service. The comment at the top of the file belongs to the service. The comment below the separator
+    /// belongs to the response.
     pub(crate) fn service(&mut self, name: TypeName, lines: &[Line]) -> ServiceDefinition {
         let (comment, lines) = split_top_comment(lines);
         let mut separators =
@@ -227,7 +228,8 @@ fn constant(written_type: Token<'_>, name: Token<'_>, value: Token<'_>) -> Resul
     Ok(Constant { name: name.text.to_owned(), primitive: field_type.base, value, comment: String::new() })
 }
 
-/// The comment of the whole file, which begins in the first line, and the lines after that comment.
+/// Splits off the comment of the whole file, which must begin in the first line. Returns the comment and the remaining
+/// lines.
 fn split_top_comment(lines: &[Line]) -> (String, &[Line]) {
     let length = lines.iter().take_while(|line| line.text.starts_with('#')).count();
     let mut comment = Comment::default();

@@ -1,17 +1,17 @@
-//! The check that all nested types exist, and that no message contains itself.
+//! Checks that all nested types exist, and that no message contains itself.
 //!
-//! The check does not recurse, because definitions are not trusted.
+//! The check does not recurse, because definitions may come from an untrusted source.
 
 use crate::{
     definitions::Definitions, error::Report, model::Primitive, name::TypeName, parser::Reference, suggestion::nearest,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// The largest depth of nested messages. The limit lets other code visit a message by recursion. ROS 2's own messages
-/// are nested five levels deep.
+/// The largest depth of nested messages. Because of this limit, other code can safely visit messages by recursion. ROS
+/// 2's own messages are nested five levels deep.
 const DEPTH_LIMIT: usize = 64;
 
-/// Reports each reference to a missing message, to the message itself, or to a message that is nested too deep.
+/// Reports each reference to a message that is missing, contains itself, or is nested too deep.
 pub(crate) fn check(definitions: &Definitions, references: &[Reference], report: &mut Report) {
     let mut by_owner: HashMap<&TypeName, Vec<&Reference>> = HashMap::new();
     for reference in references {
@@ -24,7 +24,7 @@ pub(crate) fn check(definitions: &Definitions, references: &[Reference], report:
     check_nesting(definitions, &by_owner, report);
 }
 
-/// A message that is being visited, the index of its next reference, and its depth until now.
+/// A message that is being visited, the index of its next reference, and the depth found so far.
 struct Visit<'a> {
     name: &'a TypeName,
     next: usize,
@@ -32,7 +32,7 @@ struct Visit<'a> {
 }
 
 fn check_nesting(definitions: &Definitions, by_owner: &HashMap<&TypeName, Vec<&Reference>>, report: &mut Report) {
-    // The depth of each message that was visited completely. Messages on the stack are not in this map yet.
+    // The depth of each message that was visited completely. Messages on the stack are not in this map.
     let mut depths: HashMap<&TypeName, usize> = HashMap::new();
     let mut in_progress: BTreeSet<&TypeName> = BTreeSet::new();
     for root in definitions.messages.keys() {
@@ -71,7 +71,7 @@ fn check_nesting(definitions: &Definitions, by_owner: &HashMap<&TypeName, Vec<&R
 fn chain(stack: &[Visit<'_>], target: &TypeName) -> String {
     let circle: Vec<String> =
         stack.iter().map(|visit| visit.name).skip_while(|name| *name != target).map(short_name).collect();
-    // A long chain is abbreviated.
+    // A long chain of names is abbreviated.
     let shown = match circle.len() {
         0..=8 => circle.join(" → "),
         length => format!("{} → … → {}", circle[..4].join(" → "), circle[length - 4..].join(" → ")),
@@ -104,7 +104,7 @@ fn suggestion(definitions: &Definitions, reference: &Reference) -> Option<String
     if Primitive::from_name(&written.to_ascii_lowercase()).is_some() || matches!(&written[..], "String" | "WString") {
         return Some(written.to_ascii_lowercase());
     }
-    // The keys are names in the form that the owner's file would use.
+    // The keys are the names as the file with the error would write them.
     let known: BTreeMap<String, &TypeName> = definitions
         .messages
         .keys()
@@ -112,12 +112,12 @@ fn suggestion(definitions: &Definitions, reference: &Reference) -> Option<String
         .map(|name| (if name.package == owner.package { name.name.clone() } else { short_name(name) }, name))
         .collect();
     let same_name = known.iter().find(|(_, name)| name.name == target.name).map(|(written, _)| written.clone());
-    // ROS 1 allowed the name `Header` without its package.
+    // ROS 1 allowed `Header` without its package.
     let header = (written == "Header").then(|| "std_msgs/Header".to_owned());
     header.or(same_name).or_else(|| nearest(written, known.keys().map(String::as_str)).map(str::to_owned))
 }
 
-/// The name in the form of a `.msg` file.
+/// The name as in a `.msg` file.
 fn short_name(name: &TypeName) -> String {
     format!("{}/{}", name.package, name.name)
 }

@@ -1,7 +1,8 @@
-//! Definitions as one text, the format of bags and MCAP files ("ros2msg"): a message, then all messages nested in it.
+//! Definitions as one text: a message, then all messages nested in it. Bags and MCAP files have this format
+//! ("ros2msg").
 //!
-//! The text is written in a canonical form: constants, then fields, one on each line, without comments, and nested
-//! types with their package. It is read with limits, because it may come from another process.
+//! The text is written in a canonical form: first constants, then fields, one per line, without comments, and with the
+//! packages of nested types. When a text is read, limits apply, because it may come from another process.
 
 use crate::{
     definitions::Definitions,
@@ -19,7 +20,7 @@ const SEPARATOR_LENGTH: usize = 80;
 /// The largest length of a text. The largest known definitions have a tenth of this length.
 const LENGTH_LIMIT_BYTES: usize = 1 << 20;
 const TYPE_LIMIT: usize = 1000;
-/// The largest number of reported errors: further errors would not help the reader.
+/// The largest number of reported errors. Further errors would not help the reader.
 const ERROR_LIMIT: usize = 20;
 
 impl Definitions {
@@ -72,11 +73,11 @@ impl Definitions {
         report.into_result().map(|()| definitions)
     }
 
-    /// Reads several texts, as [`Definitions::from_text`] does, into one set with all their types. If two definitions
-    /// have the same name, the first one is kept.
+    /// Reads several texts like [`Definitions::from_text`] into one set with all their types. If two definitions have
+    /// the same name, the first one counts.
     ///
     /// # Errors
-    /// The errors in the first text that has errors; or a message contains itself.
+    /// The errors in the first defective text; or the texts together define a message that contains itself.
     pub fn from_texts<'a>(texts: impl IntoIterator<Item = (&'a TypeName, &'a str)>) -> Result<Self, Errors> {
         let (mut definitions, mut references) = (Self::default(), Vec::new());
         for (name, text) in texts {
@@ -109,7 +110,7 @@ impl Definitions {
         Some(text)
     }
 
-    /// Reads the lines of one definition; `false` if there is already a definition with this name.
+    /// Reads the lines of one definition. Returns `false` if a definition with this name exists already.
     pub(crate) fn parse_interface(&mut self, parser: &mut Parser<'_>, name: &TypeName, lines: &[Line]) -> bool {
         if name.namespace == Namespace::Srv && !is_part_of_service(&name.name) {
             if self.services.contains_key(name) {

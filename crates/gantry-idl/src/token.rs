@@ -1,8 +1,8 @@
-//! A token: a piece of a line with its position, so that an error in the token has a location.
+//! A token: a piece of a line with its position. The position becomes the location of an error in the token.
 
 use crate::error::Problem;
 
-/// A piece of a line. `text` begins at the byte `start` of the line.
+/// A piece of a line. `start` is the offset of `text` in the line, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Token<'a> {
     pub(crate) text: &'a str,
@@ -15,7 +15,7 @@ impl<'a> Token<'a> {
         self.split_at(self.text.find(cut).unwrap_or(self.text.len()))
     }
 
-    /// Splits the token at `index`, which is a character boundary.
+    /// Splits the token at `index`, which must be a character boundary.
     pub(crate) fn split_at(self, index: usize) -> (Self, Self) {
         let (before, rest) = self.text.split_at(index);
         (Self { text: before, ..self }, Self { text: rest, start: self.start + index })

@@ -1,7 +1,7 @@
 //! Values of constants, and default values of fields.
 //!
-//! The parser guarantees that a value fits its type: an `Integer` is in the type's range, and a `Float` of a
-//! `float32` is infinite or in the range of `f32`.
+//! The parser guarantees that a value fits its type: an `Integer` is in the range of the type, and a finite `Float` of
+//! a `float32` is in the range of `f32`.
 
 /// The value of a constant, or the default value of a field.
 #[derive(Clone, Debug, PartialEq)]

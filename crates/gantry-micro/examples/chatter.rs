@@ -1,4 +1,4 @@
-//! A node on the host that sends itself texts through an agent: it publishes them and takes them again.
+//! A node on the host that publishes texts through an agent, and receives them again from the agent.
 //!
 //! To run it: `cargo run -p gantry-micro --features simulated-can --example chatter -- udp 127.0.0.1:8888`, or
 //! `tcp 127.0.0.1:8888`, or `serial /dev/ttyUSB0 115200`, or `can can0 1`, or `can ./can0 1` on the bus of
@@ -33,8 +33,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// Draws a random number for this start of the program. By this number, the agent distinguishes a restarted
-/// program from a login that arrived twice.
+/// Draws a random boot nonce. By this number, the agent distinguishes a restarted program from a login that arrived
+/// twice.
 fn draw_boot_nonce() -> Result<Option<NonZeroU32>, Box<dyn Error>> {
     let mut bytes = [0; 4];
     getrandom(&mut bytes[..], GetRandomFlags::empty())?;

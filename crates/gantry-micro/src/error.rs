@@ -12,13 +12,13 @@ pub enum CreateError {
     /// The publisher, subscription, service or service client was created before, and belongs to a client already.
     #[error("it was created before; each record is created once")]
     AlreadyCreated,
-    /// The name, the name of the type, and the DDS names made of them are too long together.
+    /// The DDS names that are made from the name and the type name are too long together.
     #[error("the name has {name_bytes} bytes, which is too long; use a shorter one")]
     NameTooLong {
         /// The length of the name, in bytes.
         name_bytes: usize,
     },
-    /// The client has 4095.
+    /// The client has 4095 entities already.
     #[error("the client has 4095 publishers, subscriptions and services; identifiers have room for no more")]
     TooMany,
 }
@@ -26,23 +26,23 @@ pub enum CreateError {
 /// The reason why a message, a request or a response is not sent.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PublishError {
-    /// There is no session, or the agent has not created the publisher in it yet.
+    /// There is no session, or the agent has not created the publisher in this session yet.
     #[error("the agent has not created the publisher yet; call `spin_once` and publish again later")]
     NotConnected,
     /// The agent refuses to create the publisher.
     #[error("the agent refuses the publisher ({}); see its log", .0.name())]
     Refused(StatusValue),
-    /// Earlier messages are not sent or not acknowledged yet, so there are too few free slots.
+    /// Too few slots are free, because earlier messages are not sent or not acknowledged yet.
     #[error(
         "the message needs {needed_slots} slots and {free_slots} are free; call `spin_once` and publish again later"
     )]
     Full {
-        /// The slots that the message needs.
+        /// The number of slots that the message needs.
         needed_slots: u16,
-        /// The slots that are free.
+        /// The number of free slots.
         free_slots: u8,
     },
-    /// The message is longer than the session's memory for a message.
+    /// The message is longer than the session's memory allows.
     #[error(
         "the message has {needed_bytes} bytes and may have {max_bytes}; give the client's memory a greater MTU, or publish it \
          as RELIABLE with `publish_bytes`, which uses the whole HISTORY"
@@ -50,7 +50,7 @@ pub enum PublishError {
     TooLarge {
         /// The length of the message, in bytes.
         needed_bytes: usize,
-        /// The greatest length, in bytes.
+        /// The largest allowed length, in bytes.
         max_bytes: usize,
     },
     /// The message cannot be built.
@@ -59,7 +59,8 @@ pub enum PublishError {
 }
 
 impl PublishError {
-    /// Converts an error of the session. `prefix_bytes` bytes of the message are not the caller's and are not counted.
+    /// Converts an error of the session. `prefix_bytes` is the number of bytes before the caller's message, which the
+    /// error must not count.
     pub(crate) fn new(error: WriteError, prefix_bytes: usize) -> Self {
         match error {
             WriteError::NotConnected => Self::NotConnected,

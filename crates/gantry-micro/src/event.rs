@@ -5,19 +5,19 @@ use gantry_xrce::{
     wire::{Error, ResultStatus},
 };
 
-/// The events of `spin_once` besides messages.
+/// An event that `spin_once` reports. Messages are not events; they go to the queues of subscriptions and services.
 #[derive(Clone, Debug)]
 pub enum Event<'a> {
-    /// A session began; the client asks the agent for all publishers, subscriptions and services.
+    /// A session began. The client now asks the agent to create all publishers, subscriptions and services.
     Connected,
     /// The session ended. The client connects again by itself, unless the caller closed it.
     Disconnected {
         /// The reason.
         reason: Disconnected,
-        /// The number of messages that were not sent or not acknowledged, and are now forgotten.
+        /// The number of discarded messages, which were not sent or not acknowledged.
         forgotten: u16,
     },
-    /// The agent refuses the session. The client continues to ask.
+    /// The agent refuses the session. The client continues to ask for one.
     SessionRefused(ResultStatus),
     /// The agent refuses the node.
     NodeRefused(ResultStatus),
@@ -26,7 +26,7 @@ pub enum Event<'a> {
         /// The name of the created entity.
         name: &'a str,
     },
-    /// The agent refuses a publisher, a subscription or a service, or data that was written with an existing one.
+    /// The agent refuses to create a publisher, a subscription or a service, or it refuses data from an existing one.
     Refused {
         /// The name of the refused entity.
         name: &'a str,

@@ -1,10 +1,10 @@
 #![doc = include_str!("../README.md")]
 //!
 //! # Invariants
-//! - Nothing allocates. The caller provides all memory, whose size is known at compile time.
-//! - Nothing blocks: [`Client::spin_once`] reads the bytes that have arrived and writes the bytes that the line
-//!   accepts without blocking. A publish for which there is no room fails.
-//! - No loss is silent: each one is an error, an [`Event`] or a count.
+//! - Nothing allocates. The caller provides all memory, and its size is known at compile time.
+//! - Nothing blocks: [`Client::spin_once`] reads the bytes that have arrived, and writes the bytes that the line
+//!   accepts without blocking. If there is no room for a message, the publish fails.
+//! - Each loss is reported by an error, an [`Event`] or a counter.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -38,8 +38,8 @@ pub use session::{Client, EntityCounts, EntityState, Memory, Node, SampleBytes};
 pub use subscription::Subscription;
 pub use transport::Transport;
 
-// The limits for a microcontroller: the size in bytes of each entity with a slot for one message, not counting the
-// message itself.
+// Limits for the sizes in bytes of the entities on a microcontroller. Entities with a queue have one slot here, without
+// the bytes of a message.
 #[cfg(target_pointer_width = "32")]
 const _: () = {
     assert!(size_of::<Publisher<'static, ()>>() <= 64);

@@ -10,9 +10,10 @@ use core::marker::PhantomData;
 use gantry_cdr::{Message, Shape};
 use gantry_xrce::{session::WriteError, wire::ObjectKind};
 
-/// A publisher of messages `M`. It lies in a static or on the stack, and `Client::create_publisher` registers it.
+/// A publisher of messages `M`. The application places it in a static or on the stack, and registers it with
+/// `Client::create_publisher`.
 ///
-/// A publish writes the message into the client's memory, from which `spin_once` sends it. A publish does not
+/// A publish copies or builds the message in the client's memory, from which `spin_once` sends it. A publish does not
 /// block: if there is no room, it fails.
 pub struct Publisher<'a, M> {
     entity: Entity<'a>,
@@ -20,13 +21,14 @@ pub struct Publisher<'a, M> {
 }
 
 impl<'a, M: Message> Publisher<'a, M> {
-    /// Makes a publisher that belongs to no client yet.
+    /// Makes a publisher that is not registered with a client yet.
     #[must_use]
     pub const fn new() -> Self {
         Self { entity: Entity::new(), message: PhantomData }
     }
 
-    /// Publishes a copy of a message. The message must fit in one message of the transport.
+    /// Publishes a message by serialising it into the client's memory. The message must fit in one message of the
+    /// transport.
     ///
     /// # Errors
     /// [`PublishError`].
@@ -34,8 +36,9 @@ impl<'a, M: Message> Publisher<'a, M> {
         Writing::new(&self.entity, self.kind(), client.session(), &[]).message(message).map(drop)
     }
 
-    /// Publishes a message that `fill` writes in place. `shape` has the strings of the message and the lengths of
-    /// its sequences; it is `()` if the type has neither. All other fields begin with their default values.
+    /// Publishes a message that `fill` writes directly into the client's memory. `shape` has the message's strings and
+    /// the lengths of its sequences; it is `()` if the type has neither. All other fields start with their default
+    /// values.
     ///
     /// # Errors
     /// [`PublishError`].
@@ -48,8 +51,8 @@ impl<'a, M: Message> Publisher<'a, M> {
         Writing::new(&self.entity, self.kind(), client.session(), &[]).in_place::<M>(shape, fill).map(drop)
     }
 
-    /// Publishes a body in little-endian CDR without an encapsulation header. If the publisher is reliable, a body
-    /// that is too long for one message of the transport is sent in fragments.
+    /// Publishes a message that the caller has serialised: `body` is little-endian CDR without an encapsulation header.
+    /// If the publisher is reliable, a body that is too long for one message of the transport is sent in fragments.
     ///
     /// # Errors
     /// [`PublishError`].
@@ -91,7 +94,7 @@ impl<'a, M: Message> Endpoint<'a> for Publisher<'a, M> {
 }
 
 impl<'a, T: Transport> Client<'a, T> {
-    /// Creates a publisher of the topic `name`: `chatter` and `/chatter` are the same topic.
+    /// Creates a publisher on the topic `name`. `chatter` and `/chatter` are the same topic.
     ///
     /// # Errors
     /// [`CreateError`].

@@ -1,4 +1,4 @@
-//! Quality of service, in ROS 2's terms.
+//! Quality of service (QoS), with ROS 2's policies.
 
 use core::num::NonZeroU32;
 use gantry_xrce::wire::{self, QosFlags, StreamId};
@@ -23,15 +23,16 @@ pub enum Durability {
     TransientLocal,
 }
 
-/// The QoS of a publisher or a subscription. The agent uses the QoS for its own publisher or subscription;
-/// reliability also applies between client and agent. The history is KEEP_LAST.
+/// The QoS of a publisher or a subscription. The agent uses this QoS for its own publisher or subscription. Reliability
+/// also applies between client and agent. The history is always KEEP_LAST.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Qos {
     /// Reliability.
     pub reliability: Reliability,
     /// Durability.
     pub durability: Durability,
-    /// The depth of the history in the agent. On the microcontroller, a subscription's history depth is its `DEPTH`.
+    /// The depth of the history in the agent. On the microcontroller, the history depth of a subscription is its
+    /// parameter `DEPTH`.
     pub depth: u16,
     /// The deadline in milliseconds; `None` means no deadline.
     pub deadline_ms: Option<NonZeroU32>,
@@ -46,7 +47,7 @@ impl Qos {
     /// ROS 2's `SensorDataQoS`: BEST_EFFORT, VOLATILE, KEEP_LAST 5.
     pub const SENSOR_DATA: Self = Self { reliability: Reliability::BestEffort, depth: 5, ..Self::ZERO };
 
-    /// All bytes are zero.
+    /// The QoS whose bytes are all zero.
     pub(crate) const ZERO: Self = Self {
         reliability: Reliability::Reliable,
         durability: Durability::Volatile,

@@ -15,16 +15,17 @@ use gantry_xrce::{
     wire::{ByteOrder, ObjectKind, SampleIdentity, Writer, split_request},
 };
 
-/// A request that was taken.
+/// A request that was taken from the queue.
 pub struct Request<'q, S: gantry_cdr::Service> {
-    /// The identity, which its response repeats.
+    /// The identity of the request, which the response repeats.
     pub id: SampleIdentity,
-    /// The request's message, which lies in the queue.
+    /// The request message, in the memory of the queue.
     pub message: <S::Request as Message>::View<SampleBytes<'q>>,
 }
 
-/// A service, with a queue of `DEPTH` requests of at most `SIZE` bytes, of which 24 bytes are the identity of the
-/// request. The service lies in a static or on the stack, and `Client::create_service` registers it.
+/// A service, with a queue of `DEPTH` requests of at most `SIZE` bytes, including the identity of the request (24
+/// bytes). The application places the service in a static or on the stack, and registers it with
+/// `Client::create_service`.
 pub struct Service<'a, S, const DEPTH: usize = 1, const SIZE: usize = 128> {
     entity: Entity<'a>,
     queue: Queue<DEPTH, SIZE>,
@@ -32,13 +33,13 @@ pub struct Service<'a, S, const DEPTH: usize = 1, const SIZE: usize = 128> {
 }
 
 impl<'a, S: gantry_cdr::Service, const DEPTH: usize, const SIZE: usize> Service<'a, S, DEPTH, SIZE> {
-    /// Makes a service that belongs to no client yet.
+    /// Makes a service that is not registered with a client yet.
     #[must_use]
     pub const fn new() -> Self {
         Self { entity: Entity::new(), queue: Queue::new(), service: PhantomData }
     }
 
-    /// Takes the oldest request.
+    /// Takes the oldest request from the queue.
     ///
     /// # Errors
     /// The bytes are not a request of this type; the request is dropped and counted as invalid.
@@ -52,7 +53,7 @@ impl<'a, S: gantry_cdr::Service, const DEPTH: usize, const SIZE: usize> Service<
         Ok(Some(Request { id, message }))
     }
 
-    /// Answers a request with a copy of a response. Does not block.
+    /// Sends the response to a request by serialising it into the client's memory. Does not block.
     ///
     /// # Errors
     /// [`PublishError`].
@@ -65,7 +66,7 @@ impl<'a, S: gantry_cdr::Service, const DEPTH: usize, const SIZE: usize> Service<
         Writing::new(&self.entity, self.kind(), client.session(), &prefix(id)).message(response).map(drop)
     }
 
-    /// Answers a request with a response that `fill` writes in place, as in
+    /// Sends the response to a request. `fill` writes it directly into the client's memory, as in
     /// [`Publisher::publish_with`](crate::Publisher::publish_with).
     ///
     /// # Errors
@@ -124,7 +125,7 @@ impl<'a, S: gantry_cdr::Service, const DEPTH: usize, const SIZE: usize> Endpoint
 }
 
 impl<'a, T: Transport> Client<'a, T> {
-    /// Creates a service, which receives requests from then on.
+    /// Creates a service. From then on, the service receives requests.
     ///
     /// # Errors
     /// [`CreateError`].

@@ -15,17 +15,17 @@ use gantry_xrce::{
     wire::{ObjectKind, ObjectRequest, RequestId, split_reply},
 };
 
-/// A response that was taken.
+/// A response that was taken from the queue.
 pub struct Response<'q, S: gantry_cdr::Service> {
-    /// The request that it answers.
+    /// The number of the request that this response answers.
     pub request: RequestId,
-    /// The response's message, which lies in the queue.
+    /// The response message, in the memory of the queue.
     pub message: <S::Response as Message>::View<SampleBytes<'q>>,
 }
 
-/// A client of a service, with a queue of `DEPTH` responses of at most `SIZE` bytes, of which 8 bytes are the
-/// number of the request. The client lies in a static or on the stack, and `Client::create_service_client`
-/// registers it.
+/// A client of a service, with a queue of `DEPTH` responses of at most `SIZE` bytes, including the number of the
+/// request (8 bytes). The application places the service client in a static or on the stack, and registers it with
+/// `Client::create_service_client`.
 pub struct ServiceClient<'a, S, const DEPTH: usize = 1, const SIZE: usize = 128> {
     entity: Entity<'a>,
     queue: Queue<DEPTH, SIZE>,
@@ -33,13 +33,14 @@ pub struct ServiceClient<'a, S, const DEPTH: usize = 1, const SIZE: usize = 128>
 }
 
 impl<'a, S: gantry_cdr::Service, const DEPTH: usize, const SIZE: usize> ServiceClient<'a, S, DEPTH, SIZE> {
-    /// Makes a client of a service that belongs to no XRCE client yet.
+    /// Makes a service client that is not registered with an XRCE client yet.
     #[must_use]
     pub const fn new() -> Self {
         Self { entity: Entity::new(), queue: Queue::new(), service: PhantomData }
     }
 
-    /// Sends a copy of a request. Does not block. The returned number identifies the response.
+    /// Sends a request by serialising it into the client's memory. Does not block. The response will have the returned
+    /// number.
     ///
     /// # Errors
     /// [`PublishError`].
@@ -51,7 +52,8 @@ impl<'a, S: gantry_cdr::Service, const DEPTH: usize, const SIZE: usize> ServiceC
         Writing::new(&self.entity, self.kind(), client.session(), &[]).message(request)
     }
 
-    /// Sends a request that `fill` writes in place, as in [`Publisher::publish_with`](crate::Publisher::publish_with).
+    /// Sends a request that `fill` writes directly into the client's memory, as in
+    /// [`Publisher::publish_with`](crate::Publisher::publish_with).
     ///
     /// # Errors
     /// [`PublishError`].
@@ -64,7 +66,7 @@ impl<'a, S: gantry_cdr::Service, const DEPTH: usize, const SIZE: usize> ServiceC
         Writing::new(&self.entity, self.kind(), client.session(), &[]).in_place::<S::Request>(shape, fill)
     }
 
-    /// Takes the oldest response.
+    /// Takes the oldest response from the queue.
     ///
     /// # Errors
     /// The bytes are not a response of this type; the response is dropped and counted as invalid.
@@ -75,18 +77,19 @@ impl<'a, S: gantry_cdr::Service, const DEPTH: usize, const SIZE: usize> ServiceC
         Ok(Some(Response { request, message }))
     }
 
-    /// The client's state in the agent.
+    /// The service client's state in the agent.
     pub fn state(&self) -> EntityState {
         self.entity.state()
     }
 
-    /// The counters of this client of a service.
+    /// The counters of this service client.
     pub fn counts(&self) -> EntityCounts {
         self.entity.counts()
     }
 }
 
-/// The length of the request's number before a response in the queue. Its size keeps the response aligned.
+/// The number of bytes before a response in the queue: the number of the request, padded to 8 bytes, so that the
+/// response stays aligned.
 const PREFIX_BYTES: usize = 8;
 
 impl<S: gantry_cdr::Service, const DEPTH: usize, const SIZE: usize> Default for ServiceClient<'_, S, DEPTH, SIZE> {

@@ -10,8 +10,8 @@ use core::marker::PhantomData;
 use gantry_cdr::{Message, Result};
 use gantry_xrce::{session::WriteError, wire::ObjectKind};
 
-/// A subscription to messages `M`, with a queue of the last `DEPTH` messages of at most `SIZE` bytes. The
-/// subscription lies in a static or on the stack, and `Client::create_subscription` registers it.
+/// A subscription to messages `M`, with a queue of the last `DEPTH` messages of at most `SIZE` bytes. The application
+/// places the subscription in a static or on the stack, and registers it with `Client::create_subscription`.
 pub struct Subscription<'a, M, const DEPTH: usize = 4, const SIZE: usize = 512> {
     entity: Entity<'a>,
     queue: Queue<DEPTH, SIZE>,
@@ -19,13 +19,13 @@ pub struct Subscription<'a, M, const DEPTH: usize = 4, const SIZE: usize = 512> 
 }
 
 impl<M: Message, const DEPTH: usize, const SIZE: usize> Subscription<'_, M, DEPTH, SIZE> {
-    /// Makes a subscription that belongs to no client yet.
+    /// Makes a subscription that is not registered with a client yet.
     #[must_use]
     pub const fn new() -> Self {
         Self { entity: Entity::new(), queue: Queue::new(), message: PhantomData }
     }
 
-    /// Takes the oldest message, in place. The message's slot in the queue stays in use until the view is dropped.
+    /// Takes the oldest message, without a copy. Its slot in the queue is in use until the returned view is dropped.
     ///
     /// # Errors
     /// The bytes are not a message of this type; the message is dropped and counted as invalid.

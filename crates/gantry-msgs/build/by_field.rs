@@ -1,14 +1,14 @@
-//! The generator of code for tests: the code builds every message in place, as a user does, and compares it field
-//! by field.
+//! Generates code for tests. The code builds every message in place, as a user's program does, and compares it field by
+//! field.
 //!
-//! The generated code is not part of the library. It uses only public names of the library: shapes, setters and
+//! The generated code is not part of the library, and uses only public items of the library: shapes, setters and
 //! getters. Its traits are in `tests/support/by_field.rs`.
 
 use gantry_idl::{BaseType, Count, Definitions, EMPTY_MESSAGE_FIELD, Field, MessageDefinition, Primitive, TypeName};
 use std::fmt::Write as _;
 
-/// An `impl ByField` for every message, and the list `SERVICES`. Each root has a set of definitions and the path
-/// of the module with their code.
+/// Generates an `impl ByField` for every message, and the list `SERVICES`. Each root is a set of definitions, with the
+/// path of the module that has their generated code.
 pub fn code(roots: &[(&Definitions, &str)]) -> String {
     let (mut code, mut services) = (String::new(), String::new());
     for (definitions, root) in roots {
@@ -22,7 +22,7 @@ pub fn code(roots: &[(&Definitions, &str)]) -> String {
     code
 }
 
-/// The writer of the code for one root.
+/// Writes the code for one root.
 struct CodeWriter<'a> {
     definitions: &'a Definitions,
     root: &'a str,
@@ -71,8 +71,8 @@ impl CodeWriter<'_> {
         if same.is_empty() {
             same = format!("same_bytes(&view.{EMPTY_MESSAGE_FIELD}(), &self.{EMPTY_MESSAGE_FIELD})");
         }
-        // A message that is plain only at the start of a body is a struct there, but has getters inside
-        // another message.
+        // Because of alignment, some messages have the layout of their struct only at the start of a body. A body is
+        // then viewed as the struct, but a field of such a type has getters.
         let (view, same_in_place) = if self.definitions.is_plain_body(&message.name) {
             ("&**view", "view.as_bytes() == self.as_bytes()".to_owned())
         } else {
@@ -101,7 +101,7 @@ impl CodeWriter<'_> {
         )
     }
 
-    /// The shape of the message `value`.
+    /// The expression for the shape of the message `value`.
     fn shape(&self, message: &MessageDefinition, value: &str) -> String {
         let shaped = message.fields.iter().filter(|field| self.is_shaped(field));
         let fields: String =
@@ -109,7 +109,7 @@ impl CodeWriter<'_> {
         format!("{}Shape {{ {fields}}}", self.path(&message.name))
     }
 
-    /// The field's part of the shape for the message `value`.
+    /// The expression for a field's part of the shape of the message `value`.
     fn field_shape(&self, field: &Field, value: &str) -> String {
         let name = format!("{value}.r#{}", field.name);
         let each = match (&field.field_type.base, field.field_type.count) {
@@ -118,7 +118,7 @@ impl CodeWriter<'_> {
             }
             (BaseType::Message(nested), _) if self.has_shape(nested) => ".shape()",
             (BaseType::String { .. } | BaseType::WString { .. }, _) => ".as_str()",
-            // A sequence whose elements have no shapes.
+            // A sequence whose elements have no shapes: its shape is its length.
             _ => return format!("{name}.len()"),
         };
         match field.field_type.count {
@@ -128,7 +128,7 @@ impl CodeWriter<'_> {
         }
     }
 
-    /// Writes the parts of a field that the shape does not contain.
+    /// Generates code that writes the parts of a field that the shape does not determine.
     fn fill(&self, field: &Field) -> String {
         let name = &field.name;
         let flat = self.is_flat(&field.field_type.base);
@@ -142,7 +142,8 @@ impl CodeWriter<'_> {
             _ if flat => {
                 format!("target.{name}_mut().as_mut_bytes().copy_from_slice(self.r#{name}.as_bytes());\n        ")
             }
-            // The first half is written one by one, the rest in a single call.
+            // The code writes the first half of the elements one by one, and the rest by a single call, so that both
+            // ways are tested.
             _ => format!(
                 "{{
             let (first, rest) = self.r#{name}.split_at(self.r#{name}.len() / 2);
@@ -156,7 +157,7 @@ impl CodeWriter<'_> {
         }
     }
 
-    /// Compares the value of the field's getter with the owned field.
+    /// Generates code that compares the result of the field's getter with the field of the owned message.
     fn same(&self, field: &Field) -> String {
         let name = &field.name;
         let flat = self.is_flat(&field.field_type.base);

@@ -1,4 +1,4 @@
-//! The build script: Rust code for the packages, a macro that lists all messages, and code for tests.
+//! The build script. It generates the Rust code for the packages, a macro that lists all messages, and code for tests.
 
 mod by_field;
 
@@ -21,7 +21,7 @@ fn main() -> Result<(), Errors> {
     Ok(())
 }
 
-/// Puts the module of each package behind the feature that has the package's name.
+/// Puts the module of each package behind the feature with the same name.
 fn put_behind_features(file_name: &str) {
     let path = out().join(file_name);
     let code = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));

@@ -1,4 +1,4 @@
-//! Gantry's part of the comparison with other implementations (`.ci/interop`). The head of
+//! Gantry's program in the comparison with other implementations (`.ci/interop`). The docstring of
 //! `tests/interop/interop.py` describes the files that this program reads and writes.
 
 #[path = "../tests/support/by_field.rs"]
@@ -18,10 +18,10 @@ use std::{
 
 type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 
-/// The largest size of messages that are also written as YAML. If all messages of a type are longer than this, the
-/// program makes only one value of the type.
+/// The largest message that is also written as YAML, in bytes. If all messages of a type are longer, the program makes
+/// only one value of the type.
 const SMALL_BYTES: usize = 1 << 16;
-/// The number of random values that this program makes for each type.
+/// The number of random values that this program makes for each message type.
 const VALUES: usize = 8;
 
 fn main() -> Outcome {
@@ -36,7 +36,7 @@ fn main() -> Outcome {
     }
 }
 
-/// The folder with the definitions of a type, by the type's module.
+/// The folder with the definition of a type. `module` is the path of the type's Rust module.
 fn root(module: &str) -> &'static str {
     if module.contains("::v1") { "packages-1.x" } else { "packages" }
 }
@@ -95,10 +95,10 @@ fn exchange_all(directory: &Path) -> Outcome {
     Ok(())
 }
 
-/// The exchange of one type's values.
+/// The exchange of the values of one message type.
 struct Exchange {
     message_type: MessageType,
-    /// The beginning of the names of the type's files.
+    /// The path with which the names of the type's files begin.
     stem: PathBuf,
 }
 
@@ -132,7 +132,7 @@ impl Exchange {
         PathBuf::from(format!("{}.{number}.{end}", self.stem.display()))
     }
 
-    /// Reads one value from the other implementation, and writes it back in every way.
+    /// Reads a value that the other implementation wrote, and writes it back in every way that Gantry has.
     fn answer<T: ByField>(&self, number: usize, little: &[u8], big: &[u8]) -> Outcome {
         let write = |end, bytes: &[u8]| fs::write(self.path(number, end), bytes);
         let (_, body) = split_encapsulation(little)?;

@@ -1,16 +1,16 @@
-//! Conversions of the times and durations of `builtin_interfaces` from and to the types of the standard library.
+//! Conversions between the times and durations of `builtin_interfaces` and the types of the standard library.
 //!
-//! A time is counted from 1970, as ROS 2's system time is. Seconds are an `i32`, so conversions saturate: times are
+//! As in ROS 2's system time, a time is counted from 1970. Seconds are an `i32`, so conversions saturate: times are
 //! between 1901-12-13 and 2038-01-19, and durations are at most 68 years.
 
 use crate::builtin_interfaces::msg::Duration;
 use core::{fmt, time};
 
-/// A duration below 0, which [`core::time::Duration`] cannot represent.
+/// An error: the duration is below 0, which [`core::time::Duration`] cannot represent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NegativeDuration(Duration);
 
-/// Seconds, rounded down, and the nanoseconds after them, limited to the range of the message.
+/// The seconds, rounded down, and the remaining nanoseconds. Both are limited to the range of the message.
 fn clamped(seconds: i128, nanoseconds: u32) -> (i32, u32) {
     match i32::try_from(seconds) {
         Ok(seconds) => (seconds, nanoseconds),
@@ -31,7 +31,7 @@ impl TryFrom<Duration> for time::Duration {
 
     fn try_from(duration: Duration) -> Result<time::Duration, NegativeDuration> {
         let seconds = u64::try_from(duration.sec).map_err(|_| NegativeDuration(duration))?;
-        Ok(time::Duration::new(seconds, duration.nanosec)) // nanoseconds above a second are carried over
+        Ok(time::Duration::new(seconds, duration.nanosec)) // `new` carries nanoseconds above a second over
     }
 }
 

@@ -1,5 +1,5 @@
-//! The generated and the dynamic view of each message agree: both accept the same bytes, and both refuse the same
-//! bytes with the same field, offset and sentence.
+//! Tests that the generated view and the dynamic view of each message agree. Both accept the same bytes, and both
+//! refuse the same bytes with the same field, offset and sentence.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -12,8 +12,8 @@ use gantry_msgs::gantry_cdr::{
     Message,
 };
 
-/// The largest size of messages in this test. Longer messages are left out: shorter messages have all of their kinds
-/// of fields.
+/// The largest message in this test, in bytes. Types with longer messages are left out, because shorter messages
+/// contain all of their kinds of fields.
 const MOST_BYTES: usize = 64 * 1024;
 
 fn message_type<T: Message>() -> MessageType {
@@ -26,8 +26,8 @@ fn is_short<T: Message>() -> bool {
     T::MAX_BYTES <= MOST_BYTES || T::MAX_BYTES == usize::MAX
 }
 
-/// Checks random values: an owned message that is read from either byte order is written as the little-endian
-/// bytes, and a big-endian body that is converted in place has the same bytes.
+/// Checks random values. A message that is read from either byte order must be written as the little-endian bytes. A
+/// big-endian body that is converted in place must have the same bytes.
 fn reads_random_values<T: Message>() {
     let message_type = message_type::<T>();
     for seed in 0..5 {

@@ -1,4 +1,4 @@
-//! The features of the crate: one for each package.
+//! Tests of the features of the crate. Each message package has a feature with the same name.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
@@ -8,7 +8,7 @@ use std::{
     path::Path,
 };
 
-/// The packages whose messages a package contains.
+/// For each package, the packages whose messages it contains.
 fn packages() -> BTreeMap<String, BTreeSet<String>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("packages");
     let definitions = Definitions::read_packages(&[folder]).unwrap();
@@ -26,7 +26,7 @@ fn packages() -> BTreeMap<String, BTreeSet<String>> {
     packages
 }
 
-/// The quoted words in the list of a feature in the manifest.
+/// The quoted words in the list of a feature in `Cargo.toml`.
 fn feature(manifest: &str, name: &str) -> Option<BTreeSet<String>> {
     let (_, after) = manifest.split_once(&format!("\n{name} = ["))?;
     let (list, _) = after.split_once(']')?;

@@ -1,4 +1,5 @@
-//! Shapes of existing messages: the shape of an owned message or of a view has the texts and lengths of the message.
+//! Tests of the shapes of existing messages. The shape of an owned message or of a view has the texts and lengths of
+//! the message.
 
 use gantry_cdr::{AlignedBytes, Kind, Message, View};
 use gantry_msgs::{

@@ -1,4 +1,4 @@
-//! The messages Time and Duration become the types of the standard library, and back.
+//! Tests of the conversions between the messages Time and Duration and the types of the standard library.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 

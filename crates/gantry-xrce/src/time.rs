@@ -1,6 +1,6 @@
 //! Points in time, from the caller's clock.
 
-/// A point in time: the microseconds since any origin, by a monotonic clock.
+/// A point in time: the microseconds since an arbitrary origin, by a monotonic clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Instant(u64);
 

@@ -1,4 +1,4 @@
-//! The program on the board.
+//! The benchmark program on the board.
 
 use crate::{
     parameters::HAS_SESSION,

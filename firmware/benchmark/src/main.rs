@@ -1,9 +1,9 @@
 //! The program whose memory `perf_micro memory` measures. It creates publishers, subscriptions, services and clients,
-//! sends or takes ten messages with each of them, closes its session and stops. The numbers of entities and topics, the
-//! history, the reliability and the message are constants of the build (`build.rs`).
+//! sends or takes ten messages with each of them, closes its session and stops. Constants of the build (`build.rs`)
+//! determine the entities, topics, history, reliability and message type.
 //!
-//! On the board, the program has no code that measures: the emulator reads the stack from outside. On the host, the
-//! code that measures lies outside of the measured code.
+//! On the board, the program contains no code that measures, because the emulator reads the stack from outside. On the
+//! host, the measuring code is separate from the measured code.
 
 #![cfg_attr(target_os = "none", no_std, no_main)]
 

@@ -1,4 +1,4 @@
-//! The message of the publishers and subscriptions: an `Int32`, or a `String`.
+//! The message type of the publishers and subscriptions: `Int32` or `String`.
 
 use gantry_micro::{Client, PublishError, Publisher, Transport};
 
@@ -24,7 +24,7 @@ mod kind {
     pub use gantry_msgs::std_msgs::msg::String as Sample;
     use gantry_msgs::std_msgs::msg::StringShape;
 
-    /// The bytes of a `String`: its length, its letters and the zero at the end.
+    /// The length of a `String` in bytes: its length field, its letters, and the zero at the end.
     pub const SAMPLE_BYTES: usize = 4 + TEXT.len() + 1;
 
     pub fn publish<'a, T: Transport>(

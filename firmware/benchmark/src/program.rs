@@ -1,4 +1,4 @@
-//! The measured code, written like firmware: statics and a loop.
+//! The measured code. It has the form of firmware: statics and a loop.
 
 use crate::{
     Line,
@@ -14,27 +14,26 @@ use gantry_micro::{
 use gantry_msgs::example_interfaces::srv::{AddTwoInts, AddTwoInts_Request, AddTwoInts_Response};
 use static_cell::StaticCell;
 
-/// The node has no boot nonce: the machine that QEMU emulates has no noise source. A board with a noise source draws a
-/// nonce at boot.
+/// The node has no boot nonce, because QEMU's machine has no noise source. A real board draws a nonce at boot.
 const NODE: Node<'static> = Node { name: "benchmark", domain_id: 0, key: ClientKey(*b"gbmk"), boot_nonce: None };
 const QOS: Qos = if IS_RELIABLE { Qos::DEFAULT } else { Qos::SENSOR_DATA };
-/// The number of messages of each publisher, subscription, service and client.
+/// The number of messages that each publisher, subscription, service and client sends or receives.
 const MESSAGES: u32 = 10;
-/// The time between two sends, in which the endpoints of a new client on the host become matched.
+/// The time between two sends. In this time, the endpoints of a new client on the host become matched.
 const PERIOD_US: u32 = 50_000;
-/// The length of a request in the queue: its identity, and two numbers of 8 bytes.
+/// The length of a request in the queue, in bytes: its identity, and two 8-byte numbers.
 const REQUEST_BYTES: usize = SampleIdentity::BYTES + 16;
-/// The length of a response in the queue: the number of its request, and the sum.
+/// The length of a response in the queue, in bytes: the number of its request, and the 8-byte sum.
 const RESPONSE_BYTES: usize = 8 + 8;
 
-/// The memory of the session, which lies in a static.
+/// The memory of the session, which is in a static.
 pub type SessionMemory = Memory<MTU_BYTES, HISTORY>;
 type Session = Client<'static, Line>;
 type Samples = Subscription<'static, Sample, SUBSCRIPTION_DEPTH, SAMPLE_BYTES>;
 type Server = Service<'static, AddTwoInts, SERVICE_DEPTH, REQUEST_BYTES>;
 type Caller = ServiceClient<'static, AddTwoInts, SERVICE_DEPTH, RESPONSE_BYTES>;
 
-/// The entities, which lie in a static.
+/// The entities, which are in a static.
 pub struct Entities {
     publishers: [Publisher<'static, Sample>; PUBLISHERS.len()],
     subscriptions: [Samples; SUBSCRIPTIONS.len()],
@@ -61,7 +60,7 @@ impl Entities {
     }
 }
 
-/// Runs the program to its end, over the serial line `line`.
+/// Runs the program until its end. `line` is the serial line to the agent.
 pub fn run(
     line: Line,
     memory: &'static mut SessionMemory,
@@ -93,15 +92,15 @@ pub fn run(
     }
 }
 
-/// Connects to the agent. The function is not inlined: its stack frame has a temporary copy of the client, and is
-/// freed when it returns.
+/// Connects to the agent. The function is not inlined, so that its stack frame, which has a temporary copy of the
+/// client, is freed when it returns.
 #[inline(never)]
 fn connect(line: Line, memory: &'static mut SessionMemory) -> &'static mut Session {
     static SESSION: StaticCell<Session> = StaticCell::new();
     SESSION.init_with(|| Client::new(line, memory, NODE))
 }
 
-/// Creates all entities; returns whether all were created.
+/// Creates all entities. Returns whether all of them were created.
 #[inline(never)]
 fn create(session: &mut Session, entities: &'static Entities) -> bool {
     let mut is_good = true;
@@ -120,8 +119,8 @@ fn create(session: &mut Session, entities: &'static Entities) -> bool {
     is_good
 }
 
-/// Sends a message with each publisher, and a request with each client whose last request was answered. A message or
-/// request for which there is no room is sent by a later call.
+/// Sends a message with each publisher, and a request with each client whose last request was answered. If there is no
+/// room, a later call sends it.
 #[inline(never)]
 fn send(session: &mut Session, entities: &'static Entities) {
     for publisher in entities.publishers.iter().filter(|publisher| publisher.counts().sent < MESSAGES) {
@@ -129,15 +128,15 @@ fn send(session: &mut Session, entities: &'static Entities) {
     }
     for client in &entities.clients {
         let counts = client.counts();
-        // The agent refuses a request as long as it has not found the server.
+        // A refused request is sent again: the agent refuses requests until it has found the server.
         if counts.received < MESSAGES && counts.sent == counts.received + counts.refused {
             let _ = client.send_request(session, &AddTwoInts_Request { a: 1, b: 2 });
         }
     }
 }
 
-/// Takes all messages and responses, and answers all requests. If there is no room for a response, the host repeats
-/// its request.
+/// Takes all messages and responses, and answers all requests. If there is no room for a response, the host repeats its
+/// request.
 #[inline(never)]
 fn take(session: &mut Session, entities: &'static Entities) {
     for subscription in &entities.subscriptions {

@@ -1,6 +1,6 @@
-//! The board `mps2-an385`, Arm's Cortex-M3, which QEMU emulates: a serial port, a clock and sleep.
+//! A library for the board `mps2-an385`, Arm's Cortex-M3, which QEMU emulates: a serial port, a clock and sleep.
 //!
-//! A program with this crate has no heap, runs no interrupt handlers, and stops if it panics.
+//! A program with this library has no heap, runs no interrupt handlers, and stops if it panics.
 
 #![no_std]
 
@@ -11,7 +11,7 @@ mod vectors;
 
 pub use mps2::{Clock, Sleep, Uart, start};
 
-/// The end of a program.
+/// Ends the program: sleeps forever.
 pub fn stop() -> ! {
     loop {
         cortex_m::asm::wfi();

@@ -1,20 +1,21 @@
-//! The functions that compilers call to copy, fill and compare memory, in a hundred bytes of code. Rust's own functions
-//! are faster for long blocks, but have 3 kB of code; a message on a serial line has some hundred bytes.
+//! The functions that compilers call to copy, fill and compare memory, in about a hundred bytes of code. Rust's own
+//! functions are faster for long blocks, but have 3 kB of code. That speed is not needed, because a message on a serial
+//! line has only some hundred bytes.
 
 use core::arch::global_asm;
 
-// SAFETY: the functions do what C and Arm's run-time ABI say of their names, and no other symbol has these names:
-// the symbols of Rust's own functions are weak. Each function writes only the bytes of its target, and preserves
-// the callee-saved registers.
+// SAFETY: each function does what C and Arm's run-time ABI specify for its name. No other symbol has these names,
+// because the symbols of Rust's own functions are weak. Each function writes only the bytes of its target, and
+// preserves the callee-saved registers.
 //
-// Registers as in Arm's run-time ABI: r0 the target, r1 the source, r2 the number of bytes; of `__aeabi_memset` r1 the
-// number of bytes and r2 the value. The C functions return r0, so it stays.
+// Registers in Arm's run-time ABI: r0 is the target, r1 the source, r2 the number of bytes. In `__aeabi_memset`, r1 is
+// the number of bytes and r2 the value. The C functions return the target in r0, so r0 is not changed.
 global_asm!(
     ".syntax unified",
     ".thumb",
     ".pushsection .text.memory_functions, \"ax\"",
     ".balign 4",
-    // Words while both addresses are aligned, then bytes.
+    // Copies words while both addresses are aligned, then bytes.
     ".global memcpy, __aeabi_memcpy, __aeabi_memcpy4, __aeabi_memcpy8",
     ".type memcpy, %function",
     ".type __aeabi_memcpy, %function",
@@ -40,7 +41,7 @@ global_asm!(
     "    strb r3, [r12], #1",
     "    b 2b",
     "4:  bx lr",
-    // The C function `memset` has its arguments in another order.
+    // The C function `memset` has its last two arguments in the other order.
     ".global memset, __aeabi_memset, __aeabi_memset4, __aeabi_memset8, __aeabi_memclr, __aeabi_memclr4, __aeabi_memclr8",
     ".type memset, %function",
     ".type __aeabi_memset, %function",

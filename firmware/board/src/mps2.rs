@@ -1,6 +1,7 @@
-//! The devices of the board: serial port, clock and sleep. Only this file accesses registers.
+//! The devices of the board: serial port, clock and sleep. Only this file accesses device registers.
 //!
-//! Registers: Arm's Cortex-M System Design Kit, technical reference manual, APB UART and APB timer.
+//! The registers are described in Arm's Cortex-M System Design Kit, technical reference manual (APB UART and APB
+//! timer).
 
 use core::convert::Infallible;
 use cortex_m::peripheral::{Peripherals, SCB, syst::SystClkSource};
@@ -10,7 +11,7 @@ use gantry_micro::Instant;
 const CLOCK_HZ: u32 = 25_000_000;
 const TICKS_PER_US: u32 = CLOCK_HZ / 1_000_000;
 const BAUD_BITS_PER_S: u32 = 460_800;
-/// The frequency of the tick, which ends a sleep after a millisecond at the latest.
+/// The frequency of the tick interrupt. It ends a sleep after at most a millisecond.
 const TICK_HZ: u32 = 1_000;
 
 /// A register of a peripheral.
@@ -19,13 +20,13 @@ struct Register(usize);
 
 impl Register {
     fn read(self) -> u32 {
-        // SAFETY: the constants below are the addresses of registers of this board, which are readable and
-        // always there.
+        // SAFETY: the constants below are the addresses of registers of this board. These registers always exist and
+        // are readable.
         unsafe { core::ptr::with_exposed_provenance::<u32>(self.0).read_volatile() }
     }
 
     fn write(self, value: u32) {
-        // SAFETY: as in `read`; a write to these registers changes no memory.
+        // SAFETY: the address is valid as in `read`. A write to these registers does not change memory.
         unsafe { core::ptr::with_exposed_provenance_mut::<u32>(self.0).write_volatile(value) }
     }
 }
@@ -45,8 +46,8 @@ const TIMER_CONTROL: Register = Register(0x4000_0000);
 const TIMER_VALUE: Register = Register(0x4000_0004);
 const TIMER_RELOAD: Register = Register(0x4000_0008);
 
-/// The registers of the interrupt controller that enable interrupts and clear pending ones. The receiver's interrupt
-/// has number 0.
+/// Two registers of the interrupt controller: the first enables interrupts, the second clears pending ones. The
+/// receiver's interrupt has number 0.
 const INTERRUPTS_ENABLED: Register = Register(0xe000_e100);
 const INTERRUPTS_CLEARED: Register = Register(0xe000_e280);
 const RECEIVER: u32 = 1;
@@ -60,12 +61,12 @@ pub struct Clock {
     value: u32,
 }
 
-/// Sleeps until a byte arrives, for at most a millisecond.
+/// A token for sleeping until a byte arrives, but at most a millisecond.
 ///
-/// Interrupts only become pending, which ends the sleep; no handler runs beside `main`.
+/// Interrupts only become pending, which is enough to end the sleep. No handler runs.
 pub struct Sleep(());
 
-/// Starts the board. `None` if it was started before.
+/// Starts the board. Returns `None` if it was started before.
 pub fn start() -> Option<(Uart, Clock, Sleep)> {
     let mut timer = Peripherals::take()?.SYST;
     cortex_m::interrupt::disable();
@@ -84,9 +85,9 @@ pub fn start() -> Option<(Uart, Clock, Sleep)> {
 }
 
 impl Clock {
-    /// The time since the start. Must be called at least every 171 s, because the timer wraps around after that time.
+    /// The time since the start. The caller must call this at least every 171 s, because the timer then wraps around.
     pub fn now(&mut self) -> Instant {
-        // The timer counts down.
+        // The timer counts down, so the new value is subtracted from the old one.
         let elapsed_us = self.value.wrapping_sub(TIMER_VALUE.read()) / TICKS_PER_US;
         self.value = self.value.wrapping_sub(elapsed_us * TICKS_PER_US);
         self.now_us += u64::from(elapsed_us);
@@ -95,8 +96,8 @@ impl Clock {
 }
 
 impl Sleep {
-    /// Sleeps until a byte arrives, for at most a millisecond. If a byte has arrived since the last call, the
-    /// function returns at once.
+    /// Sleeps until a byte arrives, but at most a millisecond. Returns at once if a byte has arrived since the last
+    /// call.
     pub fn until_byte(&mut self) {
         cortex_m::asm::wfi();
         UART_CLEAR.write(RECEIVED);

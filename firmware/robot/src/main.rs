@@ -1,9 +1,9 @@
-//! The firmware of a small robot: it publishes `sensor_msgs/Imu` at 50 Hz and takes `geometry_msgs/Twist`. The sensor
-//! is simulated: its rotation is the one of the last command.
+//! The firmware of a small robot. It publishes `sensor_msgs/Imu` at 50 Hz and subscribes to `geometry_msgs/Twist`. The
+//! sensor is simulated: it reports the rotation of the last command.
 
 #![no_std]
 #![no_main]
-// The linker states how much of the board's memory is used.
+// The linker prints how much of the board's memory is used.
 #![warn(linker_messages)]
 
 use board::{Clock, Sleep, Uart, stop};
@@ -18,8 +18,7 @@ use gantry_msgs::{
 };
 use static_cell::StaticCell;
 
-/// The node has no boot nonce: the machine that QEMU emulates has no noise source. A board with a noise source draws a
-/// nonce at boot.
+/// The node has no boot nonce, because QEMU's machine has no noise source. A real board draws a nonce at boot.
 const NODE: Node<'static> = Node { name: "robot", domain_id: 0, key: ClientKey(*b"robo"), boot_nonce: None };
 const IMU_PERIOD_US: u32 = 20_000;
 const SYNCHRONISE_PERIOD_US: u32 = 10_000_000;
@@ -28,7 +27,7 @@ const GRAVITY_M_PER_S2: f64 = 9.81;
 type Session = Client<'static, SerialTransport<Uart>>;
 type Commands = Subscription<'static, Twist, 4, 48>;
 
-/// All memory that the firmware's client needs.
+/// The size of all memory that the firmware's client needs.
 const BUDGET_BYTES: usize =
     size_of::<Memory>() + size_of::<Session>() + size_of::<Publisher<'static, Imu>>() + size_of::<Commands>();
 const _: () = assert!(BUDGET_BYTES <= 7 * 1024, "the link needs more memory than the budget of 7 kB");
@@ -50,8 +49,8 @@ fn main() -> ! {
     run(client, IMU, COMMANDS, clock, sleep)
 }
 
-/// Connects to the agent. The function is not inlined: its stack frame has a temporary copy of the client, and is
-/// freed when it returns.
+/// Connects to the agent. The function is not inlined, so that its stack frame, which has a temporary copy of the
+/// client, is freed when it returns.
 #[inline(never)]
 fn connect(place: &'static StaticCell<Session>, memory: &'static mut Memory, uart: Uart) -> &'static mut Session {
     place.init_with(|| Client::new(SerialTransport::new(uart), memory, NODE))
@@ -69,7 +68,7 @@ fn run(
     loop {
         let now = clock.now();
         let Ok(()) = client.spin_once(now, |event| {
-            // The robot stops when the agent is gone.
+            // The robot stops when the connection to the agent is lost.
             if let Event::Disconnected { .. } = event {
                 rotation_rad_per_s = 0.0;
             }
@@ -101,7 +100,7 @@ fn publish(publisher: &Publisher<'static, Imu>, client: &mut Session, now: Insta
     });
 }
 
-/// Whether the period has ended; if it has, the next period begins.
+/// Returns whether the period has ended. If so, begins the next period.
 fn is_due(at: &mut Instant, period_us: u32, now: Instant) -> bool {
     let is_due = *at <= now;
     if is_due {

@@ -1,22 +1,22 @@
-//! A topic's channel in a file, and the type that it names.
+//! The MCAP channel of a topic, and the message type of a channel.
 
 use super::qos::{from_yaml, to_yaml};
 use gantry::{Qos, TypeDescription};
 use mcap::{Channel, Schema};
 use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
-/// The profile of the files: channels and schemas are as in ROS 2.
+/// The MCAP profile of the files, which means ROS 2's conventions for channels and schemas.
 pub const PROFILE: &str = "ros2";
 /// The encoding of messages.
 pub const ENCODING: &str = "cdr";
-/// The encoding of schemas: `.msg` texts, concatenated.
+/// The encoding of schemas: a `.msg` text, followed by the texts of its nested types.
 pub const SCHEMA_ENCODING: &str = "ros2msg";
-/// The key of the publishers' QoS in a channel's metadata, as in rosbag2.
+/// The key under which a channel's metadata has the QoS of the publishers, as in rosbag2.
 pub const QOS_KEY: &str = "offered_qos_profiles";
-/// The key of the type's hash.
+/// The key under which a channel's metadata has the hash of the type.
 pub const HASH_KEY: &str = "topic_type_hash";
 
-/// The channel of a topic.
+/// Makes the channel of a topic.
 #[must_use]
 pub fn channel(id: u16, topic: &str, schema_id: u16, of_type: &TypeDescription, offered: &[Qos]) -> Channel<'static> {
     let data = Cow::Owned(of_type.definition.as_bytes().to_vec());
@@ -27,7 +27,7 @@ pub fn channel(id: u16, topic: &str, schema_id: u16, of_type: &TypeDescription, 
     Channel { id, topic, schema: Some(Arc::new(schema)), message_encoding, metadata }
 }
 
-/// The type of a channel's messages, as publishers of Gantry describe it.
+/// The type of a channel's messages, in the form in which Gantry's publishers describe it.
 #[must_use]
 pub fn message_type(channel: &Channel<'_>) -> TypeDescription {
     let schema = channel.schema.as_ref();
@@ -41,7 +41,7 @@ pub fn message_type(channel: &Channel<'_>) -> TypeDescription {
     }
 }
 
-/// The QoS that the topic's publishers offered when it was recorded.
+/// The QoS that the topic's publishers offered while it was recorded.
 #[must_use]
 pub fn qos_profiles(channel: &Channel<'_>) -> Vec<Qos> {
     channel.metadata.get(QOS_KEY).map(|text| from_yaml(text)).unwrap_or_default()

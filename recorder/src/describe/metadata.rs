@@ -1,4 +1,4 @@
-//! rosbag2's `metadata.yaml`, version 9: the files and topics of a bag.
+//! rosbag2's `metadata.yaml`, version 9, which lists the files and topics of a bag.
 
 use super::qos::to_yaml;
 use gantry::Qos;
@@ -15,14 +15,14 @@ use std::{
 /// The name of the file in the folder of a bag.
 pub const FILE_NAME: &str = "metadata.yaml";
 
-/// The description of a bag.
+/// The content of a `metadata.yaml`.
 #[derive(Clone, Debug, Default)]
 pub struct BagMetadata {
-    /// The topics, by name and type.
+    /// The topics, sorted by name and type.
     pub topics: Vec<TopicMetadata>,
     /// The files, in their order.
     pub files: Vec<FileMetadata>,
-    /// The section `custom_data`: strings that only Gantry writes and reads.
+    /// The section `custom_data`: texts that only Gantry writes and reads.
     pub custom: BTreeMap<String, String>,
 }
 
@@ -33,7 +33,7 @@ pub struct TopicMetadata {
     pub name: String,
     /// The type's name.
     pub type_name: String,
-    /// The type's hash, as RIHS01_...; empty if it is not known.
+    /// The hash of the type in the form RIHS01_...; empty if it is not known.
     pub hash: String,
     /// The QoS that the topic's publishers offer.
     pub offered: Vec<Qos>,
@@ -106,9 +106,8 @@ impl BagMetadata {
         text
     }
 
-    /// Replaces `metadata.yaml` in this folder at once, so that a reader finds the old file or the new one,
-    /// even after a power failure: the new file is on the disk before it gets the name `metadata.yaml`. Waits
-    /// for the disk.
+    /// Replaces `metadata.yaml` in this folder atomically. A reader finds either the old file or the new one, even
+    /// after a power failure, because the new file is on the disk before it gets its name. The call waits for the disk.
     ///
     /// # Errors
     /// The error of the file system.
@@ -122,8 +121,8 @@ impl BagMetadata {
         file.write_all(text.as_bytes())?;
         file.sync_all()?;
         fs::rename(new, folder.join(FILE_NAME))?;
-        // The sync makes the new name of the file durable. Some file systems cannot sync a folder; the recording
-        // continues without it.
+        // The sync makes the new name of the file durable. Some file systems cannot sync a folder; their error is
+        // ignored.
         match File::open(folder)?.sync_all() {
             Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
             stored => stored,
@@ -131,10 +130,11 @@ impl BagMetadata {
     }
 }
 
-/// The files that the `metadata.yaml` of a folder names, in their order; `None` if the folder has no `metadata.yaml`.
+/// The files that the `metadata.yaml` of a folder lists, in order. The result is `None` if the folder has no
+/// `metadata.yaml`.
 ///
 /// # Errors
-/// `metadata.yaml` cannot be read, or is no description of rosbag2.
+/// `metadata.yaml` cannot be read, or does not have rosbag2's form.
 pub fn files_of(folder: &Path) -> Result<Option<Vec<PathBuf>>> {
     let path = folder.join(FILE_NAME);
     let text = match fs::read_to_string(&path) {
@@ -156,7 +156,7 @@ fn write_list<T>(text: &mut String, key: &str, list: &[T], write: impl Fn(&mut S
     list.iter().for_each(|element| write(text, element));
 }
 
-/// The text in quotation marks: a string of JSON is also a string of YAML.
+/// The text in quotation marks, in JSON's form, which is also valid YAML.
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

@@ -1,5 +1,5 @@
-//! QoS profiles in rosbag2's YAML. Policies are written as words, as rosbag2 does since Jazzy (metadata version 9); the
-//! numbers of older bags are read, too.
+//! QoS profiles in rosbag2's YAML. Policies are written as words, as rosbag2 does since Jazzy (metadata version 9).
+//! When they are read, the numbers of older bags are accepted as well.
 
 use gantry::{Durability, History, Liveliness, Qos, Reliability};
 use saphyr::{LoadableYamlNode, Yaml};
@@ -8,7 +8,7 @@ use std::{fmt::Write, time::Duration};
 /// `RMW_DURATION_INFINITE`.
 const INFINITE: Duration = Duration::new(9_223_372_036, 854_775_807);
 
-/// A YAML list of the profiles; each of its lines begins with `indent`.
+/// Writes the profiles as a YAML list. Each line begins with `indent`.
 pub(super) fn to_yaml(profiles: &[Qos], indent: &str) -> String {
     let mut text = String::new();
     for qos in profiles {
@@ -47,7 +47,8 @@ pub(super) fn to_yaml(profiles: &[Qos], indent: &str) -> String {
     text
 }
 
-/// The profiles of a YAML list; empty if the text is no list. A policy that is absent or not known has its default.
+/// Reads the profiles of a YAML list. The result is empty if the text is no list. A missing or unknown policy gets its
+/// default.
 pub(super) fn from_yaml(text: &str) -> Vec<Qos> {
     let documents = Yaml::load_from_str(text).unwrap_or_default();
     let list = documents.first().and_then(Yaml::as_sequence);
@@ -55,7 +56,7 @@ pub(super) fn from_yaml(text: &str) -> Vec<Qos> {
 }
 
 fn profile(node: &Yaml<'_>) -> Qos {
-    // `rmw/types.h` has the numbers.
+    // The numbers are defined in `rmw/types.h`.
     let is = |key: &str, word: &str, number: i64| {
         let value = node.as_mapping_get(key);
         value.is_some_and(|value| value.as_str() == Some(word) || value.as_integer() == Some(number))
@@ -66,7 +67,8 @@ fn profile(node: &Yaml<'_>) -> Qos {
             u64::try_from(number.unwrap_or_default()).unwrap_or_default()
         };
         let limit = Duration::from_secs(part("sec")).saturating_add(Duration::from_nanos(part("nsec")));
-        // In older distributions, Fast DDS and Cyclone DDS have other values for infinity, all longer than 68 years.
+        // Infinity has other values in older distributions with Fast DDS or Cyclone DDS. All of them are longer than 68
+        // years.
         (!limit.is_zero() && limit < Duration::from_secs(1 << 31).min(INFINITE)).then_some(limit)
     };
     let default = Qos::default();

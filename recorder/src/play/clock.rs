@@ -1,10 +1,10 @@
-//! `/clock`: the time in the bag, for nodes with `use_sim_time`.
+//! `/clock`: publishes the time in the bag, for nodes with `use_sim_time`.
 
 use gantry::{Node, Publisher, Qos};
 use gantry_command::Result;
 use gantry_msgs::{builtin_interfaces::msg::Time, rosgraph_msgs::msg::Clock};
 
-/// The publisher of the time.
+/// The publisher of the topic `/clock`.
 pub struct ClockPublisher {
     publisher: Publisher<Clock>,
     period_ns: u64,
@@ -12,7 +12,7 @@ pub struct ClockPublisher {
 }
 
 impl ClockPublisher {
-    /// Creates the publisher of `/clock`, which publishes `rate_hz` times in a second.
+    /// Creates the publisher of `/clock`, which publishes `rate_hz` times per second.
     ///
     /// # Errors
     /// There is no room in shared memory.
@@ -39,7 +39,7 @@ impl ClockPublisher {
         let nanosec = (time_ns % 1_000_000_000) as u32;
         self.publisher.publish_copy(&Clock { clock: Time { sec, nanosec } })?;
         let next_ns = self.due_ns + self.period_ns;
-        // Messages that were due during a delay are skipped.
+        // Messages that became due during a delay are skipped.
         self.due_ns = if next_ns > now_ns { next_ns } else { now_ns + self.period_ns };
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! The keys of a terminal that pause, step and change the rate.
+//! Key presses in a terminal that pause playing, step to the next message, or change the rate.
 
 use gantry_command::spawn;
 use rustix::{
@@ -14,44 +14,44 @@ use std::{
     },
 };
 
-/// The help line.
+/// The line that explains the keys.
 pub const HELP: &str = "space: pause, go on; right or s: next message; up, down: faster, slower";
 
-/// The user's key presses that the player has not acted on yet.
+/// The key presses to which the player has not reacted yet.
 #[derive(Debug, Default)]
 pub struct Control {
     is_paused: AtomicBool,
     steps: AtomicU32,
-    /// The number of steps by which the rate is to change.
+    /// The number of steps by which the rate has to change; positive means faster.
     rate_steps: AtomicI32,
 }
 
 impl Control {
-    /// Creates a control for a player that begins with or without a pause.
+    /// Creates a control for a player that starts paused or not.
     #[must_use]
     pub fn new(is_paused: bool) -> Arc<Control> {
         Arc::new(Control { is_paused: AtomicBool::new(is_paused), ..Control::default() })
     }
 
-    /// Whether messages wait.
+    /// Whether playing is paused.
     #[must_use]
     pub fn is_paused(&self) -> bool {
         self.is_paused.load(SeqCst)
     }
 
-    /// Whether one message is to be played in the pause.
+    /// Whether the player should play one message during the pause.
     #[must_use]
     pub fn take_step(&self) -> bool {
         self.steps.fetch_update(SeqCst, SeqCst, |steps| steps.checked_sub(1)).is_ok()
     }
 
-    /// The number of steps by which the rate is to change: positive, faster.
+    /// The number of steps by which the player has to change the rate; positive means faster.
     #[must_use]
     pub fn take_rate_steps(&self) -> i32 {
         self.rate_steps.swap(0, SeqCst)
     }
 
-    /// Acts on keys as a terminal sends them: one byte for a key, three bytes for an arrow.
+    /// Handles key presses in the form in which a terminal sends them: one byte for a key, three bytes for an arrow.
     fn press_all(&self, mut keys: &[u8]) {
         while !keys.is_empty() {
             let length = if keys.starts_with(b"\x1b[") { 3 } else { 1 };
@@ -72,17 +72,17 @@ impl Control {
     }
 }
 
-/// The mode of the terminal in which it delivers each key at once; the old mode returns when this value is dropped.
+/// The terminal mode in which each key press arrives at once. The old mode is restored when this value is dropped.
 #[derive(Debug)]
 pub struct Keys {
     before: Termios,
 }
 
 impl Keys {
-    /// Reads keys from standard input, if it is a terminal and this program is in its foreground.
+    /// Starts to read keys from standard input, if it is a terminal and this program runs in its foreground.
     #[must_use]
     pub fn read(control: Arc<Control>) -> Option<Keys> {
-        // In the background, a read from the terminal would stop the program (SIGTTIN).
+        // A read in the background would stop the program by SIGTTIN.
         let is_ours = isatty(stdin()) && tcgetpgrp(stdin()).is_ok_and(|group| group == getpgrp());
         let before = tcgetattr(stdin()).ok().filter(|_| is_ours)?;
         let mut modes = before.clone();
@@ -103,7 +103,7 @@ impl Keys {
 
 impl Drop for Keys {
     fn drop(&mut self) {
-        let _ = tcsetattr(stdin(), OptionalActions::Now, &self.before); // the terminal is gone
+        let _ = tcsetattr(stdin(), OptionalActions::Now, &self.before); // an error means that the terminal is gone
     }
 }
 

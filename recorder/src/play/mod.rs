@@ -1,4 +1,4 @@
-//! `gantry bag play`.
+//! `gantry bag play`: publishes the messages of bags.
 
 mod clock;
 mod keys;
@@ -37,33 +37,33 @@ const REPORT: Duration = Duration::from_millis(200);
 /// The options of `play`.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// The folders of bags, or files of MCAP; several are played together
+    /// Folders of bags, or MCAP files; several are played together
     #[arg(required = true)]
     bags: Vec<PathBuf>,
-    /// Seconds of the bag in a second; 0: as fast as possible
+    /// The speed: the number of seconds of the bag that are played per second; 0 means as fast as possible
     #[arg(short, long, value_name = "FACTOR", default_value_t = 1.0, allow_negative_numbers = true, value_parser = rate)]
     rate: f64,
-    /// Begin again at the end
+    /// Play again from the start when the end is reached
     #[arg(short = 'l', long = "loop")]
     is_looped: bool,
-    /// Begin this number of seconds after the bag's beginning; latched messages from before are published at once
+    /// Skip this number of seconds at the beginning of the bag; earlier latched messages are published at once
     #[arg(long, value_name = "SECONDS", default_value_t = 0.0, allow_negative_numbers = true, value_parser = parse_seconds)]
     start_offset: f64,
     #[command(flatten)]
     topics: TopicOptions,
-    /// Publish a topic under another name, as /scan:=/old/scan; may be repeated
+    /// Publish a topic under another name, such as /scan:=/old/scan; may be repeated
     #[arg(short = 'm', long, value_name = "FROM:=TO", num_args = 1.., value_parser = remapping)]
     remap: Vec<(String, String)>,
-    /// Publish the time of the bag on /clock, this number of times in a second
+    /// Publish the time in the bag on /clock, this number of times per second
     #[arg(long, value_name = "HZ", num_args = 0..=1, default_missing_value = "40", value_parser = frequency)]
     clock: Option<f64>,
-    /// Begin with a pause
+    /// Start paused
     #[arg(short = 'p', long)]
     start_paused: bool,
-    /// Read no keys
+    /// Do not read keys
     #[arg(long)]
     disable_keyboard_controls: bool,
-    /// Wait for that number of matched subscriptions on each topic first
+    /// First wait for this number of matched subscriptions on each topic
     #[arg(short = 'w', long, value_name = "N", default_value_t = 0)]
     wait_matching_subscriptions: usize,
 }
@@ -74,9 +74,9 @@ struct Report {
     bytes: u64,
     duration_ns: u64,
     bytes_per_s: f64,
-    /// Messages that were not published.
+    /// The number of messages that were not published.
     skipped: u64,
-    /// The longest time between a message's due time and its publication, ns.
+    /// The longest delay of a message after its due time, in nanoseconds.
     latest_ns: u64,
 }
 
@@ -84,7 +84,7 @@ impl Arguments {
     /// Plays the bags.
     ///
     /// # Errors
-    /// A bag cannot be read; the domain cannot be joined.
+    /// A bag cannot be read, or the domain cannot be joined.
     pub fn run(self, domain_id: Option<u32>, output: Output) -> Result<()> {
         let bags = self.bags.iter().map(|path| Bag::open(path)).collect::<Result<Vec<Bag>>>()?;
         let files: Vec<&BagFile> = bags.iter().flat_map(|bag| &bag.files).collect();
@@ -114,7 +114,7 @@ impl Arguments {
         self.play(player, &files, topics, (start_ns, end_ns), output)
     }
 
-    /// Publishers for the channels that are selected.
+    /// Creates publishers for the channels that are selected.
     fn outlets(&self, node: &Node, files: &[&BagFile]) -> Result<Outlets> {
         let selection = self.topics.selection()?;
         let mut outlets = Outlets::default();
@@ -128,7 +128,7 @@ impl Arguments {
         Ok(outlets)
     }
 
-    /// Waits for matched subscriptions; `false` if the program shuts down.
+    /// Waits for matched subscriptions. Returns `false` if the program shuts down.
     fn wait_for_subscriptions(&self, outlets: &mut [Outlet]) -> Result<bool> {
         for outlet in outlets {
             let publisher = outlet.publisher();

@@ -1,4 +1,4 @@
-//! Outlets: the publishers of a bag's topics.
+//! Outlets: the publishers for the topics of a bag.
 
 use crate::{
     describe::{ENCODING, message_type, qos_profiles},
@@ -16,24 +16,24 @@ use std::{
 #[derive(Default)]
 pub struct Outlets {
     all: Vec<Outlet>,
-    /// The indexes of the outlets, by the number of the file and the id of the channel in that file.
+    /// The index of each channel's outlet. The key is the number of the file and the id of the channel in that file.
     by_channel: HashMap<(usize, u16), usize>,
-    /// The indexes of the outlets, by topic name and type; `None` if the messages cannot be played.
+    /// The index of the outlet for each topic name and type; `None` if its messages cannot be played.
     by_type: HashMap<(String, String), Option<usize>>,
-    /// The indexes of the outlets, by the topic's name in the bag.
+    /// The index of the outlet for each topic name in the bag.
     by_topic: BTreeMap<String, usize>,
 }
 
-/// The publisher of a topic.
+/// The publisher for a topic of the bag.
 pub struct Outlet {
     publisher: GenericPublisher,
     is_latched: bool,
-    /// Messages that were not published.
+    /// The number of messages that were not published.
     skipped: u64,
 }
 
 impl Outlets {
-    /// Adds a channel of a file. The channel's messages will be published on the topic `topic`.
+    /// Adds a channel of a file. Its messages will be published on the topic `topic`.
     ///
     /// # Errors
     /// There is no room in shared memory.
@@ -72,7 +72,7 @@ impl Outlets {
         self.by_channel.get(&(file, channel_id)).and_then(|number| self.all.get_mut(*number))
     }
 
-    /// The topics of the bag that are played, and the latched topics among them.
+    /// Two sets: the topics of the bag that are played, and the latched ones among them (TRANSIENT_LOCAL).
     #[must_use]
     pub fn topics(&self) -> (BTreeSet<String>, BTreeSet<String>) {
         let is_latched = |number: &usize| self.all.get(*number).is_some_and(|outlet| outlet.is_latched);
@@ -88,8 +88,8 @@ impl Outlets {
 }
 
 impl Outlet {
-    /// Creates the publisher for a channel, on the topic `topic`; `None`, after a warning, if the channel's
-    /// messages are not messages of ROS 2.
+    /// Creates the publisher for a channel, on the topic `topic`. If the channel's messages are not ROS 2 messages,
+    /// prints a warning and returns `None`.
     ///
     /// # Errors
     /// There is no room in shared memory.
@@ -108,8 +108,8 @@ impl Outlet {
         Ok(Some(Outlet { publisher, is_latched, skipped: 0 }))
     }
 
-    /// Publishes a message; `data` begins with its encapsulation. Warns of the first message that cannot be published,
-    /// and counts all of them.
+    /// Publishes a message. `data` begins with the encapsulation header. A message that cannot be published is counted,
+    /// and the first one causes a warning. Returns whether the message was published.
     pub fn publish(&mut self, data: &[u8]) -> bool {
         let result = match data.strip_prefix(&ENCAPSULATION) {
             Some(body) => self.publisher.publish_copy(body).map(drop).map_err(|error| error.to_string()),
@@ -133,9 +133,9 @@ impl Outlet {
     }
 }
 
-/// The QoS of the publisher that replaces all recorded publishers of a topic. With its reliability and durability,
-/// it matches every subscription that matched one of the recorded publishers. Its depth for latched messages is the
-/// sum of their depths.
+/// The QoS of the one publisher that replaces all recorded publishers of a topic. Its reliability and durability match
+/// every subscription that matched one of the recorded publishers. For latched topics, its depth is the sum of their
+/// depths.
 fn offer(recorded: &[Qos]) -> Qos {
     let Some(first) = recorded.first() else { return Qos::default() };
     let latched = recorded.iter().filter(|qos| qos.durability == Durability::TransientLocal);

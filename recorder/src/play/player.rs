@@ -1,4 +1,4 @@
-//! The player: it waits until a message is due, and publishes it.
+//! The player: waits until each message is due, and publishes it.
 
 use super::{
     clock::ClockPublisher,
@@ -10,22 +10,22 @@ use crate::read::Message;
 use gantry_command::Result;
 use std::{ops::ControlFlow, sync::Arc};
 
-/// The longest sleep, and so the longest time until a key or Ctrl-C takes effect.
+/// The longest sleep. It is also the longest time until a key or Ctrl-C takes effect.
 const SLICE_NS: u64 = 20_000_000;
-/// The factor of the rate for one press of a key.
+/// The factor by which one key press changes the rate.
 const RATE_STEP: f64 = 1.1;
 
-/// Counters of the messages.
+/// The counters of the played messages.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Played {
     /// Messages that were published.
     pub messages: u64,
-    /// Bytes of these messages.
+    /// The total size of the published messages in bytes.
     pub bytes: u64,
-    /// The longest delay of a message after its due time, in nanoseconds. Only messages before which the player
-    /// slept are measured.
+    /// The longest delay of a message after its due time, in nanoseconds. A message counts only if the player has slept
+    /// before it.
     pub latest_ns: u64,
-    /// The time in the bag of the last message, ns since 1970.
+    /// The time in the bag of the last message, in nanoseconds since 1970.
     pub position_ns: u64,
 }
 
@@ -35,19 +35,19 @@ pub struct Player {
     schedule: Schedule,
     control: Arc<Control>,
     clock: Option<ClockPublisher>,
-    /// The time in the bag at which a pause began.
+    /// The time in the bag at which the current pause began; `None` without a pause.
     paused_at: Option<u64>,
     played: Played,
 }
 
 impl Player {
-    /// A player of these outlets.
+    /// Makes a player for these outlets.
     #[must_use]
     pub fn new(outlets: Outlets, schedule: Schedule, control: Arc<Control>, clock: Option<ClockPublisher>) -> Player {
         Player { outlets, schedule, control, clock, paused_at: None, played: Played::default() }
     }
 
-    /// Waits until the message is due, and publishes it; returns `Break` if the program is to end.
+    /// Waits until the message is due, and publishes it. Returns `Break` if the program has to end.
     ///
     /// # Errors
     /// The clock cannot be published.
@@ -59,7 +59,7 @@ impl Player {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Publishes a message at once.
+    /// Publishes a message without waiting.
     pub fn publish(&mut self, message: &Message<'_>) {
         let Some(outlet) = self.outlets.get(message.file, message.channel.id) else { return };
         if outlet.publish(message.data) {
@@ -69,13 +69,13 @@ impl Player {
         self.played.position_ns = message.header.log_time;
     }
 
-    /// Continues now from this time in the bag.
+    /// Continues playing at the time `position_ns` in the bag.
     pub fn restart(&mut self, position_ns: u64) {
         self.schedule.restart(position_ns);
         self.played.position_ns = position_ns;
     }
 
-    /// Waits until the message with the time `time_ns` in the bag is due; `false` if the program is to end.
+    /// Waits until a message with the time `time_ns` in the bag is due. Returns `false` if the program has to end.
     fn wait(&mut self, time_ns: u64) -> Result<bool> {
         let mut has_slept = false;
         while gantry::ok() {
@@ -114,7 +114,7 @@ impl Player {
         Ok(false)
     }
 
-    /// The time in the bag.
+    /// The time in the bag at the time `now_ns`.
     fn position_ns(&self, now_ns: u64) -> u64 {
         match self.schedule.rate() > 0.0 {
             true => self.schedule.position_ns(now_ns),
@@ -138,7 +138,7 @@ impl Player {
         self.outlets.skipped()
     }
 
-    /// Whether messages wait.
+    /// Whether playing is paused.
     #[must_use]
     pub fn is_paused(&self) -> bool {
         self.control.is_paused()

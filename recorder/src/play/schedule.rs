@@ -1,16 +1,16 @@
-//! The schedule: the times at which messages are due, on the monotonic clock.
+//! The schedule: converts times in the bag to times of the monotonic clock at which messages are due.
 //!
-//! Every due time is computed from one anchor, so that errors do not add up. The anchor moves after a pause and when
-//! the rate changes.
+//! Every due time is computed from one anchor, so that errors do not add up. The anchor is a pair: a time of the clock,
+//! and the time in the bag that is due at this time. It moves after a pause and when the rate changes.
 
 use gantry::SourceTime;
 use rustix::thread::{ClockId, Timespec, clock_nanosleep_absolute, set_current_timer_slack};
 use std::num::NonZeroU64;
 
-/// The times of messages.
+/// The conversion between times in the bag and times of the clock.
 #[derive(Clone, Copy, Debug)]
 pub struct Schedule {
-    /// The number of seconds of the bag that are played in a second; 0: as fast as possible.
+    /// The number of seconds of the bag that are played per second; 0 means as fast as possible.
     rate: f64,
     /// The anchor: a time of CLOCK_MONOTONIC.
     anchor_ns: u64,
@@ -19,7 +19,7 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// Creates a schedule in which the time `position_ns` of the bag is due now.
+    /// Creates a schedule in which the time `position_ns` in the bag is due now.
     #[must_use]
     pub fn new(rate: f64, position_ns: u64) -> Schedule {
         Schedule { rate, anchor_ns: monotonic_ns(), position_ns }
@@ -42,7 +42,7 @@ impl Schedule {
         self.position_ns.saturating_add((after_ns as f64 * self.rate) as u64)
     }
 
-    /// Moves the anchor: the time `position_ns` of the bag is due now.
+    /// Moves the anchor, so that the time `position_ns` in the bag is due now.
     pub fn restart(&mut self, position_ns: u64) {
         *self = Schedule::new(self.rate, position_ns);
     }
@@ -53,28 +53,28 @@ impl Schedule {
         *self = Schedule::new(self.rate * factor, position_ns);
     }
 
-    /// The number of seconds of the bag that are played in a second.
+    /// The number of seconds of the bag that are played per second.
     #[must_use]
     pub fn rate(&self) -> f64 {
         self.rate
     }
 }
 
-/// CLOCK_MONOTONIC.
+/// The time of CLOCK_MONOTONIC, in nanoseconds.
 #[must_use]
 pub fn monotonic_ns() -> u64 {
     SourceTime::now().monotonic_ns
 }
 
-/// Makes the sleeps of this thread end on time; by default, Linux ends a sleep up to 50 µs later (timer slack).
+/// Makes the sleeps of this thread end on time. By default, Linux may end a sleep 50 µs later (timer slack).
 pub fn sharpen_sleeps() {
-    let _ = set_current_timer_slack(NonZeroU64::new(1)); // without it, messages are a little later
+    let _ = set_current_timer_slack(NonZeroU64::new(1)); // an error only makes messages a little later
 }
 
-/// Sleeps until a time of CLOCK_MONOTONIC, or until a signal comes.
+/// Sleeps until a time of CLOCK_MONOTONIC, or until a signal arrives.
 pub fn sleep_until(due_ns: u64) {
     let (tv_sec, tv_nsec) = ((due_ns / 1_000_000_000) as i64, (due_ns % 1_000_000_000) as _);
-    let _ = clock_nanosleep_absolute(ClockId::Monotonic, &Timespec { tv_sec, tv_nsec }); // EINTR: callers look again
+    let _ = clock_nanosleep_absolute(ClockId::Monotonic, &Timespec { tv_sec, tv_nsec }); // callers retry after a signal
 }
 
 #[cfg(test)]

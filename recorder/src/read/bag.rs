@@ -1,4 +1,4 @@
-//! A bag that is read: a folder with its files, or one file.
+//! A bag for reading: a folder with its files, or a single file.
 
 use super::bag_file::BagFile;
 use crate::describe::files_of;
@@ -21,7 +21,7 @@ pub struct Bag {
 }
 
 impl Bag {
-    /// Opens a folder or a file of MCAP.
+    /// Opens the folder of a bag, or an MCAP file.
     ///
     /// # Errors
     /// There is no bag at the path, or one of its files cannot be read.
@@ -45,7 +45,8 @@ impl Bag {
         named.collect()
     }
 
-    /// The times of the first and the last message, ns since 1970; `None` without messages.
+    /// The times of the first and the last message, in nanoseconds since 1970. The result is `None` if there are no
+    /// messages.
     #[must_use]
     pub fn times(&self) -> Option<(u64, u64)> {
         let statistics = self.files.iter().map(BagFile::statistics).filter(|file| file.message_count > 0);
@@ -60,7 +61,7 @@ pub fn type_name<'a>(channel: &'a Channel<'_>) -> &'a str {
     channel.schema.as_ref().map_or("", |schema| &schema.name)
 }
 
-/// The files of a bag: first the existing files that `metadata.yaml` names, then the other files in the folder.
+/// The files of a bag: first the existing files that `metadata.yaml` lists, then the other files in the folder.
 fn files_in(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut files = files_of(folder)?.unwrap_or_default();
     files.retain(|path| path.exists());
@@ -70,7 +71,7 @@ fn files_in(folder: &Path) -> Result<Vec<PathBuf>> {
     // Shorter names come first, so that bag_10 comes after bag_9.
     others.sort_by_key(|path| (path.as_os_str().len(), path.clone()));
     files.extend(others);
-    // SQLite files are left out here; a bag that has only SQLite files is imported.
+    // SQLite files are left out here, because a bag of SQLite files is imported before it is opened.
     files.retain(|path| path.extension().is_none_or(|extension| extension != "db3"));
     Ok(files)
 }

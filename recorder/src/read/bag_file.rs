@@ -1,4 +1,5 @@
-//! A file of a bag and its summary. The summary is read from the end of the file or, without an end, found by a scan.
+//! A file of a bag, with its summary. The summary is read from the end of the file. If the file has no end, a scan
+//! makes the summary.
 
 use super::scan::{drops, scan};
 use gantry_command::{Context, Result};
@@ -14,7 +15,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// A file that is read.
+/// A file of a bag for reading.
 #[derive(Debug)]
 pub struct BagFile {
     /// The path.
@@ -25,19 +26,19 @@ pub struct BagFile {
     pub bytes: u64,
     /// The channels and chunks of the file.
     pub summary: Summary,
-    /// Whether the file has its end. If it has none, its writer is still writing or has died.
+    /// Whether the file has its end. Without it, the recorder is still writing the file or has crashed.
     pub is_complete: bool,
-    /// The number of bytes after the last whole record, in a file without its end.
+    /// The number of bytes after the last complete record, in a file without its end.
     pub lost_bytes: u64,
-    /// The number of messages that the recorder missed, for each topic.
+    /// The number of messages that the recorder missed, by topic.
     pub drops: BTreeMap<String, u64>,
 }
 
 impl BagFile {
-    /// Opens a file. A file without its end is read up to its last whole record.
+    /// Opens a file. If the file has no end, it is read up to its last complete record.
     ///
     /// # Errors
-    /// The file cannot be read, or is no file of MCAP.
+    /// The file cannot be read, or is not an MCAP file.
     pub fn open(path: &Path) -> Result<BagFile> {
         let context = || format!("cannot read {}", path.display());
         let mut file = File::open(path).context(context)?;
@@ -57,14 +58,14 @@ impl BagFile {
         Ok(BagFile { path: path.to_owned(), file, bytes, summary, is_complete, lost_bytes, drops })
     }
 
-    /// The counts of the file.
+    /// The statistics of the file, such as its number of messages.
     #[must_use]
     pub fn statistics(&self) -> Statistics {
         self.summary.stats.clone().unwrap_or_default()
     }
 }
 
-/// Whether this summary lists every chunk and describes every channel that its statistics count.
+/// Whether the summary lists as many chunks as its statistics state, and describes every channel that they count.
 fn is_useful(summary: &Summary) -> bool {
     let statistics = summary.stats.as_ref();
     statistics.is_some_and(|statistics| {
@@ -74,7 +75,7 @@ fn is_useful(summary: &Summary) -> bool {
     })
 }
 
-/// The summary at the end of the file; `None` if the file has none or it is damaged.
+/// Reads the summary at the end of the file. The result is `None` if the summary is missing or damaged.
 fn read_summary(file: &mut File, bytes: u64) -> Option<Summary> {
     let options = SummaryReaderOptions::default().with_file_size(bytes);
     let mut reader = SummaryReader::new_with_options(options);

@@ -1,6 +1,6 @@
-//! The records of a chunk, decompressed and compared with the chunk's checksum.
+//! Reads the records of a chunk: decompresses them and checks the chunk's checksum.
 //!
-//! Only messages, channels and schemas are parsed: MCAP allows no other records in a chunk.
+//! Only messages, channels and schemas are parsed, because MCAP allows no other records in a chunk.
 
 use super::contents::MAX_CHUNK_BYTES;
 use mcap::{
@@ -12,11 +12,11 @@ use std::{
     io::{self, Read},
 };
 
-/// Calls `visit` with each record of a chunk. `crc` is the checksum of the decompressed bytes, 0 if there is none.
+/// Calls `visit` with each record of a chunk. `crc` is the checksum of the decompressed bytes, or 0 if there is none.
 ///
 /// # Errors
-/// The reason, as a sentence, if the chunk is damaged. Records before the damage were visited, unless the checksum
-/// is wrong.
+/// A sentence with the reason why the chunk is damaged. Records before the damage have been visited, except if the
+/// checksum is wrong.
 pub fn visit(index: &ChunkIndex, crc: u32, bytes: &[u8], mut visit: impl FnMut(Record<'_>)) -> Result<(), String> {
     let records = decompress(index, bytes).map_err(|error| format!("it cannot be decompressed: {error}"))?;
     if crc != 0 && crc32fast::hash(&records) != crc {
@@ -47,7 +47,7 @@ fn decompress<'a>(index: &ChunkIndex, bytes: &'a [u8]) -> io::Result<Cow<'a, [u8
         )));
     }
     let mut records = Vec::new();
-    // One byte more than the index allows: bytes that are too many are detected, and a decompression bomb stops here.
+    // Decompression stops one byte beyond the stated size. This detects surplus bytes, and stops a decompression bomb.
     let limit = index.uncompressed_size.saturating_add(1);
     match index.compression.as_str() {
         "" => return Ok(Cow::Borrowed(bytes)),

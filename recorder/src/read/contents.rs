@@ -1,7 +1,7 @@
-//! The contents of a file that a scan has found: they replace the summary, which the file does not have.
+//! The contents of a file that a scan has found. They replace the missing summary of the file.
 //!
-//! Messages outside of chunks are listed in the summary as uncompressed chunks: the records of an uncompressed chunk
-//! have the same format as records of the file.
+//! Messages outside of chunks are listed in this summary as uncompressed chunks. This works because the records of an
+//! uncompressed chunk have the same format as records of the file.
 
 use mcap::{
     Channel, Schema, Summary,
@@ -9,13 +9,13 @@ use mcap::{
 };
 use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
-/// The number of bytes in a record before its content.
+/// The number of bytes of a record before its content.
 pub const START_BYTES: u64 = 9;
-/// The number of bytes in a chunk's record before its uncompressed records.
+/// The number of bytes of a chunk record before its uncompressed records.
 pub const CHUNK_START_BYTES: u64 = START_BYTES + 8 + 8 + 8 + 4 + 4 + 8;
-/// The largest number of bytes in a chunk: a file that states a larger chunk is damaged.
+/// The largest allowed number of bytes of a chunk. A file that states a larger chunk is damaged.
 pub const MAX_CHUNK_BYTES: u64 = 4 << 30;
-/// The largest number of bytes of messages outside of chunks that become one chunk of the summary.
+/// The largest number of bytes of messages outside of chunks that the summary lists as one chunk.
 const MAX_RUN_BYTES: u64 = 4 << 20;
 
 /// A summary to which a scan adds one record after another.
@@ -32,19 +32,20 @@ impl Contents {
         Summary { stats: Some(self.statistics), ..self.summary }
     }
 
-    /// Whether the channel is described.
+    /// Whether a record has described the channel.
     #[must_use]
     pub fn has_channel(&self, id: u16) -> bool {
         self.summary.channels.contains_key(&id)
     }
 
-    /// Adds a chunk. The caller has counted its messages.
+    /// Adds a chunk. The caller must have counted its messages.
     pub fn add_chunk(&mut self, chunk: ChunkIndex) {
         self.statistics.chunk_count += 1;
         self.summary.chunk_indexes.push(chunk);
     }
 
-    /// Counts the messages of a chunk. `indexed` has their numbers by channel, from the indexes after the chunk.
+    /// Counts the messages of a chunk. `indexed` has the number of messages for each channel, taken from the message
+    /// indexes after the chunk.
     pub fn count_indexed(&mut self, chunk: &ChunkIndex, indexed: BTreeMap<u16, u64>) {
         for (channel, count) in indexed {
             *self.statistics.channel_message_counts.entry(channel).or_default() += count;
@@ -58,7 +59,7 @@ impl Contents {
         self.summary.metadata_indexes.push(index);
     }
 
-    /// Adds a message outside of a chunk, whose record begins at the offset `at` and ends at the offset `end`.
+    /// Adds a message outside of a chunk. Its record begins at the offset `at` and ends at the offset `end`.
     pub fn add_run(&mut self, header: &MessageHeader, at: u64, end: u64) {
         let time = header.log_time;
         if let Some(run) = self.summary.chunk_indexes.last_mut()
@@ -74,8 +75,8 @@ impl Contents {
             run.message_end_time = run.message_end_time.max(time);
             return;
         }
-        // The offset at which an uncompressed chunk with these records would begin. It is not negative, because the
-        // file's header is longer than a chunk's header.
+        // The chunk offset is the one at which an uncompressed chunk with these records would begin. It is not
+        // negative, because the file's header is longer than a chunk's header.
         self.summary.chunk_indexes.push(ChunkIndex {
             message_start_time: time,
             message_end_time: time,

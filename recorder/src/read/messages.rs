@@ -1,6 +1,6 @@
-//! The messages of bags in the order of their times.
+//! Reads the messages of bags in the order of their times.
 //!
-//! Files whose times overlap are merged; files that follow each other are read one after another.
+//! Files whose times overlap are merged. Other files are read one after the other.
 
 use super::{bag_file::BagFile, contents::MAX_CHUNK_BYTES};
 use gantry_command::{Context, Failure, Result};
@@ -11,33 +11,33 @@ use mcap::{
 };
 use std::{collections::BTreeSet, ops::ControlFlow, os::unix::fs::FileExt, path::Path, sync::Arc};
 
-/// The messages that are read.
+/// The selection of the messages that are read.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
-    /// The topics; `None`: all.
+    /// The topics that are read; `None` means all.
     pub topics: Option<BTreeSet<String>>,
-    /// The earliest time, ns since 1970.
+    /// The earliest time that is read, in nanoseconds since 1970.
     pub start_ns: Option<u64>,
-    /// The end of the messages that are read, ns since 1970; a message of this time is not read.
+    /// The first time that is not read any more, in nanoseconds since 1970.
     pub end_ns: Option<u64>,
 }
 
 /// A message of a file.
 #[derive(Debug)]
 pub struct Message<'a> {
-    /// The number of the file in the order in which the files were given.
+    /// The number of the file, in the order in which the files were given.
     pub file: usize,
     /// The channel.
     pub channel: &'a Arc<Channel<'static>>,
-    /// Times and number.
+    /// The times and the sequence number of the message.
     pub header: MessageHeader,
-    /// The data, with its encapsulation.
+    /// The data, with its encapsulation header.
     pub data: &'a [u8],
 }
 
 /// The messages of some files.
 pub struct Messages<'a> {
-    /// Groups of files whose times overlap.
+    /// Groups of files. Only files whose times overlap are in the same group.
     groups: Vec<Vec<Cursor<'a>>>,
 }
 
@@ -46,15 +46,15 @@ struct Cursor<'a> {
     file: &'a BagFile,
     reader: IndexedReader,
     buffer: Vec<u8>,
-    /// The next message of this file, if files are merged.
+    /// The next message of this file. Used only if files are merged.
     next: Option<(MessageHeader, Vec<u8>)>,
 }
 
 impl<'a> Messages<'a> {
-    /// The messages that pass the filter.
+    /// Prepares to read the messages that pass the filter.
     ///
     /// # Errors
-    /// The summary of a file cannot be used.
+    /// The summary of a file is not usable.
     pub fn new(files: impl IntoIterator<Item = &'a BagFile>, filter: &Filter) -> Result<Messages<'a>> {
         let mut cursors: Vec<(u64, u64, Cursor<'a>)> = Vec::new();
         for (number, file) in files.into_iter().enumerate() {
@@ -62,7 +62,8 @@ impl<'a> Messages<'a> {
                 file.summary.channels.values().any(|channel| topics.contains(&channel.topic))
             };
             let statistics = file.statistics();
-            // A file without a selected topic is left out here: to `IndexedReader`, no topic means every topic.
+            // A file without a selected topic is skipped here, because `IndexedReader` would read all topics if none is
+            // given.
             if filter.topics.as_ref().is_some_and(|topics| !has_topic(topics)) || statistics.message_count == 0 {
                 continue;
             }
@@ -94,7 +95,7 @@ impl<'a> Messages<'a> {
         Ok(Messages { groups })
     }
 
-    /// Calls `visit` with each message until it breaks.
+    /// Calls `visit` with each message, until `visit` returns `Break`.
     ///
     /// # Errors
     /// An error of `visit`, or a file cannot be read or is damaged.
@@ -129,7 +130,7 @@ impl Cursor<'_> {
         Ok(flow)
     }
 
-    /// Calls `found` with the next message; `false` if there is none.
+    /// Calls `found` with the next message of the file. Returns `false` if there is none.
     fn advance(&mut self, found: impl FnOnce(MessageHeader, &[u8]) -> Result<()>) -> Result<bool> {
         let path: &Path = &self.file.path;
         let context = || format!("{} is damaged (`gantry bag verify` says more)", path.display());

@@ -1,4 +1,4 @@
-//! Bags that are read: complete bags, and bags whose last file has no end.
+//! Reading of bags, including bags whose last file has no end.
 
 mod bag;
 mod bag_file;

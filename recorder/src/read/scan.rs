@@ -1,6 +1,7 @@
-//! The scan of a file without a summary: it goes from record to record, up to the last whole one.
+//! The scan of a file without a summary. It reads one record after the other, up to the last complete one.
 //!
-//! The result is the summary that the file would have. If a chunk is cut off, its complete messages count.
+//! The result is the summary that the file would have. If the last chunk is cut off, its complete messages are
+//! included.
 
 use super::{
     chunk_records,
@@ -14,9 +15,9 @@ use mcap::{
 };
 use std::{collections::BTreeMap, fs::File, io, os::unix::fs::FileExt, path::Path};
 
-/// The largest number of bytes in a chunk's record before its compressed records.
+/// The largest number of bytes of a chunk record before its compressed records.
 const MAX_CHUNK_START_BYTES: u64 = CHUNK_START_BYTES + 64;
-/// The largest number of bytes in a record other than a chunk. Such a record is read into memory as a whole.
+/// The largest number of bytes of a record other than a chunk. Such a record is read completely into memory.
 const MAX_RECORD_BYTES: u64 = 1 << 30;
 
 /// The result of a scan.
@@ -24,9 +25,9 @@ const MAX_RECORD_BYTES: u64 = 1 << 30;
 pub struct Scanned {
     /// The summary.
     pub summary: Summary,
-    /// Whether the file has its end: the record DATA_END was found.
+    /// Whether the file has its end, which begins with the record DATA_END.
     pub is_complete: bool,
-    /// The number of bytes after the last whole record.
+    /// The number of bytes after the last complete record.
     pub lost_bytes: u64,
 }
 
@@ -35,16 +36,16 @@ struct Scan<'a> {
     file_bytes: u64,
     contents: Contents,
     is_complete: bool,
-    /// The last chunk. The message indexes that follow it belong to it.
+    /// The last chunk. The message indexes that follow a chunk belong to it.
     chunk: Option<ChunkIndex>,
-    /// The number of messages of the last chunk by channel, from the message indexes after the chunk.
+    /// The number of messages in the last chunk by channel, from the message indexes after this chunk.
     indexed: BTreeMap<u16, u64>,
 }
 
 /// Scans a file.
 ///
 /// # Errors
-/// The file is no file of MCAP, or cannot be read.
+/// The file is not an MCAP file, or cannot be read.
 pub fn scan(path: &Path, file: &File) -> Result<Scanned> {
     let context = || format!("cannot read {}", path.display());
     let file_bytes = file.metadata().context(context)?.len();
@@ -67,7 +68,7 @@ pub fn scan(path: &Path, file: &File) -> Result<Scanned> {
 }
 
 impl Scan<'_> {
-    /// Reads all records. Returns the number of bytes after the last whole record.
+    /// Reads all records. Returns the number of bytes after the last complete record.
     fn records(&mut self) -> Result<u64> {
         let mut at = MAGIC.len() as u64;
         while let Some((opcode, length)) = self.start(at)? {
@@ -87,7 +88,7 @@ impl Scan<'_> {
                 _ if !is_whole || length > MAX_RECORD_BYTES => break,
                 op::DATA_END => {
                     self.is_complete = true;
-                    at = self.file_bytes; // a summary, or a part of one, follows
+                    at = self.file_bytes; // only the summary, or a part of it, follows
                     break;
                 }
                 op::MESSAGE => self.message(at, end)?,
@@ -96,8 +97,8 @@ impl Scan<'_> {
             at = end;
         }
         if !self.is_complete {
-            // Some channels of the last chunk may have no index yet, so the chunk's content is read instead of
-            // the indexes.
+            // In a file without its end, some channels of the last chunk may have no index. So the chunk itself is read
+            // instead of its indexes.
             self.indexed.clear();
             self.chunk.iter_mut().for_each(|chunk| {
                 chunk.message_index_offsets.clear();
@@ -108,7 +109,7 @@ impl Scan<'_> {
         Ok(self.file_bytes - at)
     }
 
-    /// Opcode and length of the record at this offset; `None` at the end.
+    /// The opcode and the length of the record at this offset; `None` at the end of the file.
     fn start(&self, at: u64) -> Result<Option<(u8, u64)>> {
         if at.saturating_add(START_BYTES) > self.file_bytes {
             return Ok(None);
@@ -130,7 +131,7 @@ impl Scan<'_> {
         Ok(bytes)
     }
 
-    /// Begins a chunk. Returns `false` if no record of the chunk can be read.
+    /// Begins a chunk. Returns `false` if not even one record of the chunk can be read.
     fn begin_chunk(&mut self, at: u64, end: u64, is_whole: bool) -> Result<bool> {
         let content_bytes = (self.file_bytes - at - START_BYTES).min(MAX_CHUNK_START_BYTES);
         let content = self.bytes(at + START_BYTES, content_bytes)?;
@@ -151,7 +152,7 @@ impl Scan<'_> {
             if !index.compression.is_empty() {
                 return Ok(false);
             }
-            // The writer died while it wrote this chunk: the chunk's first messages are whole.
+            // The recorder crashed while it wrote this chunk, so only the first messages of the chunk are complete.
             let present =
                 self.bytes(at + start_bytes, self.file_bytes.saturating_sub(at + start_bytes).min(MAX_CHUNK_BYTES))?;
             let whole = whole_records(&present) as u64;
@@ -162,8 +163,8 @@ impl Scan<'_> {
         Ok(true)
     }
 
-    /// Adds the last chunk to the summary. The chunk's content is read if no message index follows the chunk, or if a
-    /// channel of the chunk was described by no earlier record.
+    /// Adds the last chunk to the summary. The chunk itself is read if it has no message index, or if one of its
+    /// channels is not described before it.
     fn end_chunk(&mut self) -> Result<()> {
         let Some(mut chunk) = self.chunk.take() else { return Ok(()) };
         let is_known = !chunk.message_index_offsets.is_empty()
@@ -179,10 +180,10 @@ impl Scan<'_> {
 
     fn read_chunk(&mut self, chunk: &mut ChunkIndex) -> Result<()> {
         let at = chunk.compressed_data_offset().map_err(Failure::new)?;
-        // A chunk whose stated length exceeds the file is added without messages.
+        // If the stated length of the chunk exceeds the file, the chunk is added without messages.
         let Ok(bytes) = self.bytes(at, chunk.compressed_size) else { return Ok(()) };
         let mut times: Option<(u64, u64)> = None;
-        // The messages before the damage of a chunk are counted; `verify` reports the damage.
+        // If the chunk is damaged, the messages before the damage are counted. `verify` reports the damage.
         let _ = chunk_records::visit(chunk, 0, &bytes, |record| {
             if let Record::Message { header, .. } = &record {
                 let (first, last) = times.unwrap_or((header.log_time, header.log_time));
@@ -196,7 +197,7 @@ impl Scan<'_> {
         Ok(())
     }
 
-    /// A message outside of a chunk.
+    /// Adds a message outside of a chunk.
     fn message(&mut self, at: u64, end: u64) -> Result<()> {
         let content = self.bytes(at + START_BYTES, (end - at - START_BYTES).min(22))?;
         let Ok(Record::Message { header, .. }) = parse_record(op::MESSAGE, &content) else { return Ok(()) };
@@ -231,7 +232,7 @@ impl Scan<'_> {
     }
 }
 
-/// The header of a chunk, whose content may be cut off.
+/// Parses the header of a chunk. The content of the chunk may be cut off.
 fn chunk_header(content: &[u8]) -> Option<ChunkHeader> {
     let number = |at: usize| Some(u64::from_le_bytes(content.get(at..at + 8)?.try_into().ok()?));
     let number_32 = |at: usize| Some(u32::from_le_bytes(content.get(at..at + 4)?.try_into().ok()?));
@@ -246,7 +247,7 @@ fn chunk_header(content: &[u8]) -> Option<ChunkHeader> {
     })
 }
 
-/// The total length of the whole records at the beginning of `bytes`.
+/// The total length of the complete records at the beginning of `bytes`.
 fn whole_records(bytes: &[u8]) -> usize {
     let mut at = 0;
     while let Some(length) = bytes.get(at + 1..at + START_BYTES as usize) {
@@ -260,7 +261,7 @@ fn whole_records(bytes: &[u8]) -> usize {
     at
 }
 
-/// The counts of missing messages by topic, from the last record in the file that has them.
+/// The number of missing messages by topic, from the last record in the file that states it.
 pub fn drops(file: &File, summary: &Summary) -> BTreeMap<String, u64> {
     let index = summary.metadata_indexes.iter().rfind(|index| index.name == DROPS);
     let read = |index: &MetadataIndex| {

@@ -1,13 +1,13 @@
-//! The clock of log times: CLOCK_REALTIME, computed from CLOCK_MONOTONIC.
+//! The clock for log times: CLOCK_REALTIME, computed from CLOCK_MONOTONIC.
 
 use gantry::SourceTime;
 
-/// A change of the offset that is at least this large comes from a set clock; a smaller one may come from the time
-/// between the readings of the two clocks.
+/// If the offset changes by at least this amount, CLOCK_REALTIME was set. A smaller change may come from the time
+/// between the two clock readings.
 const STEP_NS: u64 = 1_000_000;
 
-/// CLOCK_REALTIME minus CLOCK_MONOTONIC. The offset is constant until CLOCK_REALTIME is set, which keeps the intervals
-/// between messages exact.
+/// CLOCK_REALTIME minus CLOCK_MONOTONIC. The offset stays constant until CLOCK_REALTIME is set, so that the intervals
+/// between messages are exact.
 #[derive(Debug)]
 pub struct Clock {
     offset_ns: u64,
@@ -20,7 +20,7 @@ impl Clock {
         Clock { offset_ns: offset_ns() }
     }
 
-    /// Reads the offset again, and adopts it if CLOCK_REALTIME was set.
+    /// Reads the offset again, and uses the new value if CLOCK_REALTIME was set.
     pub fn adjust(&mut self) {
         let offset_ns = offset_ns();
         if offset_ns.abs_diff(self.offset_ns) > STEP_NS {
@@ -35,8 +35,8 @@ impl Clock {
     }
 }
 
-/// The smallest of three differences, because a difference is too large if the thread is interrupted between the
-/// readings of both clocks.
+/// Measures the offset three times and takes the smallest value. A value is too large if the thread is interrupted
+/// between the two clock readings.
 fn offset_ns() -> u64 {
     let differences = [(); 3].map(|()| {
         let now = SourceTime::now();

@@ -1,8 +1,8 @@
-//! The discovery of topics: a subscription for each topic and type that is selected and has a publisher.
+//! The discovery of topics. It makes a subscription for each selected topic and type that has a publisher.
 //!
-//! A VOLATILE subscription matches every publisher. A TRANSIENT_LOCAL subscription matches only latched publishers,
-//! and gets their history. So a topic may have both subscriptions, and the recorder drops a sample that it has
-//! already taken from the other one. No subscription is RELIABLE KEEP_ALL, so no publisher waits for the recorder.
+//! A VOLATILE subscription matches every publisher. A TRANSIENT_LOCAL subscription matches only latched publishers, and
+//! gets their history. So a topic may have both subscriptions, and the recorder drops each sample that arrives a second
+//! time. No subscription is RELIABLE KEEP_ALL, so publishers do not wait for the recorder.
 
 use crate::{
     describe::channel,
@@ -18,13 +18,13 @@ use std::{
     time::Duration,
 };
 
-/// The depth of the VOLATILE subscriptions. It is the largest number of samples that a publisher keeps by default
-/// for subscriptions that are deeper than its own history.
+/// The depth of the VOLATILE subscriptions. It equals the largest number of samples that a publisher keeps by default
+/// for subscriptions with a deeper history than its own.
 const DEPTH: u32 = 1024;
-/// The smallest and the largest depth of a subscription to latched publishers. In between, the depth is the number
-/// of samples that the publishers keep for late subscriptions.
+/// The smallest and the largest depth of a subscription to latched publishers. Within these limits, the depth is the
+/// number of samples that the publishers keep for late subscriptions.
 const LATCHED_DEPTH: (u32, u32) = (256, 10_000);
-/// The time between two reads of the graph if nothing changes.
+/// The time between two reads of the graph if no change is reported.
 const PERIOD: Duration = Duration::from_secs(1);
 
 /// A subscription to a topic, and the channel of its messages.
@@ -34,10 +34,10 @@ pub struct Source {
     pub subscription: GenericSubscription,
     /// The channel.
     pub channel: Arc<Channel<'static>>,
-    /// The counters.
+    /// The topic with its counters.
     pub topic: Arc<Topic>,
-    /// The time at which the subscription was made (CLOCK_MONOTONIC). Samples that were published earlier belong to
-    /// the history.
+    /// The time at which the subscription was made (CLOCK_MONOTONIC). Samples that were published earlier come from
+    /// publishers' histories.
     pub since_ns: u64,
 }
 
@@ -49,7 +49,7 @@ pub struct Discovery {
     selection: Selection,
     topics: Arc<Topics>,
     known: BTreeMap<(String, TypeDescription), Known>,
-    /// The topics that cannot be recorded, each with the reason that was printed.
+    /// The topics that cannot be recorded. Each has the reason that was printed.
     refused: BTreeMap<String, String>,
 }
 
@@ -60,11 +60,11 @@ struct Known {
     has_latched: bool,
 }
 
-/// The new sources that the thread of the discovery has found and the recorder has not fetched yet.
+/// The new sources that the discovery thread has found and the recorder has not fetched yet.
 pub type Mailbox = Arc<Mutex<Vec<Source>>>;
 
 impl Discovery {
-    /// A discovery that has found nothing yet.
+    /// Makes a discovery that has found no topics yet.
     ///
     /// # Errors
     /// The domain cannot be joined.
@@ -74,10 +74,10 @@ impl Discovery {
         Ok(Discovery { node, participant, own, selection, topics, known: BTreeMap::new(), refused: BTreeMap::new() })
     }
 
-    /// Reads the graph, and returns the new sources.
+    /// Reads the graph. Returns the sources that are new.
     ///
     /// # Errors
-    /// The domain cannot be read.
+    /// The graph of the domain cannot be read.
     pub fn look(&mut self) -> Result<Vec<Source>> {
         let own = self.own;
         let is_recorded = |endpoint: &EndpointDescription| {
@@ -154,15 +154,15 @@ impl Discovery {
         Ok(())
     }
 
-    /// The named topics that have no publisher yet.
+    /// The topics that the user has named and that have no publisher yet.
     #[must_use]
     pub fn absent(&self) -> Vec<&str> {
         let names = self.selection.names().iter().map(String::as_str);
         names.filter(|name| !self.known.keys().any(|(topic, _)| topic == name)).collect()
     }
 
-    /// Reads the graph after each change, until the program ends. Calls `wake` after it has added sources to
-    /// the mailbox.
+    /// Reads the graph after each change, until the program ends. Puts new sources into the mailbox, and then calls
+    /// `wake`.
     pub fn run(mut self, mailbox: &Mailbox, wake: impl Fn()) {
         let mut seen = self.participant.graph_generation().ok();
         let mut has_failed = false;
@@ -183,7 +183,7 @@ impl Discovery {
             }
             let changed = seen.map(|seen| self.participant.wait_for_graph_change(seen, PERIOD));
             if !matches!(changed, Some(Ok(_))) {
-                std::thread::sleep(PERIOD); // an error comes at once, again and again
+                std::thread::sleep(PERIOD); // avoids a busy loop if each wait fails at once
             }
             if !matches!(changed, Some(Ok(false))) {
                 seen = self.participant.graph_generation().ok();
@@ -192,7 +192,7 @@ impl Discovery {
     }
 }
 
-/// The type description without the payload length, in which publishers of the same type may differ.
+/// The type description without the payload length, because publishers of the same type may differ in it.
 fn type_key(of_type: &TypeDescription) -> TypeDescription {
     TypeDescription { payload_bytes: usize::MAX, ..of_type.clone() }
 }

@@ -1,7 +1,7 @@
-//! The recorder's background threads: they compress chunks, write them to the file and store the file on the disk.
+//! The recorder's background threads. They compress chunks, write them to the file, and sync the file to the disk.
 //!
-//! Chunks are written in the order of `send`, whichever thread compressed them. There is one attempt to write each
-//! chunk: while the disk is full, chunks are dropped and their messages are counted.
+//! Chunks are written in the order of the calls of `send`, regardless of the thread that compressed them. The writing
+//! of a chunk is tried once: while the disk is full, chunks are dropped and their messages are counted.
 
 use crate::{
     topics::lock,
@@ -37,20 +37,21 @@ pub struct Disk {
 struct State {
     queued_chunks: AtomicU64,
     queued_bytes: AtomicU64,
-    /// The bytes of the present file.
+    /// The length of the current file in bytes.
     file_bytes: AtomicU64,
 }
 
 enum Work {
     Chunk(Chunk),
-    /// A chunk that a thread compresses: its length in bytes, the number of its messages by channel, and the result.
+    /// A chunk that a thread compresses: its length in bytes, the number of its messages by channel, and the channel
+    /// that will receive the result.
     Packing(u64, Vec<(u16, u64)>, mpsc::Receiver<io::Result<Packed>>),
-    /// The present file is complete.
+    /// The current file has to be completed.
     EndFile,
 }
 
 impl Disk {
-    /// Starts the threads. The writing thread rings the bell after each chunk.
+    /// Starts the threads. After each chunk, the writing thread wakes the recorder through `bell`.
     ///
     /// # Errors
     /// An error of the operating system: a thread cannot be started.
@@ -78,14 +79,14 @@ impl Disk {
             Some(packers) => {
                 let (sender, packed) = mpsc::channel();
                 let counts = chunk.channels().map(|of| (of.channel.id, of.entries.len() as u64)).collect();
-                let _ = packers.send((chunk, sender)); // the threads live as long as this sender
+                let _ = packers.send((chunk, sender)); // succeeds: the threads live as long as this sender
                 Work::Packing(bytes, counts, packed)
             }
         };
         self.do_work(work);
     }
 
-    /// Completes the present file after the chunks that are already queued.
+    /// Completes the current file after all queued chunks.
     pub fn end_file(&self) {
         self.state.queued_chunks.fetch_add(1, SeqCst);
         self.do_work(Work::EndFile);
@@ -93,31 +94,30 @@ impl Disk {
 
     fn do_work(&self, work: Work) {
         if let Some(sender) = &self.work {
-            // The thread ends only after this sender is dropped, or by a panic, and `end` returns the panic as
-            // an error.
+            // An error means that the thread panicked; `end` returns the panic as an error.
             let _ = sender.send(work);
         }
     }
 
-    /// Whether every chunk is written.
+    /// Whether all queued chunks are written.
     #[must_use]
     pub fn is_idle(&self) -> bool {
         self.state.queued_chunks.load(SeqCst) == 0
     }
 
-    /// The bytes of the queued chunks.
+    /// The total size of the queued chunks, in bytes.
     #[must_use]
     pub fn queued_bytes(&self) -> u64 {
         self.state.queued_bytes.load(SeqCst)
     }
 
-    /// The length of the present file.
+    /// The length of the current file, in bytes.
     #[must_use]
     pub fn file_bytes(&self) -> u64 {
         self.state.file_bytes.load(SeqCst)
     }
 
-    /// Writes the queued chunks, and completes the bag.
+    /// Writes the queued chunks, and then completes the bag.
     ///
     /// # Errors
     /// The last file cannot be completed.
@@ -132,10 +132,10 @@ struct Writer {
     state: Arc<State>,
     storing: mpsc::SyncSender<Stored>,
     storing_thread: JoinHandle<()>,
-    /// Complete files that the storing thread has not received yet.
+    /// Completed files that the storing thread has not received yet.
     unstored: Vec<File>,
     bell: Bell,
-    /// The error because of which chunks are being dropped; `None` while chunks are written.
+    /// The error because of which chunks are dropped now; `None` while chunks are written normally.
     failure: Option<String>,
 }
 
@@ -153,11 +153,11 @@ impl Writer {
                 due = Instant::now() + PERIOD;
             }
         }
-        // The storing thread also stores these files. It ends before the last metadata.yaml is written here, so it
-        // cannot replace this one with an older one.
+        // The storing thread also syncs these files. It ends before `finish` writes the last metadata.yaml, so it
+        // cannot overwrite that file with an older version.
         self.unstored.drain(..).for_each(|file| _ = self.storing.send(Stored::File(file)));
         drop(self.storing);
-        let _ = self.storing_thread.join(); // it says its errors
+        let _ = self.storing_thread.join(); // the thread prints its errors itself
         self.bag.finish()
     }
 
@@ -201,7 +201,7 @@ impl Writer {
     fn done(&self, bytes: u64) {
         self.state.file_bytes.store(self.bag.file().map_or(0, |file| file.bytes()), SeqCst);
         self.state.queued_bytes.fetch_sub(bytes, SeqCst);
-        self.state.queued_chunks.fetch_sub(1, SeqCst); // before the ring: the recorder looks at it
+        self.state.queued_chunks.fetch_sub(1, SeqCst); // before the bell, because the woken recorder reads this count
         self.bell.ring();
     }
 
@@ -210,7 +210,7 @@ impl Writer {
         if !self.bag.has_file() {
             say(format_args!("{path} was removed, with its messages; the next file takes the later ones"));
         }
-        // If the disk is busy, the next call tries again.
+        // If the storing thread is busy, the next call tries again.
         if let Some(metadata) = self.bag.update() {
             let text = metadata.metadata.to_yaml();
             if self.storing.try_send(Stored::Metadata(metadata)).is_ok() {
@@ -218,8 +218,8 @@ impl Writer {
             }
         }
         self.store(None);
-        // The sync limits the loss after a power failure to the last seconds. If the disk is busy, the next call
-        // tries again.
+        // Regular syncs limit the loss after a power failure to the last seconds. If the storing thread is busy, the
+        // next call tries again.
         if self.unstored.is_empty()
             && let Some(handle) = self.bag.file().and_then(|file| file.handle().ok())
         {
@@ -227,7 +227,7 @@ impl Writer {
         }
     }
 
-    /// Gives a complete file to the storing thread. If the thread's queue is full, a later call repeats this.
+    /// Passes a completed file to the storing thread. If the queue of the thread is full, a later call tries again.
     fn store(&mut self, finished: Option<File>) {
         self.unstored.extend(finished);
         while let Some(file) = self.unstored.pop() {
@@ -239,7 +239,7 @@ impl Writer {
     }
 }
 
-/// A job of the storing thread, which waits until the disk has the data.
+/// A job of the storing thread, which waits until the data is on the disk.
 enum Stored {
     File(File),
     Metadata(FolderMetadata),
@@ -248,7 +248,7 @@ enum Stored {
 fn start_storing() -> Result<(mpsc::SyncSender<Stored>, JoinHandle<()>)> {
     let (sender, stored) = mpsc::sync_channel::<Stored>(2);
     let thread = spawn("bag-storing", move || {
-        let mut failure = None; // a full disk is said once
+        let mut failure = None; // so that a full disk is reported only once
         for stored in stored {
             let result = match stored {
                 Stored::File(file) => store(&file).context(|| "the disk does not store a file".to_owned()),
@@ -264,11 +264,11 @@ fn start_storing() -> Result<(mpsc::SyncSender<Stored>, JoinHandle<()>)> {
     Ok((sender, thread))
 }
 
-/// Syncs a file's data to the disk, and frees the memory of its pages: a long recording would otherwise fill the page
-/// cache, which would cost other programs theirs, and each written page would need new memory.
+/// Syncs the data of a file to the disk, and frees its pages in the page cache. Otherwise a long recording would fill
+/// the page cache and displace the pages of other programs.
 fn store(file: &File) -> io::Result<()> {
     file.sync_data()?;
-    let _ = fadvise(file, 0, None, Advice::DontNeed); // advice only
+    let _ = fadvise(file, 0, None, Advice::DontNeed); // an error of this hint has no effect
     Ok(())
 }
 
@@ -283,7 +283,7 @@ fn start_packers(compression: Compression, threads: usize) -> Result<Packers> {
             loop {
                 let next = lock(&chunks).recv();
                 let Ok((chunk, packed)) = next else { return };
-                let _ = packed.send(compression.pack(chunk)); // the recorder ends
+                let _ = packed.send(compression.pack(chunk)); // an error means that the recorder ends
             }
         })?;
     }

@@ -1,4 +1,4 @@
-//! `gantry bag record`.
+//! `gantry bag record`: records topics into a bag.
 
 mod clock;
 mod discovery;
@@ -33,56 +33,56 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The time between two reports.
+/// The time between two progress reports.
 const REPORT: Duration = Duration::from_secs(1);
 
 /// The options of `record`.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// The topics, as /scan; they may come later
+    /// The topics, such as /scan; they may appear later
     topics: Vec<String>,
-    /// All topics, later ones, too, except hidden ones
+    /// Record all topics except hidden ones, including topics that appear later
     #[arg(short, long)]
     all: bool,
-    /// Also topics whose full name has a match of this regular expression, as '^/camera/'
+    /// Also record the topics whose full name matches this regular expression, such as '^/camera/'
     #[arg(short = 'e', long, value_name = "REGEX")]
     regex: Option<String>,
-    /// No topics whose full name has a match of this regular expression; may be repeated
+    /// Do not record topics whose full name matches this regular expression; may be repeated
     #[arg(short = 'x', long, value_name = "REGEX", visible_alias = "exclude-regex")]
     exclude: Vec<String>,
-    /// With --all and --regex: also hidden topics, which have a part that begins with _
+    /// With --all and --regex: also record hidden topics, whose names have a part that begins with _
     #[arg(long)]
     include_hidden_topics: bool,
-    /// The folder of the bag, which is made [default: rosbag2_ and the time]
+    /// The folder of the new bag [default: rosbag2_ and the time]
     #[arg(short, long, value_name = "FOLDER")]
     output: Option<PathBuf>,
-    /// Begin another file before this one has more bytes, besides its indexes, as 2G
+    /// Begin a new file before the current one has more bytes than this, without its indexes, such as 2G
     #[arg(short = 'b', long, value_name = "BYTES", value_parser = parse_bytes)]
     max_bag_size: Option<u64>,
-    /// Begin another file after this number of seconds
+    /// Begin a new file after this number of seconds
     #[arg(short = 'd', long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     max_bag_duration: Option<u64>,
-    /// The most memory for messages that wait for a slow disk; beyond it the oldest messages of a publisher are dropped
-    /// and counted
+    /// The largest memory for messages that wait for a slow disk; beyond it, the oldest messages of each publisher are
+    /// dropped and counted
     #[arg(long, value_name = "BYTES", default_value = "256M", value_parser = parse_bytes)]
     max_cache_size: u64,
     /// Compress the messages
     #[arg(long, value_enum, default_value_t, visible_alias = "compression-format")]
     compression: Compression,
-    /// The threads that compress [default: half of the processors]
+    /// The number of threads that compress [default: half of the processors]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     compression_threads: Option<u16>,
-    /// Keep the last seconds in memory, and write them when the service /gantry_bag/snapshot is called or SIGUSR1
-    /// comes: each time a file
+    /// Keep the last seconds in memory, and write them to a new file each time the service /gantry_bag/snapshot is
+    /// called or SIGUSR1 arrives
     #[arg(long)]
     snapshot: bool,
-    /// With --snapshot: the seconds before the call that are written, as far as --max-cache-size has room for them
+    /// With --snapshot: the number of seconds before the call that are written, limited by --max-cache-size
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0, value_parser = parse_seconds)]
     before: f64,
-    /// With --snapshot: the seconds after the call that are recorded, too
+    /// With --snapshot: the number of seconds after the call that are also recorded
     #[arg(long, value_name = "SECONDS", default_value_t = 0.0, value_parser = parse_seconds)]
     after: f64,
-    /// End after this number of seconds [default: at Ctrl-C]
+    /// Stop after this number of seconds [default: at Ctrl-C]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     duration: Option<u64>,
 }
@@ -91,9 +91,10 @@ impl Arguments {
     /// Records until a signal, the duration or an error ends the recording.
     ///
     /// # Errors
-    /// The domain cannot be joined, or the bag cannot be made or completed.
+    /// The domain cannot be joined, or the bag cannot be created or completed.
     pub fn run(self, domain_id: Option<u32>, output: Output) -> Result<()> {
-        // With a handler for SIGXFSZ, a write beyond the limit of the file size fails instead of killing the process.
+        // With a handler for SIGXFSZ, a write beyond the file size limit fails. Without it, the signal would kill the
+        // process.
         let is_too_large = Arc::new(AtomicBool::new(false));
         signal_hook::flag::register(signal_hook::consts::SIGXFSZ, is_too_large)
             .context(|| "signals cannot be handled".to_owned())?;
@@ -124,12 +125,12 @@ impl Arguments {
     }
 
     fn record(&self, mut recorder: Recorder, mut reports: Reports, topics: &Topics, output: Output) -> Result<()> {
-        // Even after an error, the samples that were taken are written, and the file is completed.
+        // Even after an error, the samples that were already taken are written, and the file is completed.
         let recorded = self.record_until_end(&mut recorder, &mut reports, topics, output);
         let ended = recorder.end();
         let printed = output.print(&reports.summary(topics));
         match (recorded, ended) {
-            // The reader of standard output has closed it, which is no error; only the bag's errors count.
+            // The reader of standard output may have closed it, which is no error. Only errors of the bag are returned.
             (Err(Failure::BrokenPipe), ended) => ended,
             (recorded, ended) => recorded.and(ended).and(printed),
         }

@@ -1,29 +1,29 @@
-//! The sequence numbers of a publisher's samples: the numbers that have arrived from any source (subscription), and
-//! the missing ones.
+//! The sequence numbers of a publisher's samples: the numbers that have arrived from any source (a subscription to the
+//! topic), and the missing ones.
 //!
-//! A source gets numbers in rising order, without a gap unless it lost some. Another source may get these, before or
-//! later.
+//! A source delivers numbers in rising order, with gaps only for samples that it lost. Another source may deliver the
+//! samples of these gaps, earlier or later.
 
 use std::collections::VecDeque;
 
 /// The largest number of gaps that are stored individually.
 const MAX_GAPS: usize = 256;
 
-/// The sequence numbers from the first one that a source could receive up to the newest one, with their gaps.
+/// The sequence numbers from the first that a source could receive to the newest, and their gaps.
 #[derive(Debug, Default)]
 pub struct Numbers {
     first: u64,
-    /// 0 before the first sample.
+    /// The newest number; 0 before the first sample.
     newest: u64,
-    /// The gaps in rising order, each with its first and its last number.
+    /// The gaps in rising order. Each has its first and its last number.
     gaps: VecDeque<(u64, u64)>,
-    /// The number of missing samples in older gaps, which are not stored any more.
+    /// The number of missing samples in older gaps, which are no longer stored.
     forgotten: u64,
 }
 
 impl Numbers {
-    /// Adds a number. Returns `false` if it was added before, or if it lies in an older gap, whose numbers already
-    /// count as missing. `lost_before` is the number of samples directly before it that its source lost.
+    /// Adds a number. Returns `false` if the number was added before, or is in an older gap, where it already counts as
+    /// missing. `lost_before` is the number of samples directly before it that the source of the sample lost.
     pub fn add(&mut self, number: u64, lost_before: u64) -> bool {
         let is_new = if self.newest == 0 {
             (self.first, self.newest) = (number, number);
@@ -48,13 +48,13 @@ impl Numbers {
         is_new
     }
 
-    /// The numbers that did not come.
+    /// The number of samples that have not arrived.
     #[must_use]
     pub fn missing(&self) -> u64 {
         self.forgotten + self.gaps.iter().map(|(first, last)| last - first + 1).sum::<u64>()
     }
 
-    /// Lets the range begin at `number`, with a gap up to its previous beginning.
+    /// Extends the range to begin at `number`. The new part is a gap.
     fn begin_at(&mut self, number: u64) {
         if number < self.first {
             self.gaps.push_front((number, self.first - 1));
@@ -85,7 +85,7 @@ impl Numbers {
 mod tests {
     use super::*;
 
-    /// The numbers among `numbers` that were not added before.
+    /// Adds the numbers `given`, and returns those that were new.
     fn new(numbers: &mut Numbers, given: impl Iterator<Item = u64>) -> Vec<u64> {
         given.filter(|number| numbers.add(*number, 0)).collect()
     }
@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn a_number_is_missing_if_no_source_has_it() {
         let mut numbers = Numbers::default();
-        // One source lost 5 to 90 and another one 3 to 7; 80 to 200 arrived from neither.
+        // One source lost 5 to 90, another one lost 3 to 7, and neither delivered 80 to 200.
         new(&mut numbers, (1..=4).chain(91..=91));
         assert_eq!(numbers.missing(), 86);
         assert_eq!(new(&mut numbers, (1..=2).chain(8..=79)), Vec::from_iter(8..=79));

@@ -1,4 +1,4 @@
-//! The report of a recording: a line while it runs, and the summary at its end.
+//! The reports of a recording: a progress line while it runs, and a summary at its end.
 
 use crate::topics::Topics;
 use gantry_command::text::{bytes, seconds};
@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The state of a recording.
+/// The state of a recording in a report.
 #[derive(Debug, Serialize)]
 pub struct Report {
     folder: String,
@@ -18,18 +18,18 @@ pub struct Report {
     topics: usize,
     messages: u64,
     bytes: u64,
-    /// Messages per second since the last report or, in the summary, since the beginning of the recording.
+    /// The messages per second since the last report. In the summary, since the start of the recording.
     messages_per_s: f64,
     bytes_per_s: f64,
     file_bytes: u64,
     queued_bytes: u64,
-    /// The number of messages that are missing, for each topic.
+    /// The number of missing messages, by topic.
     dropped: BTreeMap<String, u64>,
     #[serde(skip)]
     is_summary: bool,
 }
 
-/// The counts at the last report.
+/// Makes reports. Keeps the counts of the last report for comparison.
 #[derive(Debug)]
 pub struct Reports {
     folder: String,
@@ -38,15 +38,15 @@ pub struct Reports {
 }
 
 impl Reports {
-    /// Creates the reports of a recording that begins now.
+    /// Prepares the reports of a recording that begins now.
     #[must_use]
     pub fn new(folder: String) -> Reports {
         let start = Instant::now();
         Reports { folder, start, last: (start, 0, 0) }
     }
 
-    /// The report for the time since the last report. `sizes` are the lengths of the present file and of the queue
-    /// of chunks, in bytes.
+    /// Makes the report for the time since the last report. `sizes` has the length of the current file and the total
+    /// size of the queued chunks, in bytes.
     pub fn next(&mut self, topics: &Topics, sizes: (u64, u64)) -> Report {
         let since = self.last;
         let report = self.report(topics, since, sizes, false);
@@ -54,7 +54,7 @@ impl Reports {
         report
     }
 
-    /// The report of the whole recording.
+    /// Makes the report about the whole recording.
     #[must_use]
     pub fn summary(&self, topics: &Topics) -> Report {
         self.report(topics, (self.start, 0, 0), (0, 0), true)

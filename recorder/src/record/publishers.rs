@@ -1,39 +1,39 @@
-//! The publishers whose samples are recorded: the sequence numbers of each that have arrived, and the number of
-//! its pins.
+//! The publishers whose samples are recorded. For each publisher: the sequence numbers that have arrived, and the
+//! number of its pinned samples.
 
 use super::numbers::Numbers;
 use gantry::Gid;
 use std::collections::HashMap;
 
-/// The largest number of a publisher's pins in the chunk that is being written and in the chunk that is being
-/// built, together.
+/// The largest number of pinned samples of a publisher, in the chunk that is being built and in earlier chunks
+/// together.
 const PINS: u32 = 2;
 
 /// All publishers, by GID.
 #[derive(Debug, Default)]
 pub struct Publishers {
     publishers: HashMap<Gid, Publisher>,
-    /// The number of the chunk that is being built.
+    /// The number of the current chunk, which is being built.
     chunk: u64,
 }
 
 #[derive(Debug, Default)]
 struct Publisher {
     numbers: Numbers,
-    /// The sources by which samples came.
+    /// The sources that have delivered samples of this publisher.
     sources: Vec<usize>,
-    /// The number of the chunk that has the publisher's newest pin.
+    /// The number of the chunk that has this publisher's newest pin.
     chunk: u64,
-    /// The number of pins in the chunk `chunk`; `pins_before` counts the pins in earlier chunks that are not
-    /// written yet.
+    /// `pins` is the number of pins in the chunk `chunk`. `pins_before` is the number of pins in earlier chunks that
+    /// are not written yet.
     pins: u32,
     pins_before: u32,
 }
 
 impl Publishers {
-    /// Whether no other source has delivered this sample before. The history of a latched publisher may arrive from
-    /// one source after newer samples from another one. `lost_before` is the number of samples that the source lost
-    /// before its first sample.
+    /// Notes a sample, and returns whether no other source has delivered it before. Two sources may deliver samples in
+    /// different orders: the history of a latched publisher may arrive after newer samples from another source.
+    /// `lost_before` returns the number of samples that the source lost before its first sample.
     pub fn is_new(&mut self, publisher: Gid, number: u64, source: usize, lost_before: impl FnOnce() -> u64) -> bool {
         let publisher = self.publishers.entry(publisher).or_default();
         let lost_before = if publisher.sources.contains(&source) {
@@ -45,27 +45,27 @@ impl Publishers {
         publisher.numbers.add(number, lost_before)
     }
 
-    /// The number of samples that none of these sources has delivered, of all publishers from which one of them
-    /// delivered samples.
+    /// The number of samples that none of `sources` has delivered. A publisher counts only if at least one of `sources`
+    /// has delivered a sample of it.
     #[must_use]
     pub fn missing(&self, sources: &[usize]) -> u64 {
         let is_theirs = |publisher: &&Publisher| publisher.sources.iter().any(|source| sources.contains(source));
         self.publishers.values().filter(is_theirs).map(|publisher| publisher.numbers.missing()).sum()
     }
 
-    /// Counts a pin in the present chunk; Returns `false` if the publisher has `PINS` pins already. `is_idle` means
+    /// Counts a new pin in the current chunk. Returns `false` if the publisher already has `PINS` pins. `is_idle` means
     /// that all earlier chunks are written.
     pub fn pin(&mut self, publisher: Gid, is_idle: bool) -> bool {
         let publisher = self.publishers.entry(publisher).or_default();
         if is_idle {
-            // The chunks before the present one are written, so their pins are released.
+            // All earlier chunks are written, so their pins are released.
             publisher.pins_before = 0;
             if publisher.chunk != self.chunk {
                 publisher.pins = 0;
             }
         }
         if publisher.chunk != self.chunk {
-            // The pins of all chunks that wait for the disk add up.
+            // The pins of all chunks that wait for the disk are added up.
             publisher.pins_before += publisher.pins;
             (publisher.chunk, publisher.pins) = (self.chunk, 0);
         }
@@ -74,7 +74,7 @@ impl Publishers {
         may_pin
     }
 
-    /// Begins the next chunk: the present chunk was given to the disk.
+    /// Begins the next chunk, because the current one was passed to the disk.
     pub fn begin_chunk(&mut self) {
         self.chunk += 1;
     }
@@ -101,7 +101,7 @@ mod tests {
         publishers.begin_chunk();
         assert!(!publishers.pin(one, false) && publishers.pin(other, false) && !publishers.pin(other, false));
         assert!(publishers.pin(one, true) && publishers.pin(one, true) && !publishers.pin(one, true));
-        // The chunk with two pins waits for the disk while other chunks follow.
+        // The chunk with the two pins waits for the disk while other chunks follow, so no more pins are allowed.
         publishers.begin_chunk();
         assert!(!publishers.pin(one, false));
         publishers.begin_chunk();

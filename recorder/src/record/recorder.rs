@@ -1,11 +1,11 @@
-//! The recorder: it takes the samples of all sources and makes chunks of them.
+//! The recorder: it takes the samples of all sources (subscriptions) and puts them into chunks.
 //!
-//! A large sample stays pinned until its chunk is written. A publisher has at most two pinned samples, and while the
-//! disk is busy, samples are copied after `PIN_TIME`. All other samples are copied at once. While the chunks that wait
-//! for the disk are larger than the cache, samples stay in their publishers' histories, where the oldest are
-//! overwritten and counted.
+//! A large sample stays pinned in its publisher's memory until its chunk is written; other samples are copied at once.
+//! A publisher has at most two pinned samples, and while the disk is busy, pinned samples are copied after `PIN_TIME`.
+//! If the chunks that wait for the disk exceed the cache limit, samples stay in their publishers' histories. There the
+//! oldest samples are overwritten, which is counted.
 //!
-//! For snapshots, all samples are copied, and a ring keeps the chunks until a trigger comes.
+//! For snapshots, all samples are copied, and a ring keeps the chunks until a trigger arrives.
 
 use super::{
     clock::Clock,
@@ -28,33 +28,33 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The smallest size of a sample that is written directly from its publisher's memory.
+/// The smallest sample that is written directly from its publisher's memory, in bytes.
 const MIN_PINNED_BYTES: usize = 32 << 10;
-/// The longest time for which samples are pinned while the disk is busy.
+/// The longest time for which samples stay pinned while the disk is busy.
 const PIN_TIME: Duration = Duration::from_millis(20);
-/// A chunk is written as soon as it has this number of bytes.
+/// The number of bytes at which a chunk is written.
 const CHUNK_BYTES: u64 = 4 << 20;
-/// The capacity of a chunk's buffer at its beginning.
+/// The initial capacity of a chunk's buffer.
 const BUFFER_BYTES: usize = 256 << 10;
-/// The age at which a chunk is written: after the first duration if the disk is idle, after the second one in
-/// any case.
+/// The age at which a chunk is written: the first value if the disk is idle, the second value in any case.
 const CHUNK_TIME: (Duration, Duration) = (Duration::from_millis(250), Duration::from_millis(750));
-/// The longest time until the recorder sees a signal.
+/// The longest time until the recorder notices a signal.
 const TRIGGER_TIME: Duration = Duration::from_millis(100);
-/// The longest time for which the recorder still takes samples at its end while the disk is busy.
+/// At the end of a recording, the longest time for taking the remaining samples while the disk is busy.
 const END_TIME: Duration = Duration::from_secs(5);
-/// The largest number of samples of a source that are counted as unwritten at the end. Without the limit, counting
-/// might not end, because publishers may continue.
+/// At the end of a recording, the largest number of samples of a source that are counted as unwritten. Without this
+/// limit, the counting might not end, because publishers may continue.
 const MAX_LEFT: usize = 10_000;
 /// The largest number of samples that are taken from a source before the next source has its turn.
 const BATCH: usize = 64;
-/// The time between two rounds of takes while samples arrive. A recorder that waited would be woken by each sample, and
-/// the publisher would pay the system call. Publishers keep up to 1024 samples or 64 MiB meanwhile, by default.
+/// The time between two rounds of takes while samples arrive. If the recorder waited for samples instead, each publish
+/// would have to wake it by a system call. During the pause, publishers keep up to 1024 samples or 64 MiB, by default.
 const PAUSE: Duration = Duration::from_millis(5);
-/// The time without samples after which the recorder waits instead, so that it costs nothing while no samples arrive.
+/// The time without samples after which the recorder stops its periodic takes and waits for samples, so that it costs
+/// no CPU time.
 const QUIET_TIME: Duration = Duration::from_secs(1);
 
-/// Takes samples and gives chunks to the disk.
+/// Takes samples, and passes chunks to the disk threads.
 pub struct Recorder {
     collector: Collector,
     mailbox: Mailbox,
@@ -66,17 +66,17 @@ pub struct Recorder {
     may_pin: bool,
     max_cache_bytes: u64,
     snapshot: Option<(Ring, Triggers)>,
-    /// The time of the last round in which a source had news.
+    /// The time of the last round in which a source had samples.
     active: Instant,
-    /// Whether the recorder pauses between two rounds of takes. After a loss it never does, because a publisher may
-    /// keep too few samples for the pauses.
+    /// Whether the recorder pauses between two rounds of takes. After a loss of samples, it does not pause any more,
+    /// because a publisher may keep too few samples for the pauses.
     may_pause: bool,
     clock: Clock,
 }
 
 impl Recorder {
-    /// Creates a recorder that gets its sources from the mailbox. With `may_pin`, large samples are written directly
-    /// from their publishers' memory.
+    /// Creates a recorder, which gets its sources from the mailbox. If `may_pin` is true, large samples are written
+    /// directly from their publishers' memory.
     #[must_use]
     pub fn new(collector: Collector, mailbox: Mailbox, disk: Disk, may_pin: bool, max_cache_bytes: u64) -> Recorder {
         Recorder {
@@ -96,15 +96,15 @@ impl Recorder {
         }
     }
 
-    /// Makes a recorder for snapshots: it keeps the last seconds in memory until a trigger comes. The limit of the
-    /// cache is doubled, because new samples need room while the chunks of the ring wait for the disk.
+    /// Changes the recorder to snapshots: it keeps the last seconds in memory until a trigger arrives. The cache limit
+    /// is doubled, because new samples need room while the chunks of the ring wait for the disk.
     #[must_use]
     pub fn for_snapshots(self, ring: Ring, triggers: Triggers) -> Recorder {
         let max_cache_bytes = self.max_cache_bytes.saturating_mul(2);
         Recorder { snapshot: Some((ring, triggers)), may_pin: false, max_cache_bytes, ..self }
     }
 
-    /// Takes the samples that are available, then waits for more, until `due` at most.
+    /// Takes the available samples, and then waits for more, but at most until `due`.
     ///
     /// # Errors
     /// The process forked.
@@ -120,19 +120,19 @@ impl Recorder {
         Ok(())
     }
 
-    /// Adds the sources that were found.
+    /// Adds the sources in the mailbox.
     fn add_found(&mut self) {
         let found = std::mem::take(&mut *lock(&self.mailbox));
         found.into_iter().for_each(|source| self.sources.add(source, &mut self.collector));
     }
 
-    /// Begins and ends the recordings of snapshots. Returns the time of the next check of the triggers.
+    /// Starts and ends the recordings of snapshots. Returns the time of the next check.
     fn look_at_triggers(&mut self) -> Option<Instant> {
         let (ring, triggers) = self.snapshot.as_mut()?;
         let now = Instant::now();
         if triggers.take() {
             say(if ring.until().is_some() { "the snapshot goes on" } else { "a snapshot is written" });
-            // Samples that were published before the request belong to the snapshot.
+            // Samples that were published before the request belong to the snapshot, so they are taken first.
             self.sources.mark_all();
             while self.take() && now.elapsed() < TRIGGER_TIME {
                 self.flush();
@@ -158,7 +158,7 @@ impl Recorder {
         Some(ring.until().map_or(look, |until| until.min(look)))
     }
 
-    /// Takes a batch of samples from each source; `false` if no samples are left, or the cache is full.
+    /// Takes a batch of samples from each source. Returns `false` if no samples are left, or the cache is full.
     fn take(&mut self) -> bool {
         self.clock.adjust();
         let pending = self.sources.pending();
@@ -209,12 +209,12 @@ impl Recorder {
         }
     }
 
-    /// Whether the cache is full: no more samples may wait for the disk.
+    /// Whether the cache is full, so that no more samples may wait for the disk.
     fn is_full(&self) -> bool {
         self.disk.queued_bytes() + self.chunk.bytes() > self.max_cache_bytes && !self.disk.is_idle()
     }
 
-    /// Gives the chunk to the disk if the chunk is large or old enough.
+    /// Passes the current chunk to the disk if the chunk is large or old enough.
     fn flush(&mut self) {
         if self.chunk.messages() == 0 {
             return;
@@ -230,7 +230,8 @@ impl Recorder {
 
     fn send(&mut self) {
         if !self.disk.is_idle() {
-            // The chunk has to wait: its pinned samples are copied first, so that their publishers can reuse the slots.
+            // The chunk has to wait for the disk. Its pinned samples are copied first, so that publishers can use the
+            // slots again.
             self.chunk.release_pins();
         }
         self.publishers.begin_chunk();
@@ -242,8 +243,8 @@ impl Recorder {
         chunk.into_iter().for_each(|chunk| self.disk.send(chunk));
     }
 
-    /// Pauses while samples arrive. Otherwise waits for samples, new sources, the disk or the time at which the chunk
-    /// is to be written. Returns at `due` at the latest.
+    /// Pauses while samples arrive. Otherwise waits for samples, new sources, the disk, or the time at which the chunk
+    /// has to be written. Returns at the time `due` at the latest.
     fn wait(&mut self, due: Instant) -> Result<()> {
         if self.may_pause && self.active.elapsed() < QUIET_TIME {
             thread::sleep(PAUSE.min(due.saturating_duration_since(Instant::now())));
@@ -277,12 +278,12 @@ impl Recorder {
         &self.disk
     }
 
-    /// Takes the samples that were published up to now, writes all chunks and completes the bag.
+    /// Takes the samples that were published so far, writes all chunks and completes the bag.
     ///
     /// # Errors
     /// The last file cannot be completed.
     pub fn end(mut self) -> Result<()> {
-        self.add_found(); // publishers that were matched just now have published, too
+        self.add_found(); // publishers that matched just now may have published samples
         self.sources.join_matched();
         self.sources.mark_all();
         let patience = Instant::now() + END_TIME;
@@ -290,7 +291,7 @@ impl Recorder {
             self.take();
             self.flush();
             if self.is_full() {
-                thread::sleep(PIN_TIME); // waits after a shutdown end at once
+                thread::sleep(PIN_TIME); // a sleep is needed, because a wait returns at once after a shutdown
             }
         }
         self.count_left();
@@ -301,7 +302,7 @@ impl Recorder {
         self.disk.end()
     }
 
-    /// Counts the samples that are left at the end because the disk was too slow.
+    /// Counts the samples that remain at the end because the disk was too slow.
     fn count_left(&mut self) {
         for number in self.sources.pending() {
             for _ in 0..MAX_LEFT {

@@ -1,4 +1,4 @@
-//! A snapshot: the chunks of the last seconds in memory, and the triggers after which these chunks are written.
+//! Snapshots: a ring keeps the chunks of the last seconds in memory, and triggers cause them to be written.
 
 use crate::write::Chunk;
 use gantry::{Attachment, Collector, Node, Service, SourceTime};
@@ -16,7 +16,7 @@ use std::{
 /// The name of the service that triggers snapshots.
 pub const SERVICE: &str = "/gantry_bag/snapshot";
 
-/// The recent chunks, oldest first.
+/// The recent chunks, oldest first, in memory.
 #[derive(Debug)]
 pub struct Ring {
     chunks: VecDeque<Chunk>,
@@ -24,21 +24,21 @@ pub struct Ring {
     before: Duration,
     after: Duration,
     max_bytes: u64,
-    /// The time at which the recording after a trigger ends; `None` while no snapshot is recorded.
+    /// The time at which the recording after a trigger ends; `None` if no recording runs.
     until: Option<Instant>,
     is_short_said: bool,
 }
 
 impl Ring {
-    /// Creates a ring that keeps the chunks of the time `before` a trigger. `after` is the length of the recording
-    /// after the trigger.
+    /// Creates a ring. `before` is the time before a trigger for which chunks are kept; `after` is the duration of the
+    /// recording after a trigger.
     #[must_use]
     pub fn new(before: Duration, after: Duration, max_bytes: u64) -> Ring {
         Ring { chunks: VecDeque::new(), bytes: 0, before, after, max_bytes, until: None, is_short_said: false }
     }
 
-    /// Keeps a chunk, and forgets chunks that are too old or exceed `max_bytes`. During the recording after a
-    /// trigger, the chunk is returned instead, and the caller writes it.
+    /// Keeps a chunk, and drops chunks that are too old or exceed `max_bytes`. While a recording after a trigger runs,
+    /// returns the chunk instead; the caller must write it.
     pub fn keep(&mut self, chunk: Chunk) -> Option<Chunk> {
         if self.until.is_some() {
             return Some(chunk);
@@ -70,36 +70,36 @@ impl Ring {
         say(format_args!("{most} are not enough for {before} s: {kept} are kept; set --max-cache-size higher"));
     }
 
-    /// Begins a recording, or extends the present one. Returns the kept chunks, which the caller writes.
+    /// Starts a recording, or extends the current one. Returns the kept chunks; the caller must write them.
     pub fn trigger(&mut self) -> VecDeque<Chunk> {
         self.until = Instant::now().checked_add(self.after);
         self.bytes = 0;
         std::mem::take(&mut self.chunks)
     }
 
-    /// The end of the present recording.
+    /// The time at which the current recording ends.
     #[must_use]
     pub fn until(&self) -> Option<Instant> {
         self.until
     }
 
-    /// Ends the present recording: chunks are kept again.
+    /// Ends the current recording. From now on, chunks are kept again.
     pub fn end(&mut self) {
         self.until = None;
     }
 }
 
-/// The triggers of a snapshot: the service, and SIGUSR1.
+/// The two triggers of a snapshot: a service call, and the signal SIGUSR1.
 pub struct Triggers {
     service: Service<Trigger>,
-    /// The attachment of the service to the collector, by which a request wakes the recorder.
+    /// The attachment of the service to the collector, so that a request wakes the recorder.
     _attachment: Option<Attachment>,
     has_signal: Arc<AtomicBool>,
     answer: String,
 }
 
 impl Triggers {
-    /// Creates the service. `answer` is the text `message` in its responses.
+    /// Creates the service. `answer` is the `message` in its responses.
     ///
     /// # Errors
     /// There is no room in shared memory, or signals cannot be handled.
@@ -112,13 +112,13 @@ impl Triggers {
         Ok(Triggers { service, _attachment, has_signal, answer })
     }
 
-    /// Whether a snapshot was asked for since the last call.
+    /// Whether a snapshot was requested since the last call.
     pub fn take(&mut self) -> bool {
         let mut has_news = self.has_signal.swap(false, SeqCst);
         while let Ok(Some(request)) = self.service.take_request() {
             has_news = true;
             let response = Trigger_Response { success: true, message: self.answer.clone() };
-            // The client is gone.
+            // An error means that the client is gone.
             let _ = self.service.send_response_copy(request.id(), &response);
         }
         has_news

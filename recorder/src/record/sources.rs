@@ -1,11 +1,11 @@
-//! The sources of a recorder: its subscriptions, each attached to the collector.
+//! The sources of a recorder: subscriptions, each attached to the collector (a wait set).
 
 use super::{discovery::Source, publishers::Publishers};
 use gantry::{Attachment, Collector, GenericSample, Gid};
 use gantry_command::say;
 use std::sync::{Arc, atomic::Ordering::Relaxed};
 
-/// The largest number of consecutive errors of one source, after which the other sources have their turn.
+/// The number of consecutive errors of a source after which other sources have their turn.
 const ERRORS: usize = 2;
 
 /// The attached sources.
@@ -18,22 +18,23 @@ struct Attached {
     attachment: Option<Attachment>,
     /// Whether the source may have samples.
     is_pending: bool,
-    /// The number of overwritten and expired samples that have been counted, while this is the topic's only source.
+    /// The number of overwritten and expired samples that are already counted. Used while the topic has no other
+    /// source.
     overwritten: u64,
 }
 
 impl Sources {
-    /// Attaches a source to the collector. If that fails, a warning names the reason, and the source is not recorded.
+    /// Attaches a source to the collector. If this fails, a warning states the reason, and the source is not recorded.
     pub fn add(&mut self, mut source: Source, collector: &mut Collector) {
         match collector.attach(&mut source.subscription) {
-            // A source is pending at first, because the collector sets no bit for samples that were published
-            // before the attachment.
+            // A source is pending at first, because samples that were published before the attachment set no bit in the
+            // collector.
             Ok(attachment) => self.0.push(Attached { source, attachment, is_pending: true, overwritten: 0 }),
             Err(error) => say(format_args!("{} is not recorded: {error}", source.topic.name)),
         }
     }
 
-    /// Marks the sources as pending whose bits the collector has set.
+    /// Marks each source as pending whose bit the collector has set.
     pub fn collect(&mut self, collector: &mut Collector) {
         collector.collect(|bit| {
             let is_named = |attached: &&mut Attached| attached.attachment.as_ref().is_some_and(|own| own.bit() == bit);
@@ -41,15 +42,16 @@ impl Sources {
         });
     }
 
-    /// Marks all sources.
+    /// Marks all sources as pending.
     pub fn mark_all(&mut self) {
         self.0.iter_mut().for_each(|attached| attached.is_pending = true);
     }
 
-    /// Waits until each subscription is connected to all publishers that have matched it. A publisher that has just
-    /// matched may have published already, and a take does not wait for the thread that connects publishers.
+    /// Waits until each subscription is connected to all publishers that have matched it. Otherwise, samples of a
+    /// publisher that has just matched could be missed, because a take does not wait for the thread that connects
+    /// publishers.
     pub fn join_matched(&mut self) {
-        // An error concerns a publisher that cannot be connected; no samples can be taken from it.
+        // An error means that a publisher cannot be connected, so its samples cannot be taken anyway.
         self.0.iter_mut().for_each(|attached| _ = attached.source.subscription.publisher_count());
     }
 
@@ -59,13 +61,13 @@ impl Sources {
         self.0.iter().any(|attached| attached.is_pending)
     }
 
-    /// The numbers of the sources that may have samples.
+    /// The numbers of the pending sources.
     #[must_use]
     pub fn pending(&self) -> Vec<usize> {
         (0..self.0.len()).filter(|number| self.0[*number].is_pending).collect()
     }
 
-    /// The source of this number.
+    /// The source with the number `number`.
     #[must_use]
     pub fn get(&self, number: usize) -> &Source {
         &self.0[number].source
@@ -79,7 +81,7 @@ impl Sources {
                 Ok(Some(sample)) => return Some(sample),
                 Ok(None) => break,
                 Err(error) => {
-                    // The subscription excludes this publisher from now on.
+                    // From now on, the subscription ignores the publisher that caused this error.
                     let topic = &attached.source.topic;
                     topic.unwritten.fetch_add(1, Relaxed);
                     say(format_args!("{}: {error}", topic.name));
@@ -90,8 +92,7 @@ impl Sources {
         None
     }
 
-    /// Whether a source has lost samples: they were overwritten, or became older than their lifespan, before they were
-    /// taken.
+    /// Whether a source has lost samples: they were overwritten or expired (lifespan) before they were taken.
     #[must_use]
     pub fn has_lost(&self) -> bool {
         self.0
@@ -99,16 +100,16 @@ impl Sources {
             .any(|attached| attached.source.subscription.overwritten() + attached.source.subscription.expired() > 0)
     }
 
-    /// The number of a publisher's samples that a source lost.
+    /// The number of samples of a publisher that a source has lost.
     #[must_use]
     pub fn overwritten(&self, number: usize, publisher: Gid) -> u64 {
         let mut by_publisher = self.0[number].source.subscription.overwritten_by_publisher();
         by_publisher.find(|(gid, _)| *gid == publisher).map_or(0, |(_, overwritten)| overwritten)
     }
 
-    /// Counts the samples that were overwritten, or became older than their lifespan, before they were taken. If a
-    /// topic has two sources, one of them may still deliver a sample that the other one lost. Its missing samples
-    /// are therefore counted only when neither source has waiting samples, or at the end.
+    /// Counts the samples that were overwritten or expired before they were taken. If a topic has two sources, one may
+    /// still deliver a sample that the other has lost. Missing samples of such a topic are therefore counted only when
+    /// neither source has waiting samples, or at the end.
     pub fn count_overwritten(&mut self, publishers: &Publishers, is_end: bool) {
         for number in 0..self.0.len() {
             let topic = self.0[number].source.topic.clone();

@@ -1,4 +1,4 @@
-//! A bag that is written: a folder with one file after another, and rosbag2's `metadata.yaml`.
+//! The writer of a bag: a folder with files that are written one after the other, and rosbag2's `metadata.yaml`.
 
 use super::{Packed, file_writer::FileWriter};
 use crate::{
@@ -15,27 +15,27 @@ use std::{
     sync::{Arc, atomic::Ordering::Relaxed},
 };
 
-/// The name of the metadata records that count the missing messages by topic, from the beginning of the file. The
-/// last such record of a file is valid.
+/// The name of the metadata records that state the number of missing messages by topic, counted from the start of the
+/// file. The last such record in a file is valid.
 pub const DROPS: &str = "gantry_drops";
 
-/// The limits of a file: the next file begins when one of them is reached.
+/// The limits of a file. When one of them is reached, the next file begins.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FileLimits {
-    /// The largest number of bytes in a file; a single chunk may be larger.
+    /// The largest length of a file in bytes. A file with a single chunk may be longer.
     pub max_bytes: Option<u64>,
-    /// The longest time between the first and the last message of a file, ns.
+    /// The longest time between the first and the last message of a file, in nanoseconds.
     pub max_duration_ns: Option<u64>,
 }
 
-/// The effect of a write.
+/// The result of a write.
 #[derive(Debug, Default)]
 pub struct Written {
-    /// The file that the write completed, if any; its data is still to be stored on the disk.
+    /// The file that the write completed, if there is one. The caller has to sync its data to the disk.
     pub finished: Option<File>,
 }
 
-/// An open bag.
+/// A bag that is being written.
 #[derive(Debug)]
 pub struct BagWriter {
     folder: PathBuf,
@@ -43,20 +43,20 @@ pub struct BagWriter {
     topics: Arc<Topics>,
     file: Option<FileWriter>,
     files: Vec<FileMetadata>,
-    /// The number of missing messages by topic at the beginning of the present file; `drops_said` are the numbers
-    /// in the last such record of the file.
+    /// `drops_before` has the numbers of missing messages at the start of the current file, by topic. `drops_said` has
+    /// the numbers in the last record about them in this file.
     drops_before: BTreeMap<String, u64>,
     drops_said: BTreeMap<String, u64>,
     metadata_said: String,
-    /// The bytes of messages in the present file, by channel.
+    /// The size of the messages in the current file, by channel.
     bytes: BTreeMap<u16, u64>,
 }
 
 impl BagWriter {
-    /// Makes the folder and its `metadata.yaml`.
+    /// Creates the folder and its `metadata.yaml`.
     ///
     /// # Errors
-    /// The folder exists, or cannot be made.
+    /// The folder exists, or cannot be created.
     pub fn create(folder: &Path, limits: FileLimits, topics: Arc<Topics>) -> Result<BagWriter> {
         match fs::create_dir(folder) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
@@ -83,10 +83,10 @@ impl BagWriter {
         Ok(bag)
     }
 
-    /// Appends a chunk to the present file, or to a new one.
+    /// Appends a chunk to the current file, or to a new one.
     ///
     /// # Errors
-    /// An error of the operating system. The chunk is then not in the bag, and its messages are counted as unwritten.
+    /// An error of the operating system. The chunk is not in the bag then, and its messages are counted as unwritten.
     pub fn write(&mut self, packed: &Packed) -> Result<Written> {
         let mut written = Written::default();
         let result = self.try_write(packed, &mut written);
@@ -105,7 +105,7 @@ impl BagWriter {
         result.map(|()| written)
     }
 
-    /// Counts messages of these channels that could not become a chunk.
+    /// Counts messages whose chunk could not be made, for example because the compression failed.
     pub fn count_unwritten(&self, counts: &[(u16, u64)]) {
         for (channel, count) in counts {
             self.topics.get(*channel).inspect(|topic| _ = topic.unwritten.fetch_add(*count, Relaxed));
@@ -124,7 +124,7 @@ impl BagWriter {
         file.write_chunk(packed).context(|| what)
     }
 
-    /// Whether the present file is full, so that the chunk begins the next file.
+    /// Whether the current file is full, so that the chunk must begin the next file.
     fn is_full(&self, packed: &Packed) -> bool {
         let Some(file) = self.file.as_ref().filter(|file| file.statistics().message_count > 0) else { return false };
         let Some((_, last)) = packed.chunk().times() else { return false };
@@ -145,7 +145,7 @@ impl BagWriter {
         Ok(())
     }
 
-    /// Completes the present file; the next chunk begins another one.
+    /// Completes the current file. The next chunk will begin a new file.
     ///
     /// # Errors
     /// An error of the operating system. The file then has its messages, but no summary.
@@ -168,8 +168,8 @@ impl BagWriter {
         Ok(Some(file.finish().context(what)?))
     }
 
-    /// Whether the present file still exists under its name. If the file has been removed, its messages count as
-    /// missing, and the next chunk begins another file.
+    /// Whether the current file still exists under its name. If it was removed, its messages count as missing, and the
+    /// next chunk begins a new file.
     pub fn has_file(&mut self) -> bool {
         let is_linked = self.file.as_ref().is_none_or(|file| file.is_linked().unwrap_or(true));
         if is_linked {
@@ -184,12 +184,12 @@ impl BagWriter {
             topic.bytes.fetch_sub(self.bytes.remove(channel).unwrap_or_default(), Relaxed);
         }
         self.files.last_mut().into_iter().for_each(|file| file.messages = 0);
-        self.drops_said.clear(); // the next file says them
+        self.drops_said.clear(); // the next file will state them
         false
     }
 
-    /// Writes the counts of missing messages into the file, if they changed. Returns the new contents of
-    /// `metadata.yaml`, if they changed; the caller lets a thread write them that may wait for the disk.
+    /// Writes the numbers of missing messages into the file, if they have changed. Returns the new content of
+    /// `metadata.yaml`, if it has changed. Writing it may wait for the disk, so the caller passes it to another thread.
     pub fn update(&mut self) -> Option<FolderMetadata> {
         self.say_drops(FileWriter::write_metadata);
         self.update_files();
@@ -202,20 +202,20 @@ impl BagWriter {
         self.metadata_said = text;
     }
 
-    /// The file that is written now, and its length.
+    /// The current file.
     #[must_use]
     pub fn file(&self) -> Option<&FileWriter> {
         self.file.as_ref()
     }
 
-    /// Completes the bag, and has its last file stored.
+    /// Completes the bag, and syncs its last file to the disk.
     ///
     /// # Errors
-    /// The errors of [`BagWriter::end_file`]; `metadata.yaml` cannot be written, or the disk does not store the file.
+    /// The errors of [`BagWriter::end_file`]; or `metadata.yaml` cannot be written, or the last file cannot be synced.
     pub fn finish(mut self) -> Result<()> {
         let finished = self.end_file();
-        self.metadata_said.clear(); // a thread may have failed to write it
-        let updated = self.update().map_or(Ok(()), |metadata| metadata.write()); // in the room that the file left
+        self.metadata_said.clear(); // forces a write, because a thread may have failed to write this text
+        let updated = self.update().map_or(Ok(()), |metadata| metadata.write()); // uses the released disk space
         if let Some(file) = finished? {
             file.sync_data().context(|| "the last file cannot be stored".to_owned())?;
         }
@@ -232,7 +232,7 @@ impl BagWriter {
         let drops: BTreeMap<String, u64> = self.topics.dropped().into_iter().filter_map(since).collect();
         if drops != self.drops_said {
             let metadata = drops.iter().map(|(topic, count)| (topic.clone(), count.to_string())).collect();
-            // If the disk is full, the next update tries again; metadata.yaml has the counts, too.
+            // If the disk is full, the next update tries again. `metadata.yaml` also has these numbers.
             if write(file, &Metadata { name: DROPS.to_owned(), metadata }).is_ok() {
                 self.drops_said = drops;
             }
@@ -255,7 +255,7 @@ impl BagWriter {
     }
 }
 
-/// The new contents of the `metadata.yaml` of a folder.
+/// The new content of the `metadata.yaml` of a folder.
 #[derive(Debug)]
 pub struct FolderMetadata {
     folder: PathBuf,
@@ -264,7 +264,7 @@ pub struct FolderMetadata {
 }
 
 impl FolderMetadata {
-    /// Writes `metadata.yaml`. If the folder was removed, nothing is written: the next file makes the folder again.
+    /// Writes `metadata.yaml`. If the folder was removed, nothing is written; the next file creates the folder again.
     ///
     /// # Errors
     /// The error of the file system.

@@ -1,8 +1,8 @@
-//! A chunk: the records of messages that become one chunk of a file.
+//! A chunk: the records of messages that become one chunk of an MCAP file.
 //!
 //! Records of small messages are copied into one buffer. The data of a large message stays in its publisher's memory or
-//! in a buffer of its own, and only the head of its record is in the common buffer. So a chunk is a list of parts
-//! for `writev`.
+//! in a separate buffer; only the start of its record is in the common buffer. So a chunk is a list of parts for
+//! `writev`.
 
 use super::encode::{self, HEADER_BYTES};
 use gantry::GenericSample;
@@ -12,19 +12,19 @@ use std::{collections::BTreeMap, ops::Range, sync::Arc};
 /// The data of a message.
 #[derive(Debug)]
 pub enum Body<'a> {
-    /// Data that is copied into the chunk: the encapsulation header (possibly empty), and the bytes that follow it.
+    /// Data that is copied into the chunk: the encapsulation header, which may be empty, and the bytes after it.
     Copied(&'a [u8], &'a [u8]),
-    /// A sample that stays in its publisher's memory. The chunk writes the encapsulation before it.
+    /// A sample that stays in its publisher's memory. The chunk adds the encapsulation header before it.
     Pinned(GenericSample),
 }
 
-/// Messages of one chunk.
+/// The messages of one chunk.
 #[derive(Debug, Default)]
 pub struct Chunk {
     buffer: Vec<u8>,
-    /// The parts of the chunk in order, including the bytes of the buffer up to `flushed`.
+    /// The parts of the chunk in order. They cover the bytes of the buffer up to `flushed`.
     parts: Vec<Part>,
-    /// The number of bytes of the buffer that `parts` already has.
+    /// The number of bytes of the buffer that `parts` already covers.
     flushed: usize,
     bytes: u64,
     messages: u64,
@@ -38,9 +38,9 @@ pub struct Chunk {
 pub struct OfChannel {
     /// The channel.
     pub channel: Arc<Channel<'static>>,
-    /// The time of each message and the offset of its record in the chunk.
+    /// For each message, its time and the offset of its record in the chunk.
     pub entries: Vec<(u64, u64)>,
-    /// The bytes of the messages' data.
+    /// The total size of the messages' data, in bytes.
     pub bytes: u64,
 }
 
@@ -52,13 +52,13 @@ enum Part {
 }
 
 impl Chunk {
-    /// A chunk whose buffer has this capacity.
+    /// Makes a chunk whose buffer has this capacity.
     #[must_use]
     pub fn with_capacity(bytes: usize) -> Chunk {
         Chunk { buffer: Vec::with_capacity(bytes), ..Chunk::default() }
     }
 
-    /// Adds a message. The channel id in its header is replaced by the id of `channel`.
+    /// Adds a message. The channel id in `header` is replaced by the id of `channel`.
     pub fn push(&mut self, channel: &Arc<Channel<'static>>, mut header: MessageHeader, body: Body<'_>) {
         header.channel_id = channel.id;
         let of_channel = self.channels.entry(channel.id);
@@ -90,7 +90,7 @@ impl Chunk {
         self.bytes += (HEADER_BYTES + data_bytes) as u64;
     }
 
-    /// Copies the pinned samples into buffers of the chunk, and releases their pins.
+    /// Copies the pinned samples into separate buffers, and releases their pins.
     pub fn release_pins(&mut self) {
         for part in &mut self.parts {
             if let Part::Pinned(sample) = part {
@@ -102,13 +102,13 @@ impl Chunk {
         self.pins = 0;
     }
 
-    /// The number of samples that are pinned.
+    /// The number of samples in the chunk that are pinned.
     #[must_use]
     pub fn pins(&self) -> usize {
         self.pins
     }
 
-    /// The length of the records.
+    /// The total length of the records, in bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes
@@ -131,7 +131,7 @@ impl Chunk {
         self.channels.values()
     }
 
-    /// The records, in parts.
+    /// The records as a list of parts.
     pub fn parts(&self) -> impl Iterator<Item = &[u8]> {
         let parts = self.parts.iter().map(|part| match part {
             Part::InBuffer(range) => &self.buffer[range.clone()],

@@ -4,29 +4,29 @@ use super::{chunk::Chunk, encode::ChunkStart};
 use clap::ValueEnum;
 use std::io::{self, Write};
 
-/// The way in which chunks are compressed.
+/// The compression of the chunks in a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Compression {
-    /// No compression: large messages are written from their publisher's memory.
+    /// No compression. Large messages are written directly from their publishers' memory.
     #[default]
     None,
-    /// LZ4: fast.
+    /// LZ4, which is fast.
     Lz4,
-    /// Zstandard, level 1: smaller.
+    /// Zstandard with level 1, whose results are smaller.
     Zstd,
 }
 
-/// The records of a chunk as they stand in the file.
+/// A chunk in the form in which the file will have it.
 #[derive(Debug)]
 pub struct Packed {
     chunk: Chunk,
     start: ChunkStart,
-    /// The compressed records; `None` if the records are written as the parts of the chunk.
+    /// The compressed records; `None` without compression, when the parts of the chunk are written directly.
     compressed: Option<Vec<u8>>,
 }
 
 impl Compression {
-    /// The name in files.
+    /// The name of the compression in MCAP files.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -36,10 +36,10 @@ impl Compression {
         }
     }
 
-    /// Compresses a chunk; with [`Compression::None`], the chunk stays as it is.
+    /// Compresses a chunk. With [`Compression::None`], the records stay unchanged.
     ///
     /// # Errors
-    /// The compressor lacks memory.
+    /// The compressor has too little memory.
     pub fn pack(self, chunk: Chunk) -> io::Result<Packed> {
         let mut crc = crc32fast::Hasher::new();
         let compressed = match self {
@@ -79,13 +79,13 @@ fn compress(chunk: &Chunk, crc: &mut crc32fast::Hasher, encoder: &mut impl Write
 }
 
 impl Packed {
-    /// The messages.
+    /// The chunk with its messages.
     #[must_use]
     pub fn chunk(&self) -> &Chunk {
         &self.chunk
     }
 
-    /// The length of the chunk's record.
+    /// The length of the chunk record in the file, in bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.start.record_bytes()

@@ -1,7 +1,7 @@
-//! The records of MCAP as bytes: little-endian numbers, texts and maps with their lengths before them.
+//! Encodes the records of MCAP as bytes: little-endian numbers, and texts and maps after their lengths.
 //!
 //! <https://mcap.dev/spec> defines the formats; `mcap::records::op` has the opcodes. A CRC of 0 means that the record
-//! has no CRC.
+//! has none.
 
 use mcap::{
     Channel, Schema,
@@ -9,9 +9,9 @@ use mcap::{
 };
 use std::collections::BTreeMap;
 
-/// Opcode and length of a record.
+/// The length of the opcode and the length field of a record.
 pub const RECORD_START_BYTES: usize = 9;
-/// The length of a message's record without its data.
+/// The length of a message record without its data.
 pub const HEADER_BYTES: usize = RECORD_START_BYTES + 2 + 4 + 8 + 8;
 
 /// Appends a record. `write` appends the content of the record.
@@ -28,7 +28,7 @@ fn text(out: &mut Vec<u8>, text: &str) {
     sized(out, |out| out.extend(text.as_bytes()));
 }
 
-/// Appends a length, and then the bytes that `write` appends.
+/// Appends a length field, and then the bytes that `write` appends. The length counts these bytes.
 fn sized(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
     let length_at = out.len();
     out.extend([0; 4]);
@@ -46,7 +46,7 @@ fn texts(out: &mut Vec<u8>, map: &BTreeMap<String, String>) {
     });
 }
 
-/// Appends numbers of 64 bits.
+/// Appends 64-bit numbers.
 fn numbers<const N: usize>(out: &mut Vec<u8>, numbers: [u64; N]) {
     numbers.iter().for_each(|number| out.extend(number.to_le_bytes()));
 }
@@ -77,7 +77,7 @@ pub fn channel(out: &mut Vec<u8>, channel: &Channel<'_>) {
     });
 }
 
-/// Appends the beginning of a message's record, for a message with `data_bytes` bytes of data.
+/// Appends the start of a message record, for a message with `data_bytes` bytes of data.
 pub fn message_start(out: &mut Vec<u8>, header: &MessageHeader, data_bytes: usize) {
     out.push(op::MESSAGE);
     numbers(out, [(data_bytes + HEADER_BYTES - RECORD_START_BYTES) as u64]);
@@ -86,7 +86,7 @@ pub fn message_start(out: &mut Vec<u8>, header: &MessageHeader, data_bytes: usiz
     numbers(out, [header.log_time, header.publish_time]);
 }
 
-/// A chunk without its records.
+/// The fields of a chunk record before its records.
 #[derive(Clone, Copy, Debug)]
 pub struct ChunkStart {
     pub first_ns: u64,
@@ -98,12 +98,12 @@ pub struct ChunkStart {
 }
 
 impl ChunkStart {
-    /// The length of the whole record.
+    /// The length of the whole chunk record, in bytes.
     pub fn record_bytes(&self) -> u64 {
         self.start_bytes() as u64 + self.compressed_bytes
     }
 
-    /// The number of bytes of the chunk's record before the compressed records.
+    /// The number of bytes of the chunk record before its compressed records.
     pub fn start_bytes(&self) -> usize {
         RECORD_START_BYTES + 8 + 8 + 8 + 4 + 4 + self.compression.len() + 8
     }

@@ -1,7 +1,7 @@
-//! A file of MCAP that is written chunk by chunk.
+//! The writer of an MCAP file, which is written chunk by chunk.
 //!
-//! In a file without its end, all chunks are whole except the one that was being written when the process died. Room
-//! for the summary is reserved, so that a full disk leaves a complete file.
+//! If the process dies, all chunks in the file are complete, except one that was just being written. Disk space for the
+//! summary is reserved in advance, so that the file can be completed even if the disk is full.
 
 use super::{Packed, encode, whole_file::WholeFile};
 use crate::describe::PROFILE;
@@ -17,18 +17,18 @@ use std::{
     sync::Arc,
 };
 
-/// The reserved bytes for the end of a file, besides its lists of channels and chunks.
+/// The disk space that is reserved for the end of a file, without its lists of channels and chunks, in bytes.
 const END_BYTES: u64 = 1 << 20;
-/// The bytes of a channel's count in the statistics.
+/// The length of a channel's count in the statistics, in bytes.
 const COUNT_BYTES: usize = 10;
 const LIBRARY: &str = concat!("gantry-bag ", env!("CARGO_PKG_VERSION"));
 
-/// An open file.
+/// A file that is being written.
 #[derive(Debug)]
 pub struct FileWriter {
     file: WholeFile,
     path: PathBuf,
-    /// The bytes that the lists of channels and chunks need in the summary.
+    /// The length of the lists of channels and chunks in the summary, in bytes.
     listed_bytes: u64,
     channels: BTreeMap<u16, Arc<Channel<'static>>>,
     chunks: Vec<ChunkIndex>,
@@ -37,10 +37,10 @@ pub struct FileWriter {
 }
 
 impl FileWriter {
-    /// Makes the file and writes its beginning.
+    /// Creates the file and writes its beginning.
     ///
     /// # Errors
-    /// The file exists, or cannot be made. A file that this call began is removed.
+    /// The file exists, or cannot be created. If the beginning cannot be written, the file is removed.
     pub fn create(path: &Path) -> io::Result<FileWriter> {
         let mut writer = FileWriter {
             file: WholeFile::create(path)?,
@@ -62,7 +62,7 @@ impl FileWriter {
         }
     }
 
-    /// Appends a chunk: first the schemas and channels that the file does not have yet, then the chunk, then its
+    /// Appends a chunk. First come the schemas and channels that the file does not have yet, then the chunk, then its
     /// message indexes.
     ///
     /// # Errors
@@ -130,10 +130,10 @@ impl FileWriter {
         }
     }
 
-    /// Appends a record of metadata.
+    /// Appends a metadata record.
     ///
     /// # Errors
-    /// As [`FileWriter::write_chunk`].
+    /// The same errors as [`FileWriter::write_chunk`].
     pub fn write_metadata(&mut self, metadata: &Metadata) -> io::Result<()> {
         let (record, index) = self.metadata_record(metadata);
         let listed = length_of(|out| encode::metadata_index(out, &index));
@@ -142,10 +142,10 @@ impl FileWriter {
         Ok(())
     }
 
-    /// Appends a record of metadata before the summary, into the room that was reserved for the end.
+    /// Appends a metadata record before the summary, in the space that was reserved for the end.
     ///
     /// # Errors
-    /// As [`FileWriter::write_chunk`].
+    /// The same errors as [`FileWriter::write_chunk`].
     pub fn write_last_metadata(&mut self, metadata: &Metadata) -> io::Result<()> {
         let (record, index) = self.metadata_record(metadata);
         self.file.append(&mut [IoSlice::new(&record)])?;
@@ -160,10 +160,10 @@ impl FileWriter {
         (record, MetadataIndex { offset, length, name })
     }
 
-    /// Writes the summary. The caller stores the file's data on the disk by `File::sync_data`, which may take time.
+    /// Writes the summary. The caller syncs the file to the disk by `File::sync_data`, which may take time.
     ///
     /// # Errors
-    /// An error of the operating system. The file then has all of its messages, but no summary.
+    /// An error of the operating system. The file then has all its messages, but no summary.
     pub fn finish(mut self) -> io::Result<File> {
         let mut end = Vec::new();
         encode::data_end(&mut end);
@@ -202,7 +202,7 @@ impl FileWriter {
         self.file.finish()
     }
 
-    /// Appends records, if the disk also has room for the `listed` bytes that they add to the summary.
+    /// Appends records, if the disk also has space for the `listed` bytes that they add to the summary.
     fn append_listed(&mut self, parts: &mut [IoSlice<'_>], listed: usize) -> io::Result<()> {
         let (bytes, listed_bytes) = (WholeFile::bytes_of(parts), self.listed_bytes + listed as u64);
         self.file.reserve(bytes + listed_bytes + END_BYTES)?;
@@ -223,7 +223,7 @@ impl FileWriter {
         &self.path
     }
 
-    /// The counts of the file.
+    /// The statistics of the file so far.
     #[must_use]
     pub fn statistics(&self) -> &Statistics {
         &self.statistics
@@ -237,7 +237,7 @@ impl FileWriter {
         self.file.is_linked()
     }
 
-    /// Another handle of the file, by which another thread can store the file's data on the disk.
+    /// Another handle of the file, with which another thread can sync the file to the disk.
     ///
     /// # Errors
     /// An error of the operating system.

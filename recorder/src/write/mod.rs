@@ -1,4 +1,4 @@
-//! Files of MCAP, written without copying large messages.
+//! Writing of MCAP files, without copying large messages.
 
 mod bag_writer;
 mod chunk;

@@ -11,18 +11,18 @@ use std::{
     path::Path,
 };
 
-/// The number of bytes that are reserved on the disk at a time.
+/// The disk space that is reserved at a time, in bytes.
 const RESERVED_BYTES: u64 = 16 << 20;
 
-/// An open file. After a failed append, the file is cut to its length before the append. Room on the disk is reserved
+/// An open file. After a failed append, the file is truncated to its length before the append. Disk space is reserved
 /// in advance.
 #[derive(Debug)]
 pub struct WholeFile {
     file: File,
     position: u64,
-    /// The offset up to which room on the disk is reserved; `None` if the file system cannot reserve room.
+    /// The offset up to which disk space is reserved; `None` if the file system cannot reserve space.
     reserved: Option<u64>,
-    /// Whether bytes of a failed append lie after `position`, because the file could not be cut.
+    /// Whether bytes of a failed append follow `position`, because the file could not be truncated.
     is_torn: bool,
 }
 
@@ -34,7 +34,7 @@ impl WholeFile {
         Ok(WholeFile { file, position: 0, reserved: Some(0), is_torn: false })
     }
 
-    /// The bytes of an append.
+    /// The total length of the parts of an append.
     pub fn bytes_of(parts: &[IoSlice<'_>]) -> u64 {
         parts.iter().map(|part| part.len() as u64).sum()
     }
@@ -58,8 +58,8 @@ impl WholeFile {
             match written {
                 Ok(count) => IoSlice::advance_slices(&mut parts, count),
                 Err(error) => {
-                    // If the file cannot be cut, the next append cuts it first: else the offsets of later records would
-                    // be wrong.
+                    // If the file cannot be truncated, the next append truncates it first. Otherwise the offsets of
+                    // later records would be wrong.
                     self.is_torn = self.file.set_len(self.position).is_err();
                     self.reserved = self.reserved.map(|_| self.position);
                     return Err(error);
@@ -70,10 +70,10 @@ impl WholeFile {
         Ok(())
     }
 
-    /// Reserves room on the disk for `bytes` more bytes.
+    /// Reserves disk space for `bytes` more bytes.
     ///
     /// # Errors
-    /// The disk is full, or a limit is reached.
+    /// The disk is full, or a limit such as a quota is reached.
     pub fn reserve(&mut self, bytes: u64) -> io::Result<()> {
         let Some(reserved) = self.reserved else { return Ok(()) };
         let needed = self.position + bytes;
@@ -87,13 +87,13 @@ impl WholeFile {
         self.reserved = match allocate(needed + RESERVED_BYTES).or_else(|_| allocate(needed)) {
             Ok(end) => end,
             Err(full @ (Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) => return Err(full.into()),
-            // The file system cannot reserve room; if the disk is full, the write itself fails.
+            // The file system cannot reserve space. If the disk is full, the write itself will fail.
             Err(_) => None,
         };
         Ok(())
     }
 
-    /// Frees the reserved room that is not used, and returns the file.
+    /// Frees the reserved space that is not used, and returns the file.
     ///
     /// # Errors
     /// An error of the operating system.

@@ -1,5 +1,5 @@
-//! Tests of `convert`: bags are merged, cut, filtered and compressed, and everything else stays unchanged. Tests of
-//! `verify`: it finds damage.
+//! Tests of `convert`: bags are merged, cut, filtered and compressed, and everything else stays unchanged. Also tests
+//! that `verify` finds damage.
 
 use crate::{play::write_bag, support::*};
 use gantry::Qos;
@@ -54,7 +54,7 @@ fn bags_are_merged_by_time_and_cut() {
     let info: serde_json::Value = serde_json::from_str(&info.out).unwrap();
     assert_eq!((&info["messages"], info["topics"].as_array().unwrap().len()), (&7.into(), 2));
     assert_eq!(info["topics"][0]["qos"][0], "BEST_EFFORT, VOLATILE, KEEP_LAST (5)");
-    // The times of the bags do not overlap: merged, their messages follow each other.
+    // The times of these bags do not overlap, so in the merged bag, the messages of one bag follow those of the other.
     let (again, third) = (directory.path().join("again"), directory.path().join("third"));
     write_bag(&third, &[("/scan", Qos::default(), &[20, 21])]);
     let converted = run(&mut command(60, &["convert", text(&third), text(&first), "-o", text(&again)]));
@@ -102,7 +102,7 @@ fn damage_is_named() {
     }
 }
 
-/// Writes a file like `rosbag2_storage_sqlite3`; in older versions, the file has no definitions and no hashes.
+/// Writes a file in the form of `rosbag2_storage_sqlite3`. The form of older versions has no definitions and no hashes.
 fn write_sqlite(path: &Path, is_old: bool, messages: &[(i64, u64, u64)]) {
     let file = rusqlite::Connection::open(path).unwrap();
     let hash = if is_old { "" } else { ", type_description_hash TEXT NOT NULL" };
@@ -139,7 +139,7 @@ fn sqlite_files_of_rosbag2_become_mcap() {
     let [sqlite, mcap, new] = ["sqlite", "mcap", "new"].map(|name| directory.path().join(name));
     fs::create_dir(&sqlite).unwrap();
     write_sqlite(&sqlite.join("bag_0.db3"), true, &[(1, 3, 1), (2, 2, 5), (1, 1, 0)]);
-    write_sqlite(&sqlite.join("bag_1.db3"), false, &[(1, 6, 2)]); // it alone has the definition
+    write_sqlite(&sqlite.join("bag_1.db3"), false, &[(1, 6, 2)]); // only this file has the definition
     write_bag(&mcap, &[("/scan", Qos::default(), &[4])]);
     let converted = run(&mut command(60, &["convert", text(&sqlite), text(&mcap), "-o", text(&new), "--start", "1"]));
     assert_eq!(converted.code, Some(0), "{}", converted.err);

@@ -1,4 +1,4 @@
-//! The recorder and its files when something goes wrong: a kill at any time, a full disk, a removed file.
+//! Tests of the recorder and its files in case of faults: a kill at any time, a full disk, a removed file.
 
 use crate::support::*;
 use gantry::Qos;
@@ -26,10 +26,10 @@ tests!(
     folders_that_cannot_be_made_are_said,
 );
 
-/// The number of kills; the variable `BAG_TEST_ROUNDS` sets another number.
+/// The number of kills. The environment variable `BAG_TEST_ROUNDS` sets another number.
 const ROUNDS: u64 = 12;
 
-/// The numbers of the messages in a file, by topic, read with this crate's own reader.
+/// The numbers of the messages in an incomplete file, by topic, read with this crate's own reader.
 fn numbers_of_part(path: &Path) -> BTreeMap<String, Vec<u64>> {
     let file = BagFile::open(path).unwrap();
     assert!(!file.is_complete);
@@ -53,8 +53,8 @@ fn a_killed_recorder_leaves_whole_messages() {
     eprintln!("{rounds} kills: the oldest message that was missing had been published {worst:?} before");
 }
 
-/// Kills a recorder after a random time, in each fifth round after the file had all messages that were published up to
-/// then. Returns the age of the oldest missing message at the kill.
+/// Kills a recorder after a random time. In each fifth round, waits first until the file has all messages that were
+/// published. Returns the age of the oldest missing message at the kill.
 fn kill_one(node: &gantry::Node, round: u64) -> Duration {
     let directory = tempfile::tempdir().unwrap();
     let bag = directory.path().join("bag");
@@ -77,12 +77,12 @@ fn kill_one(node: &gantry::Node, round: u64) -> Duration {
         }
         times.push(Instant::now());
         talkers.iter_mut().for_each(|(size, talker)| talker.publish(*size));
-        thread::sleep(Duration::from_millis(1)); // the pace of the messages
+        thread::sleep(Duration::from_millis(1)); // the period of the messages
     }
     recorder.peer.kill();
     let killed = Instant::now();
     let mut oldest = Duration::ZERO;
-    // A recorder that was killed at once has made no file.
+    // If the recorder was killed at once, there is no file.
     let files = files(&bag);
     if files.is_empty() {
         oldest = killed - times[0];
@@ -106,7 +106,7 @@ fn kill_one(node: &gantry::Node, round: u64) -> Duration {
     oldest
 }
 
-/// A crash while the message indexes after a chunk are written: some channels have an index, others have none.
+/// Tests a crash while the message indexes after a chunk are written, so that only some channels have an index.
 fn a_file_that_ends_within_its_indexes_has_every_message() {
     let directory = tempfile::tempdir().unwrap();
     let bag = directory.path().join("bag");
@@ -133,8 +133,8 @@ fn a_file_that_ends_within_its_indexes_has_every_message() {
     }
 }
 
-/// Records a camera until the recorder prints a line with `part`, and a little longer; checks that each message is in
-/// the file or counted.
+/// Records a camera until a little after the recorder prints a line that contains `part`. Then checks that each message
+/// is in the file or counted as missing.
 fn record_until(domain_id: u32, recorder: &mut Running, part: &str, finish: impl FnOnce()) -> u64 {
     recorder.error_with("recording");
     let node = node_in(domain_id, "camera");
@@ -155,7 +155,7 @@ fn check_full(bag: &Path, summary: &str, published: u64) {
     let dropped = summary["dropped"]["/camera"].as_u64().unwrap();
     assert_eq!(summary["messages"].as_u64().unwrap() + dropped, published);
     let file = &files(bag)[0];
-    // The file is complete, because the `mcap` crate refuses files without an end.
+    // The file must be complete, because the `mcap` crate refuses files without an end.
     let numbers = numbers(file).remove("/camera").unwrap();
     assert_eq!(numbers.len() as u64, published - dropped);
     assert!(numbers.is_sorted());
@@ -164,7 +164,7 @@ fn check_full(bag: &Path, summary: &str, published: u64) {
     assert!(metadata.contains(&format!("\"gantry_drops /camera\": \"{dropped}\"")), "{metadata}");
 }
 
-/// Starts a recorder whose folder is on a disk of 8 MiB; at the end, the folder is copied to `bag`. Also returns the
+/// Starts a recorder whose folder is on a disk of 8 MiB. At the end, the folder is copied to `bag`. Also returns the
 /// path of the disk.
 fn start_on_small_disk(domain_id: u32, directory: &Path, bag: &Path) -> (Running, PathBuf) {
     let small = directory.join("small");
@@ -186,7 +186,7 @@ fn start_on_small_disk(domain_id: u32, directory: &Path, bag: &Path) -> (Running
     (recorder, seen_by_it)
 }
 
-/// Writes a file until the disk is full.
+/// Writes a file that fills the disk.
 fn fill_disk(path: &Path) {
     let mut file = fs::File::create(path).unwrap();
     for bytes in [1 << 16, 1 << 12, 1] {
@@ -216,7 +216,7 @@ fn a_full_disk_costs_counted_messages_and_leaves_a_complete_file() {
     let directory = tempfile::tempdir().unwrap();
     let bag = directory.path().join("bag");
     let (mut recorder, disk) = start_on_small_disk(21, directory.path(), &bag);
-    // The disk is filled completely: the recorder has reserved the room for the end of its file.
+    // Although the disk is full, the file can be completed, because the recorder has reserved space for its end.
     let published = record_until(21, &mut recorder, "No space left on device", || fill_disk(&disk.join("filler")));
     let (summary, _) = recorder.interrupt();
     check_full(&bag, &summary, published);
@@ -280,7 +280,7 @@ fn folders_that_cannot_be_made_are_said() {
     fs::create_dir(&read_only).unwrap();
     fs::set_permissions(&read_only, fs::Permissions::from_mode(0o555)).unwrap();
     if rustix::process::geteuid().is_root() {
-        return; // root may write everywhere
+        return; // the user root may write everywhere
     }
     let read_only = run(&mut command(24, &["record", "--all", "-o", text(&read_only.join("bag"))]));
     assert!(read_only.err.contains("Permission denied"), "{}", read_only.err);

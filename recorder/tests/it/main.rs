@@ -1,7 +1,7 @@
-//! Tests of the recorder: the built program records and plays topics of nodes that the test makes. Each test has its
+//! Tests of the recorder. The built program records and plays topics of nodes that the tests make. Each test has its
 //! own domain.
 //!
-//! All tests use one directory for shared memory: an outer process makes it and runs the tests in an inner process.
+//! The tests run in an inner process. All tests use one directory for shared memory, which the outer process makes.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on may say so by panicking")]
 

@@ -1,4 +1,5 @@
-//! `play`: recorded messages are published again, in order and with their QoS; offsets, topic names, clock and keys.
+//! Tests of `play`: recorded messages are published again, in order and with their QoS; offsets, topic names, clock and
+//! keys.
 
 use crate::support::*;
 use gantry::{GenericSubscription, Node, Qos};
@@ -29,11 +30,11 @@ tests!(
 );
 
 const SECOND_NS: u64 = 1_000_000_000;
-/// A time of a bag, ns since 1970.
+/// The start time of the bags in these tests, in nanoseconds since 1970.
 pub const START_NS: u64 = 1_700_000_000 * SECOND_NS;
 
-/// Writes a bag with numbered messages of 40 bytes. `topics` has, for each topic, its QoS and the times of its
-/// messages, in seconds after [`START_NS`].
+/// Writes a bag with numbered messages of 40 bytes. Each topic in `topics` has its QoS and the times of its messages,
+/// in seconds after [`START_NS`].
 pub fn write_bag(folder: &Path, topics: &[(&str, Qos, &[u64])]) {
     let mut bag = BagWriter::create(folder, FileLimits::default(), Arc::new(Topics::default())).unwrap();
     let mut chunk = Chunk::default();
@@ -57,7 +58,7 @@ fn subscription(node: &Node, topic: &str, qos: Qos) -> GenericSubscription {
     node.create_generic_subscription(topic, numbered(), qos).unwrap()
 }
 
-/// Takes `count` messages, and returns their numbers.
+/// Takes `count` messages from a subscription, and returns their numbers.
 fn take(subscription: &mut GenericSubscription, count: usize) -> Vec<u64> {
     let mut numbers = Vec::new();
     while numbers.len() < count {
@@ -69,7 +70,7 @@ fn take(subscription: &mut GenericSubscription, count: usize) -> Vec<u64> {
     numbers
 }
 
-/// The bytes of each message of a bag and the recorded QoS, by topic.
+/// The data of all messages in a bag and the recorded QoS, by topic.
 fn contents(bag: &Path) -> BTreeMap<String, (Vec<Vec<u8>>, Vec<Qos>)> {
     let mut contents: BTreeMap<String, (Vec<Vec<u8>>, Vec<Qos>)> = BTreeMap::new();
     for file in files(bag) {
@@ -163,7 +164,7 @@ fn the_clock_is_the_time_in_the_bag() {
     while let Some(time) = clock.take().unwrap() {
         times.push(u64::try_from(time.clock.sec).unwrap() * SECOND_NS + u64::from(time.clock.nanosec));
     }
-    // 0.3 s at 100 Hz are 30 messages; on a slow machine, fewer are published.
+    // At 100 Hz, there are 30 messages in 0.3 s. On a slow machine, there are fewer.
     assert!(times.len() > 1 && times.is_sorted(), "{times:?}");
     assert!(times.iter().all(|time| (START_NS..=START_NS + 300 * SECOND_NS).contains(time)), "{times:?}");
 }
@@ -179,7 +180,7 @@ fn keys_step_and_go_on() {
     unlockpt(&terminal).unwrap();
     let slave = ptsname(&terminal, Vec::new()).unwrap().into_string().unwrap();
     let slave = fs::OpenOptions::new().read(true).write(true).open(slave).unwrap();
-    // The player runs in the foreground of its own terminal, as in a shell.
+    // The player runs in the foreground of a terminal of its own, as if a shell had started it.
     let mut player = Command::new("setsid");
     player.args(["--ctty", "--wait", env!("CARGO_BIN_EXE_gantry-bag"), "play", text(&bag), "--domain-id", "45"]);
     player.args(["-w", "1", "--start-paused", "-r", "1000"]);
@@ -202,7 +203,7 @@ fn a_bag_without_an_end_is_played() {
     let bytes = fs::read(file).unwrap();
     let node = node_in(46, "listener");
     let mut scan = subscription(&node, "/scan", Qos::default());
-    // The file is cut in its summary, and then within the third message of the chunk.
+    // Truncates the file, first within its summary, then within the third message of the chunk.
     let message_bytes = message(2, 40).len();
     let third = bytes.windows(message_bytes).position(|window| window == message(2, 40)).unwrap();
     for (length, messages) in [(bytes.len() - 30, 4), (third + 10, 2)] {

@@ -1,4 +1,5 @@
-//! Other readers of bags: the packages `mcap` and `rosbags` of PyPI, run by the Python that `BAG_TEST_PYTHON` names.
+//! Tests that other readers can read the bags: PyPI's packages `mcap` and `rosbags`. The environment variable
+//! `BAG_TEST_PYTHON` has the path of the Python that has them.
 
 use crate::{record::publish, support::*};
 use gantry::Qos;
@@ -19,7 +20,7 @@ fn readers(arguments: &[&str]) -> serde_json::Value {
     serde_json::from_str(&run.out).unwrap()
 }
 
-/// The number of messages of each topic, and the CRC of all their bytes.
+/// For each topic, the number of messages, and the CRC of all their bytes.
 fn topics(bag: &Path) -> Topics {
     let mut topics: BTreeMap<String, (u64, crc32fast::Hasher)> = BTreeMap::new();
     for file in files(bag) {

@@ -1,4 +1,4 @@
-//! `record`: every message is in the file, once, in order; topics, types and QoS are described.
+//! Tests of `record`: every message is in the file, once and in order, and the file describes topics, types and QoS.
 
 use crate::support::*;
 use gantry::{PublisherOptions, Qos};
@@ -19,7 +19,8 @@ tests!(
     a_sample_that_one_source_lost_comes_by_the_other,
 );
 
-/// Publishes no more messages than publishers keep for a delayed recorder, and returns their number by topic.
+/// Publishes messages of several sizes, at most as many as publishers keep for a delayed recorder. Returns their number
+/// by topic.
 pub fn publish(domain_id: u32, name: &str) -> BTreeMap<String, u64> {
     let node = node_in(domain_id, name);
     let sizes = [LEAST_BYTES, 64, 300, 5_000, 31_000, 33_000, 70_000, 200_000, 1_000_000, 900];
@@ -131,7 +132,8 @@ fn a_publisher_with_little_memory_goes_on() {
     let mut recorder = start(&mut command(6, &["record", "/camera", "-o", text(&bag), "--json"]));
     recorder.error_with("recording");
     let node = node_in(6, "camera");
-    // Memory for five messages: a loan, the newest message, two that the recorder pins, and one that it takes next.
+    // There is memory for five messages: a loan, the newest message, two that the recorder pins, and one that it takes
+    // next.
     let options = PublisherOptions { max_memory_bytes: Some(5_200_000), ..PublisherOptions::default() };
     let qos = Qos::default().keep_last(1);
     let publisher = node.create_generic_publisher_with_options("/camera", numbered(), qos, options).unwrap();
@@ -146,8 +148,8 @@ fn a_publisher_with_little_memory_goes_on() {
     assert!(numbers.is_sorted() && numbers.last() == Some(&199), "{numbers:?}");
 }
 
-/// One topic has a latched publisher and a VOLATILE one. The recorder has two subscriptions, and both miss the
-/// messages that are published while the recorder is stopped.
+/// The topic has a latched publisher and a VOLATILE one, so the recorder has two subscriptions. Both miss the messages
+/// that are published while the recorder is stopped.
 fn a_drop_is_counted_once_if_a_topic_has_two_sources() {
     const LATCHED: u64 = 3000;
     let directory = tempfile::tempdir().unwrap();
@@ -170,7 +172,8 @@ fn a_drop_is_counted_once_if_a_topic_has_two_sources() {
     assert_eq!(summary["messages"].as_u64().unwrap() + dropped, LATCHED + 1);
 }
 
-/// A latched publisher with a long history: the subscription for it is deeper than the one for all publishers.
+/// The publisher is latched and has a long history, so the TRANSIENT_LOCAL subscription is deeper than the VOLATILE
+/// one.
 fn a_sample_that_one_source_lost_comes_by_the_other() {
     const KEPT: u64 = 3000;
     let directory = tempfile::tempdir().unwrap();

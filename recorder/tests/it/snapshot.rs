@@ -1,4 +1,4 @@
-//! `record --snapshot`: each request writes a file with the messages from before and after the request.
+//! Tests of `record --snapshot`: each request writes a file with the messages before and after the request.
 
 use crate::support::*;
 use gantry::Qos;
@@ -30,7 +30,7 @@ fn a_request_writes_what_came_before_it() {
         recorder.error_with("the snapshot is complete");
         eventually("the file", || files(&bag).len() == number + 1);
     }
-    (0..3).for_each(|_| camera.publish(50_000)); // never written
+    (0..3).for_each(|_| camera.publish(50_000)); // no request follows, so these are not written
     recorder.interrupt();
     let [first, second] = &files(&bag)[..] else { panic!("{:?}", files(&bag)) };
     assert_eq!(numbers(first), BTreeMap::from([("/camera".into(), (0..10).collect())]));
@@ -72,7 +72,7 @@ fn the_memory_is_bounded_and_the_shorter_time_is_said() {
     recorder.error_with("the snapshot is complete");
     recorder.interrupt();
     let numbers = numbers(&files(&bag)[0]).remove("/camera").unwrap();
-    // The file has the newest 10 MiB, as whole chunks, with the last published message.
+    // The file has the newest 10 MiB, in complete chunks, up to the last published message.
     assert!((12..=21).contains(&numbers.len()) && numbers.last() == Some(&59), "{numbers:?}");
     assert!(numbers.windows(2).all(|pair| pair[1] == pair[0] + 1), "{numbers:?}");
 }

@@ -1,4 +1,4 @@
-//! Runs of the program, numbered messages, and the files that it writes.
+//! Support for the tests: runs of the program, numbered messages, and the files that the program writes.
 
 use gantry::{GenericPublisher, Node, Qos, TypeDescription};
 use mcap::MessageStream;
@@ -13,10 +13,10 @@ use std::{
 };
 pub use test_support::{PATIENCE, Peer, eventually, tests};
 
-/// The number of bytes in a message in addition to its data: the number, the checksum and the length of the data.
+/// The number of bytes of a message besides its data: the number, the checksum and the length of the data.
 pub const LEAST_BYTES: usize = 20;
 
-/// A run that has ended.
+/// The result of a run of the program.
 pub struct Run {
     pub code: Option<i32>,
     pub out: String,
@@ -29,7 +29,7 @@ pub fn command(domain_id: u32, arguments: &[&str]) -> Command {
     command
 }
 
-/// Runs the program to its end.
+/// Runs the program until it ends.
 #[track_caller]
 pub fn run(command: &mut Command) -> Run {
     let output = command.output().unwrap();
@@ -43,12 +43,12 @@ pub struct Running {
     errors: Receiver<String>,
 }
 
-/// Starts the program, to read its lines while it runs.
+/// Starts the program, so that the test can read its lines while it runs.
 pub fn start(command: &mut Command) -> Running {
     Running::new(Peer::start(command.stderr(Stdio::piped())))
 }
 
-/// Starts the program like [`start`], with this standard input.
+/// Starts the program like [`start`], with `stdin` as its standard input.
 pub fn start_with(command: &mut Command, stdin: impl Into<Stdio>) -> Running {
     Running::new(Peer::start_with(command.stderr(Stdio::piped()), stdin.into()))
 }
@@ -61,7 +61,7 @@ impl Running {
         Running { peer, errors }
     }
 
-    /// The next line on standard error that contains `part`.
+    /// Waits for the next line on standard error that contains `part`.
     #[track_caller]
     pub fn error_with(&mut self, part: &str) -> String {
         let deadline = Instant::now() + PATIENCE;
@@ -74,7 +74,7 @@ impl Running {
         }
     }
 
-    /// Sends SIGINT and expects an orderly end. Returns the last line of the standard output, and the rest of the
+    /// Sends SIGINT and expects a clean exit. Returns the last line of standard output, and the remaining lines of
     /// standard error.
     #[track_caller]
     pub fn interrupt(self) -> (String, String) {
@@ -109,12 +109,12 @@ impl Talker {
         Talker { publisher: node.create_generic_publisher(topic, numbered(), qos).unwrap(), next: 0 }
     }
 
-    /// Waits until the recorder is matched.
+    /// Waits until the recorder matches this publisher.
     pub fn wait(&mut self) {
         assert!(self.publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
     }
 
-    /// Publishes the next message; its data fills it to the length `length_bytes`.
+    /// Publishes the next message, with a total length of `length_bytes` bytes.
     pub fn publish(&mut self, length_bytes: usize) {
         let mut loan = self.publisher.loan(length_bytes).unwrap();
         fill(loan.bytes_mut(), self.next);
@@ -123,7 +123,7 @@ impl Talker {
     }
 }
 
-/// The body of a message.
+/// The body of the message with the number `number`.
 pub fn message(number: u64, length_bytes: usize) -> Vec<u8> {
     let mut bytes = vec![0; length_bytes];
     fill(&mut bytes, number);
@@ -150,13 +150,13 @@ fn checksum(bytes: &[u8]) -> u64 {
         .fold(14_695_981_039_346_656_037, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(1_099_511_628_211))
 }
 
-/// The number of a message in a file. Panics if the message's checksum is wrong.
+/// The number of a message in a file, with its encapsulation header. Panics if the message's checksum is wrong.
 #[track_caller]
 pub fn number(data: &[u8]) -> u64 {
     body_number(data.strip_prefix(&gantry::ENCAPSULATION).unwrap())
 }
 
-/// The number of a message without its encapsulation. Panics if the message's checksum is wrong.
+/// The number of a message without its encapsulation header. Panics if the message's checksum is wrong.
 #[track_caller]
 pub fn body_number(body: &[u8]) -> u64 {
     let of = |at: usize| u64::from_le_bytes(body[at..at + 8].try_into().unwrap());
@@ -164,7 +164,7 @@ pub fn body_number(body: &[u8]) -> u64 {
     of(0)
 }
 
-/// The numbers of a file's messages by topic, in the order of the file, read with the `mcap` crate.
+/// The numbers of the messages in a file by topic, in the order of the file. The file is read with the `mcap` crate.
 #[track_caller]
 pub fn numbers(path: &Path) -> BTreeMap<String, Vec<u64>> {
     let bytes = std::fs::read(path).unwrap();
@@ -182,7 +182,7 @@ pub fn files(bag: &Path) -> Vec<PathBuf> {
     (0..).map(|number| bag.join(format!("{name}_{number}.mcap"))).take_while(|path| path.exists()).collect()
 }
 
-/// As the argument of a command.
+/// A path as the argument of a command.
 pub fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }

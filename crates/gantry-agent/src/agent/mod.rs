@@ -1,4 +1,4 @@
-//! The agent.
+//! The agent, which connects DDS-XRCE clients with Gantry.
 
 mod port;
 mod state;
@@ -23,7 +23,7 @@ use std::{
 
 /// An agent, which connects clients that speak DDS-XRCE with Gantry until this value is dropped.
 ///
-/// The threads of the transports handle the clients' messages; one thread for each domain handles Gantry's messages.
+/// The threads of the transports handle the clients' messages. One thread for each domain handles Gantry's messages.
 pub struct Agent {
     state: Arc<AgentState>,
     ticker: Option<JoinHandle<()>>,
@@ -33,12 +33,12 @@ impl Agent {
     /// Makes an agent without transports.
     ///
     /// # Errors
-    /// The agent's thread cannot be started.
+    /// The agent's own thread cannot be started.
     pub fn new(config: Config) -> Result<Agent> {
         Self::with_clock(config, Clock::new())
     }
 
-    /// As [`Agent::new`], with a clock that is stopped and moves only by [`Agent::advance`].
+    /// Makes an agent without transports, whose clock is stopped and moves only by [`Agent::advance`].
     ///
     /// # Errors
     /// As [`Agent::new`].
@@ -47,11 +47,11 @@ impl Agent {
         Self::with_clock(config, Clock::Stopped(0.into()))
     }
 
-    /// Moves a stopped clock, and does the work that is due by then.
+    /// Moves a stopped clock forward, and does the work that becomes due.
     #[cfg(feature = "testing")]
     pub fn advance(&self, by: std::time::Duration) {
         if let Clock::Stopped(us) = &self.state.context.clock {
-            us.fetch_add(by.as_micros() as u64, Relaxed); // only the number matters
+            us.fetch_add(by.as_micros() as u64, Relaxed); // Relaxed: the counter has no partner
         }
         self.state.tick();
     }
@@ -71,7 +71,7 @@ impl Agent {
     /// Adds a transport. The transport's thread passes each received message to the port.
     #[must_use]
     pub fn attach(&self, transport: Arc<dyn Transport>) -> Port {
-        // Relaxed: only the number matters.
+        // Relaxed: the numbers only have to be unique.
         let number = self.state.ports.fetch_add(1, Relaxed);
         Port { state: self.state.clone(), transport, number, turns: Arc::default() }
     }

@@ -1,4 +1,4 @@
-//! Ports: the interface of the agent for its transports.
+//! Ports, through which transports pass messages to the agent.
 
 use super::state::AgentState;
 use crate::{
@@ -15,19 +15,20 @@ use std::{
     },
 };
 
-/// The interface of the agent for one transport.
+/// The object through which one transport passes messages to the agent.
 #[derive(Clone)]
 pub struct Port {
     pub(crate) state: Arc<AgentState>,
     pub(crate) transport: Arc<dyn Transport>,
     pub(crate) number: u32,
-    /// The number of times that a line of this port had room again. The number decides which client of a line is
-    /// the first one to use the room, so that the clients take turns.
+    /// A counter that decides which client of a line uses free room first. It is raised each time a line of this port
+    /// has room again, so that the clients take turns.
     pub(crate) turns: Arc<AtomicUsize>,
 }
 
 impl Port {
-    /// Takes a message from a client, with arbitrary bytes. Blocks while another message of the same client is handled.
+    /// Handles a message from a client, which may have any bytes. Blocks while another message of the same client is
+    /// handled.
     pub fn receive(&self, peer: PeerAddress, message: &[u8]) {
         let line = Line { transport: self.transport.clone(), peer };
         if !self.admits(peer) {
@@ -37,14 +38,14 @@ impl Port {
         self.state.receive(Address { port: self.number, peer }, line, message);
     }
 
-    /// Notes that the line to this client accepts messages again, and sends the waiting messages.
+    /// Notes that the line to this client accepts messages again, and sends the client's waiting messages.
     pub fn has_room(&self, peer: PeerAddress) {
         let address = Address { port: self.number, peer };
         self.serve(|other| other == address);
     }
 
-    /// Notes that the line to a client is gone, as after the end of a TCP connection. The client's session
-    /// continues until the client is silent for too long.
+    /// Notes that the line to a client has ended, for example a TCP connection. The client's session continues until
+    /// the client is silent for too long.
     pub fn closed(&self, peer: PeerAddress) {
         lock(&self.state.clients).forget_address(Address { port: self.number, peer });
     }
@@ -54,10 +55,10 @@ impl Port {
         self.serve(|address| address.port == self.number);
     }
 
-    /// Lets the clients at the addresses for which `is_asked` holds send their waiting messages.
+    /// Sends the waiting messages of the clients at the addresses for which `is_asked` returns true.
     fn serve(&self, is_asked: impl Fn(Address) -> bool) {
         let mut clients: Vec<_> = lock(&self.state.clients).among(is_asked).cloned().collect();
-        let turn = self.turns.fetch_add(1, Relaxed); // only the number matters
+        let turn = self.turns.fetch_add(1, Relaxed); // Relaxed: the counter has no partner
         if let Some(first) = turn.checked_rem(clients.len()) {
             clients.rotate_left(first);
         }
@@ -69,7 +70,7 @@ impl Port {
         lock(&self.state.clients).is_any_at(Address { port: self.number, peer })
     }
 
-    /// Whether messages from this address are accepted.
+    /// Whether the agent accepts messages from this address.
     pub(crate) fn admits(&self, peer: PeerAddress) -> bool {
         self.state.context.config.access.admits_address(peer)
     }
@@ -84,18 +85,18 @@ impl Port {
         self.state.context.config.limits.clients_of_host
     }
 
-    /// The transport failed.
+    /// Logs that the transport failed.
     pub(crate) fn failed(&self, error: &io::Error) {
         self.defective(format_args!("failed: {error}"));
     }
 
-    /// The transport works again.
+    /// Logs that the transport works again, and sends the waiting messages.
     pub(crate) fn restored(&self) {
         self.state.log(Level::Info, format_args!("{}: works again", self.transport.name()));
         self.has_room_for_all();
     }
 
-    /// Something is wrong with the transport.
+    /// Logs a problem of the transport.
     pub(crate) fn defective(&self, why: fmt::Arguments<'_>) {
         self.state.log(Level::Warning, format_args!("{}: {why}", self.transport.name()));
     }

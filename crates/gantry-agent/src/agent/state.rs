@@ -31,7 +31,7 @@ const MIN_MTU_BYTES: u16 = 24;
 /// The largest length of a message outside of a session, in bytes.
 const GREETING_BYTES: usize = 64;
 
-/// The answer to a client that leaves, and its line.
+/// The answer to a client that ends its session, and the line to the client.
 type Farewell = (Line, Vec<u8>);
 
 /// The state that the agent, its transports and its threads share.
@@ -40,22 +40,22 @@ pub struct AgentState {
     pub clients: Mutex<Clients>,
     pub ports: AtomicU32,
     log: Mutex<Limiter>,
-    /// The limit for the rate of answers to hosts whose clients have no session.
+    /// The limit for the rate of answers to hosts without a session.
     unknown: Mutex<Budget>,
     logins: Mutex<Logins>,
-    /// Whether the `Agent` was dropped. The transports may live longer than the `Agent`.
+    /// Whether the `Agent` was dropped. The transports may outlive the `Agent`.
     pub is_closed: AtomicBool,
 }
 
-/// The client of a message.
+/// The client that sent a message, if the agent can identify it.
 enum Sender {
     Known(Arc<ClientCell>),
     Unknown,
-    /// A client with the same key at another address, which may still be alive.
+    /// The message has the key of a client at another host, and that client may still be alive.
     Doubtful,
 }
 
-/// Whether submessages of this kind come from clients. The agent does not answer other kinds: two agents would
+/// Whether submessages of this kind come from clients. The agent does not answer other kinds, because two agents would
 /// answer each other without end.
 fn is_of_client(id: SubmessageId) -> bool {
     const OF_CLIENTS: [SubmessageId; 9] = [
@@ -90,7 +90,7 @@ impl AgentState {
         lock(&self.log).log(&self.context.config.log, level, line);
     }
 
-    /// Takes a message from an address.
+    /// Handles a message from an address.
     pub fn receive(&self, address: Address, line: Line, message: &[u8]) {
         let (header, first) = match parse(message) {
             Ok((header, mut submessages)) => (header, submessages.next()),
@@ -130,9 +130,9 @@ impl AgentState {
         }
     }
 
-    /// The client that sent a message, found by the key in the message or, without a key, by the address. If the
-    /// message has a key and comes from a new address of the client's host, the client moves to that address. If
-    /// it comes from another host, the client moves when its old address does not answer.
+    /// Finds the client that sent a message, by the key in the message or, if there is none, by the address. If the key
+    /// comes from a new address of the client's host, the client moves to that address. If it comes from another host,
+    /// the client moves only after its old address does not answer.
     fn find(&self, header: &Header, address: Address, line: &Line) -> Sender {
         if !header.session.has_key() {
             return lock(&self.clients).heard_at(address).map_or(Sender::Unknown, Sender::Known);
@@ -174,8 +174,8 @@ impl AgentState {
                 Err(error) => self.log(Level::Warning, format_args!("{line}: a client cannot be read: {error}")),
             },
             (SubmessageId::GET_INFO, Ok(request)) if self.may_answer(address) => {
-                // A request for information (GET_INFO) without a session asks for the description of the agent, and
-                // whether the client has a session.
+                // A GET_INFO outside of a session asks for the description of the agent, and whether the client has a
+                // session.
                 let has_session = header.session.is_none() && lock(&self.clients).is_any_at(address);
                 self.reply(line, info(memory, header, request, has_session));
             }
@@ -196,13 +196,13 @@ impl AgentState {
         lock(&self.unknown).spend(address.host())
     }
 
-    /// Whether the limit for new sessions lets a host begin another session now.
+    /// Whether the limit for new sessions allows a host to begin another session now.
     fn may_begin(&self, address: Address) -> bool {
         lock(&self.logins).spend(address.host(), self.context.clock.now())
     }
 
     fn reply(&self, line: &Line, message: wire::Result<&[u8]>) {
-        // 64 bytes are enough for each of these messages.
+        // 64 bytes are enough for each of these messages, so there is no error.
         if let Ok(message) = message
             && let Err(error) = line.send(message)
         {
@@ -233,7 +233,7 @@ impl AgentState {
         self.reply(line, welcome(&mut [0; GREETING_BYTES], &peer, result));
     }
 
-    /// Begins a session; `None` if another host has the key and may still be alive.
+    /// Begins a session. Returns `None` if a client on another host has the same key and may still be alive.
     fn accept(&self, address: Address, line: &Line, peer: Peer) -> Option<StatusValue> {
         let found = lock(&self.clients).by_key(peer.key);
         if let Some((client, old)) = found {
@@ -290,7 +290,7 @@ impl AgentState {
         self.close(removed, why, farewell);
     }
 
-    /// Destroys the entities of a client, and then sends the farewell.
+    /// Destroys the entities of a client, and then sends `farewell`, the answer to the client's DELETE.
     fn close(&self, client: Option<Arc<ClientCell>>, why: &str, farewell: Option<Farewell>) {
         if client.is_none() && farewell.is_none() {
             return;
@@ -303,7 +303,7 @@ impl AgentState {
         let is_cheap = objects.is_empty();
         let end = move || {
             drop(objects);
-            // If the answer to the client's DELETE is lost, the client repeats the request.
+            // If this answer to the client's DELETE is lost, the client repeats the DELETE.
             let _ = farewell.map(|(line, message)| line.send(&message));
         };
         if is_cheap { end() } else { self.context.run(end) }

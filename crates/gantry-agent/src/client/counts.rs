@@ -6,7 +6,7 @@ use gantry_xrce::{
 };
 use std::fmt;
 
-/// The numbers of messages that passed between a client and Gantry, and of messages that were lost or refused.
+/// The numbers of messages that passed between a client and Gantry, or were lost or refused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// The number of messages of the client that were published in Gantry: samples, requests and replies.
@@ -23,7 +23,7 @@ pub struct Counts {
     pub too_long: u64,
     /// The number of messages of Gantry that were overwritten before the client had room for them.
     pub overwritten: u64,
-    /// The number of requests that were given up, because too many requests waited for their responses.
+    /// The number of requests that were given up because too many requests waited for a response.
     pub given_up: u64,
     /// The number of messages of the client that were longer than the agent accepts, or arrived incomplete.
     pub broken: u64,
@@ -57,11 +57,11 @@ pub struct ClientStatistics {
     pub key: ClientKey,
     /// The transport and the address of the client.
     pub address: String,
-    /// The number of its objects.
+    /// The number of objects that the client has.
     pub objects: usize,
-    /// The counts of messages that passed between the client and Gantry.
+    /// The counters of messages between the client and Gantry.
     pub counts: Counts,
-    /// The streams of its session.
+    /// The counters of the streams of the client's session.
     pub link: LinkCounts,
 }
 

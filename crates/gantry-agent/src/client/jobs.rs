@@ -1,5 +1,5 @@
-//! Jobs: requests of a client that wait until its earlier requests are done. A worker carries out jobs without
-//! holding the lock of the client.
+//! Jobs: requests of a client that wait until earlier requests of the client are done. A worker thread carries out jobs
+//! without holding the client's lock.
 
 use super::{
     Client, ClientCell,
@@ -25,7 +25,7 @@ const MAX_JOBS: usize = 256;
 /// The largest number of bytes in the waiting requests of a client.
 const MAX_BYTES: usize = 1 << 20;
 
-/// A waiting request, which owns its bytes; a request that does not wait borrows them from a message.
+/// A waiting request. It owns its bytes; a request that need not wait borrows its bytes from the received message.
 pub enum Job {
     Create { stream: StreamId, flags: Flags, message: Vec<u8> },
     Delete { stream: StreamId, request: ObjectRequest },
@@ -40,17 +40,17 @@ pub struct Jobs {
     bytes: usize,
     /// Whether a worker is carrying out a request.
     is_running: bool,
-    /// A number that changes with each session: answers to requests of an earlier session are not sent.
+    /// A number that changes with each session, so that answers to requests of an earlier session are dropped.
     session: u64,
 }
 
-/// The work of a request for which the lock of the client is not held.
+/// The part of a request that is done without holding the client's lock.
 pub enum Work {
     Build { building: Box<Building>, replaced: Vec<Object>, stream: StreamId, request: ObjectRequest },
     Destroy { objects: Vec<Object>, stream: StreamId, request: ObjectRequest },
 }
 
-/// The result of the work.
+/// The result of a [`Work`].
 pub enum Done {
     Built { built: Result<Box<Built>, Refusal>, stream: StreamId, request: ObjectRequest },
     Destroyed { stream: StreamId, request: ObjectRequest },
@@ -65,7 +65,7 @@ impl Job {
         }
     }
 
-    /// Hands the request on.
+    /// Passes the request to `handle`.
     pub fn read(&self, handle: &mut dyn FnMut(AgentEvent<'_>)) {
         match self {
             Self::Create { stream, flags, message } => {
@@ -88,8 +88,8 @@ impl Job {
     }
 }
 
-/// Writes a payload as a message of its own, with header and submessage; `None` if the payload is too long for
-/// a submessage.
+/// Writes a payload as a separate message with a header and one submessage. Returns `None` if the payload is too long
+/// for a submessage.
 pub fn message<'p, P: Payload<'p>>(payload: &P) -> Option<Vec<u8>> {
     let mut memory = vec![0; 512];
     loop {
@@ -117,7 +117,7 @@ impl Jobs {
         self.queue.is_empty() && !self.is_running
     }
 
-    /// Whether waiting requests may replace or delete objects.
+    /// Whether a waiting request may replace or delete an object.
     pub fn may_change_objects(&self) -> bool {
         self.queue.iter().any(|job| match job {
             Job::Create { flags, .. } => flags.has(Flags::REPLACE),
@@ -142,8 +142,8 @@ impl Jobs {
         Some(job)
     }
 
-    /// Forgets the waiting requests, because the session has ended or begins again. Returns the number of requests,
-    /// and the number of requests among them that carry a message (WRITE_DATA).
+    /// Removes all waiting requests, because the session has ended or begins again. Returns the number of requests, and
+    /// the number of WRITE_DATA among them.
     pub fn clear(&mut self) -> (usize, usize) {
         let messages = self.queue.iter().filter(|job| matches!(job, Job::Write { .. })).count();
         let requests = std::mem::take(&mut self.queue).len();
@@ -152,7 +152,7 @@ impl Jobs {
         (requests, messages)
     }
 
-    /// Whether a worker has to be started. If so, the worker counts as running from now on.
+    /// Whether a worker has to be started. If the result is true, a worker counts as running from now on.
     pub fn begin(&mut self) -> bool {
         let begins = !self.is_running && !self.queue.is_empty();
         self.is_running |= begins;
@@ -169,7 +169,7 @@ impl Jobs {
 }
 
 impl Work {
-    /// Creates or destroys entities, which may block until other processes react.
+    /// Creates or destroys entities. This may block until other processes react.
     pub fn carry_out(self, context: &Arc<Context>, client: &Weak<ClientCell>, key: ClientKey) -> Done {
         match self {
             Self::Build { building, replaced, stream, request } => {
@@ -192,12 +192,12 @@ pub fn run(this: &Weak<ClientCell>, context: &Arc<Context>) {
         let Some((work, session, key)) = next else { return };
         let done = work.carry_out(context, this, key);
         let left = lock(&client).finish(done, session, context);
-        drop(left); // without the lock
+        drop(left); // after the client's lock was released
     }
 }
 
 impl Client {
-    /// Forgets the waiting requests, counts their messages as refused, and logs this.
+    /// Removes the waiting requests, counts their messages as refused, and logs this.
     pub fn forget_jobs(&mut self, context: &Context) {
         let (requests, messages) = self.jobs.clear();
         self.counts.refused += messages as u64;
@@ -210,8 +210,7 @@ impl Client {
         }
     }
 
-    /// Carries out the requests that need no worker, up to the first request that needs one, and returns the work
-    /// of this request.
+    /// Carries out waiting requests until one needs a worker. Returns the work of that request.
     fn next_work(&mut self, context: &Arc<Context>) -> Option<(Work, u64, ClientKey)> {
         let mut work = None;
         while let Some(job) = self.jobs.pop() {
@@ -230,7 +229,7 @@ impl Client {
         work.map(|work| (work, session, key))
     }
 
-    /// Takes the result of work. Returns the entities that have to be destroyed.
+    /// Records the result of a work. Returns the entities that have to be destroyed.
     fn finish(&mut self, done: Done, session: u64, context: &Arc<Context>) -> Option<Box<Built>> {
         let is_current = self.jobs.session() == session;
         let is_over = self.is_over;

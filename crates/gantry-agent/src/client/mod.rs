@@ -51,20 +51,21 @@ use std::{
 
 pub type Session = AgentSession<HeapSlots, HeapSlots, HeapBytes, HeapSlots>;
 
-/// The number of slots of the best-effort stream, which is emptied at once unless the transport is slow.
+/// The number of slots of the best-effort stream. This stream is emptied at once, except if the transport is slow.
 const BEST_EFFORT_SLOTS: usize = 2;
-/// The time in which copies of a CREATE_CLIENT may arrive. If a board is reset and logs in again within this time,
-/// its login counts as a copy: the streams of the earlier session continue, so the board's first messages are lost.
+/// The time within which an equal CREATE_CLIENT counts as a copy. If a board is reset and logs in again within this
+/// time, the streams of the earlier session continue, so the board's first messages are lost.
 const COPY_US: u32 = 100_000;
-/// The number of objects with entities that a client may create at once: as many as it may have.
+/// The number of objects that a client may create at once. It equals the largest number of objects that a client may
+/// have. Topics, publishers and subscribers do not count.
 const CREATIONS_AT_ONCE: u32 = 256;
-/// The number of objects with entities that a client may create in each second after that.
+/// The number of objects that a client may create per second after the first [`CREATIONS_AT_ONCE`].
 const CREATIONS_PER_S: u32 = 50;
-/// The number of times that the streams of a client are filled and emptied before other clients are served.
+/// The number of times that a client's streams are filled and emptied before other clients have their turn.
 const MAX_ROUNDS: usize = 64;
 
-/// A client behind its lock. A thread that holds this lock waits neither for Gantry's control path nor for the
-/// lock of the table of clients.
+/// A client behind its lock. A thread with this lock waits neither for Gantry's control path (discovery, creation of
+/// entities) nor for the lock of the table of clients.
 pub type ClientCell = Mutex<Client>;
 
 /// A client that has a session.
@@ -75,39 +76,41 @@ pub struct Client {
     line: Line,
     objects: Objects,
     answers: VecDeque<Answer>,
-    /// A long message, of which some fragments are in the session.
+    /// A long message of which the session has only some fragments so far.
     parcel: Option<Box<Parcel>>,
-    /// The length of the last message that was sent in fragments; reset when all messages are acknowledged.
+    /// The length of the last message that was sent in fragments; `None` after the client has acknowledged all
+    /// messages.
     long_bytes: Option<usize>,
     jobs: Jobs,
-    /// The rate of objects that the client may create or replace; topics, publishers and subscribers do not count.
+    /// The limit for the rate at which the client may create or replace objects. Topics, publishers and subscribers do
+    /// not count.
     creations: Rate,
-    /// The outlet that was served last.
+    /// The identifier of the outlet (data reader, requester or replier) that was served last.
     last_served: ObjectId,
     counts: Counts,
     limiter: Limiter,
-    /// The time at which the ticker checks the client, unless a message comes before.
+    /// The time at which the ticker thread checks the client, unless a message arrives earlier.
     due: Instant,
     silence: Silence,
-    /// The time since which the line has had no room.
+    /// The time since which the line accepts no bytes.
     blocked_since: Option<Instant>,
-    /// The client ended its session.
+    /// The request by which the client ended its session.
     is_closed: Option<ObjectRequest>,
     /// Whether the client is no longer in the table of clients.
     is_over: bool,
 }
 
-/// The action after a message of a client, which needs the lock of the client to be released.
+/// The action that follows a message of a client. The lock of the client must be released before the action.
 #[must_use]
 pub enum Next {
     Nothing,
-    /// A worker carries out the waiting requests ([`carry_out_jobs`]).
+    /// A worker carries out the waiting requests (see [`carry_out_jobs`]).
     Work(Weak<ClientCell>),
     /// The client has ended its session by this request.
     Close(ObjectRequest),
 }
 
-/// A status that has to be sent to the client.
+/// A status that waits for room in the client's session.
 struct Answer {
     stream: StreamId,
     request: ObjectRequest,
@@ -115,7 +118,7 @@ struct Answer {
 }
 
 fn new_session(peer: Peer, config: &Config, now: Instant) -> Session {
-    // A key makes the message header 4 bytes longer, and these 4 bytes are part of the MTU.
+    // A key makes the message header 4 bytes longer, and the MTU includes these 4 bytes.
     let key_bytes = if peer.session.has_key() { 4 } else { 0 };
     let slot_bytes = usize::from(peer.mtu_bytes).saturating_sub(key_bytes) + HEADER_BYTES;
     let slots = |count| HeapSlots::new(count, slot_bytes);
@@ -152,8 +155,8 @@ impl Client {
         }
     }
 
-    /// Begins a new session of the same client, perhaps at another address. The client's objects stay; its
-    /// requests for data end.
+    /// Begins a new session of the same client, perhaps at another address. The client's objects stay, but its
+    /// READ_DATA requests end.
     pub fn restart(&mut self, peer: Peer, line: Line, context: &Context) {
         self.began = context.clock.now();
         self.session = new_session(peer, &context.config, self.began);
@@ -166,16 +169,16 @@ impl Client {
         self.objects.each_outlet_after(ObjectId::INVALID, |_, outlet| outlet.reading = None);
     }
 
-    /// Whether a CREATE_CLIENT from the client's address is a copy of an earlier one: the line may have doubled or
-    /// delayed it, or the client may have asked again before the answer came. A CREATE_CLIENT that is not a copy
-    /// comes from a board that was reset, and the client's streams begin anew. eProsima's client uses the same
-    /// number for each session; a boot nonce distinguishes the two cases at any time.
+    /// Whether a CREATE_CLIENT from the client's address is a copy of the one that began this session: the line may
+    /// have doubled or delayed it, or the client may have repeated it. Any other CREATE_CLIENT comes from a board that
+    /// was reset, so the streams must begin again. eProsima's client uses the same session number each time, so only
+    /// the time or a boot nonce distinguishes the two cases.
     pub fn has_begun_as(&self, peer: &Peer, now: Instant) -> bool {
         let current = self.peer();
         let is_recent = now < self.began.after_us(COPY_US);
         let is_copy = match peer.session == current.session {
             true => is_recent || peer.boot_nonce.is_some(),
-            // Numbers are counted up.
+            // Session numbers are counted up, so a copy of an earlier CREATE_CLIENT has a smaller number.
             false => is_recent && peer.session.0.wrapping_sub(current.session.0) > u8::MAX / 2,
         };
         is_copy && Peer { session: current.session, ..*peer } == *current
@@ -190,8 +193,8 @@ impl Client {
         (self.line, self.blocked_since) = (line, None);
     }
 
-    /// Whether the client loses its session to another host with the same key: the agent asked the client whether it is
-    /// alive, and got no answer.
+    /// Whether another host with the same key may take over the client's session: the agent asked the client for a sign
+    /// of life and got no answer.
     pub fn yields(&mut self, context: &Context) -> bool {
         let now = context.clock.now();
         let (yields, asks) = self.silence.is_challenged(now);
@@ -202,10 +205,10 @@ impl Client {
         yields
     }
 
-    /// Takes a message of the session.
+    /// Handles a message of the session.
     pub fn receive(&mut self, header: &Header, message: &[u8], context: &Arc<Context>) -> Next {
         if self.is_over {
-            return Next::Nothing; // the client left the table of clients while this message waited for its lock
+            return Next::Nothing; // the client was removed while this message waited for the client's lock
         }
         let now = context.clock.now();
         self.silence.heard(now);
@@ -218,7 +221,7 @@ impl Client {
         if self.jobs.begin() { Next::Work(self.this.clone()) } else { Next::Nothing }
     }
 
-    /// The client without its session.
+    /// The parts of the client that carry out requests, without the session.
     fn requests<'a>(&'a mut self, context: &'a Arc<Context>) -> Requests<'a> {
         self.split(context, context.clock.now()).0
     }
@@ -245,12 +248,14 @@ impl Client {
         (requests, session)
     }
 
-    /// Attaches an outlet to a listener; `None` if the outlet is gone.
+    /// Attaches an outlet (a data reader, requester or replier) to the listener of its domain. Returns `None` if the
+    /// outlet does not exist any more.
     pub fn attach(&mut self, number: u64, collector: &mut Collector) -> gantry::Result<Option<Attachment>> {
         self.objects.outlet(number).map_or(Ok(None), |outlet| outlet.source.attach(collector))
     }
 
-    /// Notes that an outlet may have a message for the client.
+    /// Notes that an outlet (a data reader, requester or replier) may have a message for the client, and sends this
+    /// message.
     pub fn has_news(&mut self, number: u64, context: &Context) {
         if let Some(outlet) = self.objects.outlet(number) {
             outlet.has_news = true;
@@ -258,9 +263,9 @@ impl Client {
         }
     }
 
-    /// Notes that the line has taken the waiting bytes, of this client or of another client on the same line.
+    /// Notes that the line has accepted the waiting bytes. They may belong to another client on the same line.
     pub fn has_room(&mut self, context: &Context) {
-        self.blocked_since = None; // another client may fill the line first
+        self.blocked_since = None; // the line may be full again already, with bytes of another client
         self.pump(context);
     }
 
@@ -268,8 +273,8 @@ impl Client {
         &self.line
     }
 
-    /// The time at which the agent gives up a line that has taken nothing since `since`: after the same silence as
-    /// a client that does not answer.
+    /// The time at which the agent gives up a line that has accepted nothing since `since`. The agent waits for the
+    /// line as long as for a client that does not answer.
     fn blocked_until(&self, since: Instant) -> Instant {
         since.after_us(self.peer().silence_us.saturating_mul(4))
     }
@@ -282,7 +287,7 @@ impl Client {
             self.answer();
             let has_room = self.line.has_room();
             if has_room {
-                self.blocked_since = None; // a line that is full again at the end has taken some bytes all the same
+                self.blocked_since = None; // the line has accepted bytes, even if it is full again after this call
             }
             has_more = has_room && self.deliver(now, context);
             self.transmit(now, context);
@@ -299,14 +304,14 @@ impl Client {
         context.ticker.set_due(context.clock.to_std(at));
     }
 
-    /// Does the client's work that is due, if there is any. Returns whether the client is gone.
+    /// Does the work that is due for this client. Returns whether the client is gone.
     pub fn tick(&mut self, context: &Context) -> bool {
         let now = context.clock.now();
         if now < self.due {
             context.ticker.set_due(context.clock.to_std(self.due));
             return false;
         }
-        // The client was silent for too long, or its line takes nothing.
+        // The client was silent for too long, or its line accepts nothing.
         let is_gone =
             self.session.is_gone(now) || self.blocked_since.is_some_and(|since| self.blocked_until(since) <= now);
         if !is_gone {
@@ -339,7 +344,8 @@ impl Client {
         }
     }
 
-    /// Moves at most one message of each outlet into the session. Returns whether there may be more messages.
+    /// Moves at most one message of each outlet (a data reader, requester or replier) into the session. Returns whether
+    /// more messages may be ready.
     fn deliver(&mut self, now: Instant, context: &Context) -> bool {
         let mut has_more = false;
         let mut last_served = None;
@@ -390,7 +396,7 @@ impl Client {
         }
     }
 
-    /// Ends the client. Returns its entities, which the caller destroys without holding the client's lock.
+    /// Ends the client. Returns its entities, which the caller must destroy without holding the client's lock.
     #[must_use]
     pub fn close(&mut self, context: &Context) -> Vec<Object> {
         self.is_over = true;

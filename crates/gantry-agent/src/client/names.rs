@@ -6,12 +6,12 @@ use gantry_xrce::wire::Service;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TopicName {
     pub name: String,
-    /// Whether the text is not a name of ROS 2: Gantry then uses the text unchanged.
+    /// Whether the name does not have ROS 2's form. Gantry then uses the text unchanged.
     pub is_native: bool,
 }
 
 impl TopicName {
-    /// Converts a name of DDS: `rt/chatter` becomes `/chatter`. A name without `rt/` has no counterpart in ROS 2.
+    /// Converts a DDS topic name: `rt/chatter` becomes `/chatter`. A name without `rt/` is not a ROS 2 topic.
     pub fn from_dds(name: &str) -> Self {
         match name.strip_prefix("rt/") {
             Some(name) => Self { name: format!("/{name}"), is_native: false },
@@ -20,16 +20,16 @@ impl TopicName {
     }
 }
 
-/// The name of a service, from the name of its request topic, `rq/<name>Request`. If the request topic has another
-/// form, the result is the service name that the client states.
+/// The ROS 2 name of a service, taken from its request topic `rq/<name>Request`. If the request topic has another form,
+/// the result is the service name that the client states.
 pub fn service_name(service: &Service<'_>) -> String {
     let of_topic = service.request_topic.and_then(|topic| topic.strip_prefix("rq/")?.strip_suffix("Request"));
     let name = of_topic.unwrap_or(service.name);
     format!("/{}", name.trim_start_matches('/'))
 }
 
-/// Converts the name of a type: `std_msgs::msg::dds_::String_` becomes `std_msgs/msg/String`. In any other name,
-/// only `::` becomes `/`.
+/// Converts a DDS type name: `std_msgs::msg::dds_::String_` becomes `std_msgs/msg/String`. In a name of another form,
+/// each `::` becomes `/`.
 pub fn type_name(dds: &str) -> String {
     let parts: Vec<&str> = dds.split("::").collect();
     match parts[..] {
@@ -40,7 +40,7 @@ pub fn type_name(dds: &str) -> String {
     }
 }
 
-/// The namespace and the name of a participant's node. Characters that ROS 2 does not allow in names become `_`.
+/// The namespace and the name of the node for a participant. Characters that ROS 2 does not allow in names become `_`.
 pub fn node_name(participant: &str) -> (String, String) {
     let (namespace, name) = participant.rsplit_once('/').unwrap_or(("", participant));
     let namespace: Vec<String> = namespace.split('/').filter(|part| !part.is_empty()).map(allowed).collect();

@@ -20,7 +20,7 @@ use std::{
 /// The objects of a client, by their identifiers.
 pub struct Objects(BTreeMap<ObjectKey, Object>, Memory);
 
-/// An [`ObjectId`] with an order.
+/// An [`ObjectId`] as a number, because the table needs an order.
 type ObjectKey = u16;
 
 pub struct Object {
@@ -32,11 +32,11 @@ pub struct Object {
     pub written: Option<Arc<MessageType>>,
 }
 
-/// The entity of Gantry for an object of the client.
+/// The Gantry entity that belongs to an object of the client.
 pub enum Entity {
-    /// The node of a participant, and the participant's use of the domain. The use ends after the node.
+    /// The node of a participant, and the participant's use of the domain. The node is dropped first.
     Node(Node, DomainUse),
-    /// No entity, because Gantry needs none for topics, publishers and subscribers.
+    /// No entity: Gantry needs none for topics, publishers and subscribers.
     None,
     /// The publisher of a data writer.
     Publisher(Box<GenericPublisher>, WriterMemory),
@@ -52,7 +52,7 @@ pub struct Site<'a> {
 }
 
 impl Objects {
-    /// An empty set of objects. Its data writers will use `memory`.
+    /// An empty set of objects. Its data writers, requesters and repliers are counted in `memory`.
     pub fn new(memory: Memory) -> Self {
         Self(BTreeMap::new(), memory)
     }
@@ -69,7 +69,7 @@ impl Objects {
         self.0.get_mut(&id.0)
     }
 
-    /// Calls a function for each outlet, beginning with the first outlet after `after`.
+    /// Calls a function for each outlet once. The first call is for the outlet after `after`; the order is cyclic.
     pub fn each_outlet_after(&mut self, after: ObjectId, mut each: impl FnMut(ObjectId, &mut Outlet)) {
         let ranges = [(Bound::Excluded(after.0), Bound::Unbounded), (Bound::Unbounded, Bound::Included(after.0))];
         for range in ranges {
@@ -89,7 +89,7 @@ impl Objects {
         })
     }
 
-    /// The outlet with this number.
+    /// The outlet with the number `number`.
     pub fn outlet(&mut self, number: u64) -> Option<&mut Outlet> {
         self.0.values_mut().find_map(|object| match &mut object.entity {
             Entity::Outlet(outlet) if outlet.number == number => Some(&mut **outlet),
@@ -97,7 +97,7 @@ impl Objects {
         })
     }
 
-    /// Begins to create an object by the rules of REUSE and REPLACE.
+    /// Begins to create an object. The flags REUSE and REPLACE determine the result if the object exists already.
     pub fn create(&mut self, flags: Flags, create: &Create<'_>, site: &Site<'_>) -> Result<Creation, Refusal> {
         let (plan, owner) = Plan::new(create, self, &site.context.config, site.key)?;
         let id = ObjectId::new(create.request.object.number(), plan.kind(create.object.kind));
@@ -107,8 +107,8 @@ impl Objects {
             let is_same = object.plan == plan && object.owner == owner;
             match () {
                 () if reuses && is_same => return Ok(Creation::There(StatusValue::OK_MATCHED, Vec::new())),
-                // A replaced reader has to get the samples of the publishers' history again, so it becomes a
-                // new object.
+                // A replaced data reader is created again, because it has to get the samples of the publishers'
+                // histories again.
                 () if replaces && is_same && !matches!(object.entity, Entity::Outlet(_)) => {
                     return Ok(Creation::There(StatusValue::OK, self.take_owned(id, site.context)));
                 }
@@ -131,7 +131,7 @@ impl Objects {
         Ok(Creation::New(Box::new(Building { id, owner, plan, parent, memory: self.1.clone() }), replaced))
     }
 
-    /// Adds an object. Returns the sentence about the object for the log.
+    /// Adds an object. Returns a sentence about the new object for the log.
     pub fn insert(&mut self, built: Built) -> Option<String> {
         let Built { id, object, listener } = built;
         let sentence = object.plan.sentence();
@@ -142,8 +142,8 @@ impl Objects {
         sentence
     }
 
-    /// Takes out an object and all objects that belong to it. Returns the objects with entities, in the order of their
-    /// destruction.
+    /// Removes an object and all objects that belong to it. Returns the objects with entities, in the order in which
+    /// they must be destroyed.
     pub fn take(&mut self, id: ObjectId, context: &Context) -> Vec<Object> {
         let Some(object) = self.0.remove(&id.0) else { return Vec::new() };
         let mut taken = self.take_owned(id, context);
@@ -156,19 +156,19 @@ impl Objects {
         taken
     }
 
-    /// Takes out the objects that belong to one object.
+    /// Removes the objects that belong to an object.
     fn take_owned(&mut self, id: ObjectId, context: &Context) -> Vec<Object> {
         let owned: Vec<ObjectId> =
             self.0.iter().filter(|(_, object)| object.owner == id).map(|(&owned, _)| ObjectId(owned)).collect();
-        // An owner is a participant, a publisher or a subscriber, so the recursion ends after three levels.
+        // The recursion ends after three levels, because only participants, publishers and subscribers own objects.
         owned.into_iter().flat_map(|owned| self.take(owned, context)).collect()
     }
 
-    /// Takes out all objects.
+    /// Removes all objects.
     pub fn take_all(&mut self, context: &Context) -> Vec<Object> {
         self.outlets().for_each(|outlet| context.forget(outlet.number));
         let mut taken: Vec<Object> = std::mem::take(&mut self.0).into_values().collect();
-        taken.sort_by_key(|object| matches!(object.entity, Entity::Node(..))); // nodes last
+        taken.sort_by_key(|object| matches!(object.entity, Entity::Node(..))); // nodes last, after their endpoints
         taken
     }
 }
@@ -183,12 +183,12 @@ impl KnownObjects for Objects {
     }
 }
 
-/// The start of a creation.
+/// The first result of a CREATE.
 pub enum Creation {
-    /// The new object exists already, and no work is left. The second field has the objects that belonged to the
-    /// replaced object.
+    /// The object exists already, so nothing has to be built. The second field has the removed objects, which belonged
+    /// to the existing object.
     There(StatusValue, Vec<Object>),
-    /// A new object that has to be built, and the objects that it replaces.
+    /// The object has to be built. The second field has the objects that it replaces.
     New(Box<Building>, Vec<Object>),
 }
 
@@ -210,12 +210,12 @@ pub struct Built {
 }
 
 impl Building {
-    /// Whether the entity costs nothing.
+    /// Whether the object has no entity, so that a build does not block.
     pub fn is_cheap(&self) -> bool {
         matches!(self.plan, Plan::Topic { .. } | Plan::Group)
     }
 
-    /// Builds the entity, which may block until other processes react.
+    /// Builds the entity. This may block until other processes react.
     pub fn build(self, site: &Site<'_>) -> Result<Box<Built>, Refusal> {
         let Self { id, owner, plan, parent, memory } = self;
         let written = plan.written_type().map(|described| site.context.message_types.read(described));
@@ -249,7 +249,7 @@ fn node(domain_id: u32, namespace: &str, name: &str, site: &Site<'_>) -> Result<
     Ok(Entity::Node(node, domain))
 }
 
-/// The entity of a data writer, data reader, requester or replier.
+/// Creates the entity of a data writer, data reader, requester or replier.
 fn endpoint(node: &Node, plan: &Plan, memory: &Memory, site: &Site<'_>) -> Result<Entity, Refusal> {
     if plan.written_type().is_some() {
         memory.check(&site.context.config.limits).map_err(|why| Refusal::new(StatusValue::RESOURCES, why))?;
@@ -257,7 +257,7 @@ fn endpoint(node: &Node, plan: &Plan, memory: &Memory, site: &Site<'_>) -> Resul
     let source = match plan {
         Plan::Participant { .. } | Plan::Topic { .. } | Plan::Group => return Ok(Entity::None),
         Plan::Writer(endpoint) => {
-            // The data writer never waits for a slow reader, because the agent has other clients.
+            // The publisher must not wait for a slow reader, because this thread serves other clients as well.
             let options = PublisherOptions {
                 max_blocking_time: Duration::ZERO,
                 max_memory_bytes: Some(site.context.config.limits.writer_bytes),
@@ -275,8 +275,8 @@ fn endpoint(node: &Node, plan: &Plan, memory: &Memory, site: &Site<'_>) -> Resul
         }
         Plan::Requester(service) => {
             let mut client = node.create_generic_client(&service.name, service.service_type.clone())?;
-            client.set_requires_server(false); // ROS 2's rule; the agent follows the requests itself
-            client.set_max_blocking_time(Duration::ZERO); // it has other clients
+            client.set_requires_server(false); // as in ROS 2; the agent tracks the requests itself
+            client.set_max_blocking_time(Duration::ZERO); // this thread serves other clients as well
             let memory = memory.count(client.memory_bytes());
             Source::Requester(Box::new(Requester::new(client)), memory)
         }
@@ -290,7 +290,7 @@ fn endpoint(node: &Node, plan: &Plan, memory: &Memory, site: &Site<'_>) -> Resul
 }
 
 impl Plan {
-    /// The sentence about a new object for the log.
+    /// A sentence about a new object for the log.
     fn sentence(&self) -> Option<String> {
         Some(match self {
             Self::Participant { domain_id, namespace, name } => {
@@ -310,8 +310,8 @@ impl Plan {
     }
 }
 
-/// The node of a participant, or of the participant to which a publisher or subscriber belongs, and the listener
-/// of its domain.
+/// The node of a participant and the listener of its domain. `owner` is the participant, or one of its publishers or
+/// subscribers.
 fn node_of(objects: &Objects, owner: ObjectId) -> Option<(&Node, &Arc<DomainListener>)> {
     let object = objects.get(owner)?;
     let entity = match &object.entity {

@@ -1,4 +1,4 @@
-//! Outlets: the objects that have data for a client, which are data readers, requesters and repliers.
+//! Outlets: the objects from which a client gets data, which are data readers, requesters and repliers.
 
 use super::{
     ClientCell, Session,
@@ -32,14 +32,14 @@ pub struct Outlet {
     pub number: u64,
     pub source: Source,
     pub reading: Option<Reading>,
-    /// Something may be there to take.
+    /// Whether the source may have a message.
     pub has_news: bool,
-    /// A message that was taken from Gantry and waits for room in the session.
+    /// A message that was taken from Gantry and waits for room in the client's session.
     held: Option<Taken>,
 }
 
-/// An outlet and its client, for the listener of the domain. The listener's thread takes a message and sends it, so
-/// no other thread has to be woken.
+/// An outlet and its client, registered with the listener of the domain. The listener's thread takes each message and
+/// also sends it to the client, so no other thread has to be woken.
 pub struct ListenedOutlet {
     pub number: u64,
     pub client: Weak<ClientCell>,
@@ -61,12 +61,12 @@ pub struct Requester {
 
 /// The result of an attempt to deliver a message.
 pub enum Delivered {
-    /// One message of this length is in the session: the whole message, or its first fragments, and `rest` has the
-    /// other ones. While there is a `rest`, later messages wait.
+    /// One message of `length` bytes is in the session, as a whole or in part. If only its first fragments are there,
+    /// `rest` has the remaining ones, and later messages wait.
     Message { length: usize, rest: Option<Box<Parcel>> },
-    /// No message is available, the client has not requested data, or the session has no room.
+    /// Nothing was delivered: no message is available, the client has not requested data, or the session has no room.
     Nothing,
-    /// One message is lost; the sentence has the reason.
+    /// One message is lost; the text states the reason.
     Lost(String),
 }
 
@@ -75,7 +75,8 @@ impl Requester {
         Self { library, pending: VecDeque::new() }
     }
 
-    /// Sends a request, and expects its response. Returns whether an older request was given up for it.
+    /// Sends a request and remembers it until its response arrives. Returns whether an older request was given up to
+    /// make room.
     pub fn send(&mut self, request: RequestId, data: &[u8], max_pending: usize) -> Result<bool, Refusal> {
         let mut loan = self.library.loan_request(data.len())?;
         loan.bytes_mut().copy_from_slice(data);
@@ -103,7 +104,7 @@ impl Source {
         }
     }
 
-    /// The number of samples that left the history before they were taken.
+    /// The number of samples that left the history of their publisher before the agent took them.
     pub fn overwritten(&self) -> u64 {
         match self {
             Self::Subscription(subscription) => subscription.overwritten(),
@@ -116,8 +117,8 @@ impl Source {
             Self::Subscription(subscription) => Ok(subscription.take()?.map(|sample| Taken::new(Body::Sample(sample)))),
             Self::Requester(requester, _) => {
                 while let Some(response) = requester.library.take_response()? {
-                    // No client waits for a response if its request was given up, or if another server has already
-                    // answered it.
+                    // Other responses are dropped: their request was given up, or another server has already answered
+                    // it.
                     if let Some(request) = requester.answered(response.id().sequence) {
                         let request = ObjectRequest { request, object };
                         return Ok(Some(Taken::new(Body::Response(response)).answering(request)));
@@ -147,18 +148,18 @@ impl ListenerSource for ListenedOutlet {
 }
 
 impl Outlet {
-    /// An outlet for a source, with a new number.
+    /// Makes an outlet with a new number.
     pub fn new(source: Source) -> Self {
         static LAST: AtomicU64 = AtomicU64::new(0);
-        let number = LAST.fetch_add(1, Relaxed) + 1; // only the number matters
+        let number = LAST.fetch_add(1, Relaxed) + 1; // Relaxed: the numbers only have to be unique
         Self { number, source, reading: None, has_news: true, held: None }
     }
 
-    /// Gives the session one message if a message is available, the client wants it, and the session has room. The
-    /// message is copied from the memory of its publisher straight into a slot of the stream.
+    /// Delivers one message to the session, if a message is available, the client wants it, and the session has room.
+    /// The message is copied once, from the memory of its publisher into a slot of the stream.
     pub fn deliver(&mut self, object: ObjectId, session: &mut Session, now: Instant, counts: &mut Counts) -> Delivered {
         let Some(reading) = self.reading.as_mut().filter(|reading| !reading.is_over(now)) else {
-            self.reading = None; // what is held waits for the next one
+            self.reading = None; // a held message waits for the client's next READ_DATA
             return Delivered::Nothing;
         };
         if now < reading.next_at() || !(self.has_news || self.held.is_some()) {
@@ -179,7 +180,8 @@ impl Outlet {
         let mut rest = None;
         let refused = match session.send(stream, reading.request, taken.identity(), taken.bytes()) {
             Ok(()) => None,
-            // In the reliable stream, this error means that the message is longer than all slots together.
+            // In the reliable stream, this error means that the message is longer than all slots together, so it
+            // becomes a parcel.
             Err(Refused::TooLong { .. }) if stream.is_reliable() => {
                 match Parcel::begin(session, reading.request, taken) {
                     Begun::Part(parcel) => {
@@ -209,15 +211,15 @@ impl Outlet {
         }
     }
 
-    /// The time at which the next message may be delivered; `None` if no rate delays it.
+    /// The time before which the client's READ_DATA allows no further message; `None` if a message is allowed now.
     pub fn deadline(&self, now: Instant) -> Option<Instant> {
         let reading = self.reading.as_ref().filter(|_| self.has_news || self.held.is_some())?;
         Some(reading.next_at()).filter(|&at| at > now)
     }
 }
 
-/// The sentence about a message of `length` bytes that is too long for the stream. `max` includes a few bytes
-/// of headers.
+/// Explains in the log that a message of `length` bytes is too long for the stream. `max` includes a few bytes of
+/// headers.
 fn too_long(stream: StreamId, length: usize, max: usize) -> String {
     let advice = match stream.is_reliable() {
         true => "publish it in parts",

@@ -1,15 +1,15 @@
-//! A parcel: a message that is longer than all slots of the client's stream. It is sent in fragments as slots
-//! become free, and stays in the memory of its publisher until then. Invariant: while a client has a parcel, its
-//! stream accepts no other message, so a client has at most one parcel.
+//! A parcel: a message that is longer than all slots of the client's stream together. It is sent in fragments as slots
+//! become free. Until then it stays in the memory of its publisher. Invariant: while a client has a parcel, its stream
+//! accepts no other message, so a client has at most one parcel.
 
 use super::{Session, taken::Taken};
 use gantry_xrce::{stream::Refused, wire::ObjectRequest};
 
-/// A message in fragments.
+/// A message that is being sent in fragments.
 pub struct Parcel {
     taken: Taken,
     request: ObjectRequest,
-    /// The number of bytes that are in the stream already.
+    /// The number of bytes that were copied into the stream.
     sent: usize,
 }
 
@@ -20,7 +20,7 @@ pub enum Begun {
 }
 
 impl Parcel {
-    /// Puts as many fragments of a message into the session as there is room for.
+    /// Copies fragments of a message into the session until there is no room.
     pub fn begin(session: &mut Session, request: ObjectRequest, taken: Taken) -> Begun {
         match session.send_part(request, taken.identity(), taken.bytes(), 0) {
             Ok(None | Some(0)) => Begun::Refused(taken, Refused::Full { needed: 1, free: 0 }),
@@ -29,10 +29,10 @@ impl Parcel {
         }
     }
 
-    /// Puts the next fragments into the session, as long as there is room. Returns the parcel unless the message
-    /// is complete.
+    /// Copies the next fragments into the session until there is no room. Returns the parcel if a part of the message
+    /// is left.
     pub fn go_on(mut self, session: &mut Session) -> Option<Parcel> {
-        // The session refuses a message only at its first fragment, so this call does not fail.
+        // This call does not fail, because the session refuses a message only at its first fragment.
         let rest = session.send_part(self.request, self.taken.identity(), self.taken.bytes(), self.sent).ok()?;
         self.sent = rest?;
         Some(self)

@@ -1,5 +1,5 @@
-//! Plans: the content of a CREATE in Gantry's terms. A plan exists only if all objects to which the CREATE
-//! refers exist.
+//! Plans: the content of a CREATE in Gantry's terms (node, topic, QoS). A plan exists only if all objects to which the
+//! CREATE refers exist.
 
 use super::{
     names::{TopicName, node_name, service_name, type_name},
@@ -15,7 +15,7 @@ use gantry_xrce::wire::{
 };
 use std::borrow::Cow;
 
-/// The description of an object. Two objects with equal descriptions are interchangeable.
+/// The description of an object. If two objects have equal descriptions, one can replace the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Plan {
     Participant { domain_id: u32, namespace: String, name: String },
@@ -43,12 +43,12 @@ pub struct ServiceEndpoint {
 /// The objects of a client, to which a CREATE may refer.
 pub trait KnownObjects {
     fn plan(&self, id: ObjectId) -> Option<&Plan>;
-    /// The node of a participant, or of the participant to which a publisher or subscriber belongs.
+    /// The node of a participant. `owner` is the participant, or one of its publishers or subscribers.
     fn node(&self, owner: ObjectId) -> Option<&Node>;
 }
 
 impl Plan {
-    /// The plan of a CREATE, and the object to which the new object belongs.
+    /// Makes the plan of a CREATE. Returns it with the object to which the new object will belong.
     pub fn new(
         create: &Create<'_>,
         objects: &dyn KnownObjects,
@@ -120,7 +120,7 @@ impl Plan {
         }
     }
 
-    /// The kind of the object's identifier.
+    /// The kind that the identifier of the object states. `asked` is the kind in the CREATE.
     pub fn kind(&self, asked: ObjectKind) -> ObjectKind {
         match self {
             Self::Participant { .. } => ObjectKind::PARTICIPANT,
@@ -134,8 +134,8 @@ impl Plan {
     }
 }
 
-/// The name of a participant, which is its only property. If the client names a profile, the profile's name is
-/// used: the agent has no profiles.
+/// The name of a participant. If the client refers to a profile, the name of the profile is used, because the agent has
+/// no profiles.
 fn participant_name<'a>(representation: &Representation<'a>) -> Result<Option<Cow<'a, str>>, Refusal> {
     match *representation {
         Representation::Binary(Described::Participant(participant)) => Ok(participant.name.map(Cow::Borrowed)),
@@ -152,7 +152,7 @@ fn invalid(why: String) -> Refusal {
     Refusal::new(StatusValue::INVALID_DATA, why)
 }
 
-/// The surroundings of a new object: the client's other objects, and the object's owner.
+/// The context of a new object: the client's other objects, and the object's owner.
 struct Site<'a> {
     objects: &'a dyn KnownObjects,
     config: &'a Config,
@@ -160,7 +160,7 @@ struct Site<'a> {
 }
 
 impl Site<'_> {
-    /// The plan of an object that is described in the binary representation.
+    /// Makes the plan of an object from its binary representation.
     fn described(&self, described: &Described<'_>) -> Result<Plan, Refusal> {
         Ok(match described {
             Described::Participant(_) | Described::Publisher(_) | Described::Subscriber(_) => Plan::Group,
@@ -181,7 +181,7 @@ impl Site<'_> {
         })
     }
 
-    /// The plan of an object that XML describes. In XML, data writers and data readers contain their topics.
+    /// Makes the plan of an object from its XML. In XML, data writers and data readers contain their topics.
     fn profiled(&self, profile: Profile) -> Result<Plan, Refusal> {
         let endpoint = |endpoint: profile::Endpoint| {
             let (topic, type_name) = (TopicName::from_dds(&endpoint.topic), type_name(&endpoint.type_name));
@@ -204,7 +204,7 @@ impl Site<'_> {
         })
     }
 
-    /// An endpoint whose topic is an object of the client.
+    /// Makes an endpoint from its topic, which is another object of the client.
     fn endpoint_of(&self, topic: ObjectId, qos: Option<&wire::Qos<'_>>) -> Result<Endpoint, Refusal> {
         let id = ObjectId::new(topic.number(), ObjectKind::TOPIC);
         let Some(Plan::Topic { topic, type_name }) = self.objects.plan(id) else {
@@ -223,7 +223,8 @@ impl Site<'_> {
         Ok(Endpoint { topic: topic.clone(), message_type, qos })
     }
 
-    /// The type that the other endpoints of a topic have, if only one type has this name and its hash is known.
+    /// The type of the other endpoints of a topic. The result is `None` if several types have this name, or the hash of
+    /// the type is unknown.
     fn type_in_graph(&self, topic: &TopicName, type_name: &str) -> Option<TypeDescription> {
         let node = self.objects.node(self.owner).filter(|_| !topic.is_native)?;
         only(node.endpoint_types(&topic.name).ok()?, |found| found.name == type_name && found.rihs01().is_some())
@@ -239,7 +240,8 @@ impl Site<'_> {
         }
     }
 
-    /// The type of the servers of a service, if only one type has these names and its hash is known.
+    /// The type of the servers of a service. The result is `None` if several types have these names, or the hash of the
+    /// type is unknown.
     fn service_in_graph(&self, name: &str, request: &str, reply: &str) -> Option<ServiceTypeDescription> {
         let node = self.objects.node(self.owner)?;
         only(node.service_types(name).ok()?, |found| {
@@ -249,7 +251,7 @@ impl Site<'_> {
     }
 }
 
-/// The element for which `is_asked` holds, if there is exactly one.
+/// The element for which `is_asked` returns true, if there is exactly one such element.
 fn only<T>(all: Vec<T>, is_asked: impl Fn(&T) -> bool) -> Option<T> {
     let mut found = all.into_iter().filter(is_asked);
     found.next().filter(|_| found.next().is_none())

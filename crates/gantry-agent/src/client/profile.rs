@@ -1,12 +1,12 @@
-//! Profiles: the description of an object by XML, in the format of Fast DDS's configuration files. An unknown element
-//! is an error if it changes the behaviour of the object; settings of Fast DDS's transports and memory are ignored.
+//! Profiles: descriptions of objects by XML, in the format of Fast DDS's configuration files. An unknown element is an
+//! error if it would change the behaviour of the object. Settings of Fast DDS's transports and memory are ignored.
 
 use super::xml::Document;
 use gantry_xrce::wire::{ObjectKind, Qos, QosFlags};
 
 /// The policies below `qos` that the agent reads.
 const POLICIES: [&str; 2] = ["reliability/kind", "durability/kind"];
-/// The policies below `qos` that concern only Fast DDS's own way of sending; the agent ignores them.
+/// The policies below `qos` that only affect how Fast DDS sends data. The agent ignores them.
 const PASSED_OVER: [&str; 6] = [
     "reliability/max_blocking_time",
     "publishMode",
@@ -52,10 +52,10 @@ pub struct Service {
 }
 
 impl Profile {
-    /// The profile of an object of this kind.
+    /// Reads the XML description of an object of this kind.
     ///
     /// # Errors
-    /// The sentence names the missing or wrong element.
+    /// A sentence that names the missing or wrong element.
     pub fn read(kind: ObjectKind, xml: &str) -> Result<Profile, String> {
         let document = Document::read(xml)?;
         let writer = Qos { flags: QosFlags::RELIABLE | QosFlags::TRANSIENT_LOCAL, ..Qos::default() };
@@ -81,7 +81,7 @@ impl Profile {
     }
 }
 
-/// An element of a document. The document may use either of two names for it.
+/// An element of the XML document. `names` has the two names under which a document may have it.
 struct Element<'a> {
     document: &'a Document,
     names: [&'static str; 2],
@@ -97,8 +97,8 @@ impl Element<'_> {
         self.text(path).map(str::to_owned).ok_or_else(missing)
     }
 
-    /// Whether the value at `path` is `first`, and not `second`. A value may also be a long name of Fast DDS that
-    /// begins with the short name (`RELIABLE_RELIABILITY_QOS`).
+    /// Whether the value at `path` is `first` and not `second`. Fast DDS's long names, such as
+    /// `RELIABLE_RELIABILITY_QOS`, also count, because they begin with the short name.
     fn is_first(&self, path: &str, [first, second]: [&str; 2], default: bool) -> Result<bool, String> {
         match self.text(path) {
             None => Ok(default),
@@ -126,7 +126,7 @@ impl Endpoint {
         let flag = |is_set, flag| if is_set { flag } else { QosFlags::NONE };
         let kinds = ["RELIABLE", "BEST_EFFORT"];
         let is_reliable = element.is_first("/qos/reliability/kind", kinds, default.flags.has(QosFlags::RELIABLE))?;
-        let kinds = ["VOLATILE", "TRANSIENT"]; // the second one begins TRANSIENT_LOCAL, too
+        let kinds = ["VOLATILE", "TRANSIENT"]; // `TRANSIENT` is the beginning of `TRANSIENT_LOCAL`
         let is_default_volatile = !default.flags.has(QosFlags::TRANSIENT_LOCAL);
         let is_volatile = element.is_first("/qos/durability/kind", kinds, is_default_volatile)?;
         let keeps_last = element.is_first("/topic/historyQos/kind", ["KEEP_LAST", "KEEP_ALL"], true)?;
@@ -161,7 +161,7 @@ impl Service {
 mod tests {
     use super::*;
 
-    /// The QoS of a data writer or a data reader.
+    /// Reads the QoS of a data writer or a data reader from XML.
     fn qos(kind: ObjectKind, topic: &str, qos: &str) -> Result<Qos<'static>, String> {
         let name = if kind == ObjectKind::DATA_WRITER { "data_writer" } else { "data_reader" };
         let topic = format!("<topic><kind>NO_KEY</kind><name>rt/a</name><dataType>A</dataType>{topic}</topic>");

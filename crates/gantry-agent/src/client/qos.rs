@@ -7,8 +7,8 @@ use std::time::Duration;
 /// The largest history depth of a client's data writer or data reader; a larger depth becomes this one.
 const MAX_DEPTH: u16 = 1000;
 
-/// The QoS for the client's request. Without a QoS, it is ROS 2's default QoS; without a depth, or with a depth of
-/// 0, the depth is the default one.
+/// Gantry's QoS for the QoS that the client requests. Without a requested QoS, the result is ROS 2's default QoS.
+/// Without a requested depth, or with the depth 0, the result has the default depth.
 pub fn granted(qos: Option<&wire::Qos<'_>>) -> Qos {
     let Some(asked) = qos else { return Qos::default() };
     let flags = asked.flags;

@@ -1,8 +1,8 @@
-//! Rates of requests.
+//! Limits for the rate of a client's requests.
 
 use gantry_xrce::time::Instant;
 
-/// A limit for the rate of events: a number of events at once, and then a number of events in each second.
+/// A limit for the rate of events: `at_once` events are allowed at once, and after that `per_s` events per second.
 #[derive(Debug)]
 pub struct Rate {
     at_once: u32,
@@ -16,7 +16,7 @@ impl Rate {
         Self { at_once, per_s, left: at_once, filled_at: now }
     }
 
-    /// Counts one more event, if it is allowed. Returns whether it is.
+    /// Counts an event if the limit allows it. Returns whether it does.
     pub fn spend(&mut self, now: Instant) -> bool {
         let period_us = 1_000_000 / u64::from(self.per_s.max(1));
         let earned = now.as_us().saturating_sub(self.filled_at.as_us()) / period_us;

@@ -5,23 +5,23 @@ use gantry_xrce::{
     wire::{DeliveryControl, ObjectRequest, ReadData, StreamId},
 };
 
-/// A client's request for data that is not fulfilled yet.
+/// A READ_DATA of a client that is not fulfilled yet.
 #[derive(Debug)]
 pub struct Reading {
-    /// DATA repeats it.
+    /// The request number, which each DATA repeats.
     pub request: ObjectRequest,
     pub stream: StreamId,
     /// The number of samples that may still be sent; `None` means any number.
     left: Option<u16>,
     ends_at: Option<Instant>,
-    /// Nothing is sent before.
+    /// The time before which no sample is sent.
     next_at: Instant,
     max_bytes_per_s: u16,
     min_pace_ms: u16,
 }
 
 impl Reading {
-    /// The request for data in a READ_DATA; `None` if this READ_DATA only ends an earlier one.
+    /// Makes the state of a new READ_DATA. Returns `None` if it only cancels an earlier READ_DATA.
     pub fn new(read: &ReadData<'_>, now: Instant) -> Option<Self> {
         let one = DeliveryControl { max_samples: 1, max_elapsed_s: 0, max_bytes_per_s: 0, min_pace_ms: 0 };
         let control = read.delivery.unwrap_or(one);
@@ -41,7 +41,7 @@ impl Reading {
         })
     }
 
-    /// Whether no further sample is wanted.
+    /// Whether the request is fulfilled or its time is over.
     pub fn is_over(&self, now: Instant) -> bool {
         self.left == Some(0) || self.ends_at.is_some_and(|at| at <= now)
     }

@@ -2,7 +2,7 @@
 
 use gantry_xrce::wire::{ObjectId, StatusValue};
 
-/// The reason why a request is refused: the status, and the sentence for the log.
+/// The reason why a request is refused: the status for the client, and a sentence for the log.
 #[derive(Debug)]
 pub struct Refusal {
     pub status: StatusValue,

@@ -1,4 +1,4 @@
-//! The requests of a client, carried out on its objects.
+//! The code that carries out the requests of a client on the client's objects.
 
 use super::{
     Answer, ClientCell, Rate,
@@ -29,17 +29,17 @@ use std::{
     sync::{Arc, Weak},
 };
 
-/// The largest number of answers that may wait for room in the session. Only a defective client leaves more answers
-/// without acknowledgement.
+/// The largest number of answers that wait for room in the session. Only a defective client leaves more answers
+/// unacknowledged.
 const MAX_ANSWERS: usize = 256;
 
-/// The largest number of requests in one message that are carried out. Valid messages have fewer. A datagram of 64
-/// KiB has room for thousands of WRITE_DATA, each of which may wake readers while the messages of all other
-/// clients wait.
+/// The largest number of requests in one message that are carried out. Valid messages have fewer. A hostile datagram of
+/// 64 KiB could have thousands of WRITE_DATA. Each of them may wake readers, while the messages of all other clients
+/// wait.
 pub const MAX_REQUESTS: u32 = 512;
 
-/// A client without its session. The session passes the requests of one message to this struct, so it cannot be
-/// in it.
+/// The parts of a client that carry out its requests. The session is not among them, because the session calls
+/// [`Self::handle`] while it reads a message.
 pub struct Requests<'a> {
     pub this: &'a Weak<ClientCell>,
     pub objects: &'a mut Objects,
@@ -53,13 +53,13 @@ pub struct Requests<'a> {
     pub context: &'a Arc<Context>,
     pub key: ClientKey,
     pub now: Instant,
-    /// The number of requests of the message that may still be carried out.
+    /// The number of requests of the current message that may still be carried out.
     pub left: u32,
 }
 
 impl Requests<'_> {
-    /// Carries out a request. A request that creates or destroys entities waits for a worker, and so do the
-    /// requests after it.
+    /// Carries out a request. If the request creates or destroys entities, this request and all requests after it wait
+    /// for a worker.
     pub fn handle(&mut self, event: AgentEvent<'_>) {
         if let Some((stream, request)) = request_of(&event) {
             if self.left == 0 {
@@ -93,7 +93,7 @@ impl Requests<'_> {
         }
     }
 
-    /// Whether a request may be carried out before the waiting requests, because they do not change its object.
+    /// Whether a request need not wait for the waiting requests, because they do not change its object.
     fn is_settled(&self, object: ObjectId) -> bool {
         self.jobs.is_empty() || self.objects.get(object).is_some() && !self.jobs.may_change_objects()
     }
@@ -107,7 +107,7 @@ impl Requests<'_> {
         self.defer(stream, create.request, job);
     }
 
-    /// Lets a request wait, or refuses it if too many requests wait. Returns whether it waits.
+    /// Queues a request, or refuses it if too many requests wait. Returns whether it was queued.
     fn defer(&mut self, stream: StreamId, request: ObjectRequest, job: Option<Job>) -> bool {
         let is_deferred = job.is_some_and(|job| self.jobs.push(job));
         if !is_deferred {
@@ -117,7 +117,7 @@ impl Requests<'_> {
         is_deferred
     }
 
-    /// Carries out a request, except for the work that may block until other processes react. Returns this work.
+    /// Carries out a request, except for work that may block until other processes react. Returns this work.
     pub fn carry_out(&mut self, event: AgentEvent<'_>) -> Option<Work> {
         match event {
             AgentEvent::Create { stream, flags, create } => return self.create(stream, flags, &create),
@@ -206,7 +206,7 @@ impl Requests<'_> {
         None
     }
 
-    /// Answers a creation, and logs it.
+    /// Answers a CREATE, and logs the new object.
     pub fn created(&mut self, stream: StreamId, request: ObjectRequest, status: StatusValue, sentence: Option<String>) {
         self.answer(stream, request, status);
         if let Some(sentence) = sentence {
@@ -227,7 +227,7 @@ impl Requests<'_> {
         Some(Work::Destroy { objects, stream, request })
     }
 
-    /// Publishes data of the client. The data is copied once, into the memory from which readers read.
+    /// Publishes data of the client. The data is copied once, into the shared memory from which subscriptions read.
     fn write(&mut self, request: ObjectRequest, order: ByteOrder, data: &[u8]) -> Result<(), Refusal> {
         let Some(object) = self.objects.get_mut(request.object) else {
             return Err(Refusal::unknown("object", request.object));
@@ -271,7 +271,7 @@ impl Requests<'_> {
                     .map_err(|error| Refusal::new(StatusValue::INVALID_DATA, error.to_string()))?;
                 let reply = check(reply)?;
                 let id = RequestId { client_gid: Gid(identity.writer), sequence: identity.sequence as u64 };
-                memory.set(service.memory_bytes()); // clients may have left
+                memory.set(service.memory_bytes()); // the memory shrinks when clients leave
                 allow(memory)?;
                 let mut loan = service.loan_response(id, reply.len())?;
                 memory.set(service.memory_bytes());
@@ -293,7 +293,7 @@ impl Requests<'_> {
     }
 }
 
-/// The stream and the object of a request, if the request is answered by a status or by data.
+/// The stream and the identifiers of a request that must be answered by a status or by data.
 fn request_of(event: &AgentEvent<'_>) -> Option<(StreamId, ObjectRequest)> {
     match event {
         AgentEvent::Create { stream, create, .. } => Some((*stream, create.request)),
@@ -308,7 +308,7 @@ fn request_of(event: &AgentEvent<'_>) -> Option<(StreamId, ObjectRequest)> {
     }
 }
 
-/// Whether a request creates an entity, or may destroy one.
+/// Whether a CREATE creates an entity, or may destroy one.
 fn is_costly(flags: Flags, create: &Create<'_>) -> bool {
     let is_group_or_topic =
         matches!(create.object.kind, ObjectKind::TOPIC | ObjectKind::PUBLISHER | ObjectKind::SUBSCRIBER);

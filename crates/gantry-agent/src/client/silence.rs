@@ -1,21 +1,22 @@
-//! Silence of a client: the amount of data that a silent client still gets, and the question whether its session
-//! may move to another host.
+//! Silence of a client: limits the data that a silent client still gets, and decides whether its session may move to
+//! another host.
 
 use gantry_xrce::time::Instant;
 
-/// The largest number of best-effort messages that are sent without a sign of life from the client. If the source
-/// address of a datagram is forged, the host at that address never asked for data, and gets no more than this.
+/// The largest number of best-effort messages that are sent without a sign of life from the client. This limit protects
+/// other hosts: if the source address of a datagram is forged, the host at that address gets data that it never
+/// requested.
 const MAX_MESSAGES: u32 = 128;
 /// The largest number of bytes of best-effort data that are sent without a sign of life from the client.
 const MAX_BYTES: u64 = 128 << 10;
 /// The longest time for which best-effort data is sent without a sign of life from the client.
 const MAX_SILENCE_US: u32 = 2_000_000;
-/// The least time between two questions to a client for a sign of life.
+/// The shortest time between two questions for a sign of life.
 const QUESTION_PERIOD_US: u32 = 500_000;
-/// The time that a client has to answer when another host uses its key.
+/// The time that a client has for an answer when another host uses the client's key.
 const CHALLENGE_US: u32 = 1_000_000;
 
-/// The time and the number of messages since the client's last sign of life.
+/// The time of the client's last sign of life, and the best-effort messages sent since then.
 #[derive(Debug)]
 pub struct Silence {
     heard_at: Instant,
@@ -31,7 +32,7 @@ impl Silence {
         Self { heard_at: now, messages: 0, bytes: 0, asked_at: None, challenged_at: None }
     }
 
-    /// Notes that a message of the client has come.
+    /// Notes that a message of the client has arrived.
     pub fn heard(&mut self, now: Instant) {
         *self = Self { challenged_at: self.challenged_at, ..Self::new(now) };
     }
@@ -42,13 +43,14 @@ impl Silence {
         self.bytes += bytes;
     }
 
-    /// Whether best-effort messages have to wait for a sign of life.
+    /// Whether best-effort messages have to wait for a sign of life from the client.
     pub fn stops_best_effort(&self, now: Instant) -> bool {
         let is_long = self.messages > 0 && now >= self.heard_at.after_us(MAX_SILENCE_US);
         self.messages >= MAX_MESSAGES || self.bytes >= MAX_BYTES || is_long
     }
 
-    /// Whether the agent should ask the client for a sign of life now, before best-effort messages have to wait.
+    /// Whether the agent should ask the client for a sign of life now. The question comes early, so that best-effort
+    /// messages do not have to wait.
     pub fn asks(&mut self, now: Instant) -> bool {
         let is_wanted = self.messages >= MAX_MESSAGES / 2
             || self.bytes >= MAX_BYTES / 2
@@ -60,14 +62,14 @@ impl Silence {
         asks
     }
 
-    /// The time of the next question.
+    /// The time of the next question for a sign of life.
     pub fn deadline(&self) -> Option<Instant> {
         let first = (self.messages > 0).then(|| self.heard_at.after_us(MAX_SILENCE_US / 2));
         self.asked_at.map(|at| at.after_us(QUESTION_PERIOD_US)).or(first)
     }
 
-    /// Called when another host uses the client's key. Returns whether the client has left a question unanswered,
-    /// and whether the agent should ask now.
+    /// Handles the case that another host uses the client's key. Returns whether the client has left a question
+    /// unanswered, and whether the agent should ask the client now.
     pub fn is_challenged(&mut self, now: Instant) -> (bool, bool) {
         let is_over = |at: Instant| now >= at.after_us(CHALLENGE_US);
         match self.challenged_at {

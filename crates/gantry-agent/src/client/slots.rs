@@ -1,5 +1,5 @@
-//! The slots of a session on the heap, and the memory in which fragments are assembled. Both are allocated when
-//! they are first used: a client that only logs in costs little.
+//! The slots of a session, and the memory in which fragments are assembled, both on the heap. They are allocated at
+//! their first use, so a client that only logs in costs little.
 
 use gantry_xrce::stream::{Record, Slots, Storage};
 
@@ -13,7 +13,7 @@ pub struct HeapSlots {
 }
 
 impl HeapSlots {
-    /// `count` slots of `slot_bytes` each.
+    /// Makes `count` slots of `slot_bytes` bytes each.
     pub fn new(count: usize, slot_bytes: usize) -> Self {
         Self { count, slot_bytes, records: Box::default(), bytes: Box::default() }
     }
@@ -37,7 +37,7 @@ pub struct HeapBytes {
 }
 
 impl HeapBytes {
-    /// `length` bytes, which are allocated when they are first used.
+    /// Makes a buffer of `length` bytes, which are allocated at their first use.
     pub fn new(length: usize) -> Self {
         Self { length, bytes: Box::default() }
     }

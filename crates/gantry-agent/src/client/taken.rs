@@ -3,14 +3,14 @@
 use gantry::{GenericRequest, GenericResponse, GenericSample};
 use gantry_xrce::wire::{ByteOrder, ObjectRequest, SampleIdentity, Writer};
 
-/// Data that was taken from Gantry and lies in the memory of its publisher.
+/// Data that was taken from Gantry. Its bytes are in the memory of its publisher.
 pub enum Body {
     Sample(GenericSample),
     Response(GenericResponse),
     Request(GenericRequest),
 }
 
-/// Data for the client: a message, preceded by an identity if the object is a requester or a replier.
+/// Data for the client: a message. If the object is a requester or a replier, an identity precedes the message.
 pub struct Taken {
     identity: [u8; SampleIdentity::BYTES],
     identity_bytes: usize,

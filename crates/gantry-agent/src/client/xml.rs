@@ -1,27 +1,27 @@
-//! Documents: the texts of the elements of a client's XML, each with the path of its element.
+//! Documents: a client's XML as a map from the path of each element to its text.
 
 use quick_xml::{Reader, escape::unescape, events::Event};
 use std::collections::BTreeMap;
 
 /// The largest length of a document. PX4's document has less than 512 bytes.
 const MAX_BYTES: usize = 16 << 10;
-/// The largest length of a path, which limits the depth of nesting, too.
+/// The largest length of a path. It also limits the depth of nesting.
 const MAX_PATH_BYTES: usize = 128;
-/// The elements around an object, which contain no information about it.
+/// The elements around an object, which have no information about it and are left out of the paths.
 const WRAPPERS: [&str; 2] = ["dds", "profiles"];
 
 /// The texts of elements by their paths, such as `data_writer/topic/name`, and of attributes, such as
-/// `requester@service_name`. If several elements have the same path, the first one counts, because it belongs to
-/// the first profile of the document.
+/// `requester@service_name`. If several elements have the same path, the first one counts, because it belongs to the
+/// first profile of the document.
 #[derive(Debug, Default)]
 pub struct Document(BTreeMap<String, String>);
 
 impl Document {
-    /// Reads a document, which may be empty. The document is not checked against a schema. Attributes without a space
-    /// between them are accepted, because eProsima's examples have them. Entities other than XML's own are errors.
+    /// Reads a document, which may be empty. The document is not checked against a schema. Attributes may lack the
+    /// space between them, because eProsima's examples lack it. Only XML's own entities are allowed.
     ///
     /// # Errors
-    /// The sentence names the fault.
+    /// A sentence that states the fault.
     pub fn read(xml: &str) -> Result<Document, String> {
         if xml.len() > MAX_BYTES {
             return Err(format!("its XML has {} bytes, and the agent reads {MAX_BYTES}", xml.len()));
@@ -37,8 +37,8 @@ impl Document {
                 Event::Start(element) => {
                     path.enter(element.local_name().as_ref())?;
                     text.clear();
-                    // Attributes are found by their local names. Malformed ones, such as a value without its
-                    // closing quotation mark, are left out.
+                    // Attributes are found by their local names. Malformed attributes, such as a value without its
+                    // closing quotation mark, are ignored.
                     for attribute in element.attributes().with_checks(false).flatten() {
                         let name = format!("{}@{}", path.text, attribute.key.local_name().as_ref());
                         document.add(name, &unescaped(&attribute.value)?);
@@ -55,7 +55,7 @@ impl Document {
                 Event::Eof if path.ends.is_empty() => return Ok(document),
                 Event::Eof => return Err(format!("its XML ends amid <{}>", path.text)),
                 Event::Comment(_) | Event::Decl(_) | Event::PI(_) | Event::DocType(_) => {}
-                Event::Empty(_) => {} // the tag is a start and an end
+                Event::Empty(_) => {} // the reader reports this tag as a start and an end
             }
         }
     }
@@ -78,7 +78,7 @@ impl Document {
     }
 }
 
-/// The path of an element, and the lengths of the paths of the elements around it.
+/// The path of the current element, and the length of each parent's path.
 #[derive(Default)]
 struct Path {
     text: String,
@@ -89,7 +89,7 @@ impl Path {
     fn enter(&mut self, name: &str) -> Result<(), String> {
         self.ends.push(self.text.len());
         if self.text.is_empty() && WRAPPERS.contains(&name) {
-            // An element with the same name as an element around it adds nothing to the path.
+            // A wrapper adds nothing to the path, so the number of nested wrappers is limited here.
             return if self.ends.len() <= MAX_PATH_BYTES { Ok(()) } else { Err(too_deep()) };
         }
         if !self.text.is_empty() {
@@ -127,7 +127,7 @@ mod tests {
         assert_eq!(document.text("topic/kind"), None);
         assert_eq!(document.below("topic").collect::<Vec<_>>(), ["dataType", "name"]);
         assert!(Document::read("").unwrap().0.is_empty());
-        // As eProsima's example RequestAdder.
+        // eProsima's example RequestAdder has no space between its attributes.
         let joined = Document::read("<dds><requester profile_name=\"r\"service_name=\"s\"></requester></dds>").unwrap();
         assert_eq!(joined.text("requester@service_name"), Some("s"));
     }
@@ -154,7 +154,7 @@ mod tests {
         let mut random = fastrand::Rng::with_seed(7);
         for _ in 0..20_000 {
             let xml: String = std::iter::repeat_with(|| pieces[random.usize(..pieces.len())]).take(12).collect();
-            let _ = Document::read(&xml); // a result or a sentence, and no panic
+            let _ = Document::read(&xml); // the test is only that this call does not panic
         }
     }
 }

@@ -6,16 +6,16 @@ use std::net::IpAddr;
 /// The address of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Address {
-    /// The number of its transport.
+    /// The number of the client's transport.
     pub port: u32,
     pub peer: PeerAddress,
 }
 
-/// The machine of a client, as far as the client's address identifies it.
+/// The machine of a client, identified by the client's address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Host {
     Ip(IpAddr),
-    /// A node on a transport without IP addresses: the number of the transport, and the address on it.
+    /// A node on a transport without IP addresses: the number of the transport, and the node's address on it.
     Node(u32, u32),
 }
 

@@ -1,5 +1,4 @@
-//! Limits for each second: the answers to hosts without a session, the new sessions of a host, and the requests of
-//! a client.
+//! Limits per second: the answers to hosts without a session, the new sessions of a host, and the requests of a client.
 
 use super::Host;
 use crate::client::Rate;
@@ -9,13 +8,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The largest number of answers to a host in a second: a client needs one.
+/// The largest number of answers to one host in a second. A client needs one answer.
 const MAX_ANSWERS: u32 = 100;
-/// The largest number of hosts that are answered in a second. Further hosts are answered in a later second.
+/// The largest number of hosts that are answered in a second. Further hosts have to ask again later.
 const MAX_HOSTS: usize = 1000;
 const PERIOD: Duration = Duration::from_secs(1);
 
-/// A limit for the answers to each host, so that no host uses up the answers for others.
+/// A limit for the answers to each host, so that one host cannot use up the answers for others.
 pub struct Budget {
     began: Instant,
     answers: HashMap<Host, u32>,
@@ -26,7 +25,7 @@ impl Budget {
         Self { began: Instant::now(), answers: HashMap::new() }
     }
 
-    /// Counts one more answer to a host, if it is allowed. Returns whether it is.
+    /// Counts an answer to a host if the limit allows it. Returns whether it does.
     pub fn spend(&mut self, host: Host) -> bool {
         if self.began.elapsed() >= PERIOD {
             self.began = Instant::now();
@@ -41,8 +40,8 @@ impl Budget {
     }
 }
 
-/// The sessions that each host may begin: a few at once for each of its clients, and then one for each client in a
-/// second. Each session has budgets of its own; without this limit, a host could evade them with new sessions.
+/// The limit for the sessions that each host may begin: a few at once for each of its clients, and then one per second
+/// for each client. Each session has new limits, so a host could otherwise evade its limits by new sessions.
 #[derive(Debug)]
 pub struct Logins {
     rates: HashMap<Host, Rate>,
@@ -50,7 +49,7 @@ pub struct Logins {
     per_s: u32,
 }
 
-/// The number of sessions that a host may begin at once, for each client that it may have.
+/// The number of sessions that a host may begin at once, per client that the host may have.
 const LOGINS_AT_ONCE: u32 = 4;
 
 impl Logins {
@@ -59,7 +58,7 @@ impl Logins {
         Self { rates: HashMap::new(), at_once: clients.saturating_mul(LOGINS_AT_ONCE), per_s: clients }
     }
 
-    /// Counts a new session of a host. Returns whether the host may begin it.
+    /// Counts a new session of a host if the limit allows it. Returns whether it does.
     pub fn spend(&mut self, host: Host, now: AgentInstant) -> bool {
         if self.rates.len() >= MAX_HOSTS && !self.rates.contains_key(&host) {
             let full_after_us = 1_000_000 * u64::from(LOGINS_AT_ONCE);

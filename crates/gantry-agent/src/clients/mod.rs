@@ -13,8 +13,7 @@ use std::{
     sync::Arc,
 };
 
-/// The clients. Invariant: each address in `by_address` belongs to a client whose entry has this address, and whose
-/// messages have no key.
+/// The clients. Invariant: each address in `by_address` is the address of a client whose messages have no key.
 #[derive(Default)]
 pub struct Clients {
     by_key: BTreeMap<ClientKey, Entry>,
@@ -28,15 +27,15 @@ struct Entry {
     has_key: bool,
     /// The client's address; `None` if the client's line is gone.
     address: Option<Address>,
-    /// The host of the client's last address. The client counts as one of this host's clients even if its line is gone.
+    /// The host of the client's last address. The client counts for this host even if its line is gone.
     host: Host,
-    /// Whether a message has come from the client since its login.
+    /// Whether the client has sent a message since its login.
     has_spoken: bool,
-    /// The number of its login.
+    /// The number of the client's login; a later login has a larger number.
     login: u64,
 }
 
-/// The largest number of clients in all, and of one host.
+/// The largest number of clients, in all and per host.
 #[derive(Clone, Copy, Debug)]
 pub struct Places {
     pub all: usize,
@@ -52,7 +51,7 @@ impl Clients {
         self.by_key.values().map(|entry| entry.client.clone()).collect()
     }
 
-    /// The clients at some addresses.
+    /// The clients at the addresses for which `is_asked` returns true.
     pub fn among(&self, is_asked: impl Fn(Address) -> bool) -> impl Iterator<Item = &Arc<ClientCell>> {
         let is_there = move |entry: &&Entry| entry.address.is_some_and(&is_asked);
         self.by_key.values().filter(is_there).map(|entry| &entry.client)
@@ -63,20 +62,20 @@ impl Clients {
         self.among(|other| other == address).next().is_some()
     }
 
-    /// Whether messages without a key from this address belong to a client.
+    /// Whether a client without a key in its messages is at this address.
     pub fn has_address(&self, address: Address) -> bool {
         self.by_address.contains_key(&address)
     }
 
-    /// The client at an address, if its messages have no key. Notes that a message from the client has arrived.
+    /// Finds the client at an address, if its messages have no key. Notes that a message from the client has arrived.
     pub fn heard_at(&mut self, address: Address) -> Option<Arc<ClientCell>> {
         let entry = self.by_key.get_mut(self.by_address.get(&address)?)?;
         entry.has_spoken = true;
         Some(entry.client.clone())
     }
 
-    /// The client with a key, and its address. If `address` is the client's, notes that a message from the client
-    /// has arrived.
+    /// Finds the client with a key, and returns it with its address. If `address` is the client's address, notes that a
+    /// message from the client has arrived.
     pub fn heard_from(&mut self, key: ClientKey, address: Address) -> Option<(Arc<ClientCell>, Option<Address>)> {
         let entry = self.by_key.get_mut(&key)?;
         entry.has_spoken |= entry.address == Some(address);
@@ -87,8 +86,8 @@ impl Clients {
         self.by_key.get(&key).map(|entry| (entry.client.clone(), entry.address))
     }
 
-    /// Removes a client that has sent nothing since its login, or whose line is gone, if the table has no room for
-    /// a new client otherwise. Returns the removed client, or `None` if there was room.
+    /// Makes room for a new client if the table is full: removes a client that has sent nothing since its login, or
+    /// whose line is gone. Returns the removed client, or `None` if there was room.
     ///
     /// # Errors
     /// The table has no room, and no client can be removed.
@@ -104,15 +103,16 @@ impl Clients {
             let is_unused = !entry.has_spoken || entry.address.is_none();
             is_unused && (!is_host_full || entry.host == newcomer.host())
         });
-        // The removed client is the oldest unused client of the host with the most clients.
+        // The removed client belongs to the host with the most clients. Among its unused clients, the oldest is
+        // removed.
         let clients_of = |entry: &Entry| hosts.get(&entry.host).copied().unwrap_or(0);
         let victim = unused.max_by_key(|(_, entry)| (clients_of(entry), std::cmp::Reverse(entry.login)));
         let key = victim.map(|(&key, _)| key).ok_or(())?;
         Ok(self.remove(key))
     }
 
-    /// Adds a client. Removes and returns the clients that had the same key or, if messages of its session have no
-    /// key, the same address.
+    /// Adds a client. Removes and returns clients with the same key. If messages of the new session have no key, the
+    /// client that had the same address is removed as well.
     pub fn insert(
         &mut self,
         key: ClientKey,
@@ -128,7 +128,7 @@ impl Clients {
         same.into_iter().chain(self.place(key, address)).collect()
     }
 
-    /// Gives a client a new address. Removes and returns another client that had this address.
+    /// Moves a client to a new address. Removes and returns another client that had this address.
     pub fn place(&mut self, key: ClientKey, address: Address) -> Option<Arc<ClientCell>> {
         let entry = self.by_key.get_mut(&key)?;
         let old = entry.address.replace(address);
@@ -143,7 +143,7 @@ impl Clients {
         self.by_key.remove(&evicted).map(|entry| entry.client)
     }
 
-    /// Removes the address from the client that has it.
+    /// Removes the address from the client that has this address.
     pub fn forget_address(&mut self, address: Address) {
         self.by_address.remove(&address);
         let there = self.by_key.values_mut().filter(|entry| entry.address == Some(address));
@@ -158,7 +158,7 @@ impl Clients {
         Some(entry.client)
     }
 
-    /// Removes a client, unless another client has its key by now.
+    /// Removes `client`, if the key still belongs to it.
     pub fn remove_same(&mut self, key: ClientKey, client: &Arc<ClientCell>) -> Option<Arc<ClientCell>> {
         self.by_key.get(&key).filter(|entry| Arc::ptr_eq(&entry.client, client))?;
         self.remove(key)

@@ -1,16 +1,16 @@
-//! The clients that the agent takes.
+//! The rules by which the agent accepts clients.
 
 use crate::link::PeerAddress;
 use gantry_xrce::wire::ClientKey;
 use ipnet::IpNet;
 
-/// The addresses and the keys of the clients that the agent accepts. Neither is a proof of identity: DDS-XRCE
-/// sends keys in clear, and a datagram may have a forged source address.
+/// The addresses and keys of the clients that the agent accepts. Neither an address nor a key proves identity: DDS-XRCE
+/// sends keys in clear text, and a datagram may have a forged source address.
 #[derive(Clone, Debug, Default)]
 pub struct Access {
-    /// The networks of clients over UDP and TCP. An empty list allows all addresses.
+    /// The networks from which UDP and TCP clients are accepted. An empty list allows all addresses.
     pub networks: Vec<IpNet>,
-    /// The keys of clients. An empty list allows all keys.
+    /// The keys of the clients that are accepted. An empty list allows all keys.
     pub keys: Vec<ClientKey>,
 }
 
@@ -18,7 +18,7 @@ impl Access {
     /// Whether messages from this address are accepted.
     pub(crate) fn admits_address(&self, peer: PeerAddress) -> bool {
         let PeerAddress::Socket(address) = peer else { return true };
-        let ip = address.ip().to_canonical(); // a socket of both versions has addresses of version 4 within version 6
+        let ip = address.ip().to_canonical(); // a dual-stack socket reports IPv4 addresses as mapped IPv6 addresses
         self.networks.is_empty() || self.networks.iter().any(|network| network.contains(&ip))
     }
 

@@ -12,52 +12,54 @@ use std::{fmt, sync::Arc};
 /// The settings of an agent.
 #[derive(Clone)]
 pub struct Config {
-    /// The domain of participants.
+    /// The rule for the domain of each client's node.
     pub domain: DomainChoice,
     /// The types that clients can use.
     pub types: Arc<Types>,
-    /// The clients that are taken.
+    /// The rules by which clients are accepted.
     pub access: Access,
-    /// The limits of clients.
+    /// The limits for clients.
     pub limits: Limits,
     /// The destination of the log.
     pub log: Arc<Log>,
 }
 
-/// The rule for the domain of a client's participant. The client's request to create the participant names a domain.
+/// The rule for the domain of a client's participant. The client's request to create the participant states a domain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DomainChoice {
     /// Always this domain; a client that asks for another domain is refused.
     Only(u32),
     /// Always this domain; the domain that the client asks for is ignored.
     Always(u32),
-    /// The domain that the client asks for, which may be any domain of the user.
+    /// The domain that the client asks for. It may be any domain of the user that runs the agent.
     AsAsked,
 }
 
 /// The limits for clients. A request beyond a limit is answered with the status "resources".
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Clients.
+    /// The largest number of clients.
     pub clients: usize,
-    /// The largest number of clients of one host. A host is an IP address, or an address on another transport. A
-    /// host may begin four times this number of sessions at once, and then this number in each second.
+    /// The largest number of clients of one host. A host is an IP address, or an address on another transport. A host
+    /// may begin four times this number of sessions at once, and after that this number per second.
     pub clients_of_host: usize,
-    /// The longest silence before the agent asks a client whether it is alive, in milliseconds. A longer time that
-    /// a client states has no effect.
+    /// The longest silence before the agent asks a client for a sign of life, in milliseconds. A client that states a
+    /// longer time gets this one.
     pub silence_ms: u32,
-    /// The largest number of domains of all clients together: each domain needs a thread.
+    /// The largest number of domains of all clients together. Each domain needs a thread.
     pub domains: usize,
-    /// Objects of a client.
+    /// The largest number of objects of a client.
     pub objects: usize,
-    /// The largest length of a message from a client, in bytes. Each client that sends fragments needs this memory.
+    /// The largest length of a message from a client, in bytes. Each client that sends fragments needs a buffer of this
+    /// size.
     pub message_bytes: usize,
-    /// The largest number of requests of a requester that wait for their responses. Beyond this number, the oldest
+    /// The largest number of requests of a requester that wait for their responses. If there are more, the oldest
     /// request is given up.
     pub requests: usize,
-    /// The shared memory of the data writers, requests and replies of a client together, in bytes.
+    /// The largest size of the shared memory for the data that one client writes (samples, requests and replies), in
+    /// bytes.
     pub writer_bytes: usize,
-    /// The shared memory of the data writers, requests and replies of all clients together, in bytes.
+    /// The largest size of the shared memory for the data that all clients together write, in bytes.
     pub all_writer_bytes: usize,
 }
 

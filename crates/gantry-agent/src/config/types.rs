@@ -1,4 +1,4 @@
-//! The types that clients can use. Clients only name types; the agent has the definitions.
+//! The types that clients can use. A client only sends the name of a type; the agent has the definition.
 
 use crate::error::{Error, Result};
 use gantry::{ServiceTypeDescription, TypeDescription};
@@ -15,8 +15,8 @@ impl Types {
         Types(gantry::standard_types())
     }
 
-    /// Adds the types of folders of packages (`<folder>/<package>/{msg,srv}/*.{msg,srv}`). The folders together
-    /// must contain all nested types. These types replace standard types with the same names.
+    /// Adds the types from folders of packages (`<folder>/<package>/{msg,srv}/*.{msg,srv}`). The folders together must
+    /// contain all nested types. A type from a folder replaces a standard type with the same name.
     ///
     /// # Errors
     /// A folder or a file cannot be read, or a definition is wrong or nests an unknown type.
@@ -38,8 +38,8 @@ impl Types {
         Ok(self)
     }
 
-    /// Finds the type with this ROS 2 name. Clients that do not use ROS 2 send names without a package: such a
-    /// name finds the type if only one package has it.
+    /// Finds the type with this ROS 2 name. A client without ROS 2 sends a name without a package; such a name finds a
+    /// type if exactly one package has a type of this name.
     pub(crate) fn get(&self, name: &str) -> Option<&TypeDescription> {
         if name.contains('/') {
             return self.0.get(name);
@@ -48,7 +48,7 @@ impl Types {
         found.next().filter(|_| found.next().is_none()).map(|(_, description)| description)
     }
 
-    /// The service whose requests and replies have these type names.
+    /// Finds the service whose request and reply types have these names.
     pub(crate) fn service(&self, request: &str, reply: &str) -> Option<ServiceTypeDescription> {
         let (request, response) = (self.get(request)?, self.get(reply)?);
         let name = request

@@ -1,4 +1,5 @@
-//! The domains that nodes of clients use, or used in the last seconds, each with its listener.
+//! The domains in which the agent is: those that nodes of clients use now or used in the last seconds. Each domain has
+//! a listener.
 
 use super::ticker::Ticker;
 use crate::lock::lock;
@@ -11,11 +12,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The time for which the process stays in a domain after the domain's last node, so that a client that changes
-/// between domains does not cause a join and a leave each time.
+/// The time for which the agent stays in a domain after its last node has gone. It avoids a leave and a join each time
+/// a client replaces its node.
 const LINGER: Duration = Duration::from_secs(5);
 
-/// The thread that waits for the samples, requests and replies of one domain and sends them to the clients.
+/// A listener: a thread that waits for the samples, requests and replies of one domain and sends them to the clients.
 pub type DomainListener = Listener<Box<dyn ListenerSource>>;
 
 /// The domains of all clients.
@@ -27,20 +28,20 @@ pub struct Domains {
 #[derive(Default)]
 struct Table {
     by_id: BTreeMap<u32, Domain>,
-    /// The threads of running and of ended listeners. The agent joins them only when it ends.
+    /// The threads of running and of ended listeners. The agent joins them when it is dropped.
     threads: Vec<JoinHandle<()>>,
 }
 
 #[derive(Default)]
 struct Domain {
-    /// The number of nodes in the domain, including the nodes that are being created now.
+    /// The number of nodes in the domain, including nodes whose creation has begun.
     users: usize,
-    /// The listener, which also keeps the process in the domain.
+    /// The listener. It also keeps the process in the domain.
     listener: Option<Arc<DomainListener>>,
     unused_since: Option<Instant>,
 }
 
-/// A node's use of its domain, which ends when this value is dropped.
+/// A node's use of its domain. The use ends when this value is dropped.
 pub struct DomainUse {
     domains: Arc<Domains>,
     domain_id: u32,
@@ -48,10 +49,10 @@ pub struct DomainUse {
 }
 
 impl DomainUse {
-    /// Starts the listener of the domain. Called for the first node in the domain.
+    /// Starts the listener of the domain, if it does not run yet.
     ///
     /// # Errors
-    /// The reason, as a sentence: the thread could not be started.
+    /// A sentence with the reason: the thread could not be started.
     pub fn listen(&mut self, node: &Node) -> Result<(), String> {
         self.listener = Some(lock(&self.domains.table).listener(node)?);
         Ok(())
@@ -76,10 +77,10 @@ impl Domains {
         Self { table: Mutex::default(), ticker }
     }
 
-    /// Counts a use of the domain, before the node joins the domain.
+    /// Counts a node as a user of the domain, before the node joins the domain.
     ///
     /// # Errors
-    /// The reason, as a sentence: the clients use as many domains as are allowed already.
+    /// A sentence with the reason: the clients already use the largest allowed number of domains.
     pub fn begin_use(self: &Arc<Self>, domain_id: u32, max_domains: usize) -> Result<DomainUse, String> {
         lock(&self.table).begin_use(domain_id, max_domains)?;
         Ok(DomainUse { domains: self.clone(), domain_id, listener: None })
@@ -88,18 +89,18 @@ impl Domains {
     /// Leaves the domains that no node has used for some seconds.
     pub fn leave_unused(&self) {
         let (unused, next) = lock(&self.table).expired();
-        drop(unused); // without the lock: the listener's thread leaves the domain
+        drop(unused); // without the lock: the listener's thread leaves the domain, which may take long
         self.ticker.set_due(next);
     }
 
-    /// An outlet is gone.
+    /// Removes an outlet from the listeners, because it does not exist any more.
     pub fn forget(&self, number: u64) {
         let table = lock(&self.table);
         let listeners = table.by_id.values().filter_map(|domain| domain.listener.as_ref());
         listeners.for_each(|listener| listener.remove(number));
     }
 
-    /// Ends the listeners. Returns their threads.
+    /// Ends the listeners. Returns their threads, to be joined.
     pub fn close(&self) -> Vec<JoinHandle<()>> {
         let table = mem::take(&mut *lock(&self.table));
         table.by_id.values().filter_map(|domain| domain.listener.as_ref()).for_each(|listener| listener.end());
@@ -108,8 +109,8 @@ impl Domains {
 }
 
 impl Table {
-    /// Counts a use of the domain. If there are too many domains, the process leaves a domain without nodes for
-    /// the new one.
+    /// Counts a node as a user of the domain. If there are too many domains, the agent leaves the domain that has been
+    /// without nodes for the longest time.
     fn begin_use(&mut self, domain_id: u32, max_domains: usize) -> Result<(), String> {
         if !self.by_id.contains_key(&domain_id) && self.by_id.len() >= max_domains {
             let unused = self.by_id.iter().filter(|(_, domain)| domain.users == 0);
@@ -127,7 +128,7 @@ impl Table {
         Ok(())
     }
 
-    /// The listener of the domain in which a node is.
+    /// The listener of a node's domain. Starts it if necessary.
     fn listener(&mut self, node: &Node) -> Result<Arc<DomainListener>, String> {
         let domain = self.by_id.entry(node.domain_id()).or_default();
         if let Some(listener) = &domain.listener {
@@ -141,7 +142,8 @@ impl Table {
         Ok(domain.listener.insert(Arc::new(listener)).clone())
     }
 
-    /// Ends a use of the domain. If it was the last use, returns the time at which the process has to leave the domain.
+    /// Removes a node from the users of the domain. If it was the last one, returns the time at which the agent has to
+    /// leave the domain.
     fn end_use(&mut self, domain_id: u32) -> Option<Instant> {
         let domain = self.by_id.get_mut(&domain_id)?;
         domain.users = domain.users.saturating_sub(1);
@@ -153,8 +155,8 @@ impl Table {
         Some(now + LINGER)
     }
 
-    /// Removes the domains that no node has used for some seconds. Returns their listeners, and the time of the
-    /// next check.
+    /// Removes the domains that no node has used for some seconds. Returns their listeners, and the time of the next
+    /// check.
     fn expired(&mut self) -> (Vec<Arc<DomainListener>>, Option<Instant>) {
         let now = Instant::now();
         let is_over = |domain: &Domain| domain.unused_since.is_some_and(|since| now >= since + LINGER);

@@ -1,4 +1,4 @@
-//! The shared memory that clients use through their data writers, requesters and repliers, and its limits: for
+//! The shared memory for the data that clients write by their data writers, requesters and repliers. It is limited for
 //! each client, and for all clients together.
 
 use crate::config::Limits;
@@ -7,24 +7,24 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering::*},
 };
 
-/// The memory that each client may always use, in bytes.
+/// The size of the shared memory that each client may use even if the limit for all clients is reached, in bytes.
 const ASSURED_BYTES: usize = 1 << 20;
 
-/// The sizes of the shared memory that the writers of one client use, and the writers of all clients, in bytes.
+/// Two sums of shared memory in bytes: the memory of one client's writers, and the memory of all clients' writers.
 #[derive(Clone, Default)]
 pub struct Memory {
     of_client: Arc<AtomicUsize>,
     of_all: Arc<AtomicUsize>,
 }
 
-/// The shared memory of one data writer, requester or replier. It counts in the sums until this value is dropped.
+/// The shared memory of one data writer, requester or replier. The sums include it until this value is dropped.
 pub struct WriterMemory {
     memory: Memory,
     bytes: usize,
 }
 
 impl Memory {
-    /// Creates the memory of another client.
+    /// Makes the sums for another client.
     pub fn for_another(&self) -> Self {
         Self { of_client: Arc::default(), of_all: self.of_all.clone() }
     }
@@ -32,9 +32,9 @@ impl Memory {
     /// Checks that the client may use more memory.
     ///
     /// # Errors
-    /// A sentence with the limit that was reached.
+    /// A sentence that states the limit.
     pub fn check(&self, limits: &Limits) -> Result<(), String> {
-        // Relaxed: only the sum matters; each concurrent writer of another client may exceed the limit by one message.
+        // Relaxed: only the sums are needed. Concurrent writers may each exceed the limit by one message.
         let (of_client, of_all) = (self.of_client.load(Relaxed), self.of_all.load(Relaxed));
         if of_client >= limits.writer_bytes {
             return Err(format!(
@@ -52,7 +52,7 @@ impl Memory {
         Ok(())
     }
 
-    /// Counts a new writer of `bytes` bytes.
+    /// Adds a new writer of `bytes` bytes to the sums.
     pub fn count(&self, bytes: usize) -> WriterMemory {
         let mut writer = WriterMemory { memory: self.clone(), bytes: 0 };
         writer.set(bytes);
@@ -61,9 +61,10 @@ impl Memory {
 }
 
 impl WriterMemory {
-    /// Sets the memory of the writer, which may also shrink: the memory for responses shrinks when a client leaves.
+    /// Changes the size of the writer's memory. The size may shrink: the memory for responses shrinks when a client
+    /// leaves.
     pub fn set(&mut self, bytes: usize) {
-        // Relaxed: only the sum matters. The sums wrap around, so a smaller size is added as a negative difference.
+        // Relaxed: only the sums are needed. They wrap around, so a negative difference is added as a large number.
         let more = bytes.wrapping_sub(self.bytes);
         if more != 0 {
             self.memory.of_client.fetch_add(more, Relaxed);

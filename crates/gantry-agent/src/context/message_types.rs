@@ -12,16 +12,16 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-/// The types of the data that clients have written, by their hashes, so that each definition is parsed only once.
+/// The types of the data that clients write, by their hashes. The map avoids parsing a definition more than once.
 #[derive(Default)]
 pub struct MessageTypes(Mutex<BTreeMap<[u8; 32], Arc<MessageType>>>);
 
 impl MessageTypes {
-    /// The type of a description; `None` if the description has no definition, for example because the agent has it
-    /// from another endpoint.
+    /// The parsed type of a description. The result is `None` if the description has no definition, for example because
+    /// the agent found the type at another endpoint.
     ///
     /// # Errors
-    /// The reason, as a sentence: the definition cannot be read.
+    /// A sentence with the reason: the definition cannot be read.
     pub fn read(&self, described: &TypeDescription) -> Result<Option<Arc<MessageType>>, String> {
         if described.definition.is_empty() {
             return Ok(None);
@@ -38,12 +38,12 @@ impl MessageTypes {
     }
 }
 
-/// Returns the data in little-endian CDR, the form of all messages of Gantry. Data of a type without a definition
-/// is not checked. Allocates only for big-endian data.
+/// Checks data and returns it in little-endian CDR, the form of all messages of Gantry. If the definition of the type
+/// is unknown, the data is not checked. Only big-endian data needs an allocation.
 ///
 /// # Errors
-/// The reason, as a sentence: the data is not a message of the type; or it is big-endian, and the type has
-/// no definition.
+/// A sentence with the reason: the data is not a message of the type, or the data is big-endian and the definition of
+/// the type is unknown.
 pub fn checked<'d>(
     message_type: Option<&MessageType>,
     order: ByteOrder,

@@ -1,5 +1,5 @@
-//! The context that all clients share: the settings, the clock, the domains, and the threads that wait for deadlines
-//! and for Gantry.
+//! The context that all clients share: settings, clock, domains, the thread that waits for deadlines, and the worker
+//! threads.
 
 mod domains;
 mod memory;
@@ -50,10 +50,10 @@ impl Context {
         })
     }
 
-    /// Counts a use of a domain, before a node joins the domain.
+    /// Counts a node as a user of a domain, before the node joins the domain.
     ///
     /// # Errors
-    /// The reason, as a sentence: the clients use as many domains as are allowed already.
+    /// A sentence with the reason: the clients already use the largest allowed number of domains.
     pub fn use_domain(&self, domain_id: u32) -> Result<DomainUse, String> {
         self.domains.begin_use(domain_id, self.config.limits.domains)
     }
@@ -63,13 +63,13 @@ impl Context {
         self.domains.leave_unused();
     }
 
-    /// An outlet is gone.
+    /// Removes an outlet from the listeners, because it does not exist any more.
     pub fn forget(&self, number: u64) {
         self.domains.forget(number);
     }
 
-    /// Runs work that may block until other processes react, on a thread of its own. If no thread can be started,
-    /// the work runs on the calling thread; for this reason, the caller must not hold the lock of a client.
+    /// Runs work that may block until other processes react, on a new thread. If no thread can be started, the work
+    /// runs on the calling thread. Therefore the caller must not hold the lock of a client.
     pub fn run(&self, work: impl FnOnce() + Send + 'static) {
         let work = Arc::new(Mutex::new(Some(work)));
         let of_thread = work.clone();
@@ -95,7 +95,7 @@ impl Context {
         }
     }
 
-    /// Waits for the workers to end, and ends the listeners.
+    /// Waits until the workers have ended, and ends the listeners.
     pub fn close(&self) {
         let threads = {
             let mut workers = lock(&self.workers);

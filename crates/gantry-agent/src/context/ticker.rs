@@ -1,8 +1,8 @@
 //! The ticker: the thread that checks the clients when a deadline has passed.
 //!
-//! Each message to a client changes the client's deadline, so waking the ticker for each change would be a wake-up
-//! for each message. Instead, the ticker pauses after each wake-up and then reads all changes: it is late for a
-//! deadline by at most this pause.
+//! Each message to a client changes the client's deadline. If each change woke the ticker, there would be a wake-up for
+//! each message. So the ticker pauses after each wake-up and then reads all changes at once. It is late for a deadline
+//! by at most this pause.
 
 use crate::lock::lock;
 use std::{
@@ -21,7 +21,7 @@ pub struct Ticker {
 #[derive(Default)]
 struct State {
     due: Option<Instant>,
-    /// The thread looks at `due` soon.
+    /// Whether the thread is in its pause. It reads `due` after the pause, so it need not be woken.
     is_napping: bool,
     is_ending: bool,
 }
@@ -31,7 +31,7 @@ impl Ticker {
         Self { state: Mutex::default(), changed: Condvar::new() }
     }
 
-    /// Notes that the ticker has to check a client at this time; `None` has no effect.
+    /// Asks for a check of the clients at the time `at`; `None` has no effect.
     pub fn set_due(&self, at: Option<Instant>) {
         let mut state = lock(&self.state);
         if let Some(at) = at
@@ -45,13 +45,13 @@ impl Ticker {
         }
     }
 
-    /// Ends [`Self::wait`] for good.
+    /// Makes [`Self::wait`] return `false`, because the agent ends.
     pub fn end(&self) {
         lock(&self.state).is_ending = true;
         self.changed.notify_all();
     }
 
-    /// Waits until the earliest deadline, and removes it. Returns `false` when the agent ends.
+    /// Waits until the earliest deadline and removes it. Returns `false` when the agent ends.
     pub fn wait(&self) -> bool {
         let mut state = lock(&self.state);
         let mut is_rested = false;
@@ -101,7 +101,7 @@ mod tests {
             }
         });
         for number in 0..200 {
-            // Deadlines at different times, up to a few pauses from now.
+            // Sets deadlines at different times, up to three pauses from now.
             let (before, after) = (met.load(Relaxed), NAP * (number % 7) / 2);
             let at = Instant::now() + after;
             ticker.set_due(Some(at));

@@ -1,5 +1,4 @@
-//! A device: a line that may disappear, for example when its adapter is unplugged, and is opened again when it
-//! is back.
+//! A device: a line that may disappear, for example when its adapter is unplugged. It is opened again when it is back.
 
 use super::stream::Stream;
 use crate::{agent::Port, lock::lock};
@@ -9,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-/// The period at which the thread tries to open a missing device.
+/// The period at which the thread tries to open a missing device again.
 const RETRY: Duration = Duration::from_millis(250);
 
 /// The function that opens a device again.
@@ -32,15 +31,15 @@ impl Device {
         Self { state: Mutex::new(State { stream: Some(stream.into()), is_ending: false }), ending: Condvar::new() }
     }
 
-    /// Runs the line by `run` until `run` returns without an error. After an error, the device is opened again if
-    /// `open` is given. Both events are logged through the port.
+    /// Calls `run` with the line until `run` returns without an error. After an error, the device is opened again with
+    /// `open`, if `open` is given. The error and the reopening are logged through the port.
     pub fn run(&self, port: &Port, open: Option<&Open>, mut run: impl FnMut(&Stream) -> io::Result<()>) {
         let mut current = lock(&self.state).stream.clone();
         while let Some(stream) = current.take() {
             let Err(error) = run(&stream) else { return };
             port.failed(&error);
             lock(&self.state).stream = None;
-            drop(stream); // a device may be open once only
+            drop(stream); // closed first, because a device may allow only one open descriptor
             current = open.and_then(|open| self.reopen(open));
             if current.is_some() {
                 port.restored();
@@ -48,12 +47,12 @@ impl Device {
         }
     }
 
-    /// Waits until the device is back; `None` when the transport ends.
+    /// Waits until the device can be opened again. Returns `None` when the transport ends.
     fn reopen(&self, open: &Open) -> Option<Arc<Stream>> {
         let mut state = lock(&self.state);
         while !state.is_ending {
-            // The pause comes first: a device that opens and fails at once would otherwise keep the thread and the
-            // log busy.
+            // The pause comes before the attempt. Otherwise a device that opens and fails at once would keep the thread
+            // and the log busy.
             state = self.ending.wait_timeout(state, RETRY).unwrap_or_else(PoisonError::into_inner).0;
             if !state.is_ending
                 && let Ok(stream) = open()
@@ -65,14 +64,14 @@ impl Device {
         None
     }
 
-    /// Sends all of the bytes, or none. Does not block.
+    /// Sends all of the bytes or none. Does not block.
     pub fn send(&self, bytes: &[u8]) -> io::Result<()> {
         let stream = lock(&self.state).stream.clone();
         stream.ok_or(io::ErrorKind::NotConnected)?.send(bytes)
     }
 
-    /// Whether the line has accepted all bytes that were sent. For a missing line the result is `true`, and the
-    /// next `send` fails.
+    /// Whether the line has accepted all bytes that were sent. For a missing device, the result is `true`, and the next
+    /// `send` fails.
     pub fn has_room(&self) -> bool {
         lock(&self.state).stream.as_ref().is_none_or(|stream| stream.has_room())
     }

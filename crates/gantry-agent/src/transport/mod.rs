@@ -1,4 +1,4 @@
-//! Transports: the ways to clients.
+//! Transports: the code that carries messages between the agent and clients.
 
 mod can;
 mod device;
@@ -16,7 +16,7 @@ pub use udp::Udp;
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// The address at which programs on this machine reach a socket that is bound to `address`.
+/// The address by which programs on this machine reach a socket that is bound to `address`.
 fn local(address: SocketAddr) -> SocketAddr {
     let ip = match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),

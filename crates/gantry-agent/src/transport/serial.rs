@@ -1,4 +1,4 @@
-//! Transport over serial lines and pseudoterminals, with the framing of DDS-XRCE.
+//! Transport over serial lines and pseudoterminals, with DDS-XRCE's serial framing.
 
 use super::{
     device::{Device, Open},
@@ -27,15 +27,15 @@ use std::{
 /// The largest length of a message that is accepted, in bytes.
 const MAX_BYTES: usize = 16 << 10;
 
-/// The clients on a serial line, which are served until this value is dropped. Several clients can share a line:
-/// each has an address in the frames.
+/// The clients on a serial line. They are served until this value is dropped. Several clients can share a line, because
+/// each frame has an address.
 #[derive(Debug)]
 pub struct Serial {
     path: PathBuf,
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
-    /// The slave end of a pseudoterminal. It stays open, so that the master end has no error while no program has
-    /// opened the slave end.
+    /// The slave end of a pseudoterminal. It stays open, because reading from the master end fails while the slave end
+    /// is open nowhere.
     _other_end: Option<OwnedFd>,
 }
 
@@ -45,11 +45,11 @@ struct Shared {
 }
 
 impl Serial {
-    /// Serves clients on a device, such as `/dev/ttyUSB0`. If the device disappears, it is opened again when
-    /// it returns.
+    /// Serves clients on a device, such as `/dev/ttyUSB0`. If the device disappears, it is opened again when it is
+    /// back.
     ///
     /// # Errors
-    /// The device cannot be opened, or does not support the speed `baud`, in bits per second.
+    /// The device cannot be opened, or does not support the speed `baud` (in bits per second).
     pub fn open(agent: &Agent, path: &Path, baud: u32) -> Result<Serial> {
         let line = open_device(path, baud).map_err(|source| {
             let advice = match source.kind() {
@@ -64,7 +64,7 @@ impl Serial {
         Self::start(agent, path.to_owned(), line, None, Some(Box::new(open)))
     }
 
-    /// Makes a pseudoterminal and serves clients on it. A program, such as an emulator, opens [`Self::path`].
+    /// Makes a pseudoterminal and serves clients on it. A program such as an emulator opens [`Self::path`].
     ///
     /// # Errors
     /// The system has no free pseudoterminal.
@@ -93,7 +93,7 @@ impl Serial {
         Ok(Serial { path, shared, thread: Some(thread), _other_end: other_end })
     }
 
-    /// The device.
+    /// The path of the device.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -177,7 +177,7 @@ impl Transport for Shared {
         let PeerAddress::Number(number) = peer else { return Err(io::ErrorKind::AddrNotAvailable.into()) };
         let mut encoder =
             SerialEncoder::new(SerialEncoder::AGENT, number as u8, message.len()).map_err(io::Error::other)?;
-        // A frame has at most two bytes for each byte of its content, and a flag before them.
+        // A frame has a flag, and at most two bytes for each byte of its content, because of the stuffing.
         let mut frame = vec![0; 2 * (message.len() + 8)];
         let length = encoder.encode(message, &mut frame);
         self.device.send(frame.get(..length).unwrap_or_default())

@@ -1,8 +1,8 @@
-//! Streams of bytes and of packets: serial lines, pseudoterminals, TCP connections and CAN buses.
+//! Streams of bytes or packets: serial lines, pseudoterminals, TCP connections and CAN buses.
 //!
-//! The thread that sends a message writes as much of it as the line accepts without blocking. The stream's own
-//! thread, which also reads, writes the rest. Therefore neither the agent nor another client waits for a slow line,
-//! and a message is never cut.
+//! The thread that sends a message writes as much of the message as the line accepts without blocking. The stream's own
+//! thread, which also reads, writes the rest. So neither the agent nor another client waits for a slow line, and each
+//! message is sent completely.
 
 use crate::lock::lock;
 use rustix::{
@@ -16,11 +16,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The largest number of bytes that wait for the line. The limit is needed because answers outside of a session are
-/// sent without a check for room.
+/// The largest number of bytes that wait for the line. Answers outside of a session are sent without a check for room,
+/// so a limit is needed here.
 const MAX_PENDING_BYTES: usize = 128 << 10;
-/// The pause after a line was reported writable but accepted nothing: a CAN interface that is down or has a full
-/// queue does this.
+/// The pause after a line was reported as writable but accepted nothing. This happens if a CAN interface is down or has
+/// a full queue.
 const PAUSE: Duration = Duration::from_millis(5);
 /// The period at which the stream calls `is_wanted`.
 const QUESTION_PERIOD: Duration = Duration::from_secs(5);
@@ -37,9 +37,9 @@ pub struct Stream {
 
 #[derive(Default)]
 struct State {
-    /// The bytes that the line has not taken yet.
+    /// The bytes that the line has not accepted yet.
     pending: Vec<u8>,
-    /// A writer waits for room.
+    /// Whether a caller of `has_room` waits for room.
     was_full: bool,
     is_ending: bool,
 }
@@ -54,26 +54,26 @@ enum Written {
 }
 
 impl Stream {
-    /// A stream of bytes over a non-blocking descriptor.
+    /// Makes a stream of bytes over a non-blocking descriptor.
     pub fn new(line: OwnedFd) -> io::Result<Stream> {
         Self::of_packets(line, usize::MAX)
     }
 
-    /// A stream of packets over a non-blocking descriptor. Each packet that is sent has exactly `packet_bytes` bytes.
+    /// Makes a stream of packets over a non-blocking descriptor. Each packet to send has exactly `packet_bytes` bytes.
     pub fn of_packets(line: OwnedFd, packet_bytes: usize) -> io::Result<Stream> {
         let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         Ok(Stream { line, packet_bytes, wake, state: Mutex::default() })
     }
 
-    /// Whether the line has accepted all bytes that were sent. If not, [`Self::run`] calls its argument `has_room`
-    /// as soon as the line has accepted them.
+    /// Whether the line has accepted all bytes that were sent. If not, [`Self::run`] calls its `has_room` function when
+    /// the line has accepted them.
     pub fn has_room(&self) -> bool {
         let mut state = lock(&self.state);
         state.was_full |= !state.pending.is_empty();
         state.pending.is_empty()
     }
 
-    /// Sends all of the bytes, or none. Does not block.
+    /// Sends all of the bytes or none. Does not block.
     pub fn send(&self, bytes: &[u8]) -> io::Result<()> {
         let mut state = lock(&self.state);
         if state.is_ending {
@@ -95,20 +95,20 @@ impl Stream {
         Ok(())
     }
 
-    /// Ends [`Self::run`].
+    /// Makes [`Self::run`] return.
     pub fn end(&self) {
         lock(&self.state).is_ending = true;
         self.wake_up();
     }
 
     fn wake_up(&self) {
-        // The write fails only if the counter was raised 2⁶⁴ times.
+        // The write fails only if 2⁶⁴ wake-ups are pending.
         let _ = write(&self.wake, &1_u64.to_ne_bytes());
     }
 
-    /// Reads and writes until the stream ends, which is an error unless [`Self::end`] was called. `has_room` is
-    /// called when a line that had no room has taken all bytes. The stream also ends when `is_wanted` returns `false`
-    /// twice, 5 seconds apart: in this way a stream ends on which bytes arrive but no client begins a session.
+    /// Reads and writes until the stream ends. The end is an error, except after a call of [`Self::end`]. `has_room` is
+    /// called when a line that had no room has accepted all bytes. If `is_wanted` returns `false` twice, 5 seconds
+    /// apart, the stream also ends: bytes may arrive, but no client has begun a session.
     pub fn run(
         &self,
         received: &mut dyn FnMut(&[u8]),
@@ -147,7 +147,7 @@ impl Stream {
             }
             let [line, wake] = fds.map(|fd| fd.revents());
             if !wake.is_empty() {
-                let _ = read(&self.wake, &mut [0; 8]); // it is woken again if it must be
+                let _ = read(&self.wake, &mut [0; 8]); // only clears the descriptor; an error has no effect
             }
             if line.contains(PollFlags::OUT) || is_stuck {
                 let written = self.write_pending()?;
@@ -167,7 +167,7 @@ impl Stream {
         }
     }
 
-    /// Writes as many of the pending bytes as the line takes.
+    /// Writes as many of the pending bytes as the line accepts.
     fn write_pending(&self) -> io::Result<Written> {
         let mut state = lock(&self.state);
         let mut result = Written::Nothing;
@@ -190,11 +190,11 @@ impl AsFd for Stream {
     }
 }
 
-/// The number of bytes that were written; 0 if the line takes nothing now.
+/// The number of bytes that were written; 0 if the line accepts nothing now.
 fn written(result: rustix::io::Result<usize>) -> io::Result<usize> {
     match result {
         Ok(count) => Ok(count),
-        // The last two errors come from a CAN interface whose queue is full, or which is down for now.
+        // A CAN interface causes NOBUFS if its queue is full, and NETDOWN if it is down for now.
         Err(Errno::AGAIN | Errno::INTR | Errno::NOBUFS | Errno::NETDOWN) => Ok(0),
         Err(error) => Err(error.into()),
     }

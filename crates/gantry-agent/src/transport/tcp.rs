@@ -1,4 +1,4 @@
-//! TCP: a message follows its length.
+//! TCP: the length of each message precedes the message.
 
 use super::stream::Stream;
 use crate::{
@@ -28,14 +28,14 @@ use std::{
 
 /// The longest message, in bytes.
 const MAX_BYTES: usize = 65_535;
-/// The size of a connection's send buffer in the system. The buffer is small because data that waits in it is old
+/// The size of a connection's send buffer in the kernel. It is small, because data that waits there for long is old
 /// when it arrives.
 const SEND_BUFFER_BYTES: usize = 16 << 10;
 /// The pause after a connection could not be accepted, for example because the process has too many descriptors.
 /// Without the pause, the next attempt would fail at once.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// The clients over TCP, which are served until this value is dropped.
+/// The clients over TCP. They are served until this value is dropped.
 #[derive(Debug)]
 pub struct Tcp {
     address: SocketAddr,
@@ -116,7 +116,7 @@ impl Shared {
         let stream = Arc::new(Stream::new(connection.into())?);
         let replaced = lock(&self.connections).insert(peer, stream.clone());
         if let Some(replaced) = replaced {
-            replaced.end(); // the client of that connection has left and come back from the same port
+            replaced.end(); // the client has connected again from the same port, so its old connection is dead
         }
         let (shared, of_thread) = (self.clone(), stream.clone());
         let began = threads::spawn("tcp-client", move || {
@@ -134,12 +134,13 @@ impl Shared {
             };
             // The end of a connection is not an error: the client's session ends by a request or by silence.
             let _ = of_thread.run(received, &mut || port.has_room(address), &mut || port.has_client(address));
-            // The client is removed first, because another connection may take the address as soon as it is free.
+            // The address of the client is removed first, because another connection may get this address as soon as it
+            // is free.
             if shared.is_current(peer, &of_thread) {
                 port.closed(address);
             }
             shared.forget(peer, &of_thread);
-            let _ = shutdown(of_thread.as_fd(), Shutdown::Both); // the connection may have ended already
+            let _ = shutdown(of_thread.as_fd(), Shutdown::Both); // an error means that the connection has already ended
         });
         began.inspect_err(|_| self.forget(peer, &stream))
     }
@@ -149,7 +150,7 @@ impl Shared {
         lock(&self.connections).get(&peer).is_some_and(|current| Arc::ptr_eq(current, stream))
     }
 
-    /// A connection is gone.
+    /// Removes a connection from the table, unless a newer connection has its address.
     fn forget(&self, peer: SocketAddr, stream: &Arc<Stream>) {
         if let Entry::Occupied(entry) = lock(&self.connections).entry(peer)
             && Arc::ptr_eq(entry.get(), stream)
@@ -159,13 +160,13 @@ impl Shared {
     }
 }
 
-/// The reason to refuse a new connection, if there is one. `connections` is the number of all connections, `of_ip`
-/// the number from the same IP address.
+/// The reason to refuse a new connection, if there is one. `connections` is the number of all connections, and `of_ip`
+/// is the number from the same IP address.
 fn refusal(port: &Port, peer: PeerAddress, connections: usize, of_ip: usize) -> Option<String> {
     if !port.admits(peer) {
         return Some("this address is not one of those that are allowed".to_owned());
     }
-    // Twice the number of clients, because a client may connect again before its old connection has ended.
+    // The limit is twice the number of clients, because a client may connect again before its old connection has ended.
     let (most, most_of_ip) = (2 * port.max_clients(), 2 * port.max_clients_of_host());
     if of_ip >= most_of_ip {
         return Some(format!("there are {of_ip} connections from its address"));
@@ -176,8 +177,8 @@ fn refusal(port: &Port, peer: PeerAddress, connections: usize, of_ip: usize) -> 
 impl Drop for Tcp {
     fn drop(&mut self) {
         self.shared.is_ending.store(true, Release); // partner: `accept`
-        // A connection to its own socket wakes the thread, which then ends. If this connection fails, the thread is
-        // left running.
+        // A connection to its own socket wakes the thread, which then ends. If this connection fails, the thread cannot
+        // be joined and is left running.
         let is_woken = TcpStream::connect(super::local(self.address)).is_ok();
         if let Some(thread) = self.thread.take() {
             thread.thread().unpark();
@@ -194,7 +195,7 @@ impl Transport for Shared {
     }
 
     fn has_room(&self, peer: PeerAddress) -> bool {
-        // If the connection is gone, the result is `true`, and the next send fails.
+        // If the connection is gone, the result is `true`, so that the next `send` reports the error.
         self.stream(peer).is_none_or(|stream| stream.has_room())
     }
 

@@ -1,4 +1,4 @@
-//! UDP: a message is a datagram.
+//! UDP: each message is one datagram.
 
 use crate::{
     agent::{Agent, Port},
@@ -24,7 +24,7 @@ const MAX_BYTES: usize = 65_507;
 /// The pause after an error of the socket: without it, the next attempt would fail at once.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// The clients over UDP, which are served until this value is dropped.
+/// The clients over UDP. They are served until this value is dropped.
 #[derive(Debug)]
 pub struct Udp {
     address: SocketAddr,
@@ -85,9 +85,10 @@ fn receive(
                 }
                 port.receive(PeerAddress::Socket(sender), buffer.get(..length).unwrap_or_default());
             }
-            // The cause of such an error is a client that is gone (ICMP "port unreachable"), or a signal.
+            // A client that is gone (ICMP "port unreachable") or a signal causes this error, which needs no reaction.
             Err(error) if matches!(error.kind(), io::ErrorKind::ConnectionRefused | io::ErrorKind::Interrupted) => {}
-            // An interface that is down, or a lack of memory, is temporary; one log line reports when it begins.
+            // Other errors, such as an interface that is down or a lack of memory, are temporary. Only the first one in
+            // a row is logged.
             Err(error) => {
                 if !std::mem::replace(&mut is_failing, true) {
                     port.failed(&error);
@@ -104,8 +105,8 @@ impl Drop for Udp {
         let to = super::local(self.address);
         let from: SocketAddr =
             if to.is_ipv4() { (Ipv4Addr::UNSPECIFIED, 0).into() } else { (Ipv6Addr::UNSPECIFIED, 0).into() };
-        // An empty datagram wakes the thread, which then ends. If the datagram cannot be sent, the thread is
-        // left running.
+        // An empty datagram to its own socket wakes the thread, which then ends. If the datagram cannot be sent, the
+        // thread cannot be joined and is left running.
         let is_woken = UdpSocket::bind(from).and_then(|waker| waker.send_to(&[], to)).is_ok();
         if let Some(thread) = self.thread.take()
             && is_woken
@@ -170,7 +171,7 @@ mod tests {
         let agent = Agent::new(Config { log: Arc::new(log), ..Config::default() }).unwrap();
         let transport = Arc::new(Sent::default());
         let (port, is_ending) = (agent.attach(transport.clone()), AtomicBool::new(false));
-        // A GET_INFO about the agent, which arrives after three failures of the socket.
+        // A GET_INFO about the agent arrives after three failures of the socket.
         let question = [0x80, 0, 0, 0, 2, 1, 8, 0, 0, 0x0a, 0xff, 0xfd, 2, 0, 0, 0];
         let mut left = vec![Ok(&question[..]), Err(Errno::NOBUFS), Err(Errno::NETDOWN), Err(Errno::NETDOWN)];
         let next = |buffer: &mut [u8]| {

@@ -1,4 +1,4 @@
-//! The clients and the data that the agent accepts or refuses.
+//! Tests of the clients and the data that the agent accepts or refuses.
 
 use crate::{
     sessions::create_client,

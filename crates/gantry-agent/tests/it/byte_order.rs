@@ -1,4 +1,4 @@
-//! Clients whose data is big endian.
+//! Tests of clients whose data is big-endian.
 
 use crate::{
     services::{REPLIER, REQUESTER, create, response},
@@ -23,7 +23,7 @@ test_support::tests!(
 
 const REQUEST: RequestId = RequestId(99);
 
-/// Writes data to the best-effort stream, as a big-endian client does.
+/// Writes data to the best-effort stream in big-endian byte order.
 fn write(client: &mut TestClient, sequence: u16, object: ObjectId, data: &[u8]) {
     let stream = StreamId::BEST_EFFORT;
     let header = Header { session: SessionId::CLIENT, stream, sequence, key: ClientKey::INVALID };
@@ -74,7 +74,7 @@ fn big_endian_requests_and_replies_reach_the_host() {
     let mut reply = vec![0; SampleIdentity::BYTES];
     identity.write(&mut Writer::new(&mut reply, ByteOrder::Big));
     let mut body = response(true, "done");
-    body[4..8].reverse(); // the length of the text is its only number of several bytes
+    body[4..8].reverse(); // reverses the length of the text, the only number of several bytes
     write(&mut client, 1, REPLIER, &[reply, body].concat());
     let mut reply = None;
     client.until("a reply", |_| {
@@ -89,7 +89,7 @@ fn big_endian_data_of_another_type_is_refused() {
     let (agent, _udp, lines) = agent(Config::default());
     let mut client = TestClient::open(pipe(&agent, GOOD, 1), 0x0a03);
     let writer = client.create_writer(1, "rt/big_endian_text", "std_msgs::msg::dds_::String_");
-    write(&mut client, 0, writer, b"\x05\0\0\0text\0"); // its length is little endian
+    write(&mut client, 0, writer, b"\x05\0\0\0text\0"); // the length of this text is little-endian
     assert_eq!(client.status(REQUEST), StatusValue::INVALID_DATA);
     let lines = lines.lock().unwrap();
     assert!(lines.iter().any(|line| line.contains("the data is no std_msgs/msg/String")), "{lines:?}");

@@ -1,4 +1,5 @@
-//! A simulated CAN bus: firmware and hostile nodes on it, its socket, the order of its frames and their timing.
+//! Tests of the simulated CAN bus: firmware and hostile nodes, the socket file, the order of the frames, and their
+//! timing.
 
 use crate::{
     firmware::echo,
@@ -51,7 +52,7 @@ test_support::tests!(
 
 const FAST: (u32, u32) = (1_000_000, 8_000_000);
 
-/// A bus with its agent. Its socket lies in a folder of its own.
+/// A bus with its agent. Its socket file is in a separate folder.
 struct Rig {
     can: Can,
     agent: Agent,
@@ -88,12 +89,12 @@ impl Rig {
     }
 }
 
-/// The session's memory over CAN FD.
+/// The memory of a session over CAN FD.
 fn memory() -> Memory<63, 8> {
     Memory::new()
 }
 
-/// A node that sends raw frames. Its socket blocks.
+/// A node that sends raw frames over a blocking socket.
 struct Raw(OwnedFd);
 
 fn new_socket() -> OwnedFd {
@@ -123,7 +124,7 @@ impl Raw {
     }
 }
 
-/// Sends frames with the lowest identifier while `run` runs, so that the bus is never free.
+/// Sends frames with the lowest identifier as long as `run` runs, so that the bus is never free.
 fn saturated(path: &Path, run: impl FnOnce()) {
     let (raw, is_over) = (Raw::new(path), AtomicBool::new(false));
     thread::scope(|scope| {
@@ -133,7 +134,7 @@ fn saturated(path: &Path, run: impl FnOnce()) {
             }
         });
         let result = catch_unwind(AssertUnwindSafe(run));
-        is_over.store(true, Relaxed); // also after a panic: otherwise the scope would not end
+        is_over.store(true, Relaxed); // set even after a panic, so that the scope ends
         result.unwrap_or_else(|panic| resume_unwind(panic));
     });
 }
@@ -180,7 +181,7 @@ fn storms_on_a_bus_leave_others_their_data() {
     assert!(rig.has_logged("has the key of"), "the theft came to nothing");
 }
 
-/// Starts the program on a simulated bus, and waits until it reports that the bus is ready.
+/// Starts the program with a simulated bus, and waits until it reports that the bus is ready.
 fn program(path: &Path) -> Child {
     let mut program = Command::new(env!("CARGO_BIN_EXE_gantry-agent"))
         .args(["can", "--bitrate", "1000000", "--dbitrate", "8000000", "--domain", "0", "--simulated"])
@@ -252,7 +253,8 @@ fn frames_are_sent_in_the_order_of_their_identifiers() {
     let reader = Raw::new(&rig.path());
     let nodes = [9, 3, 0x1fff_ffff, 5].map(|identifier| (identifier, Raw::new(&rig.path())));
     saturated(&rig.path(), || {
-        // The bus reads all waiting frames before each transmission, so it has all of them when it becomes free.
+        // The bus reads the waiting frames of all nodes before each transmission, so it knows all of them when it
+        // becomes free.
         assert_eq!(reader.receive(), Some((0, vec![0; 8])));
         for (identifier, node) in &nodes {
             node.send(*identifier, &[*identifier as u8; 9]);
@@ -261,7 +263,7 @@ fn frames_are_sent_in_the_order_of_their_identifiers() {
     let others = std::iter::repeat_with(|| reader.receive().unwrap()).filter(|(identifier, _)| *identifier != 0);
     let others: Vec<_> = others.take(4).collect();
     assert_eq!(others.iter().map(|(identifier, _)| *identifier).collect::<Vec<_>>(), [3, 5, 9, 0x1fff_ffff]);
-    // Nine bytes are filled with zeros up to twelve.
+    // Nine bytes of data are padded with zeros to twelve.
     assert_eq!(others[0].1, [3, 3, 3, 3, 3, 3, 3, 3, 3, 0, 0, 0]);
 }
 
@@ -269,7 +271,7 @@ fn a_saturated_bus_holds_up_those_with_higher_identifiers_until_it_is_free() {
     let rig = Rig::new((500_000, 2_000_000));
     let mut held_up = rig.client(6);
     saturated(&rig.path(), || {
-        // The socket of the node has room for a few frames, and then takes no more.
+        // The socket of the node has room for a few frames and then accepts no more.
         let mut sent = 0;
         eventually("the node is full", || {
             assert!(sent < 50, "the node has taken {sent} frames");
@@ -292,7 +294,7 @@ fn a_node_that_does_not_read_loses_frames_and_harms_nobody() {
     let deaf = Raw::new(&rig.path());
     saturated(&rig.path(), || eventually("frames are lost", || rig.has_logged("node 1 does not read: it has lost 1 ")));
     echo(rig.client(1), memory(), 0x0905, "/can_overrun", |talk| talk("one"));
-    // The node gets the frames for which there was room.
+    // The node that did not read gets only the frames for which its socket had room.
     assert_eq!(deaf.receive(), Some((0, vec![0; 8])));
 }
 
@@ -307,7 +309,7 @@ fn packets_that_are_no_frames_end_their_node() {
         assert_eq!(node.receive(), None, "a packet of {} bytes", packet.len());
     }
     assert!(rig.has_logged("node 1 is disconnected: 16 bytes are no frame of CAN FD"));
-    // Frames without a complete message are errors of their sender.
+    // Frames without a complete message do not end the node's connection.
     let node = Raw::new(&rig.path());
     [&[][..], &[0], &[63; 8], &[3, 0x81, 0, 0]].into_iter().for_each(|data| node.send(2, data));
     echo(rig.client(1), memory(), 0x0906, "/can_hostile", |talk| talk("one"));
@@ -326,7 +328,7 @@ fn the_bus_is_no_faster_than_a_wire() {
         (0..FRAMES).for_each(|_| drop(receiver.receive().unwrap()));
     });
     let ratio = began.elapsed().as_secs_f64() / wire.as_secs_f64();
-    // The first frame may begin before the measurement, and the last frames may still wait in the socket.
+    // The first frame may start before the measurement, and the last frames may still be in the socket.
     assert!(ratio > 0.95, "{FRAMES} frames took {ratio:.3} of {wire:?}");
 }
 
@@ -340,7 +342,7 @@ fn a_bus_has_its_path_for_itself() {
     assert!(no_socket.contains("no socket") && file.exists(), "{no_socket}");
     let no_folder = Can::simulated(&rig.agent, &rig.folder.path().join("no/can0"), timing(FAST)).unwrap_err();
     assert!(no_folder.to_string().contains("make its folder"), "{no_folder}");
-    // A killed bus leaves a socket on which no process listens.
+    // A killed bus leaves a socket file behind, on which no process listens.
     let stale = rig.folder.path().join("stale");
     let killed = new_socket();
     bind(&killed, &SocketAddrUnix::new(&stale).unwrap()).unwrap();
@@ -348,7 +350,7 @@ fn a_bus_has_its_path_for_itself() {
     drop(killed);
     let second = Can::simulated(&rig.agent, &stale, timing(FAST)).unwrap();
     echo(SimulatedCan::connect(&stale, 1).unwrap(), memory(), 0x0907, "/can_stale", |talk| talk("one"));
-    // A bus removes only its own socket.
+    // A bus must not remove a file that is not its own socket.
     std::fs::remove_file(&stale).unwrap();
     File::create(&stale).unwrap();
     drop(second);

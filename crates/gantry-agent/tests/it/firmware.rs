@@ -1,4 +1,4 @@
-//! Firmware with `gantry-micro` and the agent, connected by sockets and a serial line of the system.
+//! Tests of firmware with `gantry-micro` and the agent, which are connected by real sockets and a serial line.
 
 use crate::support::{agent, agent_at, host};
 use gantry::Qos;
@@ -22,7 +22,7 @@ fn memory() -> Memory<256, 4> {
     Memory::new()
 }
 
-/// Runs firmware that sends back each text that it gets. Gives `run` a function that sends a text and waits until
+/// Runs firmware that sends back each text that it receives. Passes `run` a function that sends a text and waits until
 /// it comes back.
 pub fn echo<const MTU: usize, const HISTORY: usize>(
     transport: impl Transport,
@@ -45,12 +45,13 @@ pub fn echo<const MTU: usize, const HISTORY: usize>(
         let mut is_sent = false;
         eventually("the text comes back", || {
             let now = Instant::from_us(origin.elapsed().as_micros() as u64);
-            let _ = client.spin_once(now, |_| {}); // a line that fails for a while
+            let _ = client.spin_once(now, |_| {}); // an error is ignored: the line may fail for a while
             let is_ready = [publisher.state(), subscription.state()] == [EntityState::Ready; 2];
             if is_ready && !is_sent {
                 there.publish_copy(&Text { data: text.to_owned() }).unwrap();
             }
-            // Messages from the time before the firmware noticed the restart of its agent are sent again.
+            // A message that was sent before the firmware noticed the restart of its agent is lost, so it is sent
+            // again.
             is_sent = is_ready;
             let taken = held.take().or_else(|| subscription.take().unwrap().map(|text| text.data().to_owned()));
             if let Some(data) = taken {

@@ -1,4 +1,4 @@
-//! Bytes that no client sends.
+//! Tests with bytes that no valid client sends.
 
 use crate::support::{GOOD, TestClient, Wire, agent, host, pipe, socket};
 use gantry::Qos;
@@ -20,7 +20,7 @@ test_support::tests!(
 
 const UINT32: &str = "std_msgs::msg::dds_::UInt32_";
 
-/// A wire that records the messages that are sent.
+/// A wire that also records the messages that are sent.
 struct Recorder<W> {
     wire: W,
     sent: Arc<Mutex<Vec<Vec<u8>>>>,
@@ -42,7 +42,7 @@ fn any_bytes_harm_nobody() {
     let mut subscription = host().create_subscription::<UInt32>("/unharmed", Qos::default()).unwrap();
     let mut client = TestClient::open(socket(&udp), 0x0401);
     let writer = client.create_writer(1, "rt/unharmed", UINT32);
-    // These are the valid messages of a client, from which the test makes many damaged ones.
+    // Records the valid messages of a client. The test makes many damaged messages from them.
     let sent = Arc::<Mutex<Vec<Vec<u8>>>>::default();
     let recorder = Recorder { wire: pipe(&agent, GOOD, 1), sent: sent.clone() };
     let mut model = TestClient::open(recorder, 0x0402);
@@ -63,7 +63,7 @@ fn any_bytes_harm_nobody() {
         if random.u8(..) < 16 {
             message = (0..random.usize(..600)).map(|_| random.u8(..)).collect();
         }
-        // The damaged messages come from the model's own address, so that its session may break.
+        // The damaged messages come from the address of the model client, so its session may break.
         model.wire.send(&message);
         if round % 100 == 0 {
             client.write(StreamId::RELIABLE, writer, &[], &u32::to_le_bytes(round));

@@ -1,4 +1,5 @@
-//! Logins (CREATE_CLIENT) that come twice, late, or after a reset of the board; and messages without a session.
+//! Tests of logins (CREATE_CLIENT) that come twice, late, or after a reset of the board, and of messages without a
+//! session.
 
 use crate::{
     sessions::create_client,
@@ -21,7 +22,7 @@ test_support::tests!(
 
 const KEY: u32 = 0x0b01;
 
-/// A message with a payload in the best-effort stream.
+/// Writes a message with one payload in the best-effort stream.
 fn message<'p, P: Payload<'p>>(session: SessionId, sequence: u16, payload: &P) -> Vec<u8> {
     let header = Header { session, stream: StreamId::BEST_EFFORT, sequence, key: ClientKey::INVALID };
     let mut memory = [0; 128];
@@ -31,10 +32,10 @@ fn message<'p, P: Payload<'p>>(session: SessionId, sequence: u16, payload: &P) -
     memory[..length].to_vec()
 }
 
-/// Sends a message, and returns the result of `read` on its answer.
+/// Sends a message, and returns the result of `read` for the answer.
 fn ask<T>(wire: &mut impl Wire, message: &[u8], read: impl FnOnce(SubmessageId, &Submessage<'_>) -> T) -> Option<T> {
     wire.send(message);
-    // The pipe has the answers as soon as the message has been sent.
+    // The agent answers on this thread, so the answer is there when `send` returns.
     let answer = wire.receive(Duration::ZERO)?;
     let submessage = parse(&answer).unwrap().1.next().unwrap().unwrap();
     Some(read(submessage.id, &submessage))
@@ -47,8 +48,8 @@ fn log_in(wire: &mut impl Wire, session: SessionId) {
     assert_eq!(status.map(|result| result.status), Some(StatusValue::OK));
 }
 
-/// Whether the agent accepts message `sequence` of the best-effort stream. The message has a request for an unknown
-/// object, which an agent that accepts the message refuses.
+/// Whether the agent accepts the message with number `sequence` of the best-effort stream. The message has a request
+/// for an unknown object; if the agent accepts the message, it answers with a refusal.
 fn is_taken(wire: &mut impl Wire, session: SessionId, sequence: u16) -> bool {
     let request = ObjectRequest { request: RequestId(20), object: ObjectId(5) };
     let data = message(session, sequence, &WriteData { request, data: &[1] });
@@ -80,7 +81,7 @@ fn a_login_after_a_reset_of_the_board_begins_the_session_anew() {
         assert!(is_taken(&mut wire, SessionId::CLIENT, 0));
         agent.advance(Duration::from_millis(101));
     }
-    // A login from another host is not a copy. It begins a session if the board has not answered at its old address.
+    // A login from another host is not a copy. It begins a session if the board does not answer at its old address.
     let mut other = line(&agent);
     other.send(&create_client(SessionId::CLIENT, KEY, &[]));
     assert!(other.receive(Duration::ZERO).is_none());
@@ -99,7 +100,7 @@ fn a_boot_nonce_tells_a_reset_from_a_copy() {
     };
     log_in_with(&mut wire, b"1boot");
     assert!(is_taken(&mut wire, SessionId::CLIENT, 0));
-    agent.advance(Duration::from_millis(500)); // sooner than the agent asks whether the client is alive
+    agent.advance(Duration::from_millis(500)); // before the agent asks whether the client is alive
     log_in_with(&mut wire, b"1boot");
     assert!(!is_taken(&mut wire, SessionId::CLIENT, 0), "a copy that comes late begins the stream anew");
     log_in_with(&mut wire, b"1next");
@@ -115,7 +116,8 @@ fn a_login_of_an_earlier_session_leaves_the_session_alone() {
     assert!(is_taken(&mut wire, second, 0));
     log_in(&mut wire, first);
     assert!(is_taken(&mut wire, second, 1));
-    // A client at this address cannot have changed its session back so soon, but a board that was reset asks again.
+    // After a second, a login with an earlier session number is not a late copy: the board was reset, and its session
+    // begins again.
     agent.advance(Duration::from_secs(1));
     log_in(&mut wire, first);
     assert!(is_taken(&mut wire, first, 0));
@@ -136,7 +138,7 @@ fn messages_without_a_session_are_answered_so_that_the_client_logs_in() {
         status.map(|reply| (reply.related, reply.result.status)),
         Some((request(ObjectId::CLIENT), StatusValue::OK))
     );
-    // Agents and noise get no answer.
+    // Submessages that only agents send, and noise, get no answer.
     for id in [SubmessageId::INFO, SubmessageId::STATUS, SubmessageId::DATA, SubmessageId(99)] {
         let foreign = [0x81, 1, 2, 0, id.0, 1, 4, 0, 0, 20, 0, 0x15];
         assert!(ask(&mut wire, &foreign, |_, _| ()).is_none(), "{id:?}");

@@ -1,7 +1,7 @@
-//! Tests of the agent: clients of `gantry-xrce` exchange messages with nodes of Gantry. Each test has topics of
-//! its own.
+//! Tests of the agent. Clients made with `gantry-xrce` exchange messages with nodes of Gantry. Each test has its own
+//! topics.
 //!
-//! All tests use one directory of shared memory, which the outer process makes for the inner process.
+//! The tests run in an inner process. All tests use one directory of shared memory, which the outer process makes.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on may say so by panicking")]
 

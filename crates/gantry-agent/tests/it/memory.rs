@@ -1,4 +1,4 @@
-//! The memory of clients' data, and of their sessions.
+//! Tests of the memory of clients' data and of sessions.
 
 use crate::{
     services::{REPLIER, REQUESTER, response},
@@ -30,18 +30,18 @@ const STRING: &str = "std_msgs::msg::dds_::String_";
 fn sessions_have_memory_when_they_need_it() {
     let limits = Limits { clients_of_host: 100, ..Limits::default() };
     let (agent, _lines) = stopped_agent(Config { limits, ..Config::default() });
-    // The agent does its work on this thread, so its allocations are counted.
+    // The agent works on this thread, so the allocations of the agent are counted.
     let counts = allocations::count(|| {
         for key in 1..=100 {
             let mut wire = pipe(&agent, GOOD, u64::from(key));
             wire.send(&create_client(SessionId::CLIENT, key, &[]));
-            // A question in the reliable stream.
+            // Sends a question in the reliable stream.
             wire.send(&[0x81, 0x80, 0, 0, 2, 1, 8, 0, 0, 0x0a, 0xff, 0xfd, 2, 0, 0, 0]);
         }
-        agent.advance(Duration::from_millis(100)); // its acknowledgement
+        agent.advance(Duration::from_millis(100)); // the time at which the acknowledgement is due
     });
     assert_eq!(agent.statistics().len(), 100);
-    // Slots have 16 times the MTU together, and the buffer of fragments is longer still.
+    // Slots of a session would need 16 times the MTU, and the buffer for fragments even more, if they were allocated.
     let bytes = counts.bytes / 100;
     assert!(bytes < 8 << 10, "a session has {bytes} bytes");
 }
@@ -54,8 +54,8 @@ fn is_refused(client: &TestClient) -> bool {
     client.told.iter().any(|told| matches!(told, Told::Status(_, StatusValue::RESOURCES)))
 }
 
-/// A client fills the histories of its data writers with 100 samples of 1500 bytes each, until the agent refuses a
-/// sample with a sentence that contains `words`.
+/// Fills the histories of a client's data writers with 100 samples of 1500 bytes each, until the agent refuses a sample
+/// with a sentence that contains `words`.
 fn fill(limits: Limits, key: u32, topic: &str, words: &str) {
     let (_agent, udp, lines) = agent(Config { limits, ..Config::default() });
     let mut client = TestClient::open(socket(&udp), key);
@@ -86,7 +86,7 @@ fn all_data_writers_have_limited_memory() {
 fn requesters_have_limited_memory() {
     let limits = Limits { writer_bytes: 1 << 20, ..Limits::default() };
     let (_agent, udp, lines) = agent(Config { limits, ..Config::default() });
-    // A server that takes nothing.
+    // A server that takes no requests, so that they stay in memory.
     let _service = host().create_service::<SetParameters>("/left").unwrap();
     let mut client = TestClient::open(socket(&udp), 0x0d0f);
     let name = "rcl_interfaces::srv::dds_::SetParameters";
@@ -101,7 +101,7 @@ fn requesters_have_limited_memory() {
     assert_eq!(client.create(REQUESTER, Entity::Requester(service), Owner::Object(PARTICIPANT)), StatusValue::OK);
     let request =
         SetParameters_Request { parameters: vec![Parameter { name: "x".repeat(1500), ..Parameter::default() }] };
-    let request = gantry_cdr::Message::to_cdr(&request).unwrap().split_off(4); // without the header of its encoding
+    let request = gantry_cdr::Message::to_cdr(&request).unwrap().split_off(4); // removes the encapsulation header
     for _ in 0..900 {
         client.write(StreamId::RELIABLE, REQUESTER, &[], &request);
         client.spin(Duration::ZERO);
@@ -113,7 +113,7 @@ fn requesters_have_limited_memory() {
 fn repliers_have_limited_memory() {
     let limits = Limits { writer_bytes: 1 << 20, ..Limits::default() };
     let (_agent, udp, lines) = agent(Config { limits, ..Config::default() });
-    // This client takes no response.
+    // This service client takes no responses, so that they stay in memory.
     let mut host_client = host().create_client_with_qos::<SetBool>("/answers", 1000).unwrap();
     let mut client = TestClient::open(socket(&udp), 0x0d15);
     crate::services::create(&mut client, REPLIER, "answers");

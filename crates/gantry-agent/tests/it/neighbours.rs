@@ -1,4 +1,4 @@
-//! Clients that use up all resources that the agent gives them. Beside them, a well-behaved client keeps its
+//! Tests with clients that use up all resources that the agent grants them. Meanwhile, a well-behaved client keeps its
 //! session and its data.
 
 use crate::{
@@ -45,7 +45,7 @@ fn creations_have_a_rate() {
     assert!(is_refused());
 }
 
-/// A message with `count` requests to write a UInt32.
+/// Writes a message with `count` requests to write a UInt32.
 fn writes(writer: ObjectId, count: u16) -> Vec<u8> {
     let mut memory = vec![0; 16 * usize::from(count) + 64];
     let header = Header::streamless(SessionId::CLIENT);
@@ -82,7 +82,8 @@ fn a_login_with_the_key_of_another_host_waits_for_its_silence() {
         for _ in 0..5 {
             thief.send(&create_client(session, KEY, &[]));
             assert!(thief.receive(Duration::ZERO).is_none());
-            // The agent asks the client at its own address; any message of the session is an answer.
+            // The agent asks the client at its old address whether it is alive. Any message of the session is an
+            // answer.
             assert!(victim.receive(PATIENCE).is_some());
             victim.send(&[0x81, 0, 0, 0]);
             agent.advance(Duration::from_secs(1));
@@ -91,7 +92,7 @@ fn a_login_with_the_key_of_another_host_waits_for_its_silence() {
         let count = lines.lock().unwrap().iter().filter(|line| line.contains("begins another session")).count();
         assert_eq!((count, &*addressed()), (0, "pipe 1"));
     }
-    // If a board does not answer, its session moves to the new address.
+    // If the client does not answer, its session moves to the new address.
     thief.send(&create_client(SessionId::CLIENT, KEY, &[]));
     agent.advance(Duration::from_secs(1));
     thief.send(&create_client(SessionId::CLIENT, KEY, &[]));
@@ -103,7 +104,7 @@ fn a_message_with_the_key_of_another_host_waits_for_its_silence() {
     let (agent, _lines) = stopped_agent(Config::default());
     let [mut victim, mut thief] = [1, 2].map(|seed| pipe(&agent, GOOD, seed));
     let is_at = |wire: &str| agent.statistics()[0].address == wire;
-    // The messages of this session contain the key: one question is enough to move the session within a host.
+    // The messages of this session contain the key, so one message can move the session to another address.
     let header = [&[1, 0, 0, 0][..], &KEY.to_be_bytes()].concat();
     let question = [&header[..], &[2, 1, 8, 0, 0, 0x0a, 0xff, 0xfd, 2, 0, 0, 0]].concat();
     victim.send(&create_client(SessionId(1), KEY, &[]));
@@ -134,7 +135,8 @@ fn a_silent_reader_gets_few_messages() {
         published += 1;
         delivered() >= 128
     });
-    // The later message arrives only after the listener's thread has handled this one.
+    // The message of this client arrives only after the listener's thread has handled the message for the silent
+    // client.
     let mut barrier = TestClient::open(pipe(&agent, GOOD, 2), 0x0d07);
     let other = barrier.create_reader(1, "rt/to_the_silent", UINT32);
     barrier.read(other, StreamId::RELIABLE, u16::MAX);
@@ -146,7 +148,7 @@ fn a_silent_reader_gets_few_messages() {
     }
     let of_silent = |agent: &gantry_agent::Agent| agent.statistics()[0].counts.delivered;
     assert_eq!(of_silent(&agent), 128);
-    // The agent answers the message, and the session continues when the client answers, too.
+    // The agent's question is answered, so the session continues.
     silent.until("more messages", |_| of_silent(&agent) > 128);
 }
 
@@ -176,7 +178,7 @@ fn ended_connections_of_one_host_leave_places_to_others() {
     let limits = Limits { clients: 8, clients_of_host: 3, ..Limits::default() };
     let (agent, _lines) = stopped_agent(Config { limits, ..Config::default() });
     let tcp = Tcp::open(&agent, ([127, 0, 0, 1], 0).into()).unwrap();
-    // Each client sends one message after its login, and then its line ends.
+    // Each client sends one message after its login, and then its connection ends.
     let mut key = 0;
     eventually("several clients were there", || {
         key += 1;
@@ -196,13 +198,13 @@ fn silent_connections_of_one_host_leave_room_for_others() {
     let limits = Limits { clients: 8, clients_of_host: 2, ..Limits::default() };
     let (agent, lines) = stopped_agent(Config { limits, ..Config::default() });
     let tcp = Tcp::open(&agent, ([127, 0, 0, 1], 0).into()).unwrap();
-    // The agent allows twice as many connections as clients: a client may connect again before its old connection
-    // has ended.
+    // The agent allows twice as many connections as clients, because a client may connect again before its old
+    // connection has ended.
     let _silent = [(); 4].map(|()| TcpWire::connect_from([127, 0, 0, 2].into(), &tcp));
     let mut next = TcpWire::connection_from([127, 0, 0, 2].into(), &tcp);
     next.set_read_timeout(Some(PATIENCE)).unwrap();
     assert!(matches!(next.read(&mut [0]), Ok(0)), "the connection is taken");
-    // The connection would also end without a session, but later and for another reason.
+    // The connection would also end because no session begins, but later and with another log line.
     let is_said = || lines.lock().unwrap().iter().any(|line| line.contains("4 connections from its address"));
     eventually("the refusal is said", is_said);
     assert_eq!(log_in(&mut TcpWire::connect(&tcp), 0x0d12), Some(StatusValue::OK), "another host");

@@ -78,7 +78,7 @@ fn replacing_an_object_by_an_equal_one_keeps_its_node_and_its_publisher() {
     }
     assert!(publishers.iter().all(|gid| *gid == publishers[0]), "{publishers:?}");
     assert_eq!(count("publishes /replaced"), 1);
-    // The objects of a participant are deleted with it: a board that was reset creates the objects that it needs.
+    // A replaced participant loses its objects: a board that was reset creates the objects that it needs.
     let participant = Participant { domain_reference: None, name: Some("micro") };
     let participant = Object::binary(Entity::Participant(participant), Owner::Domain(0));
     assert_eq!(client.create_as(Flags::REPLACE, PARTICIPANT, participant), StatusValue::OK);
@@ -117,7 +117,7 @@ fn references_other_than_of_participants_are_refused() {
     assert!(lines.iter().any(|line| line.contains("'profile'") && line.contains("or by XML")), "{lines:?}");
 }
 
-/// A type for which the agent has no definition.
+/// Describes a type for which the agent has no definition.
 fn joint(hash: [u8; 32]) -> TypeDescription {
     TypeDescription {
         name: "arm_msgs/msg/Joint".into(),
@@ -132,7 +132,7 @@ fn types_that_others_use_are_taken_from_them() {
     let host = host();
     let mut client = TestClient::open(socket(&udp), 0x0230);
     let of_dds = "arm_msgs::msg::dds_::Joint_";
-    // A data writer gets the type from a subscription, and a data reader from a publisher.
+    // The data writer gets its type from a subscription, and the data reader from a publisher.
     let mut subscription =
         host.create_generic_subscription("/joint_a", joint([7; 32]), gantry::Qos::default()).unwrap();
     let writer = client.create_writer(1, "rt/joint_a", of_dds);
@@ -142,7 +142,7 @@ fn types_that_others_use_are_taken_from_them() {
     });
     let _publisher = host.create_generic_publisher("/joint_b", joint([7; 32]), gantry::Qos::default()).unwrap();
     client.create_reader(2, "rt/joint_b", of_dds);
-    // Two publishers with different types do not determine a type, and neither does a publisher without a hash.
+    // The agent finds no type if two publishers have different types, or if a publisher states no hash.
     let _other = host.create_generic_publisher("/joint_b", joint([8; 32]), gantry::Qos::default()).unwrap();
     let _unknown = host.create_generic_publisher("/joint_c", joint([0; 32]), gantry::Qos::default()).unwrap();
     for (number, topic) in [(3, "rt/joint_b"), (4, "rt/joint_c"), (5, "rt/joint_d")] {
@@ -238,7 +238,7 @@ fn data_for_something_else_than_a_writer_is_refused() {
         let request = client.write(StreamId::RELIABLE, object, &[], &[0; 4]);
         assert_eq!(client.status(request), StatusValue::MISMATCH);
     }
-    // A message of this type has 4 bytes.
+    // A message of this type must have 4 bytes.
     let writer = client.create_writer(2, "rt/fixed", "std_msgs::msg::dds_::UInt32_");
     let request = client.write(StreamId::RELIABLE, writer, &[], &[0; 3]);
     assert_eq!(client.status(request), StatusValue::INVALID_DATA);
@@ -265,7 +265,7 @@ fn domains_without_participants_do_not_count() {
         assert_eq!(participant(&mut first, domain_id + 10), StatusValue::RESOURCES);
         assert_eq!(second.delete(PARTICIPANT), StatusValue::OK);
     }
-    // A client that leaves has the same effect as a participant that is deleted.
+    // If a client leaves, its objects are deleted as if its participant was deleted.
     assert_eq!(participant(&mut first, 14), StatusValue::OK);
     first.session.close(first.now());
     first.until("closed", |client| client.told.contains(&Told::Disconnected(Disconnected::Closed)));

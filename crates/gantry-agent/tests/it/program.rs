@@ -1,4 +1,4 @@
-//! Tests of the program, which is started from the command line.
+//! Tests of the program `gantry-agent` and its command line.
 
 use std::{
     io::{BufRead, BufReader},
@@ -7,7 +7,7 @@ use std::{
 
 test_support::tests!(the_first_line_says_who_can_connect);
 
-/// The first line that the program prints with these arguments.
+/// Starts the program with these arguments. Returns the first line that it prints.
 fn first_line(arguments: &[&str]) -> String {
     let mut program = Command::new(env!("CARGO_BIN_EXE_gantry-agent"))
         .args(arguments)

@@ -1,4 +1,4 @@
-//! Lines that are always full.
+//! Tests of lines that are always full.
 
 use crate::sessions::create_client;
 use gantry_agent::{Agent, Config, PeerAddress, Transport};
@@ -18,7 +18,7 @@ use test_support::eventually;
 
 test_support::tests!(clients_that_keep_their_line_full_stay);
 
-/// A line that accepts one message, and then no others until the test empties it.
+/// A line that accepts one message and then no more until the test empties it.
 #[derive(Default)]
 struct Narrow {
     is_full: AtomicBool,
@@ -47,7 +47,7 @@ impl Transport for Narrow {
     }
 }
 
-/// Two questions of the client, so that one answer is left when the other answer has filled the line.
+/// Two questions of the client. One answer fills the line, so the other answer has to wait.
 fn questions() -> Vec<u8> {
     let mut memory = [0; 128];
     let header = Header::streamless(SessionId::CLIENT);
@@ -64,7 +64,7 @@ fn clients_that_keep_their_line_full_stay() {
     let line = Arc::new(Narrow::default());
     let port = agent.attach(line.clone());
     let clients = [1, 2].map(PeerAddress::Number);
-    // The agent gives up a line that accepts no message for a second, which is four times the value of the property.
+    // The agent gives up a line that accepts no message for a second, four times the value of this property.
     let property = Property { name: b"uxr_hl", value: b"250" };
     for (peer, key) in clients.into_iter().zip(0x0801..) {
         port.receive(peer, &create_client(SessionId::CLIENT, key, &[property]));

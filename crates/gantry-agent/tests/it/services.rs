@@ -1,4 +1,4 @@
-//! Services, asked and served by clients.
+//! Tests of services whose clients or servers are XRCE clients.
 
 use crate::support::{PARTICIPANT, TestClient, Told, agent, host, socket};
 use gantry_agent::{Config, Limits};
@@ -36,7 +36,7 @@ pub fn create(client: &mut TestClient, id: ObjectId, name: &str) {
     client.read(id, StreamId::RELIABLE, u16::MAX);
 }
 
-/// The CDR body of the response with this message.
+/// Encodes a response as a CDR body.
 pub fn response(success: bool, message: &str) -> Vec<u8> {
     let mut body = vec![success.into(), 0, 0, 0];
     body.extend((message.len() as u32 + 1).to_le_bytes().into_iter().chain(message.bytes()).chain([0]));
@@ -106,7 +106,7 @@ fn two_clients_talk_through_the_agent() {
     server.spin(std::time::Duration::ZERO);
     asker.until("a reply", |asker| asker.data(REQUESTER).len() == 1);
     assert_eq!(split_reply(asker.data(REQUESTER)[0]).unwrap().1, response(true, "micro"));
-    // An identity that no client has.
+    // The identity of a request that no client has sent.
     server.write(StreamId::RELIABLE, REPLIER, &[7; 24], &response(true, "nobody"));
     let defective = server.write(StreamId::RELIABLE, REPLIER, &[], &[1, 2, 3]);
     assert_eq!(server.status(defective), StatusValue::INVALID_DATA);
@@ -119,7 +119,7 @@ fn malformed_requests_and_replies_are_refused() {
     let mut client = TestClient::open(socket(&udp), 0x0608);
     create(&mut client, REQUESTER, "strict_switch");
     create(&mut client, REPLIER, "strict_back");
-    // A boolean is 0 or 1.
+    // A boolean must be 0 or 1.
     for body in [&[2][..], &[]] {
         let request = client.write(StreamId::RELIABLE, REQUESTER, &[], body);
         assert_eq!(client.status(request), StatusValue::INVALID_DATA, "{body:?}");
@@ -175,7 +175,8 @@ fn a_server_that_takes_nothing_holds_up_no_request_after_it_takes_again() {
         client.write(StreamId::RELIABLE, REQUESTER, &[], &[1]);
         client.told.iter().any(|told| matches!(told, Told::Status(_, StatusValue::RESOURCES)))
     });
-    // The agent answers the requests of a stream in their order.
+    // The agent answers the requests of a stream in order, so it has handled all earlier requests when this answer
+    // arrives.
     assert_eq!(client.delete(ObjectId::new(0xabc, ObjectKind::TOPIC)), StatusValue::UNKNOWN_REFERENCE);
     while service.take_request().unwrap().is_some() {}
     client.told.clear();

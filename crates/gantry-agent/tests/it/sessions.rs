@@ -1,4 +1,4 @@
-//! Sessions: how they begin, move, end, and begin again.
+//! Tests of how sessions begin, move, end, and begin again.
 
 use crate::support::{PARTICIPANT, TestClient, Told, agent, agent_at, host, socket};
 use gantry::{Node, Qos};
@@ -63,7 +63,7 @@ fn clients_do_not_disturb_each_other() {
         client.write(StreamId::RELIABLE, writer, &[], &9_u32.to_le_bytes());
         client.until("a sample", |_| subscription.take().unwrap().is_some());
     }
-    // One client leaves, the other client stays.
+    // One client ends its session; the other client stays.
     let [first, second] = &mut clients;
     first.session.close(first.now());
     first.until("closed", |client| client.told.contains(&Told::Disconnected(Disconnected::Closed)));
@@ -77,14 +77,14 @@ fn a_client_that_begins_again_elsewhere_keeps_its_objects() {
     let client = TestClient::open(socket(&udp), 0x0304);
     assert_eq!(agent.statistics()[0].objects, 3);
     drop(client);
-    // A client of eProsima after a reset: it has the same key and the same session, but another port.
+    // An eProsima client after a reset: the key and the session number are the same, but the port is new.
     let mut again = TestClient::new(socket(&udp), 0x0304);
     again.connect();
     assert_eq!((agent.statistics().len(), agent.statistics()[0].objects), (1, 3));
     assert_eq!(again.delete(PARTICIPANT), StatusValue::OK);
 }
 
-/// A CREATE_CLIENT.
+/// Writes a CREATE_CLIENT message.
 pub fn create_client(session: SessionId, key: u32, properties: &[Property<'_>]) -> Vec<u8> {
     create_client_of(VERSION[0], session, key, properties)
 }
@@ -106,13 +106,13 @@ fn create_client_of(version: u8, session: SessionId, key: u32, properties: &[Pro
     memory[..length].to_vec()
 }
 
-/// A CREATE_CLIENT, and the agent's answer.
+/// Sends a CREATE_CLIENT, and returns the status in the agent's answer.
 fn greet(socket: &UdpSocket, key: u32, version: u8, properties: &[Property<'_>]) -> StatusValue {
     socket.send(&create_client_of(version, SessionId::CLIENT, key, properties)).unwrap();
     status(socket)
 }
 
-/// The agent's answer to a CREATE_CLIENT.
+/// Receives the agent's answer to a CREATE_CLIENT.
 fn status(socket: &UdpSocket) -> StatusValue {
     socket.set_read_timeout(Some(PATIENCE)).unwrap();
     let mut answer = [0; 256];
@@ -134,7 +134,7 @@ fn a_client_that_leaves_or_falls_silent_leaves_nothing_behind() {
     assert_eq!(agent.statistics().len(), 0);
     let node = Node::builder("other").domain_id(8).build().unwrap();
     assert_eq!(node.node_names().unwrap(), ["/other"]);
-    // eProsima's property: the silence after which the agent asks a client whether it is alive.
+    // With the property `uxr_hl`, an eProsima client sets the silence after which the agent asks whether it is alive.
     let silent = socket(&udp);
     assert_eq!(greet(&silent, 0x0306, 1, &[Property { name: b"uxr_hl", value: b"20" }]), StatusValue::OK);
     eventually("the silent client is gone", || agent.statistics().is_empty());
@@ -147,18 +147,18 @@ fn there_is_a_limit_to_clients() {
     assert_eq!(greet(&sockets[0], 1, 1, &[]), StatusValue::OK);
     assert_eq!(greet(&sockets[1], 2, 1, &[]), StatusValue::OK);
     for socket in &sockets[..2] {
-        // A question in the session is a sign of life: a client that has sent a message keeps its session.
+        // A message in the session is a sign of life, so this client keeps its session when the table is full.
         socket.send(&[0x81, 0, 0, 0, 2, 1, 8, 0, 0, 0x0a, 0xff, 0xfd, 2, 0, 0, 0]).unwrap();
         socket.recv(&mut [0; 64]).unwrap();
     }
     assert_eq!(greet(&sockets[2], 3, 1, &[]), StatusValue::RESOURCES);
-    // A new client at an address replaces the client that was there before.
+    // A new client replaces the earlier client at the same address.
     assert_eq!(greet(&sockets[1], 4, 1, &[]), StatusValue::OK);
     assert_eq!(greet(&sockets[0], 0, 1, &[]), StatusValue::INVALID_DATA);
     assert_eq!(greet(&sockets[0], 5, 2, &[]), StatusValue::INCOMPATIBLE);
     let keys: Vec<u32> = agent.statistics().iter().map(|client| u32::from_be_bytes(client.key.0)).collect();
     assert_eq!(keys, [1, 4]);
-    // The client has sent nothing since its login.
+    // This client has sent nothing since its login, so a new client can replace it.
     assert_eq!(greet(&sockets[2], 3, 1, &[]), StatusValue::OK);
     let keys: Vec<u32> = agent.statistics().iter().map(|client| u32::from_be_bytes(client.key.0)).collect();
     assert_eq!(keys, [1, 3]);
@@ -175,7 +175,7 @@ fn clients_whose_messages_have_their_keys_share_an_address() {
     let addresses = || -> Vec<String> { agent.statistics().iter().map(|client| client.address.clone()).collect() };
     let [old, new] = sockets.each_ref().map(|socket| format!("udp {}", socket.local_addr().unwrap()));
     assert_eq!(addresses(), [&old[..], &old, &old]);
-    // A question in the client's session moves the client; a question in another session does not.
+    // A message of the client's session moves the client to the new address; a message of another session does not.
     for (session, is_moved) in [(9, false), (1, true)] {
         let question = [session, 0, 0, 0, 0, 0, 0, 1, 2, 1, 8, 0, 0, 0x0a, 0xff, 0xfd, 2, 0, 0, 0];
         sockets[1].send(&question).unwrap();
@@ -189,7 +189,7 @@ fn a_ping_is_answered() {
     let (_agent, udp, _) = agent(Config::default());
     let socket = socket(&udp);
     socket.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
-    // GET_INFO of the agent outside of a session, as eProsima's client sends it.
+    // A GET_INFO about the agent outside of a session, as eProsima's client sends it (a ping).
     let ping = [0x80, 0, 0, 0, 2, 1, 8, 0, 0, 0x0a, 0xff, 0xfd, 2, 0, 0, 0];
     let mut answer = [0; 64];
     for has_session in [0, 1] {

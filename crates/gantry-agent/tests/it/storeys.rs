@@ -1,5 +1,5 @@
-//! The storeys of this crate: no file imports from a higher storey, no files import each other in a circle, and
-//! the README draws the same storeys.
+//! Tests the storeys (layers of modules) of this crate: no file imports from a higher storey, files do not import each
+//! other in a circle, and the README shows the same storeys.
 
 use test_support::storeys;
 

@@ -1,5 +1,5 @@
-//! Storms: messages that cost the agent much time. Meanwhile a witness writes at 50 Hz and a client pings. Both
-//! keep their sessions, and no message waits long.
+//! Tests of storms, which are messages that cost the agent much time. Meanwhile one client (the witness) writes at 50
+//! Hz, and another client pings. Both must keep their sessions, and no message may wait long.
 
 use crate::{
     sessions::create_client,
@@ -32,16 +32,16 @@ test_support::tests!(
 const UINT32: &str = "std_msgs::msg::dds_::UInt32_";
 const PERIOD: Duration = Duration::from_millis(20);
 const DURATION: Duration = Duration::from_secs(5);
-/// The longest allowed time without a sample or an answer. A busy machine needs far less; earlier versions of the
-/// agent could stop for 31 s to a minute because of a single message.
+/// The longest allowed time without a sample or an answer. A busy machine needs far less. Earlier versions of the agent
+/// stood still for 31 s to 60 s because of a single message.
 pub const LONGEST_GAP: Duration = Duration::from_secs(5);
 
-/// An agent whose clients choose their domains.
+/// The settings of an agent whose clients choose their domains.
 pub fn any_domain_config() -> Config {
     Config { domain: DomainChoice::AsAsked, ..Config::default() }
 }
 
-/// A message of many creations.
+/// Writes a message with a CREATE for each object.
 fn creations(objects: impl IntoIterator<Item = (Flags, ObjectId, Object<'static>)>) -> Vec<u8> {
     let mut memory = vec![0; 128 << 10];
     let header = Header::streamless(SessionId::CLIENT);
@@ -56,7 +56,7 @@ fn creations(objects: impl IntoIterator<Item = (Flags, ObjectId, Object<'static>
     memory
 }
 
-/// A message that replaces a participant again and again, each time with one in another domain.
+/// Writes a message that replaces a participant `count` times, each time by a participant in another domain.
 pub fn storm(count: u16) -> Vec<u8> {
     creations((0..count).map(|number| {
         let entity = Entity::Participant(Participant::default());
@@ -64,7 +64,7 @@ pub fn storm(count: u16) -> Vec<u8> {
     }))
 }
 
-/// A message of participants by reference.
+/// Writes a message that creates participants by reference to a profile.
 fn references(count: u16) -> Vec<u8> {
     creations((0..count).map(|number| {
         let (kind, representation) = (ObjectKind::PARTICIPANT, Representation::Reference("another"));
@@ -72,7 +72,7 @@ fn references(count: u16) -> Vec<u8> {
     }))
 }
 
-/// A message that creates data writers or data readers of the witness's topic.
+/// Writes a message that creates data writers or data readers of the witness's topic.
 fn endpoints(kind: ObjectKind, count: u16) -> Vec<u8> {
     let topic = ObjectId::new(1, ObjectKind::TOPIC);
     let described = Topic { name: "rt/amid_storms", type_reference: None, type_name: Some(UINT32) };
@@ -94,13 +94,14 @@ fn endpoints(kind: ObjectKind, count: u16) -> Vec<u8> {
     creations(first.into_iter().chain(endpoints).map(|(id, object)| (Flags::REPLACE, id, object)))
 }
 
-/// A message with as many creations as a transport carries.
+/// The four kinds of storm messages. `count` is the number of creations that fit in a message of the transport.
 fn storms(count: u16) -> [Vec<u8>; 4] {
-    let endpoints = |kind| endpoints(kind, count * 3 / 5); // a creation is longer
+    let endpoints = |kind| endpoints(kind, count * 3 / 5); // such a creation is longer
     [storm(count), endpoints(ObjectKind::DATA_WRITER), endpoints(ObjectKind::DATA_READER), references(count * 3 / 5)]
 }
 
-/// Sends a question until it is answered, because a datagram may be lost. Other messages may come before the answer.
+/// Sends a ping until it is answered, because a datagram may be lost. Other messages may come before the answer.
+/// Returns the time until the answer.
 fn ping(wire: &mut impl Wire) -> Duration {
     let is_answer = |answer: Vec<u8>| parse(&answer).unwrap().1.any(|part| part.unwrap().id == SubmessageId::INFO);
     let began = Instant::now();
@@ -113,8 +114,8 @@ fn ping(wire: &mut impl Wire) -> Duration {
     began.elapsed()
 }
 
-/// The witness writes for some seconds. Meanwhile `storm` is called again and again with the number of the call,
-/// and another client pings.
+/// Lets the witness write for some seconds. Meanwhile calls `storm` repeatedly with the number of the call, and lets
+/// another client ping.
 fn amid_storms(witness: &mut TestClient, mut pinger: impl Wire + Send, mut storm: impl FnMut(usize) + Send) {
     let mut subscription = host().create_subscription::<UInt32>("/amid_storms", Qos::default()).unwrap();
     let writer = witness.create_writer(21, "rt/amid_storms", UINT32);
@@ -143,7 +144,7 @@ fn amid_storms(witness: &mut TestClient, mut pinger: impl Wire + Send, mut storm
             }
             longest_gap = longest_gap.max(last.elapsed());
         }));
-        is_over.store(true, Relaxed); // also after a panic: otherwise the scope would not end
+        is_over.store(true, Relaxed); // set even after a panic, so that the scope ends
         result.unwrap_or_else(|panic| resume_unwind(panic));
         pings.join().unwrap().unwrap_or_default()
     });
@@ -161,7 +162,7 @@ fn storms_over_udp_leave_others_their_data() {
     const KEY: u32 = 0x0d01;
     let (_agent, udp, _) = agent(any_domain_config());
     let mut witness = TestClient::open(socket(&udp), KEY);
-    // Clients on other machines, as far as their addresses show.
+    // These source addresses look like other machines to the agent.
     let at = |host: &str| {
         let socket = UdpSocket::bind((host, 0)).unwrap();
         socket.connect(udp.address()).unwrap();
@@ -190,12 +191,11 @@ fn storms_over_tcp_leave_others_their_data() {
     hostile.send(&create_client(SessionId::CLIENT, HOSTILE, &[]));
     amid_storms(&mut witness, pinger, |number| {
         hostile.send(&storms[number % storms.len()]);
-        // Another connection sends the key of a client that is busy. The connection must not delay the clients
-        // that wait for this client.
+        // A second connection sends the key of a client whose session is busy. This must not delay the other clients.
         ally.send(&create_client(SessionId::CLIENT, HOSTILE, &[]));
         ally.send(&create_client(SessionId::CLIENT, KEY, &[]));
         hostile.receive(PERIOD);
-        // The session continues on the connection that has it.
+        // The session continues on its first connection.
         hostile.send(&create_client(SessionId::CLIENT, HOSTILE, &[]));
         ally.receive(Duration::ZERO);
     });
@@ -208,7 +208,7 @@ fn storms_on_a_serial_line_leave_others_their_data() {
     let (agent, udp, _) = agent(any_domain_config());
     let serial = Serial::pseudoterminal(&agent).unwrap();
     let mut witness = TestClient::open(SerialWire::open(serial.path(), 1), KEY);
-    let mut hostile = SerialWire::open(serial.path(), 2); // it never reads, so that the witness gets all frames
+    let mut hostile = SerialWire::open(serial.path(), 2); // never reads, so that the witness gets all frames
     let storms = storms(12);
     hostile.send(&create_client(SessionId::CLIENT, 0x0d00_0d03, &[]));
     amid_storms(&mut witness, socket(&udp), |number| {

@@ -9,8 +9,8 @@ test_support::tests!(requests_in_further_streams_are_refused_and_counted);
 fn requests_in_further_streams_are_refused_and_counted() {
     let (agent, _udp, lines) = agent(Config::default());
     let mut client = TestClient::open(pipe(&agent, GOOD, 1), 0x0c01);
-    // A DELETE of a topic in the second reliable stream and one in the second best-effort stream; a fragment;
-    // a heartbeat.
+    // Messages in streams that the session does not have: a DELETE of a topic in the second reliable stream, one in the
+    // second best-effort stream, a fragment, and a heartbeat.
     let topic = ObjectId::new(1, ObjectKind::TOPIC);
     for (stream, request) in [(0x81, 50), (0x02, 51)] {
         client.wire.send(&[0x81, stream, 0, 0, 3, 1, 4, 0, 0, request, 0, 0x12]);

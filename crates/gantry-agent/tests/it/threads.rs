@@ -1,4 +1,4 @@
-//! Tests of the agent's threads, in the program that starts the agent.
+//! Tests of the agent's threads, in the process that runs the agent.
 
 use crate::{
     support::{TestClient, agent, socket},
@@ -9,10 +9,10 @@ use std::fs;
 
 test_support::tests!(no_thread_runs_signal_handlers_of_the_program);
 
-/// The mask of blocked signals of each thread with this name.
+/// The mask of blocked signals of each thread with the name `name`.
 fn blocked(name: &str) -> Vec<u64> {
     let threads = fs::read_dir("/proc/self/task").unwrap().filter_map(|thread| {
-        let folder = thread.unwrap().path(); // the thread may end meanwhile
+        let folder = thread.unwrap().path(); // an error means that the thread has ended
         let is_meant = fs::read_to_string(folder.join("comm")).ok()?.trim_end() == name;
         is_meant.then_some(())?;
         let status = fs::read_to_string(folder.join("status")).ok()?;

@@ -1,4 +1,4 @@
-//! Topics in both directions.
+//! Tests of topics from and to clients.
 
 use crate::support::{Faults, GOOD, MTU_BYTES, TestClient, agent, host, pipe, socket, stopped_agent};
 use gantry::{Qos, Subscription};
@@ -30,14 +30,14 @@ const STRING: &str = "std_msgs::msg::dds_::String_";
 const UINT32: &str = "std_msgs::msg::dds_::UInt32_";
 const UNLIMITED: u16 = DeliveryControl::UNLIMITED;
 
-/// The CDR body of a `std_msgs/String`.
+/// Encodes a `std_msgs/String` as a CDR body.
 fn string(text: &str) -> Vec<u8> {
     let mut body = (text.len() as u32 + 1).to_le_bytes().to_vec();
     body.extend(text.bytes().chain([0]));
     body
 }
 
-/// The next sample of a subscription. While the test waits, the client does its work.
+/// Waits for the next sample of a subscription. Meanwhile the client does its work.
 #[track_caller]
 fn next(client: &mut TestClient, subscription: &mut Subscription<String>) -> std::string::String {
     let mut next = None;
@@ -83,7 +83,7 @@ fn long_samples_are_sent_in_fragments() {
     let mut client = TestClient::open(socket(&udp), 0x0103);
     let (writer, reader) = (client.create_writer(1, "rt/long", STRING), client.create_reader(2, "rt/long_too", STRING));
     client.read(reader, StreamId::RELIABLE, UNLIMITED);
-    // Lengths around the size of one slot and of two slots, and a far longer one.
+    // Lengths around the size of one slot and of two slots, and one length that needs many slots.
     for length in (MTU_BYTES - 24..MTU_BYTES + 8).chain(2 * MTU_BYTES - 32..2 * MTU_BYTES).chain([1500]) {
         let text: std::string::String = ('a'..='z').cycle().take(length).collect();
         client.write(StreamId::RELIABLE, writer, &[], &string(&text));
@@ -104,7 +104,7 @@ fn samples_longer_than_all_slots_are_sent_as_slots_become_free() {
         (client.create_reader(1, "rt/longer", STRING), client.create_reader(2, "rt/beside_longer", UINT32));
     client.read(reader, StreamId::RELIABLE, UNLIMITED);
     client.read(beside, StreamId::RELIABLE, UNLIMITED);
-    // Lengths around the size of all slots together, and up to the longest message that the client assembles.
+    // Lengths around the size of all slots together, and a length near the longest that the client assembles.
     let all_slots = MAX_SLOTS * (MTU_BYTES - 4);
     let lengths: Vec<usize> = (all_slots - 20..all_slots + 4).step_by(3).chain([2 * all_slots - 13, 8000]).collect();
     for &length in &lengths {
@@ -116,7 +116,8 @@ fn samples_longer_than_all_slots_are_sent_as_slots_become_free() {
         assert!(client.data(reader)[before] == string(&text), "{length} bytes");
     }
     client.until("all samples", |client| client.data(beside).len() == lengths.len());
-    // A sample that is too long for the client is lost at the client; it is the last sample of this test.
+    // The agent delivers this sample, but it is too long for the client's buffer, so the client loses it. A short
+    // sample follows.
     publisher.publish_copy(&String { data: "x".repeat(65_500) }).unwrap();
     publisher.publish_copy(&String { data: "short".into() }).unwrap();
     client.until("a short sample", |client| client.data(reader).last() == Some(&&string("short")[..]));
@@ -132,7 +133,7 @@ fn a_long_sample_is_sent_whole_although_its_reader_is_deleted() {
     client.read(reader, StreamId::RELIABLE, UNLIMITED);
     let text = "x".repeat(8000);
     publisher.publish_copy(&String { data: text.clone() }).unwrap();
-    // No fragment has reached the client yet when it deletes its reader.
+    // The client deletes its reader before a fragment has reached it.
     eventually("the sample begins", || agent.statistics()[0].counts.delivered == 1);
     assert_eq!(client.delete(reader), StatusValue::OK);
     assert!(client.data(reader) == [string(&text)]);
@@ -167,7 +168,7 @@ fn a_sample_that_is_too_long_is_counted_and_logged() {
         client.read(reader, stream, UNLIMITED);
         publisher.publish_copy(&String { data: "x".repeat(length) }).unwrap();
         client.until("the loss", |_| agent.statistics()[0].counts.too_long > before.0);
-        // A later message arrives.
+        // A later, shorter message must arrive.
         publisher.publish_copy(&String { data: "short".into() }).unwrap();
         client.until("a short sample", |client| client.data(reader).len() > before.1);
         assert_eq!(client.data(reader).last(), Some(&&string("short")[..]));
@@ -215,7 +216,7 @@ fn reading_ends_after_its_number_and_by_cancelling() {
     client.until("two samples", |client| client.data(reader).len() == 2);
     client.read(reader, StreamId::RELIABLE, 0);
     assert_eq!(client.data(reader).len(), 2);
-    // The others wait in the history.
+    // The remaining samples wait in the history.
     client.read(reader, StreamId::RELIABLE, UNLIMITED);
     client.until("all samples", |client| client.data(reader).len() == 4);
     client.read(reader, StreamId::RELIABLE, 0);
@@ -232,7 +233,7 @@ fn reading_keeps_its_rate_and_ends_after_its_time() {
     for data in 0..9 {
         publisher.publish_copy(&UInt32 { data }).unwrap();
     }
-    // A sample of 4 bytes every 400 ms, for a second: at 0, 0.4 and 0.8 s.
+    // The limit allows a sample of 4 bytes every 400 ms for one second: at 0, 0.4 and 0.8 s.
     let control = DeliveryControl { max_samples: UNLIMITED, max_elapsed_s: 1, max_bytes_per_s: 10, min_pace_ms: 0 };
     client.read_controlled(reader, StreamId::RELIABLE, control);
     for (count, after_ms) in [(1, 399), (1, 1), (2, 399), (2, 1), (3, 5000), (3, 0)] {
@@ -249,7 +250,7 @@ fn a_sample_that_waits_when_reading_ends_is_delivered_to_the_next_reading() {
     let mut client = TestClient::open(socket(&udp), 0x010a);
     let reader = client.create_reader(1, "rt/held", UINT32);
     client.read(reader, StreamId::RELIABLE, UNLIMITED);
-    // The client acknowledges nothing, so the stream becomes full after the agent has taken one more sample.
+    // The client acknowledges nothing, so the stream becomes full, and the agent holds one more sample.
     for data in 0..50 {
         publisher.publish_copy(&UInt32 { data }).unwrap();
     }

@@ -1,4 +1,4 @@
-//! Tests of objects that clients describe by XML or by reference, as PX4 and eProsima's examples do.
+//! Tests of objects that clients describe by XML or by reference. PX4 and eProsima's examples do so.
 
 use crate::support::{PARTICIPANT, PUBLISHER, SUBSCRIBER, TestClient, agent, host, socket};
 use gantry::Qos;
@@ -13,7 +13,7 @@ test_support::tests!(
     xml_that_cannot_be_read_is_refused_with_its_defect
 );
 
-/// PX4's XML: the default form, and the form for messages within one host.
+/// PX4's XML in two forms: the default, and the form for messages within one host.
 const OF_PX4: &str = "<dds><participant><rtps><name>/px4_micro_xrce_dds</name></rtps></participant></dds>";
 const OF_PX4_LOCALLY: &str = "<dds><participant><rtps><name>drone/px4_micro_xrce_dds</name><useBuiltinTransports>false\
     </useBuiltinTransports><userTransports><transport_id>udp_localhost</transport_id></userTransports></rtps></participant></dds>";

@@ -1,6 +1,6 @@
-//! An array of numbers, booleans or plain messages: a Rust array in place.
+//! An array of numbers, booleans or plain messages. In place, it is a Rust array.
 //!
-//! Generated code uses [`BoxedArray`] for large arrays in messages that cannot be created on the heap as zeros.
+//! Generated code uses [`BoxedArray`] for a large array if its message cannot be created on the heap as zeros.
 
 use super::Kind;
 use crate::{
@@ -14,7 +14,7 @@ use crate::{
 use alloc::boxed::Box;
 use core::marker::PhantomData;
 
-/// `N` elements, as `float64[9] covariance`.
+/// An array of `N` elements, such as `float64[9] covariance`.
 pub struct Array<T, const N: usize>(PhantomData<T>);
 
 impl<T: Element, const N: usize> Kind for Array<T, N> {
@@ -60,7 +60,8 @@ impl<T: Element, const N: usize> Shape<Array<T, N>> for () {
     }
 }
 
-/// As [`Array`], but on the heap in an owned message, because the message may be moved over the stack.
+/// An array like [`Array`], but boxed in an owned message. Such a message may be moved over the stack, which a large
+/// array could overflow.
 pub struct BoxedArray<T, const N: usize>(PhantomData<T>);
 
 impl<T: Element, const N: usize> Kind for BoxedArray<T, N> {

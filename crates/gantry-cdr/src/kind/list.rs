@@ -1,8 +1,8 @@
 //! Sequences and arrays of elements that are not plain: strings, and messages that contain strings, booleans or
 //! sequences.
 //!
-//! The elements differ in length, so the third element is found by skipping two. They were checked when the view
-//! was made.
+//! The elements differ in length, so a reader has to skip two elements to find the third. The elements were checked
+//! when the view was made.
 
 use super::{Kind, ListMut, ListRef, Span, UNBOUNDED, check_bound};
 use crate::{
@@ -15,8 +15,8 @@ use crate::{
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 
-/// A sequence of at most `BOUND` elements of the kind `K`, such as `string[] name`. Its shape yields one shape for
-/// each element.
+/// A sequence of at most `BOUND` elements of the kind `K`, such as `string[] name`. Its shape yields a shape for each
+/// element.
 pub struct List<K, const BOUND: u32 = UNBOUNDED>(PhantomData<K>);
 
 /// An array of `N` elements of the kind `K`. Its shape is an array of `N` shapes, or a reference to such an array.
@@ -39,7 +39,7 @@ fn compose<K: Kind, S: Shape<K>>(composer: &mut Composer<'_>, shapes: impl Itera
         shape.compose(composer).map_err(|error| error.inside_element(count))?;
         count += 1;
     }
-    // Every element takes at least a byte, so the count fits in 32 bits as offsets do.
+    // Every element takes at least one byte, so the count fits in 32 bits like an offset.
     Ok(Span { start, count: count as u32 })
 }
 
@@ -110,7 +110,7 @@ where
 }
 
 impl<K, const N: usize> FixedList<K, N> {
-    /// The layout of an array whose first element begins at `start`, or after the padding there. For generated code.
+    /// The layout of an array whose first element begins at `start`, or after padding there. For generated code.
     #[doc(hidden)]
     #[inline]
     #[must_use]

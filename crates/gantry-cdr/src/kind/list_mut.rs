@@ -1,4 +1,4 @@
-//! The elements of a list in place, for writing.
+//! A mutable iterator over the elements of a list in place.
 
 use super::{Kind, Span};
 use crate::{
@@ -8,14 +8,15 @@ use crate::{
 };
 use core::{iter::FusedIterator, marker::PhantomData};
 
-/// An iterator over the elements of a [`List`](super::List) or [`FixedList`](super::FixedList) in place, for writing.
+/// An iterator over the elements of a [`List`](super::List) or [`FixedList`](super::FixedList) in place. It allows
+/// writing to the elements.
 pub struct ListMut<'a, K> {
     /// The rest of the body, from the next element on.
     rest: &'a mut [u8],
     /// The number of elements that are left.
     left: u32,
     taken: u32,
-    /// The list's field and the type of its message, for errors.
+    /// The field of the list and the type of its message, for the texts of errors.
     field: &'static str,
     type_name: &'static str,
     kind: PhantomData<K>,
@@ -23,12 +24,12 @@ pub struct ListMut<'a, K> {
 
 impl<'a, K: Kind> ListMut<'a, K> {
     pub(super) fn new(body: &'a mut [u8], span: Span) -> ListMut<'a, K> {
-        // If the body was changed and does not contain the list any more, the list has no elements.
+        // If another process has changed the body so that it is too short for the list, the list has no elements.
         let rest = body.get_mut(span.start as usize..).unwrap_or_default();
         ListMut { rest, left: span.count, taken: 0, field: "", type_name: "", kind: PhantomData }
     }
 
-    /// Adds the names of the list's field and of its message's type, for errors. For generated code.
+    /// Adds the field of the list and the type of its message, for the texts of errors. For generated code.
     #[doc(hidden)]
     #[inline]
     #[must_use]
@@ -50,12 +51,12 @@ impl<'a, K: Kind> ListMut<'a, K> {
         self.left == 0
     }
 
-    /// Copies owned elements over the elements that are left. Each must have the lengths with which its element
-    /// was built.
+    /// Copies owned elements over the remaining elements. Each text and sequence in an element must have the length
+    /// with which the message was built.
     ///
     /// # Errors
-    /// The number of elements differs, or a text, sequence or list in an element has another length. Elements that
-    /// were copied before the error stay.
+    /// The number of elements differs, or a text, sequence or list in an element has another length. Elements before
+    /// the error are already copied.
     pub fn assign<'v>(
         &mut self,
         values: impl IntoIterator<Item = &'v K::Owned, IntoIter: ExactSizeIterator>,
@@ -77,7 +78,7 @@ impl<'a, K: Kind> ListMut<'a, K> {
         Ok(())
     }
 
-    /// Takes the next `length_bytes` bytes, which are one element.
+    /// Takes the next element, which has `length_bytes` bytes.
     #[inline]
     fn skip(&mut self, length_bytes: u32) -> &'a mut [u8] {
         let (element, rest) = core::mem::take(&mut self.rest).split_at_mut(length_bytes as usize);
@@ -105,7 +106,7 @@ impl<'a, K: Kind> Iterator for ListMut<'a, K> {
                 let length_bytes = cursor.position();
                 Some(K::get_mut(self.skip(length_bytes), layout))
             }
-            // The bytes were changed after the check.
+            // Another process has changed the bytes since they were checked.
             Err(_) => {
                 self.left = 0;
                 None

@@ -1,10 +1,11 @@
-//! The elements of a list in place, for reading.
+//! An iterator over the elements of a list in place.
 
 use super::{Kind, Span};
 use crate::cursor::Cursor;
 use core::{fmt, iter::FusedIterator, marker::PhantomData};
 
-/// The elements of a [`List`](super::List) or [`FixedList`](super::FixedList) in place, as an iterator that is `Copy`.
+/// The elements of a [`List`](super::List) or [`FixedList`](super::FixedList) in place. The value is an iterator, and
+/// is `Copy`.
 pub struct ListRef<'a, K> {
     body: &'a [u8],
     span: Span,
@@ -31,7 +32,7 @@ impl<'a, K: Kind> ListRef<'a, K> {
         self.span.count == 0
     }
 
-    /// The element at `index`. The elements before it are skipped one by one.
+    /// The element at `index`. The call skips all elements before it, so its time grows with the index.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<K::Ref<'a>> {
         self.iter().nth(index)
@@ -75,7 +76,8 @@ impl<'a, K: Kind<Ref<'a>: fmt::Debug>> fmt::Debug for ListRef<'a, K> {
     }
 }
 
-/// Skips the first element and returns its layout; `None` at the end, or if the bytes were changed after the check.
+/// Skips the first element and returns its layout. Returns `None` at the end, or if the bytes were changed after the
+/// check.
 #[inline]
 fn locate_next<K: Kind>(body: &[u8], span: &mut Span) -> Option<K::Layout> {
     let count = span.count.checked_sub(1)?;

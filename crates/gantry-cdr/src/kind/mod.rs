@@ -1,8 +1,8 @@
-//! The kinds of fields: the bytes of a field in a body, and the way in which it is found, viewed, written and
-//! read. A [`Shape`](crate::Shape) builds fields.
+//! The kinds of fields. A kind determines the bytes of a field in a body, and how the field is found, viewed, written
+//! and read. A [`Shape`](crate::Shape) builds fields.
 //!
-//! Generated code names only the kind of each field. A [`PlainMessage`](crate::PlainMessage) is a kind, and so is
-//! every generated message, for fields of its type.
+//! Generated code only states the kind of each field. A [`PlainMessage`](crate::PlainMessage) and every generated
+//! message are kinds as well, for fields that hold such a message.
 
 mod array;
 mod list;
@@ -31,7 +31,7 @@ use crate::{
 };
 use core::fmt::Debug;
 
-/// The layout of a kind of field.
+/// The position of a field of the kind `K` in a body.
 pub type Layout<K> = <K as Kind>::Layout;
 
 /// The value of `BOUND` for sequences and texts without a bound.
@@ -43,35 +43,35 @@ pub trait Kind {
     type Owned;
     /// The position of the field in its body.
     type Layout: Copy + Debug + PartialEq;
-    /// The field read in place.
+    /// The type that gives read access to the field in place.
     type Ref<'a>;
-    /// The field written in place.
+    /// The type that gives write access to the field in place.
     type Mut<'a>;
 
-    /// Finds the field at the cursor, checks it and skips it.
+    /// Finds the field at the cursor, checks it, and moves the cursor past it.
     ///
     /// # Errors
     /// The bytes are not a valid field of this kind.
     fn locate(cursor: &mut Cursor<'_>) -> Result<Self::Layout>;
-    /// The field in `body`. The body must have the bytes in which `layout` was found.
+    /// Gives read access to the field in `body`. `body` must have the bytes in which `layout` was found.
     fn get(body: &[u8], layout: Self::Layout) -> Self::Ref<'_>;
-    /// As [`Kind::get`], to write to.
+    /// Gives write access to the field in `body`, under the same condition as [`Kind::get`].
     fn get_mut(body: &mut [u8], layout: Self::Layout) -> Self::Mut<'_>;
     /// Serialises an owned field.
     ///
     /// # Errors
     /// The memory is too short, or a length is above its bound.
     fn write(value: &Self::Owned, composer: &mut Composer<'_>) -> Result<()>;
-    /// Reads the field into the owned field `value`, and reuses its allocation.
+    /// Reads the field into the owned field `value`, whose allocations are reused.
     ///
     /// # Errors
     /// As [`Kind::locate`].
     fn read(value: &mut Self::Owned, input: &mut Input<'_>) -> Result<()>;
 }
 
-/// The offset of a field in a fixed-size message that begins at `start` of `part`, a part of a body. All padding
-/// depends on the position of the message in the body modulo 8: `offsets` has the distance of the field from
-/// `start` for each of the eight residues. For generated code.
+/// The offset of a field in a fixed-size message that begins at `start` in `part`, a part of a body. All padding
+/// depends on the position of the message in the body modulo 8, so `offsets` has the distance of the field from `start`
+/// for each of the eight cases. For generated code.
 #[doc(hidden)]
 #[inline]
 #[must_use]
@@ -79,14 +79,15 @@ pub fn field_offset(part: &[u8], start: u32, offsets: &[u32; BODY_ALIGN]) -> u32
     start + offsets[(start as usize + phase(part)) % BODY_ALIGN]
 }
 
-/// The position of a part in its body, modulo 8. It is equal to the address modulo 8, because a body in place is
-/// 8-byte aligned.
+/// The position of a part in its body, modulo 8. It equals the address modulo 8, because a body in place is aligned to
+/// 8 bytes.
 #[inline]
 pub(crate) fn phase(part: &[u8]) -> usize {
     part.as_ptr().addr() % BODY_ALIGN
 }
 
-/// The next multiple of `align` in the body, for an offset in a part of the body with this phase.
+/// Rounds an offset in a part of a body up, so that the offset in the whole body is a multiple of `align`. `phase` is
+/// the position of the part in the body, modulo 8.
 #[inline(always)]
 pub(crate) fn align_up(offset: usize, phase: usize, align: usize) -> usize {
     (offset + phase).next_multiple_of(align) - phase
@@ -100,15 +101,15 @@ pub struct Span {
 }
 
 impl Span {
-    /// The bytes of the elements, which have this size; an empty slice if `body` was changed and does not contain
-    /// them any more.
+    /// The bytes of the elements, which have `element_bytes` bytes each. The result is empty if another process has
+    /// changed `body` so that it is too short.
     #[inline]
     fn bytes(self, body: &[u8], element_bytes: usize) -> &[u8] {
         let start = self.start as usize;
         body.get(start..start + self.count as usize * element_bytes).unwrap_or_default()
     }
 
-    /// As [`Span::bytes`].
+    /// The bytes of the elements like [`Span::bytes`], but mutable.
     #[inline]
     fn bytes_mut(self, body: &mut [u8], element_bytes: usize) -> &mut [u8] {
         let start = self.start as usize;
@@ -116,7 +117,7 @@ impl Span {
     }
 }
 
-/// Refuses a sequence or text that is longer than its bound.
+/// Checks that a sequence or text is not longer than its bound.
 #[inline]
 pub(crate) fn check_bound(length: usize, bound: u32) -> core::result::Result<(), Problem> {
     if length <= bound as usize { Ok(()) } else { Err(Problem::AboveBound { length, bound: bound as usize }) }

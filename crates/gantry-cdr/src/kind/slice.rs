@@ -1,4 +1,4 @@
-//! A sequence of numbers, booleans or plain messages: a Rust slice in place.
+//! A sequence of numbers, booleans or plain messages. In place, it is a Rust slice.
 
 use super::{Kind, Span, UNBOUNDED, check_bound};
 use crate::{
@@ -14,7 +14,7 @@ use core::marker::PhantomData;
 
 /// A sequence of at most `BOUND` elements, such as `uint8[] data`. Its shape is the number of elements.
 ///
-/// An empty sequence has only its length, without padding, as in DDS-XTypes and in ROS 2's implementations.
+/// An empty sequence is only its length, without padding, as in DDS-XTypes and in ROS 2's implementations.
 pub struct Slice<T, const BOUND: u32 = UNBOUNDED>(PhantomData<T>);
 
 impl<T: Element, const BOUND: u32> Kind for Slice<T, BOUND> {
@@ -58,12 +58,12 @@ impl<T: Element, const BOUND: u32> Kind for Slice<T, BOUND> {
         let length = input.length(BOUND)?;
         let needed_bytes = length.saturating_mul(size_of::<T>());
         let left_bytes = input.left_bytes();
-        // Checked before the allocation.
+        // The length is checked before memory is allocated for it.
         if needed_bytes > left_bytes {
             return Err(input.error(Problem::TooShort { needed_bytes, left_bytes }));
         }
         value.truncate(length);
-        // Elements are never moved over the stack: one element may be a large struct.
+        // The vector is extended with zeros on the heap. A large struct as an element must not be moved over the stack.
         T::extend_vec_zeroed(value, length - value.len())
             .unwrap_or_else(|_| alloc::alloc::handle_alloc_error(core::alloc::Layout::new::<T>()));
         input.elements(value)

@@ -1,4 +1,4 @@
-//! A string: UTF-8 in place.
+//! A string. In place, it is UTF-8 in a `str`.
 
 use super::{Kind, Span, UNBOUNDED, check_bound};
 use crate::{
@@ -10,11 +10,10 @@ use crate::{
 };
 use alloc::string::String;
 
-/// A string of at most `BOUND` bytes. Its shape is the text itself, whose length does not change after the message
-/// is built.
+/// A string of at most `BOUND` bytes. Its shape is the text itself, so its length is fixed when the message is built.
 ///
-/// In CDR, a string has its length including the terminating 0, its bytes, and the 0. A length of 0 is read as an
-/// empty string, because some implementations write empty strings in this way.
+/// In CDR, a string consists of its length including the terminating 0, its bytes, and the 0. A length of 0 is accepted
+/// as an empty string, because some implementations write empty strings in this way.
 pub struct Text<const BOUND: u32 = UNBOUNDED>;
 
 impl<const BOUND: u32> Kind for Text<BOUND> {
@@ -38,8 +37,8 @@ impl<const BOUND: u32> Kind for Text<BOUND> {
 
     #[inline]
     fn get(body: &[u8], layout: Span) -> &str {
-        // The text was checked when the view was made. If bytes were changed after that and are not UTF-8, the
-        // text is empty.
+        // The text was checked when the view was made. If another process has changed the bytes since and they are not
+        // UTF-8, the result is empty.
         core::str::from_utf8(layout.bytes(body, 1)).unwrap_or_default()
     }
 
@@ -58,7 +57,7 @@ impl<const BOUND: u32> Kind for Text<BOUND> {
         let error_at_start = |problem| Error::new(problem, start);
         let bytes = without_terminator(input.take(length, 1)?).map_err(error_at_start)?;
         check_bound(bytes.len(), BOUND).map_err(error_at_start)?;
-        // The bytes are copied before the check, because the writer may change them meanwhile.
+        // The bytes are copied before the check, because another process may change them meanwhile.
         let mut copy = core::mem::take(value).into_bytes();
         copy.clear();
         copy.extend_from_slice(bytes);
@@ -76,7 +75,7 @@ impl<S: AsRef<str> + Clone, const BOUND: u32> Shape<Text<BOUND>> for S {
     }
 }
 
-/// Whether a text is UTF-8. ASCII, the usual case for names, is recognised without a call.
+/// Whether a text is UTF-8. ASCII text, the usual case for names, is recognised without a function call.
 #[inline]
 fn is_utf8(bytes: &[u8]) -> bool {
     bytes.iter().fold(0, |all, byte| all | byte) < 0x80 || core::str::from_utf8(bytes).is_ok()

@@ -1,6 +1,6 @@
-//! A wide string: UTF-16 with four bytes for each unit.
+//! A wide string: UTF-16, with four bytes for each UTF-16 unit.
 //!
-//! ROS 2's wire format differs from the formats of CORBA and DDS-XTypes: it has the number of UTF-16 units, then each
+//! ROS 2's wire format of wide strings differs from CORBA and DDS-XTypes. It has the number of UTF-16 units, then each
 //! unit as a `uint32`, without a terminating 0 (rosidl_typesupport_fastrtps, `serialization_helpers.hpp`;
 //! rmw_cyclonedds, `Serialization.cpp`).
 
@@ -32,7 +32,8 @@ impl<'a> WideRef<'a> {
 
     /// The characters.
     pub fn chars(&self) -> impl Iterator<Item = char> + use<'a> {
-        // Checked when the view was made.
+        // The text was checked when the view was made, so replacement characters occur only if the bytes were changed
+        // since.
         decode(self.0.iter().copied()).map(|char| char.unwrap_or(char::REPLACEMENT_CHARACTER))
     }
 }
@@ -114,9 +115,9 @@ impl<S: AsRef<str> + Clone, const BOUND: u32> Shape<WideText<BOUND>> for S {
     }
 }
 
-/// The characters of UTF-16 units; `None` for units that are not valid UTF-16.
+/// Decodes UTF-16. The iterator yields `None` for each unit that is not valid UTF-16.
 fn decode(units: impl Iterator<Item = u32>) -> impl Iterator<Item = Option<char>> {
-    // A number that is not a UTF-16 unit becomes an unpaired surrogate, which is not a character either.
+    // A number that is not a UTF-16 unit is replaced by an unpaired surrogate, which is an error as well.
     const NO_UNIT: u16 = 0xdfff;
     let units = units.map(|unit| u16::try_from(unit).unwrap_or(NO_UNIT));
     char::decode_utf16(units).map(core::result::Result::ok)

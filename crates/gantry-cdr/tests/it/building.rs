@@ -1,4 +1,4 @@
-//! Messages built in place: their sizes are the sizes that were counted, slices and lists write to them, and all
+//! Tests of messages that are built in place: they have the counted sizes, slices and lists write to them, and all
 //! other bytes are zero.
 
 use crate::message::{Pair, Then, aligned, body_of};
@@ -9,7 +9,7 @@ use gantry_cdr::{
 };
 use std::{cell::Cell, iter::repeat_n};
 
-/// Memory that has old bytes of another message.
+/// Makes memory in which all bytes are 0xff, like old bytes of another message.
 fn used(length_bytes: usize) -> AlignedBytes {
     let mut memory = AlignedBytes::zeroed(length_bytes);
     memory.as_mut().fill(0xff);

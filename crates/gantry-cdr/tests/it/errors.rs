@@ -1,4 +1,4 @@
-//! Bytes that views and the copy path refuse: the field, the offset and the sentence of each error.
+//! Tests of bytes that views and the copy path refuse: the field, the offset and the sentence of each error.
 
 use crate::message::{Pair, Then, aligned};
 use gantry_cdr::{
@@ -7,7 +7,7 @@ use gantry_cdr::{
     split_encapsulation,
 };
 
-/// The sentence of the view's error. The copy path has to refuse the bytes, too.
+/// The text of the error that a view returns for the bytes. Checks that the copy path refuses the bytes as well.
 #[track_caller]
 fn refused<T: Message>(bytes: &[u8]) -> String {
     let error = T::view(aligned(bytes)).map(drop).unwrap_err();
@@ -76,7 +76,7 @@ fn an_unpaired_surrogate_and_a_number_above_16_bits_are_refused_in_wide_texts() 
     }
 }
 
-/// A `JointState(name=['a', 'b'], position=[1, 2])` from rclpy's `serialize_message`: 64 bytes of message, then 8
+/// A `JointState(name=['a', 'b'], position=[1, 2])` from rclpy's `serialize_message`: a message of 64 bytes, then 8
 /// surplus bytes.
 const SURPLUS: &[u8] = b"\0\x01\0\0\
 \0\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0\
@@ -107,7 +107,7 @@ fn bytes_behind_a_message_are_passed_over() {
 
 #[test]
 fn lengths_of_billions_of_elements_are_refused_before_any_work_for_them() {
-    // Each count would mean gigabytes of memory, or a second of work in each of the hundred rounds.
+    // If the counts were believed, each round would need gigabytes of memory or a second of work.
     fn check<K: crate::message::Any>() {
         for count in [u32::MAX, 0x8000_0000, 0x2000_0000] {
             let body = [&count.to_le_bytes()[..], &[0; 60]].concat();

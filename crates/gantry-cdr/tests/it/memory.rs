@@ -1,4 +1,4 @@
-//! Aligned private memory, and memory that changes after a view was made.
+//! Tests of aligned private memory, and of memory that changes after a view was made.
 
 use crate::message::{Pair, Then};
 use gantry_cdr::{

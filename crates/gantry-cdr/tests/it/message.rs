@@ -1,4 +1,4 @@
-//! A message in the form of generated code, with two fields of any kinds.
+//! A message type with two fields of any kinds, in the form of generated code.
 
 use gantry_cdr::{
     AlignedBytes, ByteOrder, Composer, Cursor, Input, Kind, Layout, Message, Result, Shape, View,
@@ -154,18 +154,18 @@ impl<M: AsRef<[u8]>, A: Any, B: Any> View<M> for PairView<M, A, B> {
     }
 }
 
-/// A field and a `uint8` after it, which shows where the field ends.
+/// A field and then a `uint8`, whose position shows where the field ends.
 pub type Then<A> = Pair<A, Number<u8>>;
-/// A field after a text of any length, so that the field may begin at any offset.
+/// A sequence of bytes and then a field, so that the field can begin at any offset.
 pub type After<B> = Pair<Slice<u8>, B>;
 
-/// Aligned memory with these bytes.
+/// Copies the bytes to aligned memory.
 pub fn aligned(bytes: &[u8]) -> AlignedBytes {
     AlignedBytes::copy_of(bytes)
 }
 
-/// Reads the message from its little-endian bytes (by view and by copy) and from its big-endian bytes, and writes
-/// each again. Returns all three messages, which should be equal.
+/// Reads a message from its little-endian bytes (by a view and by a copy) and from its big-endian bytes, and writes
+/// each result again. Returns the three messages, which should be equal.
 #[track_caller]
 pub fn thrice<T: Message>(little: &[u8], big: &[u8]) -> [Box<T>; 3] {
     let viewed = T::view(aligned(little)).unwrap().to_message().unwrap();
@@ -182,7 +182,7 @@ pub fn from_body<T: Message>(body: &[u8], order: ByteOrder) -> Box<T> {
     message
 }
 
-/// The message, serialised into memory that is not zero at first.
+/// Serialises the message into memory that is not zero before.
 pub fn body_of<T: Message>(message: &T) -> Vec<u8> {
     let mut body = vec![0xff; message.body_bytes().unwrap()];
     message.write_body(&mut body).unwrap();

@@ -1,4 +1,4 @@
-//! Messages whose memory is their CDR.
+//! Tests of messages whose memory is their CDR.
 
 use crate::message::{After, aligned, thrice};
 use gantry_cdr::{

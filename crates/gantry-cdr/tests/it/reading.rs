@@ -1,5 +1,5 @@
-//! Every kind of field, read from bytes written by hand in both byte orders. A `uint8` after the field shows where
-//! the field ends.
+//! Tests of every kind of field, read from bytes that are written by hand, in both byte orders. A `uint8` after the
+//! field shows where the field ends.
 
 use crate::message::{After, Pair, Then, aligned, thrice};
 use gantry_cdr::{
@@ -54,7 +54,7 @@ fn an_empty_sequence_of_eight_byte_numbers_has_no_padding() {
     for message in thrice::<Then<Slice<f64>>>(&[0, 0, 0, 0, 7], &[0, 0, 0, 0, 7]) {
         assert_eq!((&message.first[..], message.second), (&[][..], 7));
     }
-    // An empty sequence may end at any offset, even at one that is not aligned for a number.
+    // An empty sequence may end at any offset, even at one that is not aligned for its elements.
     for before in 0..12 {
         let mut body = vec![before, 0, 0, 0];
         body.resize(4 + usize::from(before), 1);
@@ -64,7 +64,7 @@ fn an_empty_sequence_of_eight_byte_numbers_has_no_padding() {
         assert_eq!((view.first().len(), view.second()), (before.into(), &[][..]));
         assert_eq!(view.second_mut(), &mut []);
     }
-    // A sequence with an element has padding before the element.
+    // If a sequence has an element, padding precedes the element.
     let mut body = [0; 17];
     (body[0], body[15], body[16]) = (1, 0x40, 7);
     let memory = aligned(&body);

@@ -1,4 +1,5 @@
-//! The storeys of this crate: no file imports from a higher storey, and no files import each other in a circle.
+//! Tests the storeys (layers of modules) of this crate: no file imports from a higher storey, and files do not import
+//! each other in a circle.
 
 use test_support::storeys;
 
@@ -21,8 +22,8 @@ const STOREYS: &[&str] = &[
     "service",
 ];
 
-/// The files that may import each other in a circle. A message consists of fields and may be a field, so the
-/// traits of messages and fields, the cursor, the composer and the views belong together.
+/// The files that may import each other in a circle. A message consists of fields and can itself be a field, so all
+/// these files depend on each other.
 const MESSAGE: &[&str] =
     &["element", "cursor", "input", "composer", "shape", "kind", "view", "message", "in_place", "plain", "plain_body"];
 

@@ -1,4 +1,4 @@
-//! The condition of a filter, compiled for checks of messages. The checks allocate nothing.
+//! The condition of a filter in compiled form. Checking a message against it allocates nothing.
 
 use super::{field::Field, operator::Operator, pattern::Pattern};
 use crate::{message::DynamicMessage, value::Value, wide_text::WideText};
@@ -10,8 +10,8 @@ pub(super) enum Condition {
     All(Vec<Condition>),
     Any(Vec<Condition>),
     Not(Box<Condition>),
-    /// A comparison of a field with a constant or another field. If the message does not have the compared element of
-    /// a list, the comparison is false.
+    /// A comparison of a field with a constant or another field. It is false if the message does not have the list
+    /// element that the comparison needs.
     Comparison {
         field: Field,
         operator: Operator,
@@ -24,14 +24,14 @@ pub(super) enum Condition {
     },
 }
 
-/// The other side of a comparison.
+/// The right side of a comparison.
 #[derive(Clone, Debug)]
 pub(super) enum Side {
     Field(Field),
     Constant(Constant),
 }
 
-/// A value in the expression or of a parameter, converted to the type of the field with which it is compared.
+/// A value from the expression or a parameter, converted to the type of the field on the left side.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Constant {
     /// An integer or a boolean.
@@ -88,15 +88,15 @@ impl<'a> Scalar<'a> {
         })
     }
 
-    /// The order of two values; `None` if one is NaN, or if one is a number and the other a text, which no
-    /// filter compares.
+    /// The order of two values. The result is `None` if one is NaN. The parser never compares a number with a text, for
+    /// which the result would also be `None`.
     fn order(self, other: Self) -> Option<Ordering> {
         match (self, other) {
             (Self::Integer(left), Self::Integer(right)) => Some(left.cmp(&right)),
             (Self::Float(left), Self::Float(right)) => left.partial_cmp(&right),
             (Self::Integer(left), Self::Float(right)) => order_with_float(left, right),
             (Self::Float(left), Self::Integer(right)) => order_with_float(right, left).map(Ordering::reverse),
-            (Self::Text(left), Self::Text(right)) => Some(left.cmp(right)), // UTF-8 has the order of its characters
+            (Self::Text(left), Self::Text(right)) => Some(left.cmp(right)), // bytes of UTF-8 sort like their characters
             (Self::WideText(left), Self::WideText(right)) => Some(left.chars().cmp(right.chars())),
             (Self::Text(left), Self::WideText(right)) => Some(left.chars().cmp(right.chars())),
             (Self::WideText(left), Self::Text(right)) => Some(left.chars().cmp(right.chars())),
@@ -115,12 +115,13 @@ impl<'a> From<&'a Constant> for Scalar<'a> {
     }
 }
 
-/// The exact order of an integer and a float: a 64-bit integer may have no equal float.
+/// The exact order of an integer and a float. The integer is not converted to a float, because a 64-bit integer may
+/// have no equal float.
 fn order_with_float(integer: i128, float: f64) -> Option<Ordering> {
     if float.is_nan() {
         return None;
     }
-    // The cast cuts off the fraction. A float outside the range of the integer becomes the nearest end of the range.
+    // The cast cuts off the fraction. A float outside the integer's range becomes the nearest limit of the range.
     let whole = float as i128;
     Some(integer.cmp(&whole).then_with(|| 0.0.partial_cmp(&float.fract()).unwrap_or(Ordering::Equal)))
 }

@@ -1,11 +1,11 @@
-//! The error of a text that is not a filter for its type of messages.
+//! The error of an expression that is not a valid filter for its message type.
 
 use std::fmt;
 
-/// The largest number of characters of a text that an error quotes.
+/// The largest number of characters that an error quotes from the expression.
 const QUOTED_CHARS: usize = 24;
 
-/// An error in a filter: a sentence, and the position in the text.
+/// An error in a filter: a sentence, and the position in the expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FilterError {
     /// The position, such as "column 5 of the filter, at `= 3`".
@@ -14,7 +14,7 @@ pub struct FilterError {
 }
 
 impl FilterError {
-    /// Makes an error at an offset in the expression.
+    /// Makes an error at an offset in the expression, in bytes.
     pub(super) fn at(expression: &str, offset: usize, sentence: impl Into<String>) -> Self {
         let (before, rest) = expression.split_at_checked(offset).unwrap_or((expression, ""));
         let column = before.chars().count() + 1;
@@ -36,7 +36,7 @@ impl FilterError {
     }
 }
 
-/// The beginning of a text, in which control characters are replaced.
+/// The beginning of a text for a quotation, with control characters escaped.
 pub(super) fn quoted(text: &str) -> String {
     let mut quoted = String::new();
     for char in text.chars().take(QUOTED_CHARS) {

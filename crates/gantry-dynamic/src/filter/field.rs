@@ -1,9 +1,9 @@
-//! The field of a message that a filter reads: its path, resolved once.
+//! A field of a message that a filter reads. Its path is resolved once, when the filter is compiled.
 
 use crate::{message::DynamicMessage, message_type::MessageType, value::Value};
 use gantry_idl::{BaseType, Count, Field as Definition, Primitive};
 
-/// The largest number of fields that an error lists.
+/// The largest number of field names that an error lists.
 const LISTED_FIELDS: usize = 12;
 
 /// A field that is a number, a boolean or a text.
@@ -11,7 +11,7 @@ const LISTED_FIELDS: usize = 12;
 pub(super) struct Field {
     steps: Box<[Step]>,
     pub(super) kind: FieldKind,
-    /// As in the expression.
+    /// The path as the expression has it.
     pub(super) path: Box<str>,
 }
 
@@ -31,7 +31,7 @@ struct Step {
 
 impl Field {
     /// # Errors
-    /// The reason, as a sentence: there is no such field, or the field is a list or a message, which cannot be
+    /// A sentence with the reason: there is no such field, or the field is a list or a message, which cannot be
     /// compared.
     pub(super) fn new(message_type: &MessageType, path: &str) -> Result<Self, String> {
         let (mut steps, mut structure) = (Vec::new(), message_type.structure(message_type.root_index()));
@@ -67,7 +67,8 @@ impl Field {
         Err(format!("`{path}` is not the path of a field"))
     }
 
-    /// The value of the field in a message; `None` if the message has no such element. Skips the fields before it.
+    /// The value of the field in a message; `None` if the message does not have the needed list element. All earlier
+    /// fields are skipped one by one.
     pub(super) fn value<'a>(&self, message: &DynamicMessage<'a>) -> Option<Value<'a>> {
         let (last, before) = self.steps.split_last()?;
         let mut message = *message;
@@ -78,7 +79,7 @@ impl Field {
         last.value(&message)
     }
 
-    /// The type of the field in words, such as "an int32".
+    /// The type of the field in words for an error, such as "an int32".
     pub(super) fn kind_in_words(&self) -> String {
         match self.kind {
             FieldKind::Text => "a text".to_owned(),
@@ -101,14 +102,14 @@ impl Step {
     }
 }
 
-/// Splits `ranges[3]` into name and index.
+/// Splits a part of a path such as `ranges[3]` into its name and its index.
 fn split_index(part: &str) -> Result<(&str, Option<usize>), String> {
     let Some((name, rest)) = part.split_once('[') else { return Ok((part, None)) };
     let index = rest.strip_suffix(']').and_then(|index| index.parse().ok());
     index.map(|index| (name, Some(index))).ok_or_else(|| format!("`{part}` has no index as in `{name}[0]`"))
 }
 
-/// The index of the element to which a step leads.
+/// Checks the index of a step against the type of its field, and returns it.
 fn element(field: &Definition, index: Option<usize>) -> Result<Option<usize>, String> {
     let Definition { name, field_type, .. } = field;
     let most = match field_type.count {
@@ -136,7 +137,7 @@ fn unknown(message: &str, name: &str, fields: &[Definition]) -> String {
     }
 }
 
-/// The names of the first fields.
+/// The names of the first fields, for an error.
 fn list(fields: &[Definition]) -> String {
     let names: Vec<&str> = fields.iter().take(LISTED_FIELDS).map(|field| field.name.as_str()).collect();
     let more = if fields.len() > LISTED_FIELDS { ", …" } else { "" };

@@ -1,4 +1,4 @@
-//! The values in an expression, and their conversion to the type of a field.
+//! The values in an expression, and their conversion to the type of a compared field.
 
 use super::{
     condition::Constant,
@@ -14,13 +14,13 @@ use std::borrow::Cow;
 pub(super) enum Literal<'a> {
     Bool(bool),
     Integer(i128),
-    /// The digits of a float, because the nearest number depends on the field.
+    /// The digits of a float, which are rounded later, because the nearest number depends on the field's type.
     Float(&'a str),
     Text(Cow<'a, str>),
 }
 
 impl<'a> Literal<'a> {
-    /// The value of a token; `None` if the token is not a value.
+    /// The value that a token states; `None` if the token is not a value.
     ///
     /// # Errors
     /// The integer has more than 64 bits.
@@ -35,7 +35,7 @@ impl<'a> Literal<'a> {
         })
     }
 
-    /// The value of a parameter.
+    /// The value that the text of a parameter states.
     ///
     /// # Errors
     /// The text is not a single value.
@@ -53,12 +53,11 @@ impl<'a> Literal<'a> {
         }
     }
 
-    /// The value in the form for a comparison with a field. If the field is a `float32`, a number is rounded to
-    /// `float32`, so that 0.1 is equal to the `float32` 0.1. If the field is an 8-bit integer, a single character
-    /// becomes its code.
+    /// Converts the value for a comparison with a field. For a `float32` field, a number is rounded to `float32`, so
+    /// that 0.1 is equal to the `float32` 0.1. For an 8-bit integer field, a single character becomes its code.
     ///
     /// # Errors
-    /// The reason, as a sentence: the value and the field have different types.
+    /// A sentence with the reason: the value and the field have different types.
     pub(super) fn constant_for(&self, field: &Field) -> Result<Constant, String> {
         use FieldKind::{Primitive as Number, Text};
         use Primitive::{Bool, Byte, Char, Float32, Float64, Int8, Uint8};
@@ -75,7 +74,7 @@ impl<'a> Literal<'a> {
             (Self::Float(digits), Number(Float32)) => Constant::Float(digits.parse::<f32>().unwrap_or(f32::NAN).into()),
             (Self::Integer(value), Number(primitive)) if primitive != Bool => Constant::Integer(*value),
             (Self::Float(digits), Number(primitive)) if primitive != Bool => {
-                Constant::Float(digits.parse().unwrap_or(f64::NAN)) // the tokens have only numbers
+                Constant::Float(digits.parse().unwrap_or(f64::NAN)) // a token of this kind is always a number
             }
             _ => return Err(self.misfit(field)),
         })

@@ -1,5 +1,5 @@
-//! Content filters: the filter expressions of DDS, which are the SQL subset of its specification (annex B), over
-//! views of messages.
+//! Content filters: the filter expressions of DDS (the SQL subset in annex B of the specification), applied to views of
+//! messages.
 
 mod condition;
 mod error;
@@ -15,7 +15,7 @@ pub use error::FilterError;
 use self::condition::Condition;
 use crate::{message::DynamicMessage, message_type::MessageType};
 
-/// A filter for the messages of a type, which is compiled once.
+/// A filter for the messages of one type. It is compiled once.
 ///
 /// ```
 /// use gantry_cdr::ByteOrder::LittleEndian;
@@ -36,26 +36,27 @@ use crate::{message::DynamicMessage, message_type::MessageType};
 ///
 /// # Expressions
 /// - A predicate compares a field with a value, a parameter or another field: `=`, `<>` (or `!=`), `<`, `<=`, `>`,
-///   `>=`; `x BETWEEN 1 AND 2`; `name LIKE 'front%'` with the wildcards `%` and `_` (or `*` and `?`, as in Fast DDS).
+///   `>=`; `x BETWEEN 1 AND 2`; `name LIKE 'front%'` with the wildcards `%` and `_`. A pattern may also use `*` and
+///   `?`, as in Fast DDS.
 /// - `NOT` binds more tightly than `AND`, and `AND` more tightly than `OR`. Keywords may be written in any case.
 /// - A field is a path, such as `pose.position.x` or `ranges[3]`. A list or a message cannot be compared.
-/// - A value is an integer, a float, `TRUE`, `FALSE` or a text in single quotes, in which `''` stands for one
-///   quote. In a comparison with an 8-bit integer, a single character is its code. In a comparison with a
-///   `float32`, a number is rounded to `float32`.
-/// - `%0` to `%99` are parameters. The text of a parameter is a value; if the value is a text, it has single
-///   quotes of its own.
-/// - A predicate about an element that a message does not have does not hold. NaN is only unequal (`<>`).
+/// - A value is an integer, a float, `TRUE`, `FALSE` or a text in single quotes, in which `''` means one quote. In a
+///   comparison with an 8-bit integer, a single character means its code. In a comparison with a `float32`, a number is
+///   rounded to `float32`.
+/// - `%0` to `%99` are parameters. The text of a parameter is a value in the same syntax; if it is a text, it needs
+///   single quotes.
+/// - A predicate about a list element that the message does not have is false. For NaN, only `<>` is true.
 #[derive(Clone, Debug)]
 pub struct Filter {
     condition: Condition,
 }
 
 impl Filter {
-    /// Compiles the filter of an expression.
+    /// Compiles a filter from its expression.
     ///
     /// # Errors
     /// The expression is not well-formed; the type has no such field; values cannot be compared; or a parameter is
-    /// missing or is not a value. The error has the position.
+    /// missing or is not a value. The error states the position.
     pub fn new(
         message_type: &MessageType,
         expression: &str,
@@ -64,8 +65,8 @@ impl Filter {
         Ok(Self { condition: parser::condition(message_type, expression, parameters)? })
     }
 
-    /// Whether a message of the filter's type passes. Allocates nothing. For each field that is compared, the
-    /// fields before it are skipped.
+    /// Whether a message of the filter's type passes the filter. Allocates nothing. For each compared field, the fields
+    /// before it are skipped one by one.
     pub fn matches(&self, message: &DynamicMessage<'_>) -> bool {
         self.condition.holds(message)
     }

@@ -14,7 +14,8 @@ pub(super) enum Operator {
 }
 
 impl Operator {
-    /// Whether the comparison holds for values in this order. NaN has no order (`None`): only `<>` holds for it.
+    /// Whether the comparison is true for two values in this order. NaN has no order (`None`): for it, only `<>` is
+    /// true.
     pub(super) fn holds(self, order: Option<Ordering>) -> bool {
         match self {
             Self::Equal => order == Some(Ordering::Equal),
@@ -26,7 +27,7 @@ impl Operator {
         }
     }
 
-    /// The operator with its sides exchanged.
+    /// The operator after both sides have been exchanged.
     pub(super) fn exchanged(self) -> Self {
         match self {
             Self::Equal | Self::NotEqual => self,

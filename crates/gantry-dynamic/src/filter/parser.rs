@@ -20,10 +20,10 @@ use super::{
 use crate::message_type::MessageType;
 use gantry_idl::Primitive;
 
-/// The largest depth of nested conditions, which limits the recursion.
+/// The largest depth of nested conditions. It limits the recursion.
 const MAX_DEPTH: usize = 64;
 
-/// Reads the condition of an expression.
+/// Parses the condition of an expression.
 pub(super) fn condition<P: AsRef<str>>(
     message_type: &MessageType,
     expression: &str,
@@ -50,7 +50,7 @@ struct Parser<'a> {
     depth: usize,
 }
 
-/// One operand of a predicate, and its offset in the expression.
+/// An operand of a predicate, with its offset in the expression.
 struct Operand<'a> {
     what: What<'a>,
     offset: usize,
@@ -221,7 +221,7 @@ impl<'a> Parser<'a> {
             let sentence = "BETWEEN compares a field with two values, as in x BETWEEN 1 AND 2";
             return Err(FilterError::at(self.expression, offset, sentence));
         };
-        // Both forms (with `NOT` and without) are false for an element that the message does not have.
+        // If the message does not have the element, both forms (with and without `NOT`) are false.
         let (operators, combine): (_, fn(Vec<Condition>) -> Condition) = match is_negated {
             false => ([Operator::GreaterOrEqual, Operator::LessOrEqual], Condition::All),
             true => ([Operator::Less, Operator::Greater], Condition::Any),
@@ -233,7 +233,7 @@ impl<'a> Parser<'a> {
         bounds.collect::<Result<_, _>>().map(combine)
     }
 
-    /// Whether the next token is a word that is the name of a field: a field may have a name such as `not` or `true`.
+    /// Whether the next token is the name of a field. A field may have a name such as `not` or `true`.
     fn is_field(&self) -> bool {
         let Kind::Word(path) = self.next.kind else { return false };
         let root = self.message_type.structure(self.message_type.root_index());
@@ -244,7 +244,7 @@ impl<'a> Parser<'a> {
         matches!(self.next.kind, Kind::Word(word) if word.eq_ignore_ascii_case(keyword))
     }
 
-    /// Takes the next token if it is this keyword. Returns whether it is.
+    /// Takes the next token if it is this keyword. Returns whether it was taken.
     fn skip_keyword(&mut self, keyword: &str) -> Result<bool, FilterError> {
         let is_it = self.is_keyword(keyword);
         if is_it {
@@ -258,13 +258,13 @@ impl<'a> Parser<'a> {
         Ok(std::mem::replace(&mut self.next, next))
     }
 
-    /// An error at the next token.
+    /// Makes an error at the next token.
     fn error(&self, sentence: impl Into<String>) -> FilterError {
         FilterError::at(self.expression, self.next.offset, sentence)
     }
 }
 
-/// Whether two fields can be compared: both are texts, both are booleans, or both are numbers.
+/// Whether two fields can be compared: both must be texts, booleans or numbers.
 fn are_comparable(left: FieldKind, right: FieldKind) -> bool {
     let class = |kind| match kind {
         FieldKind::Text => 0,
@@ -274,7 +274,7 @@ fn are_comparable(left: FieldKind, right: FieldKind) -> bool {
     class(left) == class(right)
 }
 
-/// The only condition, or all conditions combined by `combine`.
+/// Combines several conditions by `combine`; returns a single condition unchanged.
 fn one_or(mut conditions: Vec<Condition>, combine: fn(Vec<Condition>) -> Condition) -> Condition {
     match (conditions.pop(), conditions.is_empty()) {
         (Some(only), true) => only,

@@ -1,7 +1,7 @@
-//! The patterns of LIKE.
+//! The patterns of the operator LIKE.
 
-/// A text with wildcards: `%` and `*` stand for any number of characters, `_` and `?` for one character. The
-/// standard has the first one of each pair; Fast DDS, ROS 2's default, has both.
+/// A text with wildcards: `%` and `*` match any number of characters, `_` and `?` match one character. The DDS standard
+/// has `%` and `_`; Fast DDS, ROS 2's default, also has `*` and `?`.
 #[derive(Clone, Debug)]
 pub(super) struct Pattern(Box<[char]>);
 
@@ -10,12 +10,13 @@ impl Pattern {
         Self(text.chars().collect())
     }
 
-    /// Whether the whole text matches the pattern. Allocates nothing; the time grows at most with the product of
-    /// the lengths.
+    /// Whether the whole text matches the pattern. Allocates nothing. The time is at most proportional to the product
+    /// of both lengths.
     pub(super) fn matches(&self, mut text: impl Iterator<Item = char> + Clone) -> bool {
         let pattern = &self.0;
         let mut position = 0;
-        // The position after the last `%` or `*`, and the text after the characters for which this wildcard stands.
+        // For the last `%` or `*`: the position after it in the pattern, and the text after the characters that it
+        // matches.
         let mut many = None;
         loop {
             match pattern.get(position) {
@@ -34,7 +35,7 @@ impl Pattern {
                     (_, Some(_)) => {}
                 },
             }
-            // The wildcard now stands for one more character.
+            // Lets the wildcard match one more character, and tries again.
             let Some((behind, rest)) = &mut many else { return false };
             if rest.next().is_none() {
                 return false;
@@ -48,7 +49,7 @@ impl Pattern {
 mod tests {
     use super::*;
 
-    /// The definition of a match as a simple recursion, which is slow.
+    /// Decides a match by simple recursion, which is slow. The test compares the fast function with it.
     fn matches_slowly(pattern: &[char], text: &[char]) -> bool {
         match (pattern, text) {
             ([], text) => text.is_empty(),

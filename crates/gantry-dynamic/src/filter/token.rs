@@ -17,7 +17,7 @@ pub(super) enum Kind<'a> {
     Integer(&'a str),
     Float(&'a str),
     Text(Cow<'a, str>),
-    /// The index of a parameter.
+    /// The index of a parameter, from `%0` to `%99`.
     Parameter(usize),
     Operator(Operator),
     Open,
@@ -25,7 +25,7 @@ pub(super) enum Kind<'a> {
     End,
 }
 
-/// The tokens of a text. After the last token follows [`Kind::End`], without end.
+/// The tokens of a text. After the last token, [`Kind::End`] is returned in each call.
 pub(super) struct Tokens<'a> {
     text: &'a str,
     offset: usize,
@@ -58,7 +58,7 @@ impl<'a> Tokens<'a> {
         self.text.get(self.offset..).unwrap_or_default()
     }
 
-    /// Skips characters as long as `is_skipped` holds for them, and returns them.
+    /// Skips characters while `is_skipped` returns true for them, and returns them.
     fn skip(&mut self, mut is_skipped: impl FnMut(char) -> bool) -> &'a str {
         let rest = self.rest();
         let length = rest.find(|char: char| !is_skipped(char)).unwrap_or(rest.len());
@@ -76,8 +76,8 @@ impl<'a> Tokens<'a> {
     }
 
     fn operator(&mut self) -> Result<Kind<'a>, FilterError> {
-        /// The first operator that matches is taken, so a longer operator stands before a shorter one with the
-        /// same beginning.
+        /// The first operator that matches is taken, so a longer operator comes before a shorter one with the same
+        /// beginning.
         const OPERATORS: [(&str, Operator); 7] = [
             ("<>", Operator::NotEqual),
             ("!=", Operator::NotEqual),
@@ -104,7 +104,7 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// `%0` to `%99`.
+    /// Reads a parameter, `%0` to `%99`.
     fn parameter(&mut self) -> Result<Kind<'a>, FilterError> {
         let start = self.offset;
         self.offset += 1;
@@ -118,7 +118,7 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// A text in quotes. Two quotes in the text stand for one, as in SQL. The first quotation mark may be a back quote.
+    /// Reads a text in quotes. As in SQL, two quotes in the text mean one. The opening quote may also be a back quote.
     fn quoted(&mut self) -> Result<Kind<'a>, FilterError> {
         let start = self.offset;
         self.offset += 1;
@@ -145,7 +145,7 @@ impl<'a> Tokens<'a> {
 
     fn number(&mut self) -> Result<Kind<'a>, FilterError> {
         let start = self.offset;
-        let mut previous = 'e'; // a sign may begin a number or its exponent
+        let mut previous = 'e'; // a sign is accepted at the start of a number or of its exponent
         let text = self.skip(|char| {
             let is_sign = matches!(char, '+' | '-') && matches!(previous, 'e' | 'E');
             previous = char;
@@ -156,7 +156,8 @@ impl<'a> Tokens<'a> {
         if is_number && digits.bytes().all(|byte| byte.is_ascii_digit()) {
             return Ok(Kind::Integer(text));
         }
-        // `inf`, `nan` and `infinity` do not begin with a digit, so they are not numbers here.
+        // `inf`, `nan` and `infinity` also parse as floats. They are no numbers here, because they do not begin with a
+        // digit.
         if is_number && text.parse::<f64>().is_ok() {
             return Ok(Kind::Float(text));
         }

@@ -1,25 +1,26 @@
-//! Messages from YAML, in the form that `ros2 topic pub` and `ros2 service call` accept: fields by name; fields
-//! that are not named have their default values.
+//! Messages from YAML, in the form that `ros2 topic pub` and `ros2 service call` accept. Values are given by field
+//! names; all other fields have their default values.
 
 use super::{error::YamlError, scalar_input, tree::Node};
 use crate::message_type::MessageType;
 use gantry_idl::{BaseType, Count, Field, FieldType, Value};
 use std::time::{Duration, SystemTime};
 
-/// The largest length of a message that is made, so that a definition with nested arrays cannot take all memory.
+/// The largest length of a message that is made. Without this limit, a definition with nested arrays could use up the
+/// memory.
 const LIMIT_BYTES: usize = 1 << 26;
 
 impl MessageType {
-    /// The body (CDR in little endian, without an encapsulation header) of a message with these values, a YAML
-    /// mapping from names of fields to values. Fields that are not in the mapping have the default values of the
-    /// definition. As for `ros2 topic pub`, `auto` for a `std_msgs/Header` and `now` for a
-    /// `builtin_interfaces/Time` stand for the time of this call.
+    /// Makes the body (little-endian CDR without an encapsulation header) of a message. `values` is a YAML mapping from
+    /// field names to values. Fields that are not in the mapping have the default values of the definition. As in `ros2
+    /// topic pub`, the value `auto` for a `std_msgs/Header` and `now` for a `builtin_interfaces/Time` mean the time of
+    /// this call.
     ///
     /// # Errors
-    /// The text is not a YAML mapping; the type has no such field; a value does not have the type of its field; or
-    /// the message would have more than 64 MiB. The sentence names the field.
+    /// The text is not a YAML mapping; the type has no such field; a value does not have the type of its field; or the
+    /// message would have more than 64 MiB. The error contains the path of the field.
     pub fn encode_yaml(&self, values: &str) -> Result<Vec<u8>, YamlError> {
-        // The length is checked here, before the default values of nested arrays are written one by one.
+        // This check comes first, because writing the default values of huge nested arrays would take long.
         check_length(self.least_bytes())?;
         let values = Node::parse(values).map_err(YamlError::new)?;
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
@@ -28,9 +29,9 @@ impl MessageType {
         Ok(encoder.body)
     }
 
-    /// A lower bound of the bytes of a message of this type: without padding, and with empty texts and sequences.
+    /// A lower bound for the length of a message of this type: without padding, and with empty texts and sequences.
     fn least_bytes(&self) -> usize {
-        let mut least: Vec<usize> = Vec::new(); // of each message, which comes after those nested in it
+        let mut least: Vec<usize> = Vec::new(); // the lower bound of each type, nested types first
         for index in 0..=self.root_index() {
             let of_field = |(field, nested): (&Field, usize)| {
                 let one = match &field.field_type.base {
@@ -66,8 +67,8 @@ struct Encoder<'a> {
 }
 
 impl Encoder<'_> {
-    /// Writes a message; without `values`, with the default values. The nesting of definitions is bounded, and so
-    /// is this recursion.
+    /// Writes a message with the given values, or with the default values if there are none. The recursion is bounded,
+    /// because the nesting of definitions is bounded.
     fn message(&mut self, index: usize, values: Option<&Node>) -> Result<(), YamlError> {
         let types = self.types;
         let structure = types.structure(index);
@@ -186,14 +187,14 @@ impl Encoder<'_> {
         Ok(())
     }
 
-    /// Writes the lowest bytes of `bits` at an aligned offset.
+    /// Writes the lowest `size_bytes` bytes of `bits` at an aligned offset.
     fn number(&mut self, bits: u64, size_bytes: usize) {
         self.body.resize(self.body.len().next_multiple_of(size_bytes), 0);
         self.body.extend_from_slice(&bits.to_le_bytes()[..size_bytes]);
     }
 }
 
-/// The text of a `string` or `wstring`. C strings cannot contain a 0.
+/// The text for a `string` or `wstring`. A text with a 0 is refused, because C strings cannot contain it.
 fn text_of<'v>(value: Option<&'v Node>, base: &BaseType) -> Result<&'v str, YamlError> {
     match value {
         Some(Node::Text { text, .. }) if text.contains('\0') => {
@@ -205,7 +206,7 @@ fn text_of<'v>(value: Option<&'v Node>, base: &BaseType) -> Result<&'v str, Yaml
     }
 }
 
-/// Whether any text, even `null`, is a value of the field.
+/// Whether every text, even `null`, is a valid value of the field.
 fn is_text(field_type: &FieldType) -> bool {
     field_type.count == Count::One && matches!(field_type.base, BaseType::String { .. } | BaseType::WString { .. })
 }
@@ -218,7 +219,7 @@ fn number(number: u128) -> Node {
     plain(&number.to_string())
 }
 
-/// A default value of the definition, as if the caller had given it.
+/// Converts a default value of the definition to the same form as a value of the caller.
 fn node_of(default: &Value) -> Node {
     match default {
         Value::Bool(value) => plain(&value.to_string()),

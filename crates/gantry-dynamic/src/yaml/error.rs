@@ -1,8 +1,8 @@
-//! The error of values from which no message can be made.
+//! The error of YAML values from which no message can be made.
 
 use std::fmt;
 
-/// An error in the values for a message: a sentence, and the field.
+/// An error in the YAML values for a message: a sentence, and the path of the field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct YamlError {
     /// The path of the field, such as `header.stamp`; empty for the whole message.
@@ -15,7 +15,7 @@ impl YamlError {
         Self { path: String::new(), sentence: sentence.into() }
     }
 
-    /// The same error with the name of an outer field, or of an element, before its path.
+    /// Adds the name of an outer field, or the index of an element, before the path of the error.
     pub(super) fn inside(mut self, name: &str) -> Self {
         let dot = if self.path.is_empty() || self.path.starts_with('[') { "" } else { "." };
         self.path = format!("{name}{dot}{}", self.path);

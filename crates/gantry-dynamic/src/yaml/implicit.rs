@@ -1,9 +1,9 @@
-//! Texts that YAML 1.1 reads as another type unless they are quoted.
+//! Detection of texts that YAML 1.1 reads as another type, so that they need quotes.
 //!
-//! The patterns are from PyYAML's `resolver.py` and differ from the YAML specification in details. Each pattern is
+//! The patterns come from PyYAML's `resolver.py`, and differ from the YAML specification in details. Each pattern is
 //! matched by hand in one pass.
 
-/// Whether the unquoted text is a boolean, a number, null, a time, or one of YAML's two special keys.
+/// Whether YAML reads the unquoted text as a boolean, a number, null, a time, or one of its two special keys.
 pub(crate) fn is_implicit(text: &str) -> bool {
     is_word(text) || is_integer(text) || is_float(text) || is_timestamp(text)
 }
@@ -97,7 +97,7 @@ fn after_digits(text: &str) -> &str {
     text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '_')
 }
 
-/// The text after groups of minutes and seconds such as `:59:01`.
+/// Skips groups of minutes and seconds such as `:59:01`, and returns the text after them.
 fn after_sixties(mut text: &str) -> &str {
     while let [b':', first, rest @ ..] = text.as_bytes() {
         let digits = match (first, rest.first()) {

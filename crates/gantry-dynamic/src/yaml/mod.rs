@@ -1,8 +1,8 @@
 //! The YAML form of a message, exactly as `ros2 topic echo` prints it.
 //!
-//! `ros2 topic echo` prints the message's Python object with PyYAML: a `byte` is then a text of one character, and
-//! a `float32` is converted to 64 bits. The form is written piece by piece, so only a truncated text or a wide
-//! text needs memory.
+//! `ros2 topic echo` prints the Python object of the message with PyYAML. In this form, a `byte` is a text of one
+//! character, and a `float32` is converted to 64 bits. This code writes the form piece by piece, so it needs memory
+//! only for a truncated text or a wide text.
 
 mod encode;
 mod error;
@@ -24,22 +24,23 @@ use std::{
 /// The options for printing a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Yaml {
-    /// The largest number of printed characters of a text, and of printed elements of a list; `None` means all.
+    /// The largest number of characters that are printed of a text, and of elements that are printed of a list; `None`
+    /// means all.
     pub truncate_length: Option<usize>,
     /// Whether only the type and length of arrays and sequences are printed.
     pub no_arrays: bool,
-    /// Prints only the length of texts.
+    /// Whether only the length of texts is printed.
     pub no_strings: bool,
 }
 
-/// The default of `ros2 topic echo`: the first 128 characters or elements.
+/// The default of `ros2 topic echo`: texts and lists are truncated after 128 characters or elements.
 impl Default for Yaml {
     fn default() -> Self {
         Self { truncate_length: Some(128), ..Self::FULL_LENGTH }
     }
 }
 
-/// The YAML that `ros2 topic echo` prints by default: long texts and lists are truncated.
+/// Writes the YAML that `ros2 topic echo` prints by default, in which long texts and lists are truncated.
 impl fmt::Display for DynamicMessage<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Yaml::default().write(self, f)
@@ -47,7 +48,7 @@ impl fmt::Display for DynamicMessage<'_> {
 }
 
 impl Yaml {
-    /// Prints the whole message.
+    /// The options that print the whole message.
     pub const FULL_LENGTH: Self = Self { truncate_length: None, no_arrays: false, no_strings: false };
 
     /// Writes the message, with a line break at the end of each line.
@@ -58,7 +59,7 @@ impl Yaml {
         if message.definition().fields.is_empty() { out.write_str("{}\n") } else { self.fields(message, 0, false, out) }
     }
 
-    /// Writes the fields, each on a line of its own. If `begun` is set, the first field continues the current line.
+    /// Writes the fields, each on a separate line. If `begun` is true, the first field continues the current line.
     fn fields(&self, message: &DynamicMessage<'_>, indent: usize, begun: bool, out: &mut dyn Write) -> fmt::Result {
         for (index, (field, value)) in message.fields().enumerate() {
             if index > 0 || !begun {
@@ -78,8 +79,8 @@ impl Yaml {
         Ok(())
     }
 
-    /// Writes a value after its key and the colon, with a line break at the end of each line; `indent` is the
-    /// indentation of the key.
+    /// Writes a value after its key and the colon. Each line ends with a line break. `indent` is the indentation of the
+    /// key.
     ///
     /// # Errors
     /// An error of `out`.
@@ -100,7 +101,7 @@ impl Yaml {
         }
     }
 
-    /// Writes the elements, each on a line of its own with the indentation of the field's name.
+    /// Writes the elements of a list, each on a separate line, with the indentation of the field's name.
     fn elements(&self, list: List<'_>, indent: usize, out: &mut dyn Write) -> fmt::Result {
         let shown = self.truncate_length.unwrap_or(usize::MAX);
         for value in list.iter().take(shown) {
@@ -120,7 +121,7 @@ impl Yaml {
         Ok(())
     }
 
-    /// Writes a value on the current line. Further lines of a text with line breaks begin at `indent`.
+    /// Writes a value on the current line. If a text has line breaks, its further lines begin at `indent`.
     fn scalar(&self, value: Value<'_>, indent: usize, out: &mut dyn Write) -> fmt::Result {
         match value {
             Value::Bool(value) => write!(out, "{value}"),
@@ -139,7 +140,7 @@ impl Yaml {
             Value::Text(text) => write_text(&self.shortened(text), indent, out),
             Value::WideText(text) if self.no_strings => no_string(text.chars().count(), out),
             Value::WideText(text) => {
-                // The text has one character more than is printed, so that `shortened` detects that it is longer.
+                // One character more than the limit is taken, so that `shortened` detects that the text is longer.
                 let most = self.truncate_length.unwrap_or(usize::MAX).saturating_add(1);
                 write_text(&self.shortened(&text.chars().take(most).collect::<String>()), indent, out)
             }
@@ -165,7 +166,7 @@ fn no_string(length: usize, out: &mut dyn Write) -> fmt::Result {
     write!(out, "'<string length: <{length}>>'")
 }
 
-/// The text that is printed instead of a list, with the IDL name of the list's type.
+/// The text that replaces a list if arrays are not printed. It contains the IDL name of the list's type.
 fn abbreviation(field: &Field, list: List<'_>) -> String {
     let (name, length) = (idl_name(&field.field_type.base), list.len());
     match field.field_type.count {

@@ -1,20 +1,19 @@
-//! Texts and numbers in the block style of PyYAML 6, with all Unicode characters allowed and no limit for the
-//! length of a line.
+//! Texts and numbers in the block style of PyYAML 6, with all Unicode characters allowed and lines of any length.
 //!
-//! The rules come from PyYAML's `emitter.py`, `resolver.py` and `representer.py`. Tests compare the results with
-//! PyYAML's output.
+//! The rules come from PyYAML's `emitter.py`, `resolver.py` and `representer.py`. Tests compare this code with PyYAML's
+//! output.
 
 use super::implicit::is_implicit;
 use std::fmt::{self, Write};
 
-/// The quoting of a text.
+/// The way in which a text is quoted.
 enum Style {
     Plain,
     Single,
     Double,
 }
 
-/// Writes a text. Lines after the first one begin at `indent`.
+/// Writes a text with the quotes that it needs. Lines after the first one begin at `indent`.
 pub(crate) fn write_text(text: &str, indent: usize, out: &mut dyn Write) -> fmt::Result {
     match style(text) {
         Style::Plain => out.write_str(text),
@@ -23,7 +22,7 @@ pub(crate) fn write_text(text: &str, indent: usize, out: &mut dyn Write) -> fmt:
     }
 }
 
-/// Writes a number as Python's `repr` does, but always with a decimal point.
+/// Writes a number like Python's `repr`, but always with a decimal point.
 pub(crate) fn write_float(value: f64, out: &mut dyn Write) -> fmt::Result {
     if value.is_nan() {
         return out.write_str(".nan");
@@ -35,7 +34,7 @@ pub(crate) fn write_float(value: f64, out: &mut dyn Write) -> fmt::Result {
     let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     let in_full = value == 0.0 || (1e-4..1e16).contains(&value.abs());
     if in_full {
-        // The number of digits after the point, calculated from the number of all digits and the exponent.
+        // The number of digits after the decimal point, calculated from the number of all digits and the exponent.
         let exponent: isize = exponent.parse().unwrap_or(0);
         let behind = digits.trim_start_matches('-').len().saturating_sub(2) as isize - exponent;
         write!(out, "{value:.*}", behind.max(1) as usize)
@@ -46,8 +45,8 @@ pub(crate) fn write_float(value: f64, out: &mut dyn Write) -> fmt::Result {
     }
 }
 
-/// The fewest digits that parse to `value`. If two decimal numbers are equally near, the even one is taken, as in
-/// Python; Rust takes the larger one.
+/// The shortest digits that parse to `value`. If two decimal numbers are equally near, Python takes the one with an
+/// even last digit, and so does this function. Rust would take the larger one.
 fn shortest(value: f64) -> String {
     let up = format!("{value:e}");
     let behind = up.find('e').unwrap_or(0).saturating_sub(if value.is_sign_negative() { 3 } else { 2 });
@@ -63,14 +62,14 @@ fn is_blank(char: char) -> bool {
     matches!(char, '\0' | ' ' | '\t' | '\r') || is_break(char)
 }
 
-/// Whether the character needs no escape. Line breaks have separate rules.
+/// Whether the character may be written without an escape. Line breaks have separate rules.
 fn is_printable(char: char) -> bool {
     matches!(char, '\n' | ' '..='~' | '\u{85}' | '\u{a0}'..='\u{fffd}' | '\u{10000}'..='\u{10fffe}')
         && char != '\u{feff}'
 }
 
-/// Whether the character begins other YAML syntax, at the start of a text or after `before`, so that the text
-/// needs quotes.
+/// Whether the character would begin other YAML syntax, at the start of a text or after `before`. The text then needs
+/// quotes.
 fn is_indicator(char: char, before: Option<char>, after: Option<char>) -> bool {
     let blank_follows = after.is_none_or(is_blank);
     match (before, char) {
@@ -104,11 +103,11 @@ fn style(text: &str) -> Style {
 fn write_single_quoted(text: &str, indent: usize, out: &mut dyn Write) -> fmt::Result {
     out.write_char('\'')?;
     let mut after_break = false;
-    // A closing quote that follows a line break is indented as well.
+    // The chain ends with `None` for the closing quote, which is indented if it follows a line break.
     for char in text.chars().map(Some).chain([None]) {
         match char {
             Some(char) if is_break(char) => {
-                // YAML reads a single line break as a space.
+                // YAML reads a single line break as a space, so a second one is written.
                 if char == '\n' && !after_break {
                     out.write_char('\n')?;
                 }

@@ -1,12 +1,12 @@
-//! Numbers and booleans with PyYAML's syntax, for a field whose type is known.
+//! Reads numbers and booleans in PyYAML's syntax, for a field whose type is known.
 
 use super::error::YamlError;
 use gantry_idl::Primitive;
 
-/// The bits of a value, as the lowest bytes of the result.
+/// Converts a value of a primitive type to its bits. They are the lowest bits of the result.
 ///
-/// A `byte` may be an integer, or the character as which it is printed: a text in quotes, or a text that is not
-/// a number.
+/// A `byte` may be given as an integer, or as the character by which `ros2 topic echo` prints it. A text in quotes, or
+/// a text that is not a number, means the character.
 pub(crate) fn bits(primitive: Primitive, text: &str, plain: bool) -> Result<u64, YamlError> {
     let wrong = || {
         let shown: String = text.chars().take(60).collect();
@@ -29,12 +29,12 @@ pub(crate) fn bits(primitive: Primitive, text: &str, plain: bool) -> Result<u64,
         _ => {
             let (least, greatest) = primitive.integer_range().ok_or_else(wrong)?;
             let value = integer(text).filter(|value| (least..=greatest).contains(value)).ok_or_else(wrong)?;
-            Ok(value as u64) // the low bytes of the two's complement
+            Ok(value as u64) // keeps the low bytes of the two's complement
         }
     }
 }
 
-/// A boolean: one of the words of YAML 1.1, or the number 0 or 1.
+/// Reads a boolean: one of YAML 1.1's words, or the number 0 or 1.
 pub(crate) fn boolean(text: &str) -> Option<bool> {
     match text.to_ascii_lowercase().as_str() {
         "true" | "yes" | "on" | "1" => Some(true),
@@ -43,7 +43,7 @@ pub(crate) fn boolean(text: &str) -> Option<bool> {
     }
 }
 
-/// A decimal number, or a number with the prefix 0x, 0o or 0b; underscores between digits are allowed.
+/// Reads a decimal number, or a number with the prefix 0x, 0o or 0b. Underscores between digits are allowed.
 pub(crate) fn integer(text: &str) -> Option<i128> {
     let text = text.replace('_', "");
     let (sign, digits) = match text.strip_prefix('-') {
@@ -60,7 +60,7 @@ pub(crate) fn integer(text: &str) -> Option<i128> {
     i128::from_str_radix(digits, radix).ok().map(|value| sign * value)
 }
 
-/// A number in the syntax of Rust, YAML or Python.
+/// Reads a floating-point number in the syntax of Rust, YAML or Python.
 pub(crate) fn float(text: &str) -> Option<f64> {
     match text.to_ascii_lowercase().as_str() {
         ".nan" => Some(f64::NAN),

@@ -1,37 +1,37 @@
-//! A YAML document: texts, lists and mappings. The types of texts are not decided here, because they depend on the
-//! definitions of the fields.
+//! A YAML document as a tree of texts, lists and mappings. The tree does not decide whether a text is a number, because
+//! this depends on the type of the field.
 
 use saphyr_parser::{Event, Parser, ScalarStyle};
 use std::collections::BTreeSet;
 
-/// The largest depth of nested nodes, which limits the recursion over a tree.
+/// The largest depth of nested nodes. It limits the recursion over a tree.
 const DEPTH_LIMIT: usize = 64;
 
 /// A part of a document.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Node {
-    /// A value. It is `plain` if it has no quotes, so that it may be a number or null.
+    /// A single value. `plain` means that it has no quotes, so that it may be a number or null.
     Text {
         text: String,
         plain: bool,
     },
     List(Vec<Node>),
-    /// Pairs of key and value in the order of the document; each key occurs once.
+    /// Pairs of key and value, in the order of the document. Each key occurs once.
     Mapping(Vec<(String, Node)>),
 }
 
-/// A list or mapping whose end has not been read yet.
+/// A list or mapping that is being read.
 enum Open {
     List(Vec<Node>),
-    /// The pairs, the keys, and the last key if it has no value yet.
+    /// The pairs so far, their keys, and the last key if its value has not been read yet.
     Mapping(Vec<(String, Node)>, BTreeSet<String>, Option<String>),
 }
 
 impl Node {
-    /// Reads a text with one document; an empty text is null.
+    /// Reads a text that has one document. An empty text is null.
     ///
     /// # Errors
-    /// The sentence of the error has the line and the column.
+    /// A sentence with the line and the column of the error.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let (mut open, mut root, mut documents) = (Vec::new(), None, 0);
         for event in Parser::new_from_str(text) {
@@ -85,7 +85,7 @@ impl Node {
         Self::Text { text: String::new(), plain: true }
     }
 
-    /// Whether the value counts as missing: an empty text, `~` or `null`.
+    /// Whether the value counts as missing: an empty text, `~` or `null`, without quotes.
     pub(crate) fn is_null(&self) -> bool {
         matches!(self, Self::Text { text, plain: true } if matches!(text.as_str(), "" | "~" | "null" | "Null" | "NULL"))
     }

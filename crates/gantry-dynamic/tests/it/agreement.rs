@@ -1,5 +1,5 @@
-//! For each kind of field, a dynamic view and `gantry-cdr`'s views refuse the same bytes, with the same field,
-//! offset and sentence. (`gantry-msgs` has the same test for each of its messages.)
+//! Tests that a dynamic view and `gantry-cdr`'s views refuse the same bytes for each kind of field, with the same
+//! field, offset and sentence. (`gantry-msgs` has the same test for each of its messages.)
 
 use super::message_type;
 use fastrand::Rng;
@@ -140,7 +140,7 @@ fn both_views_refuse_the_same_damage() {
         assert_eq!(dynamic, typed, "of {body:?}");
         refused.extend(typed.map(|error| error.path().to_owned()));
     }
-    // Every field was wrong at times.
+    // Each field must have been the wrong one in some of the damaged messages.
     for field in &test.definition().fields {
         assert!(refused.iter().any(|path| path.starts_with(&field.name)), "`{}` was never wrong", field.name);
     }

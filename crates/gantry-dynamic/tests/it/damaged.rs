@@ -1,4 +1,5 @@
-//! Random messages are read completely; damaged messages are refused or read, without a panic and with bounded work.
+//! Tests with random and damaged messages. Random messages are read completely. Damaged messages are refused or read,
+//! without a panic and with bounded work.
 
 use super::message_type;
 use fastrand::Rng;
@@ -29,7 +30,7 @@ bool flag
 float64[] numbers
 string[] texts";
 
-/// Visits the whole message and returns the number of values.
+/// Visits all values of the message, and returns their number.
 fn visit(message: &DynamicMessage<'_>) -> usize {
     message.fields().map(|(_, value)| visit_value(value)).sum()
 }
@@ -39,7 +40,7 @@ fn visit_value(value: Value<'_>) -> usize {
         Value::Message(message) => 1 + visit(&message),
         Value::List(list) => {
             let visited = 1 + list.iter().map(visit_value).sum::<usize>();
-            // The last element by index has to be the last one of the iterator.
+            // The access by index and the iterator must agree on the last element.
             let last = list.len().checked_sub(1).and_then(|last| list.get(last));
             assert_eq!(format!("{last:?}"), format!("{:?}", list.iter().last()));
             visited
@@ -96,7 +97,8 @@ fn a_damaged_message_is_refused_or_read() {
             check_turned(&test, &body);
             match test.view(&body, order) {
                 Ok(message) => {
-                    // Every message, text, list and element takes at least a byte.
+                    // Every message, text, list and element takes at least one byte, so the number of values is
+                    // bounded.
                     assert!(visit(&message) <= 2 * body.len(), "{} values in {} bytes", visit(&message), body.len());
                     full_yaml(&message);
                     read += 1;
@@ -111,7 +113,8 @@ fn a_damaged_message_is_refused_or_read() {
     assert!(read > 100 && refused > 100, "{read} were read and {refused} refused: the damage is not of both kinds");
 }
 
-/// A big-endian body becomes a little-endian body with the same values; bytes that are not a valid body stay unchanged.
+/// Checks the conversion of a big-endian body to little-endian. The values must stay the same. If the bytes are not a
+/// valid body, they must stay unchanged.
 fn check_turned(test: &MessageType, body: &[u8]) {
     let mut turned = body.to_vec();
     let result = test.to_little_endian(&mut turned);
@@ -135,7 +138,8 @@ fn random_bytes_are_refused_or_read() {
     }
 }
 
-/// A definition of a few lines whose nesting amounts to 2^60 numbers.
+/// A definition of 60 types in which each contains the next one twice. Work must not grow with the 2^60 numbers of a
+/// message.
 #[test]
 fn a_definition_that_doubles_sixty_times_takes_time_in_its_bytes_only() {
     for innermost in ["uint8 number", "string text"] {
@@ -156,6 +160,6 @@ fn a_definition_that_nests_too_deep_is_refused() {
     }
     definition += &format!("{}\nMSG: test/M900\nuint8 a\n", "=".repeat(80));
     let name = "test/msg/Test".parse().unwrap();
-    // `from_text` refuses the definition. Otherwise, `new` would overflow the stack.
+    // `from_text` must refuse the definition, because `new` would overflow the stack.
     assert!(Definitions::from_text(&name, &definition).and_then(|found| MessageType::new(&found, &name)).is_err());
 }

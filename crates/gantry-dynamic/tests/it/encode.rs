@@ -1,4 +1,4 @@
-//! Messages from YAML: printed messages can be read back, and an error names the field of the wrong value.
+//! Tests of messages from YAML: printed messages can be read back, and an error contains the field of the wrong value.
 
 use super::{
     damaged::{EVERYTHING, full_yaml},
@@ -8,7 +8,7 @@ use fastrand::Rng;
 use gantry_cdr::ByteOrder::LittleEndian;
 use gantry_dynamic::{MessageType, testing::random_body};
 
-/// The YAML of the message that is made from these values.
+/// Makes a message from YAML values, and prints it as YAML.
 fn printed(message_type: &MessageType, values: &str) -> String {
     let body = message_type.encode_yaml(values).unwrap_or_else(|error| panic!("{values}: {error}"));
     full_yaml(&message_type.view(&body, LittleEndian).unwrap())
@@ -21,8 +21,8 @@ fn a_printed_message_is_encoded_to_the_same_bytes() {
     for round in 0..200 {
         let body = random_body(&test, &mut rng, LittleEndian);
         let yaml = full_yaml(&test.view(&body, LittleEndian).unwrap());
-        // These characters are line breaks in YAML 1.1, in which the message is printed, but not in YAML 1.2, in
-        // which it is read.
+        // In YAML 1.1, in which the message is printed, these characters are line breaks. In YAML 1.2, in which it is
+        // read, they are not, so such a message is skipped.
         if yaml.contains(['\u{85}', '\u{2028}', '\u{2029}']) {
             continue;
         }
@@ -133,7 +133,8 @@ fn a_definition_that_doubles_sixty_times_is_refused_before_it_takes_all_memory()
 
 #[test]
 fn a_definition_of_too_many_fields_is_refused_before_a_field_is_written() {
-    // The arrays have 2^30 bytes. The error would name a field if fields had been written.
+    // A message would have arrays of 2^30 bytes. The error does not contain a field, so no field was written before the
+    // check.
     let test = message_type("M1[1024] a\n===\nMSG: test/M1\nM2[1024] b\n===\nMSG: test/M2\nuint8[1024] c\n");
     assert_eq!(test.encode_yaml("{}").unwrap_err().to_string(), "the message has more than 67108864 bytes");
     let fits = message_type("M1[1024] a\n===\nMSG: test/M1\nM2[16] b\n===\nMSG: test/M2\nuint8[16] c\nstring d\n");

@@ -1,9 +1,9 @@
-//! Errors about malformed bytes name the field and the offset, as the errors of `gantry-cdr` do.
+//! Tests that errors about malformed bytes state the field and the offset like the errors of `gantry-cdr`.
 
 use super::message_type;
 use gantry_cdr::ByteOrder::{BigEndian, LittleEndian};
 
-/// The error of making a view of the bytes.
+/// Makes a view of the bytes, and returns the text of its error.
 fn error(definition: &str, bytes: &[u8]) -> String {
     message_type(definition).view(bytes, LittleEndian).map(|message| message.to_string()).unwrap_err().to_string()
 }

@@ -1,4 +1,4 @@
-//! Tests of filters: the messages that pass, and the sentences of errors.
+//! Tests of filters: the messages that pass a filter, and the texts of errors.
 
 use super::{Body, HEADER, message_type};
 use allocations::{Counts, count};
@@ -66,7 +66,7 @@ fn a_message_passes_if_the_condition_holds() {
         ("level BETWEEN 200 AND 201", true),
         ("level NOT BETWEEN 200 AND 201", false),
         ("level BETWEEN 1 AND 199 OR level NOT BETWEEN 1 AND 199", true),
-        ("speed = 0.1", true), // as the program wrote it, although the `float32` is not exactly 0.1
+        ("speed = 0.1", true), // equal, although no `float32` is exactly 0.1
         ("speed > 0.1", false),
         ("speed >= 1e-1 AND speed < .2", true),
         ("mass = mass OR mass < 1 OR mass >= 1", false), // NaN
@@ -81,7 +81,7 @@ fn a_message_passes_if_the_condition_holds() {
         ("title < name AND title LIKE 'Gr__e'", true),
         ("header.stamp.sec = 7 AND header.frame_id = 'map'", true),
         ("ranges[2] > ranges[1] AND ranges[0] = 0.5", true),
-        ("ranges[3] = 0 OR ranges[3] <> 0 OR ranges[3] BETWEEN 0 AND 1", false), // no such element
+        ("ranges[3] = 0 OR ranges[3] <> 0 OR ranges[3] BETWEEN 0 AND 1", false), // the message has no such element
         ("ranges[3] NOT BETWEEN 0 AND 1 OR ranges[3] = ranges[3]", false),
         ("NOT ranges[3] = 0", true),
         ("tags[1] = 'b' AND poses[0].frame LIKE 'o%' AND poses[0].x = 4", true),
@@ -122,7 +122,7 @@ fn parameters_are_values() {
     }
 }
 
-/// Expressions with their errors.
+/// Expressions, each with its error.
 const ERRORS: &[(&str, &str)] = &[
     ("", "the end of the filter: a field, a value or a parameter is expected"),
     ("count", "the end of the filter: =, <>, <, <=, >, >=, LIKE or BETWEEN is expected"),
@@ -214,7 +214,7 @@ fn a_field_may_have_the_name_of_a_keyword() {
     assert!(filter.matches(&message));
 }
 
-/// Tokens of expressions: fields, values, parameters and other tokens, in this order.
+/// Tokens for random expressions: first fields, then values, then parameters, then other tokens.
 const TOKENS: [&str; 38] = [
     "count",
     "name",
@@ -256,8 +256,8 @@ const TOKENS: [&str; 38] = [
     "1e400",
 ];
 
-/// Random texts, made of tokens or of any characters, are filters or errors. Filters accept any message, even one
-/// of another type.
+/// Random texts, made of tokens or of any characters, yield a filter or an error, but never a panic. Filters also
+/// accept messages of another type.
 #[test]
 fn random_expressions_never_panic() {
     let (robot_type, other_type) = (robot_type(), message_type("string[] texts\nuint8 last"));
@@ -273,7 +273,7 @@ fn random_expressions_never_panic() {
             0 => (0..rng.usize(..30)).map(|_| rng.char(..)).collect(),
             1 => (0..rng.usize(..12)).map(|_| TOKENS[rng.usize(..TOKENS.len())]).collect::<Vec<_>>().join(" "),
             _ => {
-                // Most of these are filters.
+                // Most of these random expressions are valid filters.
                 let predicate = |rng: &mut Rng| {
                     let field = TOKENS[rng.usize(..13)];
                     let operator = *rng.choice(&["=", "<>", "<", ">=", "BETWEEN 1 AND", "LIKE"]).unwrap();

@@ -1,4 +1,4 @@
-//! Tests of messages by definitions known at run time, through the public API.
+//! Tests of messages whose definitions are known at run time, through the public API.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -15,7 +15,7 @@ use gantry_cdr::ByteOrder;
 use gantry_dynamic::MessageType;
 use gantry_idl::Definitions;
 
-/// The type `test/msg/Test`, made from its definition. Further types in the definition follow lines of `===`.
+/// Makes the type `test/msg/Test` from its definition. In the definition, a line `===` precedes each further type.
 fn message_type(definition: &str) -> MessageType {
     let separator = "=".repeat(80);
     let definition: Vec<&str> =
@@ -24,7 +24,7 @@ fn message_type(definition: &str) -> MessageType {
     MessageType::new(&Definitions::from_text(&name, &definition.join("\n")).unwrap(), &name).unwrap()
 }
 
-/// A body that the test writes, with the alignment of CDR.
+/// A builder of CDR bodies that aligns numbers.
 #[derive(Default)]
 struct Body(Vec<u8>);
 
@@ -53,18 +53,18 @@ impl Body {
         body
     }
 
-    /// `std_msgs/Header`.
+    /// Writes a `std_msgs/Header`.
     fn header(self, sec: u32, nanosec: u32, frame_id: &str) -> Self {
         self.u32(sec).u32(nanosec).text(frame_id)
     }
 
-    /// The YAML that `ros2 topic echo` prints.
+    /// The YAML that `ros2 topic echo` would print for the body.
     fn yaml(&self, definition: &str) -> String {
         message_type(definition).view(&self.0, ByteOrder::LittleEndian).unwrap().to_string()
     }
 }
 
-/// The end of the definition of a message with a header.
+/// The end of a definition whose message has a header.
 const HEADER: &str = "===
     MSG: std_msgs/Header
     builtin_interfaces/Time stamp

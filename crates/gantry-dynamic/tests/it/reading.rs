@@ -1,4 +1,4 @@
-//! Values from bytes written by hand, in both byte orders.
+//! Tests of values from bytes that are written by hand, in both byte orders.
 
 use super::message_type;
 use gantry_cdr::{

@@ -1,4 +1,4 @@
-//! Whole messages in the form that `ros2 topic echo` prints, and the options that shorten them.
+//! Tests of whole messages in the form that `ros2 topic echo` prints, and of the options that shorten them.
 
 use super::{Body, HEADER, message_type};
 use gantry_cdr::ByteOrder::LittleEndian;
@@ -130,7 +130,7 @@ fn empty_messages() {
     assert_eq!(body.yaml(definition), "one: {}\nlist:\n- {}\n");
 }
 
-/// A writer that records the longest piece and the total length.
+/// A writer that records the length of its longest piece, and the total length.
 #[derive(Default)]
 struct Pieces {
     longest: usize,
@@ -155,7 +155,7 @@ fn a_large_message_is_written_piece_by_piece() {
     assert!(pieces.longest < 100, "a piece of {} bytes", pieces.longest);
 }
 
-/// A message with texts and lists that can be shortened.
+/// The definition of a message with texts and lists that can be shortened.
 const LONG: &str = "string text\nwstring wide\nuint8[] bytes\nPoint[<=9] points\nstring[2] names\nbool[] flags\nbyte level\n\
     ===\nMSG: test/Point\nfloat64 x";
 

@@ -1,6 +1,6 @@
-//! Texts and numbers are written as PyYAML writes them, and therefore as `ros2 topic echo` does.
+//! Tests that texts and numbers are written like PyYAML writes them, and therefore like `ros2 topic echo` prints them.
 //!
-//! The tables are the output of `yaml.dump({"data": …}, allow_unicode=True, width=sys.maxsize,
+//! The tables contain the output of `yaml.dump({"data": …}, allow_unicode=True, width=sys.maxsize,
 //! default_flow_style=False)` of PyYAML 6.0.3, without the leading `data: ` and the last line break.
 
 use super::Body;

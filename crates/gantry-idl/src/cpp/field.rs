@@ -1,4 +1,4 @@
-//! The parts of a field's code.
+//! The parts of the generated C++ code for a field.
 
 use super::text;
 use crate::{
@@ -7,27 +7,28 @@ use crate::{
     value::Value,
 };
 
-/// As `gantry::cdr::max_default_bytes`.
+/// Must equal `gantry::cdr::max_default_bytes` in the C++ headers.
 const MAX_DEFAULT_BYTES: usize = 4096;
-/// The name of the kind for a message that is a struct at the start of a body, but not at every offset. The name
-/// cannot be the name of a field, because no field's name ends with an underscore.
+/// The name of the nested struct that describes a message as a field of another one, if the message is plain only at
+/// the start of a body. It differs from all field names, because no field's name ends with an underscore.
 pub(super) const IN_PLACE: &str = "InPlace_";
 
 /// The parts of the code for a field in a message that is not plain.
 pub(super) struct FieldCode<'a> {
-    /// The name in errors.
+    /// The name of the field in error messages.
     pub name: &'a str,
-    /// The name in C++.
+    /// The name of the field in C++.
     pub identifier: String,
-    /// The lines of the comment.
+    /// The comment of the field.
     pub comment: &'a str,
-    /// The kind, as `::gantry::cdr::sequence<::std::uint8_t>`.
+    /// The C++ type of the field's kind, such as `::gantry::cdr::sequence<::std::uint8_t>`.
     pub kind: String,
     /// Whether the field is one number.
     pub is_number: bool,
-    /// The default value in the shape, an initializer in braces; `None` if the field is not in the shape.
+    /// The default value of the field in the shape, as an initializer in braces; `None` if the field is not in the
+    /// shape.
     pub shape: Option<String>,
-    /// The default value of a number, or of the first elements of an array or sequence of numbers.
+    /// The default value of a number, or the default values of the first elements of an array or sequence of numbers.
     pub default: Option<String>,
 }
 
@@ -84,7 +85,7 @@ fn kind(base: &BaseType, count: Count, definitions: &Definitions) -> String {
     }
 }
 
-/// Whether the elements of an array of this type lie one after the other in a C++ array.
+/// Whether an array of this type is a contiguous C++ array.
 fn is_flat(base: &BaseType, definitions: &Definitions) -> bool {
     match base {
         BaseType::Primitive(_) => true,
@@ -93,8 +94,8 @@ fn is_flat(base: &BaseType, definitions: &Definitions) -> bool {
     }
 }
 
-/// The default value of a field in the shape of its message. `has_shape` states whether the elements of the field
-/// have shapes.
+/// The default value of a field in the shape of its message. `has_shape` states whether an element of the field has a
+/// shape.
 fn shape_default(field: &Field, has_shape: bool) -> String {
     let is_wide = matches!(field.field_type.base, BaseType::WString { .. });
     let text_type = if is_wide { "::std::u16string" } else { "::std::string_view" };
@@ -125,16 +126,16 @@ fn number_default(primitive: Primitive, default: Option<&Value>) -> Option<Strin
 
 /// The parts of the code for a field in a plain message.
 pub(super) struct PlainField<'a> {
-    /// The name in C++.
+    /// The name of the field in C++.
     pub identifier: String,
-    /// The lines of the comment.
+    /// The comment of the field.
     pub comment: &'a str,
-    /// The type of the member.
+    /// The C++ type of the struct member.
     pub member: String,
-    /// The initializer of the struct's member, in braces.
+    /// The initializer of the struct member, in braces.
     pub initializer: String,
-    /// The statement that sets the default value in place; empty for a large array, which keeps the bytes that are
-    /// in the memory.
+    /// The statement that sets the default value in place. It is empty for a large array, which keeps the old bytes of
+    /// the memory.
     pub set_default: String,
 }
 
@@ -144,7 +145,7 @@ impl<'a> PlainField<'a> {
         let (element, element_bytes) = match &field.field_type.base {
             BaseType::Primitive(primitive) => (text::primitive(*primitive).to_owned(), Some(primitive.size_bytes())),
             BaseType::Message(name) => (text::path(name), definitions.max_size_bytes(name)),
-            BaseType::String { .. } | BaseType::WString { .. } => (String::new(), None), // in no plain message
+            BaseType::String { .. } | BaseType::WString { .. } => (String::new(), None), // a plain message has no texts
         };
         let default = match &field.field_type.base {
             BaseType::Primitive(primitive) => number_default(*primitive, field.default.as_ref()).unwrap_or_default(),

@@ -1,4 +1,4 @@
-//! The code of one message, and of a service.
+//! The generated C++ code of a message, and of a service.
 
 use super::{
     field::{FieldCode, IN_PLACE, PlainField},
@@ -12,7 +12,7 @@ use crate::{
 };
 use std::fmt::Write as _;
 
-/// The struct of a message.
+/// Generates the struct of a message.
 pub(super) fn code(definitions: &Definitions, message: &MessageDefinition) -> String {
     let mut code = text::comment(&message.comment, 0);
     push!(code, "struct {} {{\n", text::type_name(&message.name.name));
@@ -55,7 +55,7 @@ fn indented(code: &str) -> String {
     code.lines().map(|line| if line.is_empty() { "\n".to_owned() } else { format!("    {line}\n") }).collect()
 }
 
-/// The fields of a message on the wire: an empty message has one byte.
+/// The fields of a message on the wire. A message without fields has one byte.
 fn fields(message: &MessageDefinition) -> Vec<Field> {
     if !message.fields.is_empty() {
         return message.fields.clone();
@@ -77,7 +77,7 @@ fn constant_code(constant: &Constant) -> String {
             let text_type = if is_wide { "u16string_view" } else { "string_view" };
             format!("{comment}    static constexpr ::std::{text_type} {name}{{{}}};\n", text::text(value, is_wide))
         }
-        _ => String::new(), // a constant is a number or a text
+        _ => String::new(), // a constant is never a list
     }
 }
 
@@ -155,7 +155,7 @@ fn mut_view(fields: &[FieldCode<'_>]) -> String {
     code
 }
 
-/// The name of a setter. An underscore is added if a field has the same name: no field's name ends with one.
+/// The name of a setter. If a field has the same name, an underscore is added; no field's name ends with one.
 fn setter(field: &FieldCode<'_>, fields: &[FieldCode<'_>]) -> String {
     let name = format!("set_{}", field.name);
     if fields.iter().any(|other| other.name == name) { name + "_" } else { name }
@@ -209,7 +209,7 @@ fn functions(fields: &[FieldCode<'_>]) -> String {
     code
 }
 
-/// The call that lays out a field.
+/// Generates the call that lays out a field.
 fn composed(field: &FieldCode<'_>, identifier: &str) -> String {
     let shape = if field.shape.is_some() { format!("shape_.{identifier}") } else { "{}".to_owned() };
     match &field.default {
@@ -221,7 +221,7 @@ fn composed(field: &FieldCode<'_>, identifier: &str) -> String {
     }
 }
 
-/// The specialisation of `gantry::message` for a message.
+/// Generates the specialisation of `gantry::message` for a message.
 pub(super) fn traits(definitions: &Definitions, message: &MessageDefinition) -> String {
     let (path, name) = (text::path(&message.name), &message.name);
     let is_plain = definitions.is_plain_body(name);
@@ -258,8 +258,9 @@ pub(super) fn traits(definitions: &Definitions, message: &MessageDefinition) -> 
     code
 }
 
-/// Generates the link to ROS 2's class of a message, without the definition of that class. Without ROS 2, ROS 2's
-/// namespaces do not appear in the code: they would be ambiguous after `using namespace gantry_msgs`.
+/// Generates the link to ROS 2's C++ class of a message, without including the definition of that class. ROS 2's
+/// namespaces do not appear in the code for programs without ROS 2, because they would be ambiguous after `using
+/// namespace gantry_msgs`.
 fn of_ros(name: &TypeName) -> String {
     let TypeName { package, name: class, .. } = name;
     let (namespace, header) = (text::identifier(package), text::snake_case(class));
@@ -271,7 +272,7 @@ fn of_ros(name: &TypeName) -> String {
     )
 }
 
-/// The type of a service.
+/// Generates the type of a service.
 pub(super) fn service(name: &TypeName, interface: &str) -> String {
     let TypeName { package, namespace, .. } = name;
     let struct_name = text::type_name(interface);

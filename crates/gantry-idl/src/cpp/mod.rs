@@ -1,8 +1,8 @@
 //! The generator of C++ headers for messages and services.
 //!
-//! A plain message is a struct whose memory is its CDR. Any other message is a struct with the kinds of its
-//! fields, a layout, a shape and two views; the kinds are in `bindings/cpp/include/gantry/cdr.hpp`. A header has
-//! one message, or one service with its request and response.
+//! A plain message is a C++ struct whose memory is its CDR. Any other message is a struct with the kinds of its fields,
+//! a layout, a shape and two views. The kinds are in `bindings/cpp/include/gantry/cdr.hpp`. A header has one message,
+//! or one service with its request and response.
 
 /// Adds formatted text to a `String`; this cannot fail.
 macro_rules! push {
@@ -26,14 +26,15 @@ use std::{
     fmt::Write as _,
 };
 
-/// The name of the folder and the namespace of all generated messages.
+/// The name of the folder of all generated headers, and of their namespace.
 const ROOT: &str = "gantry_msgs";
 
-/// C++ headers for the messages and services of these packages: the text of each header by its path, such as
-/// `gantry_msgs/sensor_msgs/msg/image.hpp`. A header includes the headers of the messages that its messages contain.
+/// Generates C++ headers for the messages and services of the packages for which `is_asked` returns true. Returns the
+/// text of each header by its path, such as `gantry_msgs/sensor_msgs/msg/image.hpp`. A header includes the headers of
+/// nested messages.
 ///
 /// # Errors
-/// A message is too large for a body.
+/// A message of fixed size is larger than 4 GiB.
 pub fn cpp_headers(
     definitions: &Definitions,
     is_asked: impl Fn(&str) -> bool,
@@ -46,13 +47,13 @@ pub fn cpp_headers(
     Ok(headers.into_iter().map(|(path, names)| (path, header(definitions, &names))).collect())
 }
 
-/// The path of the header that has a message.
+/// The path of the header for a message.
 fn path(name: &TypeName) -> String {
     let TypeName { package, namespace, .. } = name;
     format!("{ROOT}/{package}/{namespace}/{}.hpp", text::snake_case(interface(name)))
 }
 
-/// The name of the message or, for a request or response, the name of its service.
+/// The name of the message. For a request or response, this is the name of its service.
 fn interface(name: &TypeName) -> &str {
     let service = name.name.strip_suffix("_Request").or_else(|| name.name.strip_suffix("_Response"));
     match (name.namespace, service) {
@@ -61,7 +62,7 @@ fn interface(name: &TypeName) -> &str {
     }
 }
 
-/// Refuses a message of fixed size that is too large for a body.
+/// Checks that a message of fixed size is not too large for a CDR body.
 fn check(definitions: &Definitions, name: &TypeName) -> Result<(), Errors> {
     let max_bytes = || definitions.max_size_bytes(name).and_then(|bytes| u32::try_from(bytes).ok());
     if definitions.is_fixed_size(name) && max_bytes().is_none() {
@@ -71,7 +72,7 @@ fn check(definitions: &Definitions, name: &TypeName) -> Result<(), Errors> {
     Ok(())
 }
 
-/// The header of a message, or of the request and response of a service.
+/// Generates the header of a message, or of the request and response of a service.
 fn header(definitions: &Definitions, names: &[&TypeName]) -> String {
     let Some(first) = names.first() else { return String::new() };
     let own = path(first);

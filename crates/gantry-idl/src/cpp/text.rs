@@ -11,28 +11,29 @@ const KEYWORDS: &str = "alignas alignof and and_eq asm auto bitand bitor bool br
     signed sizeof static static_assert static_cast struct switch template this thread_local throw true \
     try typedef typeid typename union unix unsigned using virtual void volatile wchar_t while xor xor_eq";
 
-/// Macros in the headers of C that the headers of C++ may include.
+/// Macros in C headers that C++ headers may include.
 const MACROS: &str = "BUFSIZ CHAR_BIT DOMAIN EDOM EILSEQ EOF ERANGE FOPEN_MAX HUGE_VAL HUGE_VALF HUGE_VALL INFINITY NAN \
     NULL OVERFLOW PLOSS RAND_MAX SING TLOSS UNDERFLOW";
 
-/// The types of C whose limits are macros such as `INT8_MAX`.
+/// The C types whose limits are macros, such as `INT8_MAX`.
 const LIMITED: &str =
     "CHAR DBL FLT INT LDBL LLONG LONG PTRDIFF SCHAR SHRT SIZE UCHAR UINT ULLONG ULONG USHRT WCHAR WINT";
 
-/// The name of a field or a package as a C++ identifier. No such name ends with an underscore.
+/// The name of a field or a package as a C++ identifier. A keyword gets an underscore at its end; no such name ends
+/// with one.
 pub(super) fn identifier(name: &str) -> String {
     if KEYWORDS.split(' ').any(|keyword| keyword == name) { format!("{name}_") } else { name.to_owned() }
 }
 
-/// The name of a constant as a C++ identifier. No constant's name ends with an underscore.
+/// The name of a constant as a C++ identifier. A macro gets an underscore at its end; no constant's name ends with one.
 pub(super) fn constant(name: &str) -> String {
     let is_limit = ["_MAX", "_MIN"].iter().any(|end| name.ends_with(end))
         && LIMITED.split(' ').any(|begin| name.starts_with(begin));
     if is_limit || MACROS.split(' ').any(|taken| taken == name) { format!("{name}_") } else { name.to_owned() }
 }
 
-/// The name of a header, formed as in ROS 2: `point_cloud2` for `PointCloud2`, `multi_dof_joint_state`
-/// for `MultiDOFJointState`.
+/// The name of a header, formed by ROS 2's rule: `point_cloud2` for `PointCloud2`, `multi_dof_joint_state` for
+/// `MultiDOFJointState`.
 pub(super) fn snake_case(name: &str) -> String {
     let letters: Vec<char> = name.chars().collect();
     let mut snake = String::new();
@@ -48,18 +49,18 @@ pub(super) fn snake_case(name: &str) -> String {
     snake
 }
 
-/// The name of a message as a C++ identifier. The struct of a message has nested classes with the names below, and
-/// no type's name ends with an underscore.
+/// The name of a message as a C++ identifier. The struct of a message has nested classes with the names below, so a
+/// message with such a name gets an underscore at its end.
 pub(super) fn type_name(name: &str) -> String {
     if ["View", "MutView", "Shape", "Layout"].contains(&name) { format!("{name}_") } else { name.to_owned() }
 }
 
-/// The full path of a message.
+/// The full C++ path of a message.
 pub(super) fn path(name: &TypeName) -> String {
     format!("::{}::{}::{}::{}", super::ROOT, identifier(&name.package), name.namespace, type_name(&name.name))
 }
 
-/// The type of a primitive.
+/// The C++ type of a primitive.
 pub(super) fn primitive(primitive: Primitive) -> &'static str {
     match primitive {
         Primitive::Bool => "bool",
@@ -76,11 +77,11 @@ pub(super) fn primitive(primitive: Primitive) -> &'static str {
     }
 }
 
-/// The value of a number as a literal, whose type is the type of this primitive.
+/// The value of a number as a C++ literal of the primitive's type.
 pub(super) fn number(primitive: Primitive, value: &Value) -> String {
     let value = match value {
         Value::Bool(value) => value.to_string(),
-        // C++ has no literal for the least int64.
+        // C++ has no literal for the smallest int64.
         Value::Integer(value) if *value == i128::from(i64::MIN) => "(-9223372036854775807 - 1)".to_owned(),
         Value::Integer(value) if *value > i128::from(i64::MAX) => format!("{value}u"),
         Value::Integer(value) => value.to_string(),
@@ -88,7 +89,7 @@ pub(super) fn number(primitive: Primitive, value: &Value) -> String {
         Value::Float(f64::INFINITY) => "__builtin_inf()".to_owned(),
         Value::Float(f64::NEG_INFINITY) => "-__builtin_inf()".to_owned(),
         Value::Float(value) => format!("{value:?}"),
-        Value::Text(_) | Value::List(_) => "0".to_owned(), // no value of a number
+        Value::Text(_) | Value::List(_) => "0".to_owned(), // never the value of a number
     };
     match primitive {
         Primitive::Bool | Primitive::Float64 => value,
@@ -96,7 +97,8 @@ pub(super) fn number(primitive: Primitive, value: &Value) -> String {
     }
 }
 
-/// The arguments for a text: its literal and its length, so that a 0 in the text does not end it.
+/// The arguments for a text: its literal and its length. The length is needed because a 0 in the text would otherwise
+/// end it.
 pub(super) fn text(value: &str, is_wide: bool) -> String {
     match is_wide {
         false => format!("{}, {}", literal(value), value.len()),
@@ -111,8 +113,8 @@ pub(super) fn literal(value: &str) -> String {
         match character {
             '\\' | '"' => literal.extend(['\\', character]),
             '\n' => literal.push_str("\\n"),
-            // An octal escape ends after three digits. Characters that change the text direction must not stand in
-            // source code.
+            // Characters that change the text direction are escaped, because they would make the source code
+            // misleading. An octal escape ends after three digits.
             _ if character.is_ascii_control() => literal.push_str(&format!("\\{:03o}", u32::from(character))),
             _ if turns_direction(character) => literal.push_str(&format!("\\u{:04x}", u32::from(character))),
             _ => literal.push(character),
@@ -121,14 +123,14 @@ pub(super) fn literal(value: &str) -> String {
     literal + "\""
 }
 
-/// A literal of a text with several lines, on one source line for each.
+/// The literal of a text with several lines. Each line becomes one line of source code.
 pub(super) fn long_literal(text: &str) -> String {
     let lines: Vec<String> = text.split_inclusive('\n').map(|line| format!("        {}", literal(line))).collect();
     if lines.is_empty() { "        \"\"".to_owned() } else { lines.join("\n") }
 }
 
-/// The lines of an indented comment; none if the comment is empty. Without the changes made here, a backslash at
-/// the end would continue the comment, and a carriage return in it would end the comment.
+/// The lines of an indented C++ comment; empty if the comment is empty. A backslash at the end of a line would continue
+/// the comment, and a carriage return would end it, so both are removed.
 pub(super) fn comment(comment: &str, spaces: usize) -> String {
     let is_plain = |letter: &char| !turns_direction(*letter) && (!letter.is_control() || *letter == '\t');
     let continues = |letter: char| letter == '\\' || letter.is_whitespace();

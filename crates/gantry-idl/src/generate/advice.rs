@@ -1,5 +1,5 @@
-//! Advice to the author of a crate with definitions: missing entries in the manifest, and definitions whose
-//! meaning differs from their appearance.
+//! Advice to the author of a crate with definitions: about missing entries in the manifest, and about definitions that
+//! do not mean what they seem to mean.
 
 use crate::{
     definitions::Definitions,
@@ -8,7 +8,7 @@ use crate::{
 };
 use std::path::Path;
 
-/// Refuses a crate that does not depend on `gantry-cdr`: without this check, the compiler would report an error for
+/// Refuses a crate that does not depend on `gantry-cdr`. Without this check, the compiler would report an error for
 /// each line of the generated code.
 pub(super) fn check_manifest(folder: &Path) -> Result<(), Error> {
     let path = folder.join("Cargo.toml");
@@ -21,7 +21,7 @@ pub(super) fn check_manifest(folder: &Path) -> Result<(), Error> {
     }
 }
 
-/// A sentence for each action file in a folder of packages.
+/// A warning for each action file in a folder of packages, because actions are not compiled.
 pub(super) fn actions(folder: &Path) -> Vec<String> {
     let children = |folder: &Path| std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     let mut files: Vec<_> = children(folder).flat_map(|package| children(&package.join("action"))).collect();
@@ -30,7 +30,7 @@ pub(super) fn actions(folder: &Path) -> Vec<String> {
     files.iter().map(|file| format!("{} is passed over: Gantry has no actions yet", file.display())).collect()
 }
 
-/// A sentence for each text that is cut off by a `#` before its closing quote.
+/// A warning for each text in which a `#` begins a comment before the closing quote.
 pub(super) fn cut_texts(definitions: &Definitions) -> Vec<String> {
     const QUOTES: [char; 2] = ['"', '\''];
     let is_cut = |value: &Value| match value {

@@ -1,11 +1,11 @@
-//! The Rust types of a field that follow from its ROS 2 type.
+//! The parts of a field's Rust code that follow from its ROS 2 type.
 
 use super::{scope::Scope, text};
 use crate::model::{BaseType, Count};
 
-/// The method that writes a field in place.
+/// The generated method that writes a field in place.
 pub(super) enum Setter {
-    /// No method: a text does not change after the message is built.
+    /// No method, because a text does not change after the message is built.
     None,
     /// A setter for a number of this type.
     Set(&'static str),
@@ -13,27 +13,27 @@ pub(super) enum Setter {
     BorrowMut(String),
 }
 
-/// The return type of a getter, with `{}` in place of its lifetime.
+/// The return type of a getter, with `{}` as a placeholder for its lifetime.
 pub(super) struct GetterType(String);
 
 impl GetterType {
-    /// The return type with this lifetime. `'_` is omitted after a `&`.
+    /// The return type with this lifetime. `&'_` is written as `&`.
     pub(super) fn with_lifetime(&self, lifetime: &str) -> String {
         let behind_reference = if lifetime == "'_" { "&".to_owned() } else { format!("&{lifetime} ") };
         self.0.replace("&{}", &behind_reference).replace("{}", lifetime)
     }
 }
 
-/// The type of a field's value, or of an element if the field is an array or a sequence.
+/// The Rust code for the type of a field's value, or for the type of an element of an array or a sequence.
 pub(super) enum BaseCode {
-    /// The Rust type of a number or boolean, and its zero.
+    /// A number or boolean: its Rust type, and a literal for zero.
     Number(&'static str, &'static str),
-    /// The kind of a text.
+    /// A text: its kind.
     Text { kind: String, wide: bool },
-    /// The path of the struct.
+    /// A plain message: the path of its struct.
     Plain { path: String },
-    /// A message: the path of its struct, the type of its shape if it has one, and whether the shape has
-    /// type parameters.
+    /// Another message: the path of its struct, the type of its shape if it has one, and whether the shape has type
+    /// parameters.
     Message { path: String, shape: Option<String>, is_generic: bool },
 }
 
@@ -57,7 +57,7 @@ impl BaseCode {
         }
     }
 
-    /// The kind of one element.
+    /// The Rust code for the kind of one element.
     pub(super) fn element(&self) -> String {
         match self {
             BaseCode::Number(number, _) => (*number).to_owned(),
@@ -66,7 +66,7 @@ impl BaseCode {
         }
     }
 
-    /// Whether an array or sequence of this type is a Rust slice in place.
+    /// Whether an array or sequence of this type can be a Rust slice in place.
     pub(super) fn is_flat(&self) -> bool {
         matches!(self, BaseCode::Number(..) | BaseCode::Plain { .. })
     }
@@ -121,7 +121,7 @@ impl BaseCode {
         }
     }
 
-    /// The type and the default value of one element in a shape; `None` if the shape has no such element.
+    /// The type and the default value of one element in a shape; `None` if the element needs no shape.
     pub(super) fn shape(&self) -> Option<(String, String)> {
         match self {
             BaseCode::Number(..) | BaseCode::Plain { .. } | BaseCode::Message { shape: None, .. } => None,

@@ -1,4 +1,4 @@
-//! The parts of a field's code: its kind, types, shape and default value.
+//! The parts of a field's generated Rust code: its kind, types, shape and default value.
 
 use super::{
     base::{BaseCode, GetterType, Setter},
@@ -10,61 +10,62 @@ use crate::{
     value::Value,
 };
 
-/// The number of numbers above which an array is boxed, in owned messages that may be moved over the stack.
+/// The largest number of elements of an array that is not boxed. It applies to owned messages that may be moved over
+/// the stack.
 const LARGE_LENGTH: u32 = 4096;
 
-/// As `gantry_cdr::MAX_DEFAULT_BYTES`: in a message that is built in place, larger arrays keep the bytes that are
-/// in the memory.
+/// Must equal `gantry_cdr::MAX_DEFAULT_BYTES`. In a message that is built in place, larger arrays keep the old bytes of
+/// the memory.
 pub(super) const MAX_DEFAULT_BYTES: usize = 4096;
 
-/// The number of elements above which arrays have no `Default` in Rust.
+/// The largest number of elements for which Rust arrays have a `Default`.
 const DEFAULT_LENGTH: u32 = 32;
 
-/// The way in which a field is built in place.
+/// The way in which the generated code builds a field in place.
 pub(super) enum Initializer {
-    /// The value of the field is written; this is the expression for the value.
+    /// The code writes a value; this is the expression for the value.
     Value(String),
-    /// The field is laid out for the same shape in all messages; this is the expression for the shape.
+    /// The code lays out the field with a constant shape; this is the expression for the shape.
     Fixed(&'static str),
-    /// The field is laid out for a number of elements, which have no shapes themselves.
+    /// The code lays out the field with its number of elements. The elements have no shapes.
     Counted,
-    /// The field is laid out for the field's part of the message's shape.
+    /// The code lays out the field with its part of the message's shape.
     Shape,
-    /// The field is an array or a sequence; these are the expressions for its shape and for the default values of
+    /// The code lays out an array or a sequence; these are the expressions for its shape and for the default values of
     /// its first elements.
     Elements(String, String),
 }
 
-/// Expressions for the field's part of the shape of an existing message.
+/// The expressions that take a field's part of the shape from an existing message.
 pub(super) struct ShapeExpressions {
-    /// The expression for an owned message.
+    /// The expression if the message is an owned message.
     pub owned: String,
-    /// The expression for a view.
+    /// The expression if the message is a view.
     pub view: String,
 }
 
-/// The part of the message's shape that belongs to a field.
+/// A field's part of its message's shape.
 pub(super) struct ShapeField {
-    /// The type of the part, or the default of its type parameter, for a shape with the lifetime `'a`.
+    /// The type of this part. If the part is a type parameter, the default of the parameter. Lifetimes in it are `'a`.
     pub rust_type: String,
-    /// The default value of the part.
+    /// The default value of this part.
     pub default: String,
-    /// Whether the type of the part is a type parameter, because the field is a list, and the part is a list of
-    /// the elements' shapes.
+    /// Whether the type of this part is a type parameter. This is so if the field is a list, whose part has a shape for
+    /// each element.
     pub is_parameter: bool,
 }
 
-/// The parts of the code for a field. Types are Rust code.
+/// The parts of the generated code for a field. Each is a piece of Rust code.
 pub(super) struct FieldCode<'a> {
-    /// The name of the field in errors.
+    /// The name of the field in error messages.
     pub name: &'a str,
-    /// The name as a Rust identifier.
+    /// The name of the field as a Rust identifier.
     pub identifier: String,
-    /// The lines of documentation.
+    /// The documentation lines of the field.
     pub documentation: String,
-    /// The kind, as `kind::Slice<u8>`.
+    /// The kind of the field, such as `kind::Slice<u8>`.
     pub kind: String,
-    /// The type in the owned struct.
+    /// The type of the field in the owned struct.
     pub owned: String,
     /// The return type of the getter.
     pub get: GetterType,
@@ -74,22 +75,23 @@ pub(super) struct FieldCode<'a> {
     pub initializer: Initializer,
     /// The field's part of the shape, if the shape has one.
     pub shape: Option<ShapeField>,
-    /// The expressions in `Shape::from`, if the shape of an existing message can be made without allocation.
+    /// The expressions in `Shape::from`. `None` if a shape cannot be made from an existing message without an
+    /// allocation.
     pub shape_from: Option<ShapeExpressions>,
-    /// The default value in the owned struct, if `Default::default()` does not exist or differs from it.
+    /// The default value in the owned struct; `None` if the `Default` of the Rust type is used.
     pub default: Option<String>,
-    /// An expression that reverses the byte order of the field; for plain messages.
+    /// An expression that reverses the byte order of the field, for plain messages.
     pub swap: String,
-    /// The statement that sets the field of a struct in place to its default value, for plain messages; empty for
-    /// large arrays.
+    /// The statement that sets the field to its default value in place, for plain messages. It is empty for large
+    /// arrays.
     pub set_default: String,
-    /// An expression for the layout of the field in a view.
+    /// The expression for the layout of the field in a view.
     pub layout: String,
 }
 
 impl<'a> FieldCode<'a> {
-    /// The code of `field`. `offsets` are the offsets of the field in a message of fixed size, and `None` in
-    /// other messages.
+    /// Makes the code of `field`. If the message is of fixed size, `offsets` are the offsets of the field; otherwise
+    /// `None`.
     pub(super) fn new(field: &'a Field, scope: &Scope<'_>, offsets: Option<[u32; 8]>) -> FieldCode<'a> {
         let identifier = text::identifier(&field.name);
         let base = BaseCode::new(&field.field_type.base, scope);
@@ -108,8 +110,8 @@ impl<'a> FieldCode<'a> {
                 }
             }
         };
-        // A message of fixed size is created on the heap as zeros. Any other message is created on the stack and
-        // then moved, so it must not be large.
+        // A message of fixed size is created on the heap as zeros. Any other message is created on the stack and then
+        // moved, so it must not contain a large array.
         let boxed = match (&base, count, default) {
             (BaseCode::Number(number, _), Count::Array(length), None) if length > LARGE_LENGTH && offsets.is_none() => {
                 Some((
@@ -150,7 +152,7 @@ impl<'a> FieldCode<'a> {
     }
 }
 
-/// The way in which the field is built, its type and default value in the shape, and its expressions in `Shape::from`.
+/// The way in which a field is built, the field's part of the shape, and the expressions in `Shape::from`.
 fn initializer(
     base: &BaseCode,
     count: Count,
@@ -209,13 +211,13 @@ fn initializer(
     }
 }
 
-/// A reference to a list of numbers, whose type is known from the context.
+/// An expression for a slice of numbers with an explicit element type.
 fn typed_list(number: &str, values: &[Value]) -> String {
     let values: Vec<String> = values.iter().map(text::literal).collect();
     format!("{{ const DEFAULTS: &[{number}] = &[{}]; DEFAULTS }}", values.join(", "))
 }
 
-/// The statement that sets the field of a struct in place to its default value.
+/// The statement that sets a field of a plain message to its default value in place.
 fn set_default(field: &Field, base: &BaseCode, identifier: &str, scope: &Scope<'_>) -> String {
     let bytes = match &field.field_type.base {
         BaseType::Primitive(primitive) => Some(primitive.size_bytes()),
@@ -234,7 +236,7 @@ fn set_default(field: &Field, base: &BaseCode, identifier: &str, scope: &Scope<'
     }
 }
 
-/// The default value in the owned struct, if the default of its Rust type differs or does not exist.
+/// The default value in the owned struct, if the Rust type has no `Default` or its `Default` is another value.
 fn owned_default(base: &BaseCode, count: Count, default: Option<&Value>) -> Option<String> {
     let owned_text = |value: &Value| format!("{}.into()", text::literal(value));
     match (default, count) {

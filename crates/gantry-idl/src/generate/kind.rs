@@ -1,4 +1,4 @@
-//! The code of a message's shape and of its implementations of `Kind` and `Message`.
+//! The generated code for a message's shape, and for its implementations of `Kind` and `Message`.
 
 use super::{
     field::{FieldCode, Initializer, ShapeExpressions, ShapeField},
@@ -8,8 +8,8 @@ use super::{
 use crate::model::MessageDefinition;
 use std::fmt::Write as _;
 
-/// Generates the struct of a message's shape: the lengths and texts that determine the size of a message before it
-/// is built in place.
+/// Generates the struct of a message's shape. It has the lengths and texts that determine the size of a message before
+/// it is built in place.
 pub(super) fn shape(definition: &MessageDefinition, fields: &[FieldCode<'_>], scope: &Scope<'_>) -> String {
     let name = &text::type_name(&definition.name.name);
     let properties = scope.shape(&definition.name);
@@ -60,8 +60,8 @@ pub(super) fn shape(definition: &MessageDefinition, fields: &[FieldCode<'_>], sc
     code
 }
 
-/// The lifetime and the type parameters of a shape, with their defaults. Only fields that are not type parameters use
-/// the lifetime, so a shape without such fields has no lifetime.
+/// The lifetime and the type parameters of a shape, with their defaults. The shape has a lifetime only if some field
+/// needs it and is not a type parameter.
 fn with_defaults(shaped: &[(&FieldCode<'_>, &ShapeField)], borrows: bool) -> String {
     let lifetime = if borrows { "'a" } else { "'static" };
     let own = borrows.then(|| lifetime.to_owned());
@@ -77,7 +77,8 @@ fn in_angle_brackets(arguments: impl Iterator<Item = String>) -> String {
     if arguments.is_empty() { String::new() } else { format!("<{}>", arguments.join(", ")) }
 }
 
-/// Generates the implementations of `Shape` for the struct and for a reference to it, which is an element of a slice.
+/// Generates the implementations of `Shape` for the struct of a shape and for a reference to it. The reference is
+/// needed as an element of a slice.
 fn shape_impl(name: &str, fields: &[FieldCode<'_>], shaped: &[(&FieldCode<'_>, &ShapeField)], borrows: bool) -> String {
     let parameters = || shaped.iter().filter(|(_, part)| part.is_parameter).map(|(field, _)| field);
     let bounds = in_angle_brackets(
@@ -107,7 +108,7 @@ impl{bounds} ::gantry_cdr::Shape<{name}> for &{name}Shape{arguments} {{
     )
 }
 
-/// Generates the conversion of an existing message, owned or in place, to its shape.
+/// Generates the conversion of an existing message (an owned message or a view) to its shape.
 fn shape_from(
     name: &str,
     lifetime: &str,
@@ -127,12 +128,12 @@ fn shape_from(
     code
 }
 
-/// The implementation of `Kind`.
+/// Generates the implementation of `Kind`.
 pub(super) fn kind(definition: &MessageDefinition, fields: &[FieldCode<'_>], scope: &Scope<'_>) -> String {
     let name = text::type_name(&definition.name.name);
     let has_shape = scope.shape(&definition.name).exists;
     let lines = |line: &dyn Fn(&FieldCode<'_>) -> String| fields.iter().map(line).collect::<String>();
-    // In a message of fixed size, the positions of all fields follow from the start of the message.
+    // If the message is of fixed size, the layout is only its start, from which the positions of all fields follow.
     let part = |identifier: &str| if has_shape { format!("            {identifier}: ") } else { "        ".to_owned() };
     let end = if has_shape { "?,\n" } else { "?;\n" };
     let locate =
@@ -200,7 +201,7 @@ fn composed(field: &FieldCode<'_>) -> String {
     format!("composer.field::<{kind}>(\"{name}\", {shape})")
 }
 
-/// The implementation of `Message`.
+/// Generates the implementation of `Message`.
 pub(super) fn message(
     definition: &MessageDefinition,
     fields: &[FieldCode<'_>],

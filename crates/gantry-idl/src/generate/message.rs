@@ -1,4 +1,4 @@
-//! The code of one message or service.
+//! The generated Rust code of one message or service.
 
 use super::{
     field::FieldCode,
@@ -11,7 +11,7 @@ use crate::model::{
 };
 use std::fmt::Write as _;
 
-/// All code of one message.
+/// Generates all code of one message.
 pub(super) fn code(definition: &MessageDefinition, scope: &Scope<'_>) -> String {
     let placeholder = [Field {
         name: EMPTY_MESSAGE_FIELD.to_owned(),
@@ -45,8 +45,7 @@ pub(super) fn code(definition: &MessageDefinition, scope: &Scope<'_>) -> String 
     code
 }
 
-/// Generates the type of a service. The request and the response of the service are messages, whose code is generated
-/// separately.
+/// Generates the type of a service. Its request and response are messages, whose code is generated separately.
 pub(super) fn service_code(service: &ServiceDefinition, scope: &Scope<'_>) -> String {
     let name = text::type_name(&service.name.name);
     let mut code = text::documentation(&service.comment, &format!("`{}`", service.name));

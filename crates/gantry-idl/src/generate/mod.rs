@@ -1,8 +1,8 @@
-//! The generator of Rust code for messages and services, for build scripts.
+//! The generator of Rust code for messages and services. Build scripts call it.
 //!
-//! The generator writes an owned struct for each message. A plain message is that struct in place; any other
-//! message gets a shape and a view (see `gantry_cdr`). The code names the kind of every field and leaves the rest
-//! to `gantry_cdr::kind`.
+//! The generator writes an owned struct for each message. The view of a plain message is the struct itself; any other
+//! message also gets a shape and a view type (see `gantry_cdr`). The generated code only states the kind of each field,
+//! and `gantry_cdr::kind` does the work.
 
 mod advice;
 mod base;
@@ -27,12 +27,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The key with which [`export`] passes a folder to [`compile`] through cargo, in the variable
-/// `DEP_<LINKS>_GANTRY_PACKAGES`.
+/// The key under which [`export`] passes a folder through cargo to [`compile`] of dependent crates. Cargo sets the
+/// variable `DEP_<LINKS>_GANTRY_PACKAGES`.
 const EXPORT: &str = "gantry_packages";
 
 /// Reads a folder of packages (`<folder>/<package>/{msg,srv}/*.{msg,srv}`) and writes Rust code for them to
-/// `$OUT_DIR/messages.rs`: a module for each package, with a module `msg` and a module `srv`. A complete `build.rs`:
+/// `$OUT_DIR/messages.rs`. Each package becomes a module with the modules `msg` and `srv`. This is a complete
+/// `build.rs`:
 ///
 /// ```no_run
 /// fn main() -> Result<(), gantry_idl::Errors> {
@@ -40,27 +41,27 @@ const EXPORT: &str = "gantry_packages";
 /// }
 /// ```
 ///
-/// and in the library: `include!(concat!(env!("OUT_DIR"), "/messages.rs"));`. Messages may contain messages of a crate
-/// that is a direct dependency and calls [`export`], such as `gantry-msgs`. The crate needs `gantry-cdr` as a
-/// dependency.
+/// The library includes the code: `include!(concat!(env!("OUT_DIR"), "/messages.rs"));`. The crate needs `gantry-cdr`
+/// as a dependency. Its messages may contain messages of a direct dependency that calls [`export`], such as
+/// `gantry-msgs`.
 ///
 /// # Errors
-/// All errors in all files, in the form of compiler errors; or the code cannot be written.
+/// All errors in all files, in the form of compiler errors; or an error while writing the code.
 pub fn compile(folder: impl AsRef<Path>) -> Result<Definitions, Errors> {
     compile_to(folder, "messages.rs")
 }
 
-/// Does the same as [`compile`], but writes to the file `file_name` in `$OUT_DIR`: for crates with several folders
-/// whose packages have the same names.
+/// Does the same as [`compile`], but writes to the file `file_name` in `$OUT_DIR`. This is for crates with several
+/// folders whose packages have the same names.
 ///
 /// # Errors
-/// As [`compile`].
+/// The same errors as [`compile`].
 pub fn compile_to(folder: impl AsRef<Path>, file_name: &str) -> Result<Definitions, Errors> {
     let folder = folder.as_ref();
     println_cargo(&format!("rerun-if-changed={}", folder.display()));
     let exported = exported_packages()?;
     let mut folders = vec![folder.to_owned()];
-    // The paths are a set without repetitions, because several packages may have the same folder.
+    // A set, because several packages may have the same folder.
     let dependencies: BTreeSet<&PathBuf> = exported.values().map(|(_, path)| path).collect();
     folders.extend(dependencies.into_iter().cloned());
     check_packages(folder, &exported)?;
@@ -84,14 +85,15 @@ pub fn compile_to(folder: impl AsRef<Path>, file_name: &str) -> Result<Definitio
 }
 
 /// Passes the folder of this crate's packages to the build scripts of dependent crates, so that their messages can
-/// contain messages of this crate. Call this function in the `build.rs` of a crate whose `Cargo.toml` has the key
-/// `links`, with the crate's name and underscores for hyphens.
+/// contain messages of this crate. Call this function in `build.rs`. The crate's `Cargo.toml` must have the key `links`
+/// with the crate's name, in which hyphens are replaced by underscores.
 pub fn export(folder: impl AsRef<Path>) {
     let folder = std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(PathBuf::new, PathBuf::from).join(folder);
     println_cargo(&format!("metadata={EXPORT}={}", folder.display()));
 }
 
-/// Rust code for all messages and services, except for the packages in `crates`, which maps each package to its crate.
+/// Generates Rust code for all messages and services. Packages in `crates` are left out, because the crate to which
+/// `crates` maps them has their code.
 #[must_use]
 pub fn generate(definitions: &Definitions, crates: &BTreeMap<String, String>) -> String {
     let mut packages: BTreeMap<&str, [String; 2]> = BTreeMap::new();
@@ -130,7 +132,7 @@ pub fn generate(definitions: &Definitions, crates: &BTreeMap<String, String>) ->
     code
 }
 
-/// Refuses a package that another crate has already: two crates cannot have the same package.
+/// Checks that no package is also in another crate.
 fn check_packages(folder: &Path, exported: &BTreeMap<String, (String, PathBuf)>) -> Result<(), Errors> {
     for (package, (its_crate, _)) in exported {
         let own = folder.join(package);
@@ -144,7 +146,7 @@ fn check_packages(folder: &Path, exported: &BTreeMap<String, (String, PathBuf)>)
     Ok(())
 }
 
-/// Refuses a message whose name is also the name of a type that the generator makes for another message.
+/// Checks that no message has the name of a type that the generator makes for another message.
 fn check_names(definitions: &Definitions) -> Result<(), Errors> {
     let shapes = Shapes::new(definitions);
     for message in definitions.messages().filter(|message| !definitions.is_plain(&message.name)) {
@@ -162,7 +164,7 @@ fn check_names(definitions: &Definitions) -> Result<(), Errors> {
     Ok(())
 }
 
-/// Refuses a message of fixed size that is too large for a body.
+/// Checks that no message of fixed size is too large for a CDR body.
 fn check_sizes(definitions: &Definitions) -> Result<(), Errors> {
     let shapes = Shapes::new(definitions);
     for message in definitions.messages().filter(|message| !shapes.shape(&message.name).exists) {
@@ -174,7 +176,7 @@ fn check_sizes(definitions: &Definitions) -> Result<(), Errors> {
     Ok(())
 }
 
-/// The packages that direct dependencies export, each with the crate's name and its folder.
+/// The packages that direct dependencies export. Each has the name of its crate and its folder.
 fn exported_packages() -> Result<BTreeMap<String, (String, PathBuf)>, Errors> {
     let mut packages = BTreeMap::new();
     let end = format!("_{}", EXPORT.to_uppercase());
@@ -196,7 +198,7 @@ fn println_cargo(line: &str) {
     println!("cargo::{line}");
 }
 
-/// An error that belongs to no definition.
+/// An error that concerns no definition.
 fn general_error(sentence: String) -> Error {
     Location::default().error(sentence)
 }

@@ -1,4 +1,4 @@
-//! Generates the owned struct, which is also the view of a plain message.
+//! Generates the owned struct of a message. For a plain message, this struct is also the view.
 
 use super::{
     field::{FieldCode, MAX_DEFAULT_BYTES},
@@ -8,10 +8,10 @@ use super::{
 use crate::model::{BaseType, Constant, Field, MessageDefinition};
 use std::fmt::Write as _;
 
-/// The largest size of plain messages that are `Copy`.
+/// The largest size in bytes of a plain message that is `Copy`.
 const COPY_BYTES: usize = 128;
 
-/// Generates the struct with its constants and its `Default`.
+/// Generates the struct of a message, its constants and its `Default`.
 pub(super) fn code(
     definition: &MessageDefinition,
     fields: &[FieldCode<'_>],
@@ -77,7 +77,7 @@ fn constant_code(constant: &Constant) -> String {
     )
 }
 
-/// The implementation of `PlainMessage`.
+/// Generates the implementation of `PlainMessage`.
 pub(super) fn plain(definition: &MessageDefinition, fields: &[FieldCode<'_>], scope: &Scope<'_>) -> String {
     let (name, constants) = (text::type_name(&definition.name.name), constants(definition, scope));
     format!("impl ::gantry_cdr::PlainMessage for {name} {{\n{constants}\n{}}}\n\n", in_place(definition, fields, scope))
@@ -93,14 +93,14 @@ pub(super) fn plain_body(definition: &MessageDefinition, fields: &[FieldCode<'_>
     )
 }
 
-/// Generates the functions for the struct in place, for byte order and default values.
+/// Generates the functions that a plain message needs for its byte order and default values.
 fn in_place(definition: &MessageDefinition, fields: &[FieldCode<'_>], scope: &Scope<'_>) -> String {
     let swaps: Vec<&str> = fields.iter().map(|field| field.swap.as_str()).collect();
     let mut code = format!(
         "    #[inline]\n    fn swap_bytes(&mut self) -> bool {{\n        {}\n    }}\n",
         swaps.join("\n            && ")
     );
-    // A small struct of numbers without default values is filled with zeros in one step, by the trait's own function.
+    // A small struct without default values needs no function, because the trait's provided method fills it with zeros.
     let is_large = scope.definitions.max_size_bytes(&definition.name).is_none_or(|bytes| bytes > MAX_DEFAULT_BYTES);
     let has_defaults = |field: &Field| field.default.is_some() || matches!(field.field_type.base, BaseType::Message(_));
     if is_large || definition.fields.iter().any(has_defaults) {

@@ -1,4 +1,4 @@
-//! The names that the code of a message can use, and the constants of the message's type.
+//! The names that the generated code of a message can use, and the constants of the message's type.
 
 use super::{
     shapes::{Shape, Shapes},
@@ -7,7 +7,8 @@ use super::{
 use crate::{definitions::Definitions, model::MessageDefinition, name::TypeName};
 use std::collections::BTreeMap;
 
-/// The names that the code of one message can use: all messages, the crates of packages, and the message itself.
+/// The names that the generated code of one message can use: all messages, the crates of packages, and the message
+/// itself.
 pub(super) struct Scope<'a> {
     pub definitions: &'a Definitions,
     pub shapes: &'a Shapes<'a>,
@@ -47,7 +48,7 @@ pub(super) fn constants(definition: &MessageDefinition, scope: &Scope<'_>) -> St
     )
 }
 
-/// The expression of a type hash.
+/// The Rust expression for a type hash.
 pub(super) fn hash_text(hash: [u8; 32]) -> String {
     let digits: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
     format!("::gantry_cdr::type_hash(\"RIHS01_{digits}\")")

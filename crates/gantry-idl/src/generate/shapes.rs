@@ -14,14 +14,15 @@ pub(super) struct Shape {
     pub(super) exists: bool,
     /// Whether the shape borrows texts, so that its type has a lifetime.
     pub(super) borrows: bool,
-    /// Whether the shape has type parameters: a list has elements with shapes, which any iterator can give.
+    /// Whether the shape has type parameters. This is so if the message has a list of elements with shapes, which may
+    /// come from any iterator.
     pub(super) is_generic: bool,
-    /// Whether a view converts to the shape, as an owned message always does. A view with wide texts does not, because
-    /// they are no `&str`.
+    /// Whether a view can be converted to the shape. An owned message always can. A view with wide texts cannot,
+    /// because they are no `&str`.
     pub(super) from_view: bool,
 }
 
-/// The properties of a message of fixed size, which has no shape.
+/// The properties for a message of fixed size, which has no shape.
 const NONE: Shape = Shape { exists: false, borrows: false, is_generic: false, from_view: true };
 
 /// The shapes of all message types.
@@ -46,7 +47,7 @@ impl<'a> Shapes<'a> {
         self.0.get(name).copied().unwrap_or(NONE)
     }
 
-    /// The properties for a message whose nested messages are in the map already.
+    /// The properties for a message. Its nested messages must be in the map already.
     fn fields_shape(&self, message: &MessageDefinition) -> Shape {
         message.fields.iter().map(|field| self.field_shape(&field.field_type)).fold(NONE, |all, field| Shape {
             exists: all.exists || field.exists,
@@ -67,7 +68,8 @@ impl<'a> Shapes<'a> {
         let is_generic = element.is_generic || (element.exists && !one);
         Shape {
             exists: element.exists || matches!(field.count, Count::Sequence { .. }),
-            // If the field is generic, its references are in the type parameter, so the shape itself borrows nothing.
+            // If the field is generic, its references belong to the type parameter, so the shape itself borrows
+            // nothing.
             borrows: element.borrows && !is_generic,
             is_generic,
             from_view: element.from_view && !is_generic,

@@ -5,7 +5,7 @@ use crate::{model::Primitive, value::Value};
 /// The name of a field as a Rust identifier.
 pub(super) fn identifier(name: &str) -> String {
     match name {
-        // Keywords that cannot be raw identifiers.
+        // These keywords cannot be raw identifiers.
         "self" | "super" | "crate" => format!("{name}_"),
         _ if is_keyword(name) => format!("r#{name}"),
         _ => name.to_owned(),
@@ -14,12 +14,13 @@ pub(super) fn identifier(name: &str) -> String {
 
 /// The name of a message as a Rust identifier.
 pub(super) fn type_name(name: &str) -> String {
-    // `Self` is the only keyword that can be the name of a type. No type's name ends with an underscore.
+    // `Self` is the only keyword that can be the name of a type. The new name is free, because no type's name ends with
+    // an underscore.
     if name == "Self" { "Self_".to_owned() } else { name.to_owned() }
 }
 
-/// The name of the type parameter for a field, such as `PoseArray_` for `pose_array`: no type and no other field
-/// has such a name. An underscore before a digit is kept, because `a_1` and `a1` are different names.
+/// The name of the type parameter for a field, such as `PoseArray_` for `pose_array`. No type and no other field has
+/// such a name. An underscore before a digit is kept, because `a_1` and `a1` are different fields.
 pub(super) fn parameter(field: &str) -> String {
     let mut name = String::new();
     let mut begins = true;
@@ -42,7 +43,7 @@ fn turns_direction(character: char) -> bool {
     matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// A literal of a text with several lines: raw if possible, so that it is readable.
+/// The literal of a text with several lines. It is a raw string if possible, for legibility.
 pub(super) fn raw_literal(text: &str) -> String {
     if text.contains(turns_direction) || text.contains("\"#") || text.contains('\r') {
         format!("{text:?}")
@@ -51,7 +52,7 @@ pub(super) fn raw_literal(text: &str) -> String {
     }
 }
 
-/// Whether the name is one of Rust's lower-case keywords, including the reserved ones (reference, edition 2024).
+/// Whether the name is one of Rust's lower-case keywords, including the reserved ones (Rust reference, edition 2024).
 fn is_keyword(name: &str) -> bool {
     const KEYWORDS: &[&str] = &[
         "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn", "else", "enum",
@@ -62,15 +63,15 @@ fn is_keyword(name: &str) -> bool {
     KEYWORDS.contains(&name)
 }
 
-/// The documentation lines for a comment, or for `otherwise` if the comment is empty.
+/// The documentation lines with the text `comment`, or with `otherwise` if the comment is empty.
 pub(super) fn documentation(comment: &str, otherwise: &str) -> String {
     let comment = comment.trim();
     let text = if comment.is_empty() { otherwise.to_owned() } else { escaped(comment) };
     text.lines().map(|line| format!("/// {line}").trim_end().to_owned() + "\n").collect()
 }
 
-/// The comment with escapes before characters that have a meaning in Markdown, and without characters that change
-/// the text direction.
+/// The comment with a backslash before characters that have a meaning in Markdown. Characters that change the text
+/// direction are removed.
 fn escaped(comment: &str) -> String {
     let mut text = String::new();
     for line in comment.lines() {
@@ -102,7 +103,7 @@ pub(super) fn primitive(primitive: Primitive) -> &'static str {
     }
 }
 
-/// A literal for the value of a primitive, or for a string as a `&str`.
+/// A Rust literal for the value of a primitive, or a `&str` for a string.
 pub(super) fn literal(value: &Value) -> String {
     match value {
         Value::Bool(value) => value.to_string(),
@@ -116,7 +117,7 @@ pub(super) fn literal(value: &Value) -> String {
     }
 }
 
-/// A literal of this primitive for zero.
+/// A Rust literal for zero of this primitive.
 pub(super) fn zero(primitive: Primitive) -> &'static str {
     match primitive {
         Primitive::Bool => "false",
@@ -125,7 +126,7 @@ pub(super) fn zero(primitive: Primitive) -> &'static str {
     }
 }
 
-/// The code, indented by `spaces`. Lines of raw texts are not indented, because they must not change.
+/// Indents the code by `spaces`. Lines inside raw strings are not indented, because their content must not change.
 pub(super) fn indented(code: &str, spaces: usize) -> String {
     let (mut indented, mut raw) = (String::new(), false);
     for line in code.lines() {

@@ -1,16 +1,15 @@
 //! Generates the views of a message that is not plain. A view gives access to a message in place, with a getter for
 //! each field.
 //!
-//! The borrowed view (`Ref<'a>`) refers to memory with the lifetime `'a`, and its getters return values with the
-//! lifetime `'a`, so that `sample.header().frame_id()` may outlive the temporary `header()`. The owning view
-//! (`View<B>`) has its memory `B`: a slice, a sample or a loan. Its getters borrow from the view; it has setters
-//! if `B` is writable.
+//! The borrowed view (`Ref<'a>`) refers to memory with the lifetime `'a`. Its getters return values with this lifetime,
+//! so that `sample.header().frame_id()` may outlive the temporary `header()`. The owning view (`View<B>`) owns its
+//! memory `B`: a slice, a sample or a loan. Its getters borrow from the view. If `B` is writable, it also has setters.
 
 use super::{base::Setter, field::FieldCode, text};
 use crate::name::TypeName;
 use std::fmt::Write as _;
 
-/// Layout, structs, getters and setters.
+/// Generates the layout, the view structs, and their getters and setters.
 pub(super) fn code(type_name: &TypeName, fields: &[FieldCode<'_>], has_shape: bool) -> String {
     let name = &text::type_name(&type_name.name);
     let default = if has_shape { "" } else { ", Default" };
@@ -18,7 +17,8 @@ pub(super) fn code(type_name: &TypeName, fields: &[FieldCode<'_>], has_shape: bo
         "/// The positions of the fields of [`{name}`](struct@{name}).\n#[doc(hidden)]\n#[derive(Clone, Copy, Debug, PartialEq{default})]\n\
          pub struct {name}Layout {{\n    pub start_: u32,\n"
     );
-    // In a message of fixed size, the positions of all fields follow from the start of the message.
+    // If the message is of fixed size, the layout has no fields, because all positions follow from the start of the
+    // message.
     for field in fields.iter().filter(|_| has_shape) {
         let _ = writeln!(code, "    {}: kind::Layout<{}>,", field.identifier, field.kind);
     }
@@ -61,8 +61,8 @@ fn push_impl(code: &mut String, head: &str, functions: String) {
 
 fn getter(field: &FieldCode<'_>) -> String {
     let FieldCode { identifier, documentation, get, kind, layout, .. } = field;
-    // The getters do not call the borrowed view: a call would copy the layout, and with thousands of fields the
-    // compiler would need minutes.
+    // The getters access the memory directly and do not call the borrowed view. A call would copy the layout, and for
+    // thousands of fields the compiler would need minutes.
     format!(
         "{}    #[inline]\n    pub fn {identifier}(&self) -> {} {{\n        \
          <{kind}>::get(self.memory.as_ref(), {layout})\n    }}\n\n",
@@ -72,7 +72,7 @@ fn getter(field: &FieldCode<'_>) -> String {
 }
 
 fn setter(field: &FieldCode<'_>, fields: &[FieldCode<'_>], type_name: &TypeName) -> String {
-    // An underscore is added to a method's name if a field has the same name: no field's name ends with one.
+    // If a field has the same name as a method, an underscore is added to the method. No field's name ends with one.
     let free = |name: String| if fields.iter().any(|field| field.name == name) { name + "_" } else { name };
     let FieldCode { name, identifier, documentation, kind, layout, .. } = field;
     let (signature, statement) = match &field.setter {

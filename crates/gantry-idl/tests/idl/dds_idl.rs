@@ -1,11 +1,11 @@
-//! Tests of OMG IDL for messages. `.ci/interop` compiles this IDL and compares bytes.
+//! Tests of the generated OMG IDL. `.ci/interop` compiles this IDL and compares bytes.
 
 use crate::{name, read_folder};
 use gantry_idl::{Definitions, dds_idl};
 
 const HEAD: &str = "// OMG IDL 4.2. The XCDR1 of these types is the CDR of ROS 2's messages of the same names.\n";
 
-/// The OMG IDL of `a/msg/Test`, without the first line.
+/// The OMG IDL of a message `a/msg/Test` with this definition, without the first line.
 fn idl(text: &str) -> String {
     let definitions = Definitions::from_text(&name("a/msg/Test"), text).unwrap();
     dds_idl([&definitions]).strip_prefix(HEAD).unwrap().to_owned()
@@ -86,7 +86,7 @@ fn each_type_has_one_of_idl() {
     assert!(idl(text).contains(&format!("  struct Test_ {{{fields}  }};\n")), "{}", idl(text));
 }
 
-/// IDL's own `wstring` has two bytes for each unit, but ROS 2 writes four.
+/// In IDL, a `wstring` has two bytes for each unit, but ROS 2 writes four.
 #[test]
 fn a_wide_string_is_the_sequence_that_ros_2_writes() {
     let written = idl("wstring a\nwstring<=3 b\nwstring[] c\nwstring<=3[2] d");
@@ -128,7 +128,7 @@ module msg { module dds_ {
     assert_eq!(idl(text), expected);
 }
 
-/// IDL has no forward declarations for packages, so a package is reopened.
+/// IDL has no forward declarations for packages, so a package is written in two modules.
 #[test]
 fn packages_that_need_each_other_are_written_in_pieces() {
     let definitions =

@@ -3,7 +3,7 @@
 use crate::{name, read_folder};
 use gantry_idl::Definitions;
 
-/// The first error in a message of a folder with one package, without the error's path.
+/// The first error in the definition `text` of a message, without the error's path.
 fn error(text: &str) -> String {
     let Err(errors) = Definitions::from_text(&name("my_robot/msg/Test"), text) else { panic!("{text} is no error") };
     let error = errors.iter().next().unwrap().to_string();

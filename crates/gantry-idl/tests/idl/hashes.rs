@@ -1,9 +1,9 @@
-//! RIHS01 hashes, compared with published hashes.
+//! Tests of RIHS01 hashes, which are compared with published hashes.
 //!
-//! Sources for messages: rosbags 0.11.9 from PyPI (`get_typestore(Stores.ROS2_JAZZY).hash_rihs01(name)`), except
-//! for messages with a `char`, which rosbags hashes as a type of its own and ROS 2 as `uint8`. Sources for
-//! messages with a `char`, services, and all kinds of strings: ROS 2's own `rosidl_generator_type_description`
-//! (github.com/ros2/rosidl, 95739d5; `WideLists`: Jazzy's 4.6.6), run on these texts. Further sources:
+//! Most hashes of messages come from rosbags 0.11.9 on PyPI (`get_typestore(Stores.ROS2_JAZZY).hash_rihs01(name)`). For
+//! `char`, rosbags differs from ROS 2, which hashes it as `uint8`. The hashes of messages with a `char`, of services
+//! and of all kinds of strings come from ROS 2's own `rosidl_generator_type_description` (github.com/ros2/rosidl,
+//! 95739d5; `WideLists`: Jazzy's 4.6.6), run on these texts. Further sources:
 //! - `std_msgs/msg/String` and `example_interfaces/srv/AddTwoInts`: github.com/ros2/rmw_zenoh, `docs/design.md`;
 //! - `std_srvs/srv/SetBool`: github.com/Pico-ROS/Pico-ROS-software, issue 22, from a log of ROS 2;
 //! - `service_msgs/msg/ServiceEventInfo`: code that ROS 2 generated for a service, in

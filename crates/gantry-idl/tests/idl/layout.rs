@@ -1,10 +1,10 @@
-//! Tests of the largest sizes of messages, and of plain messages.
+//! Tests of the largest sizes of messages, and of the detection of plain messages.
 
 use crate::name;
 use gantry_idl::{BaseType, Count, Definitions, FieldType, MessageDefinition};
 use std::collections::BTreeSet;
 
-/// The definition of `Test` followed by the other messages. Each of these has a name and its lines.
+/// Makes definitions: `Test` with the fields `lines`, and the other messages, each with its name and fields.
 fn definitions(lines: &str, others: &[(&str, &str)]) -> Definitions {
     let mut text = lines.replace(',', "\n");
     for (name, lines) in others {
@@ -41,7 +41,7 @@ fn greatest_sizes() {
         ("uint8[<=5] a", Some(9)),
         ("float64[<=5] a", Some(8 + 40)),
         ("string<=2[<=3] a", Some(4 + 8 + 8 + 7)),
-        // A longer text may be followed by less padding.
+        // A longer text may be followed by less padding, so both have to be considered.
         ("string<=3 a,float64 b", Some(16)),
         ("string<=4 a,float64 b", Some(24)),
         ("Point[3] a", Some(72)),
@@ -100,7 +100,7 @@ fn plain_messages() {
     }
 }
 
-/// All offsets at which a message that begins at `start` can end. They are found by trying every length.
+/// All offsets at which a message that begins at `start` can end, found by trying every length.
 fn ends(definitions: &Definitions, message: &MessageDefinition, start: usize) -> BTreeSet<usize> {
     let mut ends = BTreeSet::from([if message.fields.is_empty() { start + 1 } else { start }]);
     for field in &message.fields {
@@ -138,7 +138,7 @@ fn element_ends(definitions: &Definitions, base: &BaseType, start: usize) -> BTr
     }
 }
 
-/// Compares the largest sizes of random bounded messages with a search through all lengths.
+/// Compares the largest sizes of random bounded messages with a search through all possible lengths.
 #[test]
 fn greatest_sizes_are_exact() {
     let mut random = fastrand::Rng::with_seed(5);

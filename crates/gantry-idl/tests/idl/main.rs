@@ -17,7 +17,7 @@ fn name(text: &str) -> TypeName {
     text.parse().unwrap()
 }
 
-/// Reads a folder of packages with these files, each given as a path `package/msg/Name.msg` and a text.
+/// Reads a folder of packages with the files `files`, each a path `package/msg/Name.msg` and a text.
 fn read_folder(files: &[(&str, &str)]) -> Result<Definitions, Errors> {
     let folder = tempfile::tempdir().unwrap();
     for (path, text) in files {
@@ -28,14 +28,14 @@ fn read_folder(files: &[(&str, &str)]) -> Result<Definitions, Errors> {
     Definitions::read_packages(&[folder.path()])
 }
 
-/// The message `my_robot/msg/Test` that this text defines.
+/// The message `my_robot/msg/Test` with the definition `text`.
 fn message(text: &str) -> MessageDefinition {
     let name = name("my_robot/msg/Test");
     let definitions = Definitions::from_text(&name, text).unwrap_or_else(|errors| panic!("{errors}"));
     definitions.message(&name).unwrap().clone()
 }
 
-/// The only field that this text defines.
+/// The only field of a message with the definition `text`.
 fn field(text: &str) -> Field {
     let mut message = message(text);
     assert_eq!(message.fields.len(), 1, "{message:?}");

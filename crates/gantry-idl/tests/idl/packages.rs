@@ -1,4 +1,4 @@
-//! Folders of packages.
+//! Tests of folders of packages.
 
 use crate::{name, read_folder};
 use gantry_idl::Definitions;
@@ -72,7 +72,7 @@ fn a_build_script_that_returns_errors_shows_file_line_and_column() {
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     std::fs::write(&path, "int32 good\nflot64 x\n").unwrap();
     let errors = Definitions::read_packages(&[folder.path()]).unwrap_err();
-    // Cargo shows the `Debug` form of the result of `main`.
+    // Cargo shows the `Debug` form of the errors that `main` returns.
     let shown = format!("Error: {errors:?}");
     assert!(shown.contains(&format!("{}:2:1: unknown type `flot64`", path.display())), "{shown}");
     assert!(shown.contains("\n2 | flot64 x\n  | ^^^^^^"), "{shown}");

@@ -1,4 +1,5 @@
-//! Untrusted texts: each is read or refused. A definition that was read is written in a form that reads the same.
+//! Tests with untrusted texts. Each text is read or refused. A definition that was read is written, and the result
+//! reads the same.
 
 use crate::name;
 use gantry_idl::{BaseType, Definitions, dds_idl};
@@ -92,7 +93,7 @@ fn any_text_is_read_or_refused() {
     }
 }
 
-/// Random valid texts with all elements of the syntax, and the same texts with one character changed.
+/// Tests random valid texts with all elements of the syntax, and the same texts with one changed character.
 #[test]
 fn a_definition_is_written_so_that_it_reads_the_same() {
     let mut random = fastrand::Rng::with_seed(2);
@@ -133,7 +134,8 @@ fn line(random: &mut fastrand::Rng, index: usize) -> String {
     }
 }
 
-/// Each message contains the next one twice, so there are too many paths to visit all of them.
+/// Each message contains the next one twice, so the number of paths grows exponentially and not all of them can be
+/// visited.
 #[test]
 fn work_does_not_grow_with_the_number_of_paths() {
     let separator = "=".repeat(80);
@@ -147,7 +149,7 @@ fn work_does_not_grow_with_the_number_of_paths() {
     check_round_trip(&definitions, "a/msg/A");
 }
 
-/// The longest chain of messages that fits in a text is refused without recursion.
+/// The longest chain of messages that fits in a text is refused, without a stack overflow.
 #[test]
 fn a_long_chain_is_refused() {
     let separator = "=".repeat(80);

@@ -90,7 +90,7 @@ fn defaults_of_all_kinds() {
         ("float32 x -1e39", Value::Float(f64::NEG_INFINITY)),
         ("float32[] x [1e38, 1e39]", Value::List(vec![Value::Float(1e38), Value::Float(f64::INFINITY)])),
         ("string<=3 x \"abc\"", text("abc")),
-        // As in ROS 2, a comment begins even in a text.
+        // As in ROS 2, a `#` begins a comment even inside a text.
         ("string x \"a # b\"", text("\"a")),
         ("int32[3] x [1, -2,3 ]", integers(&[1, -2, 3])),
         ("int32[] x []", integers(&[])),
@@ -107,7 +107,7 @@ fn defaults_of_all_kinds() {
     assert!(matches!(default("float32 x NaN"), Value::Float(value) if value.is_nan()));
 }
 
-/// The values agree with the values that ROS 2's own tools write into the description of a type.
+/// The expected values are those that ROS 2's own tools write into the description of a type.
 #[test]
 fn quotes_and_escapes() {
     let cases = [

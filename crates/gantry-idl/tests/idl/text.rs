@@ -1,4 +1,4 @@
-//! Definitions as one text.
+//! Tests of definitions as one text.
 
 use crate::{name, read_folder};
 use gantry_idl::Definitions;
@@ -63,7 +63,7 @@ fn an_unknown_type_has_no_text() {
     assert_eq!(Definitions::default().definition_text(&name("a/msg/A")), None);
 }
 
-/// Limits are needed because the text may come from another process.
+/// Limits are needed because the text may come from an untrusted process.
 #[test]
 fn limits_of_texts() {
     let error = |text: &str| Definitions::from_text(&name("a/msg/A"), text).unwrap_err();
@@ -78,7 +78,7 @@ fn limits_of_texts() {
     let types: String = (0..1000).map(|index| format!("\n{line}\nMSG: a/T{index}\nint8 x")).collect();
     assert_eq!(error(&types).to_string(), "a/msg/A: its definition has more than 1000 types");
 
-    // Sixty-four levels are allowed.
+    // Nesting of 64 levels is allowed.
     let chain = |length: usize| -> String {
         let nested = |index| format!("\n{line}\nMSG: a/T{index}\nT{} x", index + 1);
         format!("T0 x{}\n{line}\nMSG: a/T{length}\nint8 x", (0..length).map(nested).collect::<String>())

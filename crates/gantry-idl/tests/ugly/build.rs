@@ -1,4 +1,4 @@
-//! The build script of a crate with its own messages.
+//! The build script, which generates code for the messages of this crate.
 
 fn main() -> Result<(), gantry_idl::Errors> {
     gantry_idl::compile("packages").map(drop)

@@ -1,4 +1,4 @@
-//! The client: a node on a microcontroller, with its session with an agent.
+//! The client: a node on a microcontroller, and its session with an agent.
 
 use super::{
     memory::{Memory, Parts, Session},
@@ -12,27 +12,27 @@ use gantry_xrce::{
     wire::Time,
 };
 
-/// The largest number of messages that one `spin_once` reads. The limit ends the call even if messages arrive
-/// without end.
+/// The largest number of messages that one `spin_once` reads, so that the call ends even if messages arrive all the
+/// time.
 const MAX_INCOMING: u8 = 16;
 
-/// A node on a microcontroller. It connects to an agent, connects again after the agent was gone, and asks for its
-/// publishers, subscriptions and services in each new session.
+/// A node on a microcontroller. It connects to an agent, and connects again when the agent was gone. In each new
+/// session, it asks the agent to create its publishers, subscriptions and services.
 pub struct Client<'a, T> {
     transport: T,
     session: Session<'a>,
     registry: Registry<'a>,
     incoming: &'a mut [u8],
-    /// The message that is being sent, of which the line has not accepted all bytes yet.
+    /// The message that is being sent. The line has not accepted all of its bytes yet.
     outgoing: &'a mut [u8],
     outgoing_bytes: usize,
-    /// Whether the last `spin_once` reached its limit of messages, so that more may be waiting.
+    /// Whether the last `spin_once` ended at its limit of messages, so that more messages may be waiting.
     may_have_more: bool,
     is_closed: bool,
 }
 
 impl<'a, T: Transport> Client<'a, T> {
-    /// Makes a client, which begins to connect with the first [`Self::spin_once`].
+    /// Makes a client. It begins to connect in the first [`Self::spin_once`].
     pub fn new<const MTU: usize, const HISTORY: usize>(
         transport: T,
         memory: &'a mut Memory<MTU, HISTORY>,
@@ -51,14 +51,13 @@ impl<'a, T: Transport> Client<'a, T> {
         }
     }
 
-    /// Reads the bytes that have arrived, connects if there is no session, requests the objects that the agent has
-    /// not created yet, and writes the bytes that the line accepts without blocking. Messages go to the queues of
-    /// subscriptions, services and service clients, and all other events to `handle`. Call `spin_once` when bytes
-    /// arrive, at [`Self::deadline`] at the latest, and after publishing.
+    /// Reads the bytes that have arrived, connects if there is no session, asks the agent for objects that it has not
+    /// created yet, and writes the bytes that the line accepts without blocking. Messages go to the queues of
+    /// subscriptions, services and service clients; events go to `handle`. Call `spin_once` when bytes arrive, at the
+    /// time [`Self::deadline`], and after each publish.
     ///
     /// # Errors
-    /// The first error of the transport. The session continues: bytes that the error lost are sent again as after a
-    /// loss on the line.
+    /// The first error of the transport. The session continues: lost bytes are sent again, as after a loss on the line.
     pub fn spin_once(&mut self, now: Instant, mut handle: impl FnMut(Event<'_>)) -> Result<(), T::Error> {
         if !self.is_closed {
             self.session.open(now);
@@ -70,7 +69,7 @@ impl<'a, T: Transport> Client<'a, T> {
         received.and(self.transmit(now))
     }
 
-    // The function is not inlined: otherwise all parts of `spin_once` would use the stack at the same time.
+    // Not inlined, to save stack: otherwise all parts of `spin_once` would have their stack space at the same time.
     #[inline(never)]
     fn receive(&mut self, now: Instant, handle: &mut dyn FnMut(Event<'_>)) -> Result<(), T::Error> {
         let Self { transport, session, registry, incoming, may_have_more, .. } = self;
@@ -107,9 +106,8 @@ impl<'a, T: Transport> Client<'a, T> {
         }
     }
 
-    /// The latest time at which [`Self::spin_once`] must be called, if no bytes arrive and nothing is published
-    /// before. The time lies in the past if the line has accepted only a part of a message, or if the last call did
-    /// not read all messages that may be waiting.
+    /// The time at which [`Self::spin_once`] must be called, unless bytes arrive or a message is published earlier. If
+    /// the line has accepted only a part of a message, or if more messages may be waiting, this time is in the past.
     pub fn deadline(&self) -> Option<Instant> {
         let is_busy = self.may_have_more || self.outgoing_bytes > 0;
         if is_busy { Some(Instant::default()) } else { self.session.deadline() }
@@ -120,7 +118,8 @@ impl<'a, T: Transport> Client<'a, T> {
         self.session.is_connected()
     }
 
-    /// Begins to end the session: the agent deletes the objects. The client connects again after [`Self::open`].
+    /// Begins to end the session: the agent deletes the client's objects. The client stays disconnected until
+    /// [`Self::open`].
     pub fn close(&mut self, now: Instant) {
         self.is_closed = true;
         self.session.close(now);
@@ -131,13 +130,13 @@ impl<'a, T: Transport> Client<'a, T> {
         self.is_closed = false;
     }
 
-    /// Asks for the agent's time with the next [`Self::spin_once`]; the event [`Event::Clock`] follows. The client
-    /// exchanges several pairs of time stamps, and uses the one with the smallest error.
+    /// Asks for the agent's time in the next [`Self::spin_once`]. The event [`Event::Clock`] follows. Over several
+    /// calls, the client uses the exchange of time stamps with the smallest error.
     pub fn synchronise(&mut self) {
         self.session.synchronise();
     }
 
-    /// The time of the agent's host; `None` if it was not asked for in this session.
+    /// The time of day at the agent; `None` if the client has not measured it in this session.
     pub fn time(&self, now: Instant) -> Option<Time> {
         self.session.clock().map(|clock| clock.time_at(now))
     }
@@ -147,7 +146,7 @@ impl<'a, T: Transport> Client<'a, T> {
         self.session.clock()
     }
 
-    /// The counters of the session's streams, over all sessions.
+    /// The counters of the streams, summed over all sessions.
     pub fn counts(&self) -> LinkCounts {
         self.session.link().counts()
     }

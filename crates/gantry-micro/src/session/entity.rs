@@ -9,15 +9,15 @@ use gantry_xrce::{
     wire::{ObjectId, ObjectKind, StatusValue},
 };
 
-/// The fields that publishers, subscriptions, services and service clients have in common: an element of the
-/// client's list. All bytes are zero until the element is created, so that a static lies in `.bss`.
+/// The common part of publishers, subscriptions, services and service clients, which is an element of the client's
+/// linked list. Its initial bytes are all zero, so that a static entity is in `.bss`.
 pub(crate) struct Entity<'a> {
     next: Cell<Option<&'a dyn Endpoint<'a>>>,
     name: Cell<Option<&'a str>>,
     qos: Cell<Qos>,
     /// The number in the identifiers of the entity's objects; 0 before the entity is created.
     number: Cell<u16>,
-    /// The number of requests to create the entity's objects that were written in this session.
+    /// The number of CREATE requests for the entity's objects that were written in this session.
     step: Cell<u8>,
     state: Cell<EntityState>,
     counts: Cell<EntityCounts>,
@@ -31,12 +31,13 @@ pub enum EntityState {
     Waiting,
     /// The agent has created the entity's objects.
     Ready,
-    /// The agent refuses the entity in this session, or the session's memory is too small for its
-    /// description (RESOURCES).
+    /// The agent refuses the entity in this session. With the status RESOURCES, the session's memory may be too small
+    /// for the description of the entity.
     Refused(StatusValue),
 }
 
-/// The counters of a publisher, subscription, service or service client since it was created. They wrap around.
+/// The counters of a publisher, subscription, service or service client since it was created. They wrap around at their
+/// maximum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EntityCounts {
     /// The number of messages that were passed to the session to be sent.
@@ -45,15 +46,15 @@ pub struct EntityCounts {
     pub full: u32,
     /// The number of messages that the agent refused, each with an [`Event::Refused`](crate::Event::Refused).
     pub refused: u32,
-    /// Messages that came into the queue.
+    /// The number of messages that came into the queue.
     pub received: u32,
-    /// The number of messages that were lost because the queue was full (KEEP_LAST). The lost message is the oldest
-    /// one in the queue, or the new one if a view still uses the slot of the oldest one.
+    /// The number of messages that were lost because the queue was full (KEEP_LAST). The oldest message in the queue is
+    /// lost. If a view still uses its slot, the new message is lost.
     pub overwritten: u32,
-    /// The number of received messages that were longer than the queue's `SIZE`, or of messages to send that were
-    /// longer than the session's memory.
+    /// The number of messages that were too long: received ones longer than the queue's `SIZE`, or outgoing ones longer
+    /// than the session's memory.
     pub too_long: u32,
-    /// The number of received messages that are not of the type, or are big endian.
+    /// The number of received messages that do not have the entity's type, or are big-endian.
     pub invalid: u32,
 }
 
@@ -61,14 +62,14 @@ pub struct EntityCounts {
 pub(crate) trait Endpoint<'a> {
     fn entity(&self) -> &Entity<'a>;
 
-    /// The kind of the entity's object that sends or receives data.
+    /// The kind of the XRCE object that sends or receives the entity's data.
     fn kind(&self) -> ObjectKind;
 
-    /// Writes the next request to create an object of the entity. Returns whether there was a request left. Each
-    /// kind of entity has its own implementation, so that the code of unused kinds is not linked.
+    /// Writes the next CREATE request for an object of the entity. Returns whether there was one to write. Each kind of
+    /// entity has its own implementation, so that the code of unused kinds is not linked.
     fn create(&self, session: &mut Session<'_>) -> Result<bool, WriteError>;
 
-    /// Takes data of its object.
+    /// Puts received data into the queue.
     fn deliver(&self, data: &[u8]);
 }
 
@@ -87,7 +88,7 @@ impl<'a> Entity<'a> {
         }
     }
 
-    /// Makes the entity an element of the client's list.
+    /// Makes the entity an element of the client's linked list.
     pub fn link(&self, next: Option<&'a dyn Endpoint<'a>>, number: u16, name: &'a str, qos: Qos) {
         self.next.set(next);
         self.number.set(number);
@@ -123,7 +124,7 @@ impl<'a> Entity<'a> {
         self.step.set(self.step.get() + 1);
     }
 
-    /// Notes that the agent has none of the entity's objects.
+    /// Notes that the agent has no objects of this entity.
     pub fn reset(&self) {
         self.step.set(0);
         self.state.set(EntityState::Waiting);
@@ -159,7 +160,7 @@ impl<'a> Entity<'a> {
         }
     }
 
-    /// Returns `view` unchanged, and counts an error as a message that is not of the entity's type.
+    /// Returns `view` unchanged. If it is an error, counts an invalid message.
     pub fn checked<V>(&self, view: gantry_cdr::Result<V>) -> gantry_cdr::Result<V> {
         if view.is_err() {
             self.count(|counts| &mut counts.invalid);

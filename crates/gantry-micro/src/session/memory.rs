@@ -5,18 +5,19 @@ use gantry_xrce::{
     stream::{ArraySlots, Record, Slots, Storage},
 };
 
-/// The session of a client. The type does not depend on the sizes of the memory, so its code is compiled once.
+/// The session of a client. The type is independent of the sizes of the memory, so that its code is compiled only once.
 pub(crate) type Session<'a> = ClientSession<Slots<'a>, Slots<'a>, &'a mut [u8], Slots<'a>>;
 
-/// The memory of a client's session. `MTU` is the largest length of a message of the transport in bytes; `HISTORY`
-/// is the number of messages that wait for an acknowledgement, from 1 to 16.
+/// The memory of a client's session. `MTU` is the largest message of the transport in bytes. `HISTORY` is the number of
+/// messages that can wait for an acknowledgement, from 1 to 16.
 ///
-/// The memory has `2 × HISTORY + 3` buffers of `MTU` bytes, and 8 bytes for each buffer: `HISTORY` buffers for
-/// reliable output, as many for reliable input, and one each for best-effort output, for the message that is
-/// received and for the message that is sent. All bytes are zero at first, so that a static lies in `.bss`.
+/// The memory has `2 × HISTORY + 3` buffers of `MTU` bytes, each with 8 more bytes. There are `HISTORY` buffers for
+/// reliable output and `HISTORY` buffers for reliable input. The other three are for best-effort output, the message
+/// that is being received, and the message that is being sent. All bytes are zero at first, so that a static is in
+/// `.bss`.
 ///
-/// A reliable message of up to `HISTORY × (MTU - 12) - 8` bytes can be published, and a message of three quarters of
-/// `HISTORY × MTU` bytes can be received: the other quarter of the slots holds messages that arrive out of order.
+/// A reliable message to send may have up to `HISTORY × (MTU - 12) - 8` bytes. A received message may have three
+/// quarters of `HISTORY × MTU` bytes, because the last quarter of the slots holds messages that arrive out of order.
 #[derive(Debug)]
 pub struct Memory<const MTU: usize = 512, const HISTORY: usize = 4> {
     output: ArraySlots<MTU, HISTORY>,
@@ -27,7 +28,7 @@ pub struct Memory<const MTU: usize = 512, const HISTORY: usize = 4> {
     outgoing: [u8; MTU],
 }
 
-/// The memory without its sizes.
+/// The parts of the memory, in types without sizes.
 pub(crate) struct Parts<'a> {
     pub link: Link<Slots<'a>, Slots<'a>, &'a mut [u8], Slots<'a>>,
     pub incoming: &'a mut [u8],
@@ -36,7 +37,7 @@ pub(crate) struct Parts<'a> {
 }
 
 impl<const MTU: usize, const HISTORY: usize> Memory<MTU, HISTORY> {
-    /// Zeros.
+    /// Makes the memory, which is all zeros.
     #[must_use]
     pub const fn new() -> Self {
         const { assert!(HISTORY >= 1, "a session needs a slot for reliable messages") };

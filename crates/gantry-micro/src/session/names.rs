@@ -1,12 +1,12 @@
-//! The DDS names of topics and types, formed as in ROS 2.
+//! The DDS names of topics and types, formed by ROS 2's rules.
 
 use arrayvec::ArrayString;
 use core::ops::Range;
 
-/// The largest number of bytes of all DDS names of one object together.
+/// The largest total length of the DDS names of one object, in bytes.
 pub(crate) const MAX_NAMES_BYTES: usize = 192;
 
-/// The names of one object, stored one after the other.
+/// The DDS names of one object, stored one after the other. A range of bytes identifies a name.
 pub(crate) struct Names(ArrayString<MAX_NAMES_BYTES>);
 
 /// The ROS 2 name of a type, split at compile time into its parts, such as `std_msgs`, `msg` and `String`.
@@ -21,7 +21,7 @@ impl Names {
         Self(ArrayString::new_const())
     }
 
-    /// A name that was added.
+    /// The name in this range.
     pub fn get(&self, name: Range<usize>) -> Option<&str> {
         self.0.get(name)
     }
@@ -40,7 +40,7 @@ impl Names {
     fn add(&mut self, parts: &[&str]) -> Range<usize> {
         let begin = self.0.len();
         for part in parts {
-            // This always succeeds: an entity with longer names was refused earlier.
+            // This always succeeds, because an entity with longer names was refused when it was created.
             let _ = self.0.try_push_str(part);
         }
         begin..self.0.len()
@@ -48,7 +48,7 @@ impl Names {
 }
 
 impl TypeName {
-    /// The parts of `package/kind/name`.
+    /// Splits `package/kind/name` into its parts.
     pub const fn new(text: &'static str) -> Self {
         let (package, rest) = split(text);
         let (kind, name) = split(rest);

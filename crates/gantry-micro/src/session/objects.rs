@@ -1,4 +1,4 @@
-//! The objects of a node and of its entities in the agent, and the requests for them.
+//! The XRCE objects of a node and of its entities, and the requests to create them.
 
 use super::{
     entity::Entity,
@@ -15,17 +15,18 @@ use gantry_xrce::{
     },
 };
 
-/// The largest length of a request: names of at most [`MAX_NAMES_BYTES`] bytes, one more name, and some 60 other bytes.
+/// The largest length of a request: names of at most [`MAX_NAMES_BYTES`] bytes, one more name, and about 60 other
+/// bytes.
 const MAX_REQUEST_BYTES: usize = 320;
-/// The bytes of READ_DATA.
+/// The length of a READ_DATA request.
 const READ_BYTES: usize = 24;
-/// The node's own objects.
+/// The node's own XRCE objects.
 const PARTICIPANT: ObjectId = ObjectId::new(1, ObjectKind::PARTICIPANT);
 const PUBLISHER: ObjectId = ObjectId::new(1, ObjectKind::PUBLISHER);
 const SUBSCRIBER: ObjectId = ObjectId::new(1, ObjectKind::SUBSCRIBER);
 
-/// Writes the request for the node's object with the number `step`: participant, publisher, subscriber. Returns
-/// `false` if there is no object with this number.
+/// Writes the CREATE request for the node's object with the number `step`: participant, publisher or subscriber.
+/// Returns `false` if there is no such number.
 pub(crate) fn create_of_node(node: &Node<'_>, step: u8, session: &mut Session<'_>) -> Result<bool, WriteError> {
     let (object, description, owner) = match step {
         0 => {
@@ -40,7 +41,8 @@ pub(crate) fn create_of_node(node: &Node<'_>, step: u8, session: &mut Session<'_
     Ok(true)
 }
 
-/// Writes the next request for a publisher: its topic or its data writer. Returns whether there was a request to write.
+/// Writes the next CREATE request for a publisher: for its topic or for its data writer. Returns whether there was one
+/// to write.
 pub(crate) fn create_writer(
     entity: &Entity<'_>,
     type_name: &TypeName,
@@ -59,8 +61,8 @@ pub(crate) fn create_writer(
     Ok(true)
 }
 
-/// Writes the next request for a subscription: its topic, its data reader, or READ_DATA. Returns whether there was a
-/// request to write.
+/// Writes the next request for a subscription: the CREATE of its topic, the CREATE of its data reader, or READ_DATA.
+/// Returns whether there was one to write.
 pub(crate) fn create_reader(
     entity: &Entity<'_>,
     type_name: &TypeName,
@@ -81,8 +83,8 @@ pub(crate) fn create_reader(
     Ok(true)
 }
 
-// This function and `request` are not inlined: otherwise, their names and scratch memory would take stack space in
-// all callers.
+// This function and `request` are not inlined: otherwise, their names and scratch memory would occupy the stack in all
+// callers.
 #[inline(never)]
 fn create_topic(entity: &Entity<'_>, type_name: &TypeName, session: &mut Session<'_>) -> Result<(), WriteError> {
     let mut names = Names::new();
@@ -94,8 +96,8 @@ fn create_topic(entity: &Entity<'_>, type_name: &TypeName, session: &mut Session
     request(session, object, Description::Topic(topic), Owner::Object(PARTICIPANT))
 }
 
-/// Writes the next request for a service or a service client: the replier or requester, or READ_DATA. Returns
-/// whether there was a request to write.
+/// Writes the next request for a service or a service client: the CREATE of its replier or requester, or READ_DATA.
+/// Returns whether there was one to write.
 pub(crate) fn create_service(
     entity: &Entity<'_>,
     type_name: &TypeName,
@@ -129,12 +131,12 @@ pub(crate) fn create_service(
     Ok(true)
 }
 
-/// Whether there is room for the names of a topic `name`.
+/// Whether `Names` has room for the DDS names of the topic `name`.
 pub(crate) const fn has_room_for_topic(type_name: &TypeName, name: &str) -> bool {
     "rt/".len() + name.len() + type_name.dds_bytes() <= MAX_NAMES_BYTES
 }
 
-/// Whether there is room for the names of a service `name`.
+/// Whether `Names` has room for the DDS names of the service `name`.
 pub(crate) const fn has_room_for_service(type_name: &TypeName, name: &str) -> bool {
     let topics = "rq/Request".len() + "rr/Reply".len() + 2 * name.len();
     topics + 2 * type_name.dds_bytes() + "Request_".len() + "Response_".len() <= MAX_NAMES_BYTES
@@ -149,7 +151,7 @@ fn request(
 ) -> Result<(), WriteError> {
     let payload =
         |request| Create { request: ObjectRequest { request, object }, object: Object::binary(description, owner) };
-    // An object from an earlier session may differ from the new one, so it is replaced.
+    // The agent may still have an object of an earlier session, which may differ from the new one, so it is replaced.
     session.request_in_fragments(Flags::REPLACE, &mut [0; MAX_REQUEST_BYTES], payload).map(drop)
 }
 

@@ -6,7 +6,7 @@ use core::{
     fmt,
 };
 
-/// `DEPTH` slots of `SIZE` bytes. The queue takes new messages while a taken message is still in use.
+/// A queue of `DEPTH` slots of `SIZE` bytes. It accepts new messages while a taken message is still in use.
 ///
 /// Invariant: the slots with messages are `head`, `head + 1` … modulo `DEPTH`.
 pub(crate) struct Queue<const DEPTH: usize, const SIZE: usize> {
@@ -16,16 +16,16 @@ pub(crate) struct Queue<const DEPTH: usize, const SIZE: usize> {
     slots: [RefCell<Aligned<SIZE>>; DEPTH],
 }
 
-/// A body is 8-byte aligned.
+/// The bytes of a slot, aligned to 8 bytes.
 #[repr(align(8))]
 struct Aligned<const SIZE: usize>([u8; SIZE]);
 
-/// The fate of a message.
+/// The result of adding a message to the queue.
 pub(crate) enum Outcome {
     Queued,
-    /// The oldest message is gone.
+    /// The new message replaced the oldest one.
     Overwrote,
-    /// The new message is lost: its slot holds a taken message that is still in use.
+    /// The new message is lost, because its slot holds a taken message that is still in use.
     InUse,
     TooLong,
 }
@@ -63,7 +63,7 @@ impl<const DEPTH: usize, const SIZE: usize> Queue<DEPTH, SIZE> {
         Outcome::Queued
     }
 
-    /// The oldest message.
+    /// Takes the oldest message.
     pub fn take(&self) -> Option<SampleBytes<'_>> {
         let used = self.used.get().checked_sub(1)?;
         let index = usize::from(self.head.get());
@@ -75,7 +75,7 @@ impl<const DEPTH: usize, const SIZE: usize> Queue<DEPTH, SIZE> {
     }
 }
 
-/// The memory of a taken message, in the queue. The slot becomes free when this value is dropped.
+/// The bytes of a taken message, in the memory of the queue. The slot becomes free when this value is dropped.
 pub struct SampleBytes<'a> {
     bytes: Ref<'a, [u8]>,
 }

@@ -1,4 +1,4 @@
-//! The list of a client's entities, and their objects in the agent.
+//! The list of a client's entities, and the creation of their objects in the agent.
 
 use super::{
     entity::{Endpoint, EntityState},
@@ -13,15 +13,15 @@ use gantry_xrce::{
     wire::{ByteOrder, ObjectId, ObjectKind, ResultStatus, StatusValue},
 };
 
-/// The largest number of entities: the identifier of an object has 12 bits for its number.
+/// The largest number of entities. It is limited because the identifier of an XRCE object has 12 bits for its number.
 const MAX_ENTITIES: u16 = 0xfff;
-/// The status of an object for whose description the session's memory is too small.
+/// The status of an entity if the session's memory is too small for its description.
 const NO_ROOM: ResultStatus = ResultStatus { status: StatusValue::RESOURCES, implementation: 0 };
 
 /// The entities of a client, newest first.
 pub(crate) struct Registry<'a> {
     node: Node<'a>,
-    /// The number of requests to create the node's objects that were written in this session.
+    /// The number of CREATE requests for the node's objects that were written in this session.
     step: u8,
     first: Option<&'a dyn Endpoint<'a>>,
 }
@@ -62,7 +62,7 @@ impl<'a> Registry<'a> {
         self.endpoints().find(|endpoint| endpoint.entity().number() == number)
     }
 
-    /// Writes the requests to create objects that this session has not requested yet, until the stream is full.
+    /// Writes CREATE requests for the objects that were not requested in this session yet, until the stream is full.
     #[inline(never)]
     pub fn create(&mut self, session: &mut Session<'_>, handle: &mut dyn FnMut(Event<'_>)) {
         if !session.is_connected() {
@@ -139,7 +139,8 @@ impl<'a> Registry<'a> {
         let Some(endpoint) = self.find(object.number()) else { return };
         let entity = endpoint.entity();
         if !is_ok {
-            // If the entity exists already, it stays Ready: the agent has refused one of its messages.
+            // If the entity exists in the agent, it stays Ready, because the agent has refused only one of its
+            // messages.
             if entity.state() == EntityState::Waiting {
                 entity.set_state(EntityState::Refused(status.status));
             } else {

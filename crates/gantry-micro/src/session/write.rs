@@ -1,4 +1,4 @@
-//! Messages that are written into the session. A message is built in its slot or copied there.
+//! Writes messages into the session. A message is built directly in a slot of the stream, or copied into it.
 
 use super::{
     entity::{Entity, EntityState},
@@ -12,12 +12,12 @@ use gantry_xrce::{
     wire::{ObjectKind, RequestId},
 };
 
-/// The entity's object that sends a message, and its session.
+/// The parameters for writing a message: the sending object, its entity, and the session.
 pub(crate) struct Writing<'s, 'a, 'e> {
     session: &'s mut Session<'a>,
     entity: &'s Entity<'e>,
     kind: ObjectKind,
-    /// The bytes before the message. In a response, they are the identity of the request.
+    /// The bytes before the message. In a response, these are the identity of the request.
     prefix: &'s [u8],
 }
 
@@ -38,7 +38,8 @@ impl<'s, 'a, 'e> Writing<'s, 'a, 'e> {
         let (prefix, entity) = (self.prefix, self.entity);
         let mut slot = self.begin(length)?;
         let bytes = slot.bytes();
-        // The data header before the message leaves room to build the message at an aligned address.
+        // The message is built at an aligned address. This address is up to 7 bytes before the final place of the
+        // message, in the room of the data header.
         let begin = start.saturating_sub(bytes.as_ptr().addr().wrapping_add(start) % BODY_ALIGN);
         let mut view = M::build(bytes.get_mut(begin..begin + length).unwrap_or_default(), shape)?;
         fill(&mut view);
@@ -47,7 +48,7 @@ impl<'s, 'a, 'e> Writing<'s, 'a, 'e> {
         Ok(commit(slot, entity, prefix, length))
     }
 
-    /// Serialises a message into the stream's slot.
+    /// Serialises a message into a slot of the stream.
     pub fn message<M: Message>(self, message: &M) -> Result<RequestId, PublishError> {
         let length = message.body_bytes()?;
         let start = DATA_HEADER_BYTES + self.prefix.len();
@@ -57,7 +58,7 @@ impl<'s, 'a, 'e> Writing<'s, 'a, 'e> {
         Ok(commit(slot, entity, prefix, length))
     }
 
-    /// Copies the body of a message, in fragments if it is longer than a slot.
+    /// Copies a serialised message into the stream, in fragments if the message is longer than a slot.
     pub fn bytes(self, body: &[u8]) -> Result<RequestId, PublishError> {
         self.check()?;
         let Self { session, entity, kind, prefix } = self;
@@ -92,7 +93,7 @@ fn refused(entity: &Entity<'_>, error: WriteError, prefix: &[u8]) -> PublishErro
     PublishError::new(error, prefix.len())
 }
 
-/// Commits the slot, which has a message of `length` bytes after the prefix.
+/// Commits the slot, in which a message of `length` bytes follows the prefix.
 fn commit(mut slot: DataSlot<'_>, entity: &Entity<'_>, prefix: &[u8], length: usize) -> RequestId {
     let before = DATA_HEADER_BYTES..DATA_HEADER_BYTES + prefix.len();
     if let Some(room) = slot.bytes().get_mut(before) {
@@ -105,7 +106,7 @@ fn commit(mut slot: DataSlot<'_>, entity: &Entity<'_>, prefix: &[u8], length: us
 }
 
 /// Moves `length` bytes from the offset `from` to the offset `to`, which is less than 8 bytes higher. If `MTU` is a
-/// multiple of 8, the two are mostly equal. `copy_within` would be faster, but its `memmove` would be the longest
+/// multiple of 8, the offsets are usually equal. `copy_within` would be faster, but its `memmove` would be the longest
 /// function in the firmware.
 fn move_up(bytes: &mut [u8], from: usize, to: usize, length: usize) {
     if from == to {

@@ -6,20 +6,22 @@ use gantry_xrce::framing::{
     can_fd::{decode, encode},
 };
 
-/// A CAN-FD controller. The client has its own 29-bit identifier for frames in both directions; the implementation
-/// sets the identifier and filters by it. (`embedded-can` does not support CAN-FD.)
+/// A CAN-FD controller. The client has a 29-bit CAN identifier, which frames in both directions carry. The
+/// implementation sets this identifier in each frame, and receives only frames with it. (`embedded-can` does not
+/// support CAN-FD.)
 pub trait CanFd {
     /// An error of the controller.
     type Error: core::fmt::Debug;
 
-    /// Sends a frame with `data`, whose length CAN-FD allows. `false` if there is no room now. Does not block.
+    /// Sends a frame with `data`, whose length is one that CAN-FD allows. Returns `false` if there is no room now. Does
+    /// not block.
     ///
     /// # Errors
     /// An error of the controller.
     fn transmit(&mut self, data: &[u8]) -> Result<bool, Self::Error>;
 
-    /// Copies the next frame with the client's identifier into `data`, and returns its length in bytes; `None` if
-    /// there is no frame. Does not block.
+    /// Copies the next frame with the client's identifier into `data`, and returns its length in bytes. Returns `None`
+    /// if no frame has arrived. Does not block.
     ///
     /// # Errors
     /// An error of the controller.
@@ -32,19 +34,19 @@ pub enum CanFdError<E> {
     /// An error of the controller.
     #[error("the CAN-FD controller failed")]
     Controller(E),
-    /// The message is longer than a frame and is not sent: the `MTU` of the client's memory has to be 63.
+    /// The message is longer than a frame and is not sent. The `MTU` of the client's memory must be 63.
     #[error(transparent)]
     TooLong(TooLong),
 }
 
-/// Messages of up to 63 bytes over a CAN-FD controller. The `MTU` of the client's memory has to be 63.
+/// A transport for messages of up to 63 bytes over a CAN-FD controller. The `MTU` of the client's memory must be 63.
 #[derive(Debug)]
 pub struct CanFdTransport<C> {
     controller: C,
 }
 
 impl<C> CanFdTransport<C> {
-    /// A transport over a controller.
+    /// Makes a transport over a controller.
     pub const fn new(controller: C) -> Self {
         Self { controller }
     }

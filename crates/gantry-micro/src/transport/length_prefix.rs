@@ -4,10 +4,11 @@ use super::{Chunk, Transport};
 use embedded_io::{Read, ReadReady, Write, WriteReady};
 use gantry_xrce::framing::{LengthPrefixDecoder, length_prefix};
 
-/// Messages over a connection. After `read_ready` or `write_ready` returned `true`, the connection must not block.
+/// A transport over a connection. If `read_ready` or `write_ready` has returned `true`, the next read or write of the
+/// connection must not block.
 ///
-/// After an error of the connection, make a new connection and a new transport: on the old transport, the agent
-/// would take the rest of a message for the beginning of another one.
+/// After an error of the connection, make a new connection and a new transport. On the old connection, the agent would
+/// read the rest of a message as the start of another one.
 #[derive(Debug)]
 pub struct LengthPrefixTransport<P> {
     port: P,
@@ -18,12 +19,12 @@ pub struct LengthPrefixTransport<P> {
 }
 
 impl<P> LengthPrefixTransport<P> {
-    /// A transport over a connection.
+    /// Makes a transport over a connection.
     pub fn new(port: P) -> Self {
         Self { port, sent: 0, decoder: LengthPrefixDecoder::new(), incoming: Chunk::new() }
     }
 
-    /// The number of received messages that were longer than the client's `MTU`, and are lost.
+    /// The number of received messages that were lost because they were longer than the client's `MTU`.
     pub fn too_long(&self) -> u32 {
         self.decoder.too_long()
     }
@@ -38,7 +39,7 @@ impl<P: Read + ReadReady + Write + WriteReady> Transport for LengthPrefixTranspo
     type Error = P::Error;
 
     fn send(&mut self, message: &[u8]) -> Result<bool, P::Error> {
-        // The messages of a client are always short enough for the prefix.
+        // The result is never an error, because the messages of a client are short enough for the prefix.
         let Ok(prefix) = length_prefix(message.len()) else { return Ok(true) };
         loop {
             let rest = match self.sent.checked_sub(prefix.len()) {

@@ -1,4 +1,4 @@
-//! Transports: how messages reach the agent.
+//! Transports: the lines that carry messages to the agent.
 
 mod can_fd;
 mod length_prefix;
@@ -21,22 +21,22 @@ pub trait Transport {
     /// An error of the line.
     type Error: core::fmt::Debug;
 
-    /// Sends a message, or as much of it as the line accepts without blocking. Returns whether the whole message is
-    /// sent; if not, the caller calls again with the same message.
+    /// Sends a message, or as much of it as the line accepts without blocking. Returns whether the whole message was
+    /// sent. If not, the caller repeats the call with the same message.
     ///
     /// # Errors
     /// An error of the line; the message is lost.
     fn send(&mut self, message: &[u8]) -> Result<bool, Self::Error>;
 
-    /// The length of the next message if one has arrived; the message lies at the beginning of `buffer`. Pass the
-    /// same buffer in each call, because it may already have a part of a message.
+    /// Receives the next message into the start of `buffer`, and returns its length; `None` if no message is complete.
+    /// Pass the same buffer in each call, because it may already hold a part of a message.
     ///
     /// # Errors
     /// An error of the line.
     fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<usize>, Self::Error>;
 }
 
-/// Bytes between a line and its framing: they have been read but not decoded, or encoded but not written.
+/// Bytes between a line and its framing: received but not decoded yet, or encoded but not sent yet.
 #[derive(Debug)]
 struct Chunk {
     bytes: [u8; Self::BYTES],
@@ -55,7 +55,7 @@ impl Chunk {
         self.bytes.get(self.begin.into()..self.end.into()).unwrap_or_default()
     }
 
-    /// Fills the empty chunk with the bytes that `read` writes into it.
+    /// Fills the chunk, which must be empty, with the bytes that `read` writes into it.
     fn fill<E>(&mut self, read: impl FnOnce(&mut [u8]) -> Result<usize, E>) -> Result<(), E> {
         (self.begin, self.end) = (0, 0);
         self.end = read(&mut self.bytes)?.min(Self::BYTES) as u8;
@@ -66,8 +66,8 @@ impl Chunk {
         self.begin = (usize::from(self.begin) + bytes).min(self.end.into()) as u8;
     }
 
-    /// The length of the next message that `decode` finds in the bytes from a port. Bytes after the message stay
-    /// in the chunk.
+    /// Receives bytes from a port until `decode` finds a message, and returns the length of the message. Bytes after
+    /// the message stay in the chunk.
     fn receive<P: Read + ReadReady>(
         &mut self,
         port: &mut P,

@@ -4,10 +4,11 @@ use super::{Chunk, Transport};
 use embedded_io::{Read, ReadReady, Write, WriteReady};
 use gantry_xrce::framing::{SerialCounters, SerialDecoder, SerialEncoder};
 
-/// Messages over a serial port. After `read_ready` or `write_ready` returned `true`, the port must not block.
+/// A transport over a serial port. If `read_ready` or `write_ready` has returned `true`, the next read or write of the
+/// port must not block.
 ///
-/// A frame is written in parts if the port has too little room. After lost or damaged bytes, the framing finds the
-/// next frame, and counts the dropped bytes.
+/// If the port has too little room for a frame, the frame is written in parts. After lost or damaged bytes, the framing
+/// finds the start of the next frame, and counts the dropped bytes.
 #[derive(Debug)]
 pub struct SerialTransport<P> {
     port: P,
@@ -19,7 +20,7 @@ pub struct SerialTransport<P> {
 }
 
 impl<P> SerialTransport<P> {
-    /// A transport over an open port.
+    /// Makes a transport over an open port.
     pub fn new(port: P) -> Self {
         let decoder = SerialDecoder::new(SerialEncoder::CLIENT);
         Self { port, encoder: None, outgoing: Chunk::new(), decoder, incoming: Chunk::new() }
@@ -44,7 +45,7 @@ impl<P: Read + ReadReady + Write + WriteReady> Transport for SerialTransport<P> 
         loop {
             if outgoing.rest().is_empty() {
                 if encoder.is_none() {
-                    // The messages of a client are always short enough for a frame.
+                    // The result is never an error, because the messages of a client are short enough for a frame.
                     let new = SerialEncoder::new(SerialEncoder::CLIENT, SerialEncoder::AGENT, message.len());
                     *encoder = new.ok();
                 }

@@ -1,4 +1,4 @@
-//! An agent that records the requests of a client, and sends data as a test wants.
+//! An agent for tests. It records the requests of a client, and sends data when a test asks for it.
 
 use gantry_micro::{Instant, Time};
 use gantry_xrce::{
@@ -14,21 +14,21 @@ use test_support::xrce::streams::HeapSlots;
 
 type Session = AgentSession<HeapSlots, HeapSlots, Vec<u8>, HeapSlots>;
 
-/// An agent of one client.
+/// An agent for one client.
 #[derive(Default)]
 pub struct Agent {
     session: Option<Box<Session>>,
-    /// Answers outside of sessions.
+    /// The answers outside of sessions that have not been sent yet.
     answers: VecDeque<Vec<u8>>,
-    /// The objects, by identifier.
+    /// The descriptions of the objects, by the object's identifier.
     pub objects: BTreeMap<u16, String>,
-    /// The names of the objects in the order of their creation.
+    /// The descriptions of the objects in the order of their creation.
     pub created: Vec<String>,
     /// The last READ_DATA of each object, by the object's identifier.
     pub reads: BTreeMap<u16, (StreamId, ObjectRequest)>,
-    /// The data that the client wrote: the kind of the object, the request and the data.
+    /// The data that the client wrote: the kind of the sending object, the request, and the bytes.
     pub written: Vec<(ObjectKind, ObjectRequest, Vec<u8>)>,
-    /// The agent refuses each object whose description contains this text.
+    /// A text. The agent refuses each object whose description contains it.
     pub refused: Option<&'static str>,
 }
 
@@ -100,25 +100,25 @@ impl Agent {
         self.answers.pop_front().or_else(|| Some(self.session.as_mut()?.transmit(now, time(now))?.to_vec()))
     }
 
-    /// Forgets the client, as after a restart.
+    /// Forgets the client, as if the agent was restarted.
     pub fn restart(&mut self) {
         *self = Self::default();
     }
 
-    /// The object of this kind; `None` unless there is exactly one.
+    /// The object of this kind, if there is exactly one.
     pub fn object(&self, kind: ObjectKind) -> Option<ObjectId> {
         let mut all = self.objects.keys().map(|&id| ObjectId(id)).filter(|id| id.kind() == kind);
         all.next().filter(|_| all.next().is_none())
     }
 
-    /// Sends data to the data reader, requester or replier of this kind. `false` if its stream is full.
+    /// Sends data to the data reader, requester or replier of this kind. Returns `false` if its stream is full.
     pub fn send(&mut self, kind: ObjectKind, identity: &[u8], body: &[u8]) -> bool {
         let (stream, request) = self.reads[&self.object(kind).unwrap().0];
         self.session.as_mut().unwrap().send(stream, request, identity, body).is_ok()
     }
 }
 
-/// The names in an object.
+/// Describes an object by the names in its representation.
 fn describe(representation: &Representation<'_>) -> String {
     match representation {
         Representation::Binary(Entity::Participant(participant)) => participant.name.unwrap_or_default().into(),

@@ -1,4 +1,4 @@
-//! Connections: agents that come and go.
+//! Tests of connections to agents that come and go.
 
 use crate::world::{Line, World};
 use gantry_micro::{EntityState, Memory, PublishError, Publisher, Qos, Subscription};

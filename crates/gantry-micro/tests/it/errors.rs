@@ -1,4 +1,4 @@
-//! Errors to the caller.
+//! Tests of the errors that functions return to the application.
 
 use crate::world::{Line, World};
 use gantry_micro::{CreateError, EntityState, Memory, PublishError, Publisher, Qos, StatusValue, Subscription};

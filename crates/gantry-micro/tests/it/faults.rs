@@ -1,4 +1,4 @@
-//! Lines that lose messages.
+//! Tests over lines that lose messages.
 
 use crate::world::{Line, World};
 use gantry_micro::{EntityState, Memory, PublishError, Publisher, Qos, Subscription};

@@ -1,4 +1,4 @@
-//! The example firmware on an emulated Cortex-M3, whose serial line is connected to the agent.
+//! Tests of the example firmware on an emulated Cortex-M3. The serial line of the emulator is connected to an agent.
 
 use crate::{
     agent::Agent,
@@ -18,15 +18,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The memory that the firmware uses, as in its `memory.x`.
+/// The address of the firmware's memory, from its `memory.x`.
 const RAM: usize = 0x2000_0000;
 const RAM_BYTES: usize = 20 * 1024;
-/// The number of bytes of the stack that are filled with `PAINT` before the firmware starts. Bytes that are
-/// overwritten later show the depth of the stack.
+/// The number of bytes of the stack that are filled with `PAINT` before the firmware starts. The bytes that differ at
+/// the end show how deep the stack was.
 const PAINTED_BYTES: usize = 8 * 1024;
 const PAINT: u8 = 0xcc;
 
-/// An emulated board.
+/// An emulated board, and the agent at its serial line.
 struct Board {
     machine: Child,
     end: Stream<UnixStream, Serial>,

@@ -1,4 +1,4 @@
-//! Tests of a client with the agent's end of a session, in one process.
+//! Tests of a client with an agent in one process.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 

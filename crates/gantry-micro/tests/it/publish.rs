@@ -1,4 +1,4 @@
-//! Publishers.
+//! Tests of publishers.
 
 use crate::world::{Line, World};
 use gantry_micro::{Durability, EntityState, Memory, PublishError, Publisher, Qos};
@@ -10,7 +10,7 @@ use gantry_msgs::{
 };
 use gantry_xrce::wire::ObjectKind;
 
-/// The body of a message, as the copying path writes it.
+/// Serialises a message as the copying methods do, without an encapsulation header.
 fn body<M: Message>(message: &M) -> Vec<u8> {
     message.to_cdr().unwrap()[4..].to_vec()
 }
@@ -79,9 +79,9 @@ fn a_long_message_goes_in_fragments_if_it_is_reliable() {
         let cloud = PointCloud2 { data: (0..=255).cycle().take(bytes).collect(), ..PointCloud2::default() };
         body(&cloud)
     };
-    // The agent acknowledges the last request, which occupies a slot until then.
+    // The last CREATE request occupies a slot until the agent acknowledges it.
     world.run_ms(10);
-    // There are 4 slots of 512 bytes: a fragment has 500 bytes, and the header of the data 8.
+    // The stream has 4 slots of 512 bytes. A fragment has 500 bytes, and the data header 8.
     let longest = cloud(4 * 500 - 8 - cloud(0).len());
     reliable.publish_bytes(&mut world.client, &longest).unwrap();
     world.until("it arrives", |world| !world.agent.written.is_empty());

@@ -1,4 +1,4 @@
-//! Services and their clients.
+//! Tests of services and of their clients.
 
 use crate::world::{Line, World};
 use gantry_micro::{EntityState, Memory, SampleIdentity, Service, ServiceClient};

@@ -1,4 +1,4 @@
-//! Tests of the client's node on a simulated CAN bus, with a socket in place of the bus.
+//! Tests of the client's node on a simulated CAN bus. A socket of the test replaces the bus.
 
 use crate::transports::{End, exchange};
 use gantry_micro::{Transport, transport::SimulatedCan};
@@ -14,7 +14,7 @@ use std::{cell::RefCell, io::ErrorKind, os::fd::OwnedFd, path::Path};
 
 const IDENTIFIER: u32 = 0x1234_5678;
 
-/// The bus, with one node.
+/// A replacement of the bus, with at most one node.
 struct Bus {
     listener: OwnedFd,
     node: Option<OwnedFd>,
@@ -59,7 +59,7 @@ impl End for &RefCell<Bus> {
         let mut data = [0; can_fd::MAX_FRAME_BYTES];
         let length = can_fd::encode(message, &mut data).unwrap();
         let frame = Frame { identifier: IDENTIFIER, has_bit_rate_switch: true, data: &data[..length] };
-        // A frame of another client, with the same data, comes first.
+        // First sends a frame with the same data and another identifier, which the client must skip.
         self.borrow_mut().send(Frame { identifier: 1, ..frame });
         self.borrow_mut().send(frame);
     }
@@ -89,7 +89,7 @@ fn a_bus_that_is_not_there_yet_takes_messages_later() {
     drop(bus);
     assert_eq!(transport.receive(&mut [0; 63]).unwrap(), None);
     assert!(!transport.controller().is_connected());
-    // A socket file without a bus, as after a kill.
+    // Here the socket file exists without a bus, as after a killed bus.
     assert!(transport.send(b"lost").unwrap());
 }
 

@@ -1,4 +1,4 @@
-//! Subscriptions.
+//! Tests of subscriptions.
 
 use crate::world::{Line, World};
 use gantry_micro::{EntityState, Memory, Qos, Subscription};
@@ -19,7 +19,7 @@ fn text(data: &str) -> Vec<u8> {
     Text { data: data.into() }.to_cdr().unwrap()[4..].to_vec()
 }
 
-/// Sends messages one by one, so that none is lost.
+/// Lets the agent send messages one by one, so that none is lost.
 fn send(world: &mut World<'_>, bodies: &[Vec<u8>]) {
     for body in bodies {
         world.until("the agent has room", |world| world.agent.send(READER, &[], body));
@@ -56,7 +56,7 @@ fn a_full_queue_keeps_the_last_and_counts() {
     assert_eq!((subscription.counts().received, subscription.counts().overwritten), (5, 3));
     let held = subscription.take().unwrap().unwrap();
     assert_eq!(held.linear.x, 4.0);
-    // The slot of the message that is held is in use, and is never overwritten.
+    // The slot of the message that the test holds is in use, and must not be overwritten.
     send(&mut world, &[twist(6.0)]);
     assert_eq!((subscription.counts().received, subscription.counts().overwritten), (5, 4));
     assert_eq!(held.linear.x, 4.0);
@@ -91,7 +91,7 @@ fn fragments_are_assembled_and_oversize_is_reported() {
     let long = "x".repeat(1300);
     send(&mut world, &[text(&long)]);
     assert_eq!(subscription.take().unwrap().unwrap().data(), long);
-    // The session can assemble up to 3 × 512 bytes.
+    // The session can assemble messages of up to 3 × 512 bytes, so it loses the first message.
     send(&mut world, &[text(&"y".repeat(1600)), text("after")]);
     assert!(world.has_event("Loss(Oversize { length_bytes: 16"), "{:?}", world.events);
     assert_eq!(subscription.take().unwrap().unwrap().data(), "after");

@@ -1,4 +1,4 @@
-//! The agent's clock.
+//! Tests of the agent's clock.
 
 use crate::world::{Line, World};
 use gantry_micro::Memory;
@@ -10,7 +10,7 @@ fn the_agents_time_is_known_after_an_exchange() {
     assert!(world.client.time(world.now()).is_none());
     world.client.synchronise();
     world.until("the clock is known", |world| world.has_event("Clock("));
-    // The client and the agent have the same simulated clock, and the answer takes one step.
+    // The client and the agent have the same simulated clock, and the answer takes one step of simulated time.
     let expected_ns = 1_700_000_000_000_000_000 + world.now_us as i64 * 1000;
     let error_ns = world.client.time(world.now()).unwrap().as_ns().abs_diff(expected_ns);
     assert!(error_ns <= world.client.clock().unwrap().error_ns(world.now()), "{error_ns} ns");

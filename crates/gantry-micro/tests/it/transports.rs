@@ -1,4 +1,4 @@
-//! Tests of transports: over real sockets, a pseudo-terminal, and a bus in memory.
+//! Tests of transports over real sockets, a pseudo-terminal, and a bus in memory.
 
 use crate::{agent::Agent, world::NODE};
 use gantry_micro::{
@@ -34,8 +34,8 @@ pub fn now() -> Instant {
     Instant::from_us(SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_micros() as u64)
 }
 
-/// A client publishes messages and receives messages of the agent, in fragments if `MTU` is small. Then the agent
-/// is restarted.
+/// Lets a client publish messages and receive messages from the agent, in fragments if `MTU` is small. Then restarts
+/// the agent.
 pub fn exchange<const MTU: usize>(transport: impl Transport, mut end: impl End, mut lose: impl FnMut(&mut dyn End)) {
     let (mut memory, mut agent) = (Memory::<MTU, 4>::new(), Agent::default());
     let (publisher, subscription) = (Publisher::<Twist>::new(), Subscription::<Text, 4, 128>::new());
@@ -104,7 +104,7 @@ fn udp() {
     exchange::<512>(transport, Udp { socket, client: None }, |_| {});
 }
 
-/// A framing, which reads and writes whole messages of a stream.
+/// A framing: it encodes messages for a byte stream, and decodes them.
 pub trait Framing: Default {
     fn decode(&mut self, bytes: &[u8]) -> Vec<Vec<u8>>;
     fn encode(message: &[u8]) -> Vec<u8>;
@@ -171,7 +171,7 @@ impl<S: Read + Write, F: Framing> End for Stream<S, F> {
     }
 }
 
-/// A listener, which accepts a connection when it has none.
+/// The agent's end of TCP: a listener that accepts a connection when it has none.
 struct Accepting {
     listener: TcpListener,
     stream: Option<Stream<TcpStream, LengthPrefix>>,
@@ -208,7 +208,7 @@ fn tcp_connects_again() {
             self.0.borrow_mut().send(message);
         }
     }
-    // The agent's end of the connection is closed as well.
+    // The restart of the agent also closes its end of the connection.
     exchange::<512>(transport, Shared(&end), |_| end.borrow_mut().stream = None);
 }
 
@@ -224,7 +224,7 @@ fn pseudo_terminal() {
     exchange::<512>(transport, Stream { stream: std::fs::File::from(master), framing: Serial::default() }, |_| {});
 }
 
-/// A bus with queues of frames in both directions.
+/// A bus in memory: a queue of frames for each direction.
 #[derive(Default)]
 struct Bus {
     there: RefCell<VecDeque<Vec<u8>>>,

@@ -1,4 +1,4 @@
-//! A client, an agent, a line between them, and simulated time.
+//! A test world: a client, an agent, a line between them, and simulated time.
 
 use crate::agent::Agent;
 use gantry_micro::{Client, ClientKey, Event, Instant, Memory, Node, Transport};
@@ -13,14 +13,14 @@ pub const NODE: Node<'static> = Node { name: "motor", domain_id: 7, key: ClientK
 /// A step of simulated time.
 const STEP_US: u64 = 1_000;
 
-/// A line that carries whole messages, and loses some of them.
+/// A line that carries whole messages and can lose some of them.
 #[derive(Default)]
 pub struct Line {
     there: RefCell<VecDeque<Vec<u8>>>,
     back: RefCell<VecDeque<Vec<u8>>>,
     /// The fraction of messages that are lost.
     pub loss: Cell<f64>,
-    /// The line takes nothing.
+    /// Whether the line accepts no messages.
     pub is_busy: Cell<bool>,
     random: RefCell<Option<fastrand::Rng>>,
 }
@@ -53,7 +53,7 @@ impl Transport for &Line {
     }
 }
 
-/// A client on a line to an agent.
+/// A client that is connected to an agent by a line.
 pub struct World<'a> {
     pub client: Client<'a, &'a Line>,
     pub agent: Agent,
@@ -84,7 +84,7 @@ impl<'a> World<'a> {
         Instant::from_us(self.now_us)
     }
 
-    /// One step of both sides.
+    /// Advances the time by one step, and lets both ends work.
     pub fn step(&mut self) {
         self.now_us += STEP_US;
         let now = self.now();
@@ -112,7 +112,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Steps for so long.
+    /// Simulates steps for the time `ms`.
     pub fn run_ms(&mut self, ms: u64) {
         let end_us = self.now_us + ms * 1000;
         while self.now_us < end_us {

@@ -1,4 +1,4 @@
-//! Every input of `fuzz/corpus`, and random inputs near it.
+//! Runs every input of `fuzz/corpus`, and random changes of these inputs.
 
 use fastrand::Rng;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Damaged messages: all readers refuse the same messages, an accepted message can be read completely, and
+//! Tests with damaged messages: all readers refuse the same messages, an accepted message can be read completely, and
 //! nothing panics.
 
 use crate::{Tried, aligned_random_body, by_field::ByField, for_every_type, message_type, tries};
@@ -7,7 +7,7 @@ use gantry_dynamic::{MessageType, Yaml};
 use gantry_msgs::gantry_cdr::{AlignedBytes, ByteOrder, View};
 use std::fmt::Write;
 
-/// Reads the bytes in every way. Returns whether they are accepted.
+/// Reads the bytes by each reader. Returns whether they are accepted.
 fn read<T: ByField>(message_type: &MessageType, body: &AlignedBytes) -> bool {
     let dynamic = message_type.view(body.as_ref(), ByteOrder::LittleEndian);
     let mut copy = T::new_box();
@@ -43,7 +43,7 @@ impl Write for Discard {
     }
 }
 
-/// Changes the body at one to three offsets, in half of the cases to values that break lengths.
+/// Changes the body at one to three offsets. Half of the changes write a word that makes a wrong length.
 fn damage(body: &mut [u8], rng: &mut Rng) {
     for _ in 0..rng.usize(1..=3) {
         let at = rng.usize(..body.len());
@@ -102,7 +102,8 @@ fn noise_is_read_or_refused() {
         for _ in 0..50 {
             let _tried = Tried::<T>::now(&rng);
             let mut body = AlignedBytes::zeroed(rng.usize(..400));
-            // Many bytes are zeros, because otherwise nearly every length in the random bytes would be too large.
+            // Many bytes are zeros. Otherwise nearly every length in the random bytes would be too large, and nothing
+            // after it would be read.
             let density = rng.u8(1..=8);
             body.as_mut().fill_with(|| if rng.u8(..8) < density { 0 } else { rng.u8(..) });
             read::<T>(&message_type, &body);

@@ -1,4 +1,4 @@
-//! The constants of generated types: definition, hash, and largest size.
+//! Tests of the constants of generated types: the definition, the hash, and the largest size.
 
 use crate::{
     by_field::{ByField, SERVICES},
@@ -43,7 +43,7 @@ fn the_list_of_messages_has_all_messages_of_the_packages() {
     assert!(SERVICES.iter().all(|service| service.module.starts_with("gantry_msgs")));
 }
 
-/// The hashes in the type descriptions that ROS 2 Jazzy installs (`share/<package>/msg/<Name>.json`).
+/// The expected hashes come from the type descriptions that ROS 2 Jazzy installs (`share/<package>/msg/<Name>.json`).
 #[test]
 fn parameters_logs_and_the_clock_have_the_hashes_of_ros_2() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("packages");

@@ -1,8 +1,8 @@
-//! The hashes of the types, compared with the hashes that ROS 2 ships.
+//! Compares the hashes of the types with the hashes that ROS 2 ships.
 //!
-//! The expected hashes are from the `.json` files of Jazzy's packages (PyPI: ros-visualization-msgs,
+//! The expected hashes come from the `.json` files of Jazzy's packages (PyPI: ros-visualization-msgs,
 //! ros-trajectory-msgs, ros-stereo-msgs, ros-shape-msgs and ros-actionlib-msgs 5.3.6, ros-action-msgs 2.0.3,
-//! ros-unique-identifier-msgs 2.5.0, ros-lifecycle-msgs 2.0.3), with the types nested in them.
+//! ros-unique-identifier-msgs 2.5.0, ros-lifecycle-msgs 2.0.3). The types nested in them are included.
 
 use crate::by_field::{ByField, SERVICES};
 use gantry_msgs::gantry_cdr::type_hash;

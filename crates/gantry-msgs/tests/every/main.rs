@@ -1,4 +1,4 @@
-//! Properties of every message type of the crate, tested with random and with damaged messages. A failure names the
+//! Tests properties of every message type of the crate with random and damaged messages. If a test fails, it prints the
 //! type and the seed.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
@@ -30,7 +30,7 @@ macro_rules! for_every_type {
 }
 use for_every_type;
 
-/// The dynamic message type, made from the generated type's definition.
+/// Makes the dynamic message type from the definition of the generated type.
 fn message_type<T: ByField>() -> MessageType {
     let name = T::TYPE_NAME.parse().unwrap();
     let definitions = Definitions::from_text(&name, T::DEFINITION).unwrap();
@@ -41,7 +41,7 @@ fn aligned_random_body(message_type: &MessageType, rng: &mut Rng) -> AlignedByte
     AlignedBytes::copy_of(&random_body(message_type, rng, ByteOrder::LittleEndian))
 }
 
-/// The number of tries for a test whose work grows with the bytes of a message.
+/// The number of tries in a test whose work grows with the length of a message: fewer tries for longer messages.
 fn tries(body: &AlignedBytes, most: usize) -> usize {
     ((1 << 16) / body.as_ref().len().max(1)).clamp(1, most)
 }

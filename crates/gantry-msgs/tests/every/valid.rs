@@ -1,11 +1,11 @@
-//! Random messages: all ways from and to bytes have the same result.
+//! Tests with random valid messages: all ways to read and to write a message have the same result.
 
 use crate::{Tried, aligned_random_body, by_field::ByField, for_every_type, message_type, tries};
 use fastrand::Rng;
 use gantry_dynamic::testing::random_body;
 use gantry_msgs::gantry_cdr::{AlignedBytes, ByteOrder, ENCAPSULATION, Message, View};
 
-/// The body of an owned message, written over memory that is not zero.
+/// Serialises a message over memory that is not zero before.
 fn body_of<T: Message>(message: &T) -> AlignedBytes {
     let mut body = AlignedBytes::zeroed(message.body_bytes().unwrap());
     body.as_mut().fill(0xff);
@@ -31,7 +31,7 @@ fn a_view_its_copy_and_their_bytes_agree() {
                 "the borrowed view's getters and the copy have different values"
             );
             assert!(body_of::<T>(&message).as_ref() == body.as_ref());
-            // Over the remains of another message.
+            // Reads the body into a message that still has the values of another one.
             reused.read_body(body.as_ref(), ByteOrder::LittleEndian).unwrap();
             assert!(body_of::<T>(&reused).as_ref() == body.as_ref());
             let cdr = message.to_cdr().unwrap();
@@ -79,7 +79,7 @@ fn a_message_built_in_place_is_the_serialised_one() {
 
 #[test]
 fn a_built_message_is_valid_before_its_fields_are_written() {
-    // The size of the message is the size of its shape. Memory that has one byte less or more is refused.
+    // The size of a message equals the size of its shape. Memory that is one byte shorter or longer is refused.
     fn check<T: ByField>() {
         let mut rng = Rng::new();
         let _tried = Tried::<T>::now(&rng);

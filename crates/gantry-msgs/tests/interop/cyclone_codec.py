@@ -1,4 +1,4 @@
-"""Values to CDR with Cyclone DDS: a second implementation, with types from the same definitions."""
+"""Converts values to CDR with Cyclone DDS, which is a second implementation with types from the same definitions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GREATEST_BOUND = 65535
 
 
 class Cyclone:
-    """The types of a store, made at their first use."""
+    """The cyclonedds types of a store of definitions. Each is made at its first use."""
 
     NAME = "cyclonedds"
 
@@ -34,12 +34,12 @@ class Cyclone:
         return self.make(name, value).serialize(endianness=order, use_version_2=False)
 
     def make(self, name: str, value: dict[str, Value]) -> IdlStruct:
-        """Make cyclonedds' object of a message."""
+        """Convert a message to an object of cyclonedds."""
         fields = self.store.fielddefs[name][1]
         return self.class_of(name)(**{field: self.make_field(kind, value.get(field, 0)) for field, kind in fields})
 
     def make_field(self, description: FieldDesc, value: Value) -> object:
-        """Make cyclonedds' object of a field."""
+        """Convert a field to an object of cyclonedds."""
         kind, rest = description
         if kind == Nodetype.NAME:
             return self.make(rest, value)
@@ -48,7 +48,7 @@ class Cyclone:
         return value
 
     def class_of(self, name: str) -> type[IdlStruct]:
-        """Return a message's class."""
+        """Return the cyclonedds class of a message."""
         if name not in self.classes:
             fields = {field: self.type_of(kind) for field, kind in self.store.fielddefs[name][1]}
             self.classes[name] = make_idl_struct(name.replace("/", "__"), name.replace("/", "."), fields)

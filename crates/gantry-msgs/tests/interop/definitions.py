@@ -1,6 +1,7 @@
-"""The definitions of a root of packages, as rosbags reads them, and their hashes as rosbags computes them.
+"""Reads the definitions of a root (a folder of packages) with rosbags, and computes their hashes with rosbags.
 
-Types that rosbags knows are taken from rosbags, and our definitions must agree with these. All other types are registered from our text.
+Types that rosbags knows are taken from rosbags, and Gantry's definitions must agree with these. All other types are
+registered from Gantry's definitions.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ PLACEHOLDER = "structure_needs_at_least_one_member"
 
 @dataclass
 class Root:
-    """One root of packages: its types in a separate store, and the types that neither rosbags nor cyclonedds supports."""
+    """A root (a folder of packages): its types in a separate store, and the types that are not supported."""
 
     name: str
     store: Typestore
@@ -40,7 +41,7 @@ class Root:
         return self.store.hash_rihs01(name)
 
     def hash_of_service(self, name: str) -> str:
-        """Return a service's RIHS01 hash: that of a structure of request, response and event, as in rosidl."""
+        """Return a service's RIHS01 hash. As in rosidl, it is the hash of a structure of request, response and event."""
         package, _, short = name.split("/")
         request, response, event = (f"{package}/srv/{short}_{part}" for part in ("Request", "Response", "Event"))
         self.store.fielddefs[event] = (
@@ -57,7 +58,7 @@ class Root:
 
 
 def read_root(folder: Path) -> Root:
-    """Read `<folder>/<package>/{msg,srv}/*`, and compare it with the types of rosbags."""
+    """Read the definitions in `<folder>/<package>/{msg,srv}/*`, and compare them with the types of rosbags."""
     root = Root(folder.name, get_typestore(Stores.EMPTY))
     texts: dict[str, str] = {}
     for path in sorted(folder.glob("*/msg/*.msg")):
@@ -74,7 +75,7 @@ def read_root(folder: Path) -> Root:
             root.not_covered[name] = "rosbags and cyclonedds do not support wide strings; only the types of its IDL are compared"
         else:
             types |= parse(name, text)
-    # A separate store: only the types of rosbags that are in this folder count as known.
+    # The store is separate, so that only the types of rosbags that are also in this folder count as known.
     reference = get_typestore(Stores.ROS2_JAZZY)
     register(root.store, {name: as_rosidl(reference.fielddefs[name]) for name in types if name in reference.fielddefs})
     root.known = list(root.store.fielddefs)
@@ -89,8 +90,8 @@ def read_root(folder: Path) -> Root:
 
 
 def parse(name: str, text: str) -> Typesdict:
-    """Parse a definition, alone or with its nested types after it."""
-    # rosbags supports only the namespace msg and resolves short names wrongly in another one.
+    """Parse a definition, with or without its nested types after it."""
+    # rosbags supports only the namespace msg, and resolves short names wrongly in other namespaces.
     package, _, short = name.split("/")
     types = get_types_from_msg(text, f"{package}/msg/{short}")
     types[name] = types.pop(f"{package}/msg/{short}")
@@ -128,10 +129,10 @@ def written_type(description: FieldDesc) -> str:
 
 
 def as_rosidl(definition: tuple) -> tuple:
-    """Make each `char` a `uint8`, as rosidl does with .msg files.
+    """Replace each `char` by `uint8`, as rosidl does when it reads .msg files.
 
-    In rosbags `char` is a separate type. This has no effect on the wire, but the hash differs from ROS 2's hash, which
-    for service_msgs/msg/ServiceEventInfo is published as RIHS01_41bcbbe0….
+    In rosbags, `char` is a separate type. This makes no difference on the wire, but the hash differs from ROS 2's hash,
+    which for service_msgs/msg/ServiceEventInfo is published as RIHS01_41bcbbe0….
     """
     constants, fields = definition
     return (
@@ -151,5 +152,5 @@ def without_char(description: FieldDesc) -> FieldDesc:
 
 
 def has_wide_string(text: str) -> bool:
-    """Return whether a definition has a wide string, which rosbags' parser takes for the name of a message."""
+    """Return whether a definition has a wide string. The parser of rosbags takes `wstring` for the name of a message."""
     return re.search(r"^\s*wstring\b", text, flags=re.MULTILINE) is not None

@@ -1,4 +1,4 @@
-"""The files that Gantry's program and this one write for each other. The head of interop.py describes them."""
+"""Writes and compares the files of the two programs. The docstring of interop.py describes these files."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ORDERS = {"le": True, "be": False}
 
 @dataclass
 class Exchange:
-    """A directory of messages of one root."""
+    """The directory with the messages of one root."""
 
     root: Root
     directory: Path
@@ -38,15 +38,15 @@ class Exchange:
     fast_program: FastProgram | None = None
 
     def package_of(self, name: str) -> str:
-        """Return the name of a type's package in the report."""
+        """Return the name of a type's package as the report shows it."""
         return f"{self.root.name}/{name.split('/')[0]}"
 
     def stem(self, name: str, number: object) -> str:
-        """Return the beginning of the names of one value's files."""
+        """Return the common beginning of the names of one value's files."""
         return f"{name.replace('/', '__')}.{number}"
 
     def write(self, values: int, rng: random.Random) -> None:
-        """Write random values of every type in both byte orders, and compare them with those of cyclonedds."""
+        """Write random values of every type in both byte orders, and compare their bytes with the bytes of cyclonedds."""
         self.directory.mkdir(parents=True, exist_ok=True)
         codecs = [Cyclone(self.root.store), *([self.compiled] if self.compiled else [])]
         for name in self.root.messages:
@@ -59,7 +59,7 @@ class Exchange:
                 self.write_value(codecs, name, number, random_value(self.root.store, name, style, rng))
 
     def write_value(self, codecs: list[Cyclone], name: str, number: int, value: dict[str, Value]) -> None:
-        """Write one value, and compare the bytes of rosbags and cyclonedds, also with the types of idlc."""
+        """Write one value. Compare the bytes of rosbags with the bytes of cyclonedds and of idlc's types."""
         package, stem = self.package_of(name), self.stem(name, number)
         self.report.count(package, "values")
         for order, little_endian in ORDERS.items():
@@ -77,7 +77,7 @@ class Exchange:
             )
 
     def compare(self) -> None:
-        """Compare Gantry's files for the values of this program, then check Gantry's own values."""
+        """Compare Gantry's files for the values of this program. Then check the values that Gantry made."""
         for name in self.root.messages:
             for path in sorted(self.directory.glob(self.stem(name, "*.le.cdr"))):
                 self.compare_value(name, path.name.removesuffix(".le.cdr"))
@@ -90,7 +90,7 @@ class Exchange:
             self.compare_again(name)
 
     def compare_fast(self) -> None:
-        """Compare all messages with those that Fast CDR read and wrote."""
+        """Compare all messages with the files that Fast CDR wrote after reading them."""
         if self.fast_program is None:
             return
         self.fast_program.run(self.directory)
@@ -102,13 +102,13 @@ class Exchange:
                         self.report.same_bytes(self.package_of(name), file, path.read_bytes(), found)
 
     def compare_again(self, name: str) -> None:
-        """Read Gantry's values of a type that rosbags does not support with the type of idlc, and write them again."""
+        """Read Gantry's values with idlc's type and write them again, because rosbags does not support the type."""
         for path in sorted(self.directory.glob(self.stem(name, "*.rust.cdr"))):
             data = path.read_bytes()
             self.report.same_bytes(self.package_of(name), path.name, data, self.compiled.again(name, data))
 
     def compare_value(self, name: str, stem: str) -> None:
-        """Compare Gantry's files for one value."""
+        """Compare Gantry's files for one value with the expected bytes."""
         expected = (self.directory / f"{stem}.le.cdr").read_bytes()
         for made in ("le.back", "be.back", "built"):
             if (found := self.found(f"{stem}.{made}.cdr")) is not None:
@@ -119,7 +119,7 @@ class Exchange:
                 self.compare_yaml(name, f"{stem}.{order}.yaml", value)
 
     def compare_bytes(self, name: str, file: str, expected: bytes, found: bytes) -> None:
-        """Compare bytes. If they differ, report the fields that differ."""
+        """Compare bytes. If they differ, report which fields differ."""
         package, store = self.package_of(name), self.root.store
         if self.report.same_bytes(package, file, expected, found):
             return
@@ -128,7 +128,7 @@ class Exchange:
             self.report.same_value(package, file, store, name, values)
 
     def check_own_value(self, name: str, stem: str) -> None:
-        """Read a random value of Gantry's, compare it with Gantry's YAML, and write it again."""
+        """Read a random value that Gantry made, compare it with Gantry's YAML, and write it again."""
         package = self.package_of(name)
         self.report.count(package, "values")
         data = (self.directory / f"{stem}.cdr").read_bytes()
@@ -143,7 +143,7 @@ class Exchange:
             self.compare_yaml(name, f"{stem}.yaml", value)
 
     def compare_yaml(self, name: str, file: str, value: dict[str, Value]) -> None:
-        """Compare a value with Gantry's YAML."""
+        """Compare a value with the YAML that Gantry wrote for it."""
         if (text := self.found(file)) is None:
             return
         try:
@@ -154,7 +154,7 @@ class Exchange:
         self.report.same_value(self.package_of(name), file, self.root.store, name, (value, found))
 
     def found(self, file: str) -> bytes | None:
-        """Read a file of another program, and report it if it is missing."""
+        """Read a file that another program should have written. Report it if it is missing."""
         path = self.directory / file
         if path.is_file():
             return path.read_bytes()
@@ -163,7 +163,7 @@ class Exchange:
 
 
 def plain(value: Value) -> object:
-    """Replace bytes by lists, as ROS 2 prints them."""
+    """Replace bytes by lists of numbers, because ROS 2 prints them in this way."""
     if isinstance(value, dict):
         return {name: plain(each) for name, each in value.items()}
     if isinstance(value, list | bytes):

@@ -1,5 +1,5 @@
-// Reads the messages of a directory with the types of fastddsgen, and writes each again beside it: TYPE.K.le.cdr to
-// TYPE.K.le.fast.cdr, and rust.cdr to rust.fast.cdr. `types.inc` has a line `CHECK(TYPE, C++ type)` for each type.
+// Reads the messages in a directory with the types of fastddsgen, and writes each message to a new file: TYPE.K.le.cdr
+// to TYPE.K.le.fast.cdr, and rust.cdr to rust.fast.cdr. `types.inc` has a line `CHECK(TYPE, C++ type)` for each type.
 
 #include <fastcdr/Cdr.h>
 #include <fastcdr/FastBuffer.h>
@@ -19,13 +19,14 @@ using eprosima::fastcdr::FastBuffer;
 template <class T>
 std::vector<char> again(std::vector<char>& data)
 {
-    // Some types are larger than the stack.
+    // The message is on the heap, because some types are larger than the stack.
     auto message = std::make_unique<T>();
     FastBuffer input(data.data(), data.size());
     Cdr reader(input, Cdr::DEFAULT_ENDIAN, Cdr::DDS_CDR);
     reader.read_encapsulation();
     message->deserialize(reader);
-    // Fast CDR leaves padding as it is. A message that is longer than the given one does not fit, which is an exception.
+    // Fast CDR does not write padding, so the buffer is zeroed first. If the written message is longer than the read
+    // one, Fast CDR throws an exception.
     std::vector<char> written(data.size());
     FastBuffer output(written.data(), written.size());
     Cdr writer(output, reader.endianness(), Cdr::DDS_CDR);

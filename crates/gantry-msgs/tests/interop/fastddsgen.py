@@ -1,4 +1,4 @@
-"""Fast DDS's types as its compiler fastddsgen makes them of Gantry's IDL, in C++ with Fast CDR 1, as Debian 12 has them."""
+"""The C++ types that fastddsgen makes from Gantry's IDL. They use Fast CDR 1, the version in Debian 12."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ BOUNDED_STRINGS = "fastrtps/utils/fixed_size_string.hpp"
 
 
 def missing() -> str | None:
-    """Return a tool that is missing here, if any."""
+    """Return the name of a tool that is missing on this machine, or None."""
     for tool in ("fastddsgen", "java", "g++"):
         if shutil.which(tool) is None:
             return tool
     macros = subprocess.run([*MACROS, "-include", "fastcdr/config.h"], capture_output=True, text=True, check=False).stdout
-    # The code that later versions of fastddsgen generate has other functions.
+    # Later versions of fastddsgen generate code with other functions, so version 1 of Fast CDR is required.
     return None if "#define FASTCDR_VERSION_MAJOR 1\n" in macros else "Fast CDR 1"
 
 
 class FastProgram:
-    """The program of one root that reads and writes all messages of a directory. g++ is still at work when this is made."""
+    """The program for one root, which reads and writes all messages in a directory. `__init__` only starts g++."""
 
     def __init__(self, root: Root, idl: Path, directory: Path) -> None:
         """Generate the code of the types, and start g++."""
@@ -42,13 +42,13 @@ class FastProgram:
         self.compiler = subprocess.Popen(command, cwd=directory)
 
     def run(self, messages: Path) -> None:
-        """Read and write the messages."""
+        """Wait for g++, and run the program, which reads and writes the messages."""
         if self.compiler.wait() != 0:
             raise RuntimeError(f"g++ failed in {self.directory}")
         subprocess.run([(self.directory / "program").resolve(), messages], check=True)
 
 
 def line_of(name: str) -> str:
-    """Return the line of a type in the list of types."""
+    """Return the line for a type in `types.inc`."""
     package, namespace, short = name.split("/")
     return f"CHECK({package}__{namespace}__{short}, {package}::{namespace}::dds_::{short}_)\n"

@@ -28,7 +28,7 @@ PAGE = 4096
 
 
 class Compiled(Cyclone):
-    """The types of one file of IDL. Its names, their order and their types must be those of the definitions of a store."""
+    """The types of one IDL file. The names, order and types of their fields must agree with the definitions in a store."""
 
     NAME = "cyclonedds with the types of idlc"
 
@@ -38,9 +38,9 @@ class Compiled(Cyclone):
         self.prefix = re.sub(r"\W", "_", idl.stem)
         code = directory / self.prefix
         code.mkdir(parents=True)
-        # A module gets the name of the file.
+        # The Python module gets the name of the IDL file.
         (code / "types.idl").write_bytes(idl.read_bytes())
-        # The Python generator writes to the working directory, whatever -o says.
+        # The Python generator writes to the working directory, even if -o states another one.
         command = [idlc, "-l", idlpy_path, "-p", f"py-root-prefix={self.prefix}", "types.idl"]
         subprocess.run(command, check=True, env=ENVIRONMENT, cwd=code)
         for path in code.rglob("*.py"):
@@ -49,7 +49,7 @@ class Compiled(Cyclone):
         importlib.import_module(self.prefix)
 
     def make(self, name: str, value: dict) -> IdlStruct:
-        """Make cyclonedds' object of a message. idlc adds an underscore to names that Python or its own code needs."""
+        """Convert a message to cyclonedds' object. idlc adds an underscore to names that Python or idlc reserves."""
         of = self.class_of(name)
         named = {field.name.removeprefix("_"): field.name for field in fields(of)}
         described = self.store.fielddefs[name][1]
@@ -58,7 +58,7 @@ class Compiled(Cyclone):
         return of(**{named[field]: self.make_field(kind, value.get(field, 0)) for field, kind in described})
 
     def class_of(self, name: str) -> type[IdlStruct]:
-        """Return a message's class."""
+        """Return the class that idlc generated for a message."""
         package, namespace, short = name.split("/")
         return getattr(importlib.import_module(f"{self.prefix}.{package}.{namespace}.dds_"), f"{short}_")
 
@@ -68,13 +68,13 @@ class Compiled(Cyclone):
 
 
 def without_great_bounds(code: str) -> str:
-    """Remove the bounds that cyclonedds refuses. They are not on the wire."""
+    """Remove the bounds that cyclonedds refuses. This makes no difference on the wire, because bounds are not sent."""
     pattern = r"(sequence\[[^,\]]+), (\d+)\]"
     return re.sub(pattern, lambda found: found[0] if int(found[2]) <= GREATEST_BOUND else f"{found[1]}]", code)
 
 
 def find_idlc(directory: Path) -> Path | None:
-    """Return the idlc of the package, a repaired copy if need be, or nothing if neither runs."""
+    """Return the path of the package's idlc or, if it does not start, of a repaired copy; None if both fail."""
     idlc = Path(cyclonedds.__file__).parent / ".libs" / "idlc"
     if not idlc.is_file() or runs(idlc):
         return idlc if idlc.is_file() else None
@@ -90,9 +90,10 @@ def runs(idlc: Path) -> bool:
 
 
 def repaired(program: bytes) -> bytes:
-    """Make the memory with the end of `.dynamic` writable, which the loader of programs writes to.
+    """Make the memory page with the end of `.dynamic` writable, because the program loader writes to it.
 
-    The packaging of cyclonedds 11.0.1 grew `.dynamic` into a page that is loaded read-only, so idlc ends with SIGSEGV.
+    The packaging of cyclonedds 11.0.1 extended `.dynamic` into a page that is loaded read-only, so idlc crashes
+    (SIGSEGV).
     """
     data = bytearray(program)
     (start,), (size, count) = struct.unpack_from("<Q", data, 32), struct.unpack_from("<HH", data, 54)

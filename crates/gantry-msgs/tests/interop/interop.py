@@ -1,27 +1,30 @@
-"""Gantry's messages against rosbags and Cyclone DDS: bytes, values and hashes of every type that they support.
+"""Compares Gantry's messages with rosbags and Cyclone DDS: bytes, values and hashes of every type that they support.
 
     python interop.py --self-check DIRECTORY          rosbags and Cyclone DDS only
     python interop.py DIRECTORY PROGRAM [ARGUMENT...]  these two and Gantry
 
-DIRECTORY is emptied first. PROGRAM is Gantry's side. It is run twice, with two more arguments:
+DIRECTORY is emptied first. PROGRAM is Gantry's program. It is run twice, each time with two more arguments:
 
-`PROGRAM types DIRECTORY` writes `types.json`, UTF-8, for the roots `packages` and `packages-1.x` of this crate:
+`PROGRAM types DIRECTORY` writes `types.json` in UTF-8. It lists the types of the roots `packages` and `packages-1.x` of
+this crate:
 
     {"messages": [{"root": "packages", "name": "std_msgs/msg/Bool", "hash": "RIHS01_…", "definition": "bool data\\n"}],
      "services": [{"root": "packages", "name": "std_srvs/srv/SetBool", "hash": "RIHS01_…"}]}
 
-The file has every message, also those with wide strings, and the `…_Request` and `…_Response` of services (namespace `srv`).
-`definition` is in the "ros2msg" format: the message's own text, then for each message nested in it at any depth a line of 80
-`=`, a line `MSG: package/Name`, and its text. It also writes `packages.idl` and `packages-1.x.idl`, all messages of a root in OMG
-IDL. Cyclone DDS's `idlc` and Fast DDS's `fastddsgen` compile them, and messages of these types must have the same bytes.
+The file lists every message, including messages with wide strings and the `…_Request` and `…_Response` of services
+(namespace `srv`). `definition` has the "ros2msg" format: the text of the message, and then, for each message nested in
+it at any depth, a line of 80 `=`, a line `MSG: package/Name`, and its text. The program also writes `packages.idl` and
+`packages-1.x.idl`, which have all messages of a root in OMG IDL. Cyclone DDS's `idlc` and Fast DDS's `fastddsgen`
+compile these files, and messages of the compiled types must have the same bytes.
 
-`PROGRAM exchange DIRECTORY` comes next. Before it, this program has written files to `DIRECTORY/<root>/` for each message type
-except those that it prints as not covered. TYPE is `package__msg__Name` for `package/msg/Name`, and K = 0, 1, …:
+Then `PROGRAM exchange DIRECTORY` is run. Before this, interop.py has written files to `DIRECTORY/<root>/` for each
+message type, except for the types that it prints as not covered. TYPE is `package__msg__Name` for `package/msg/Name`,
+and K = 0, 1, …:
 
     TYPE.K.le.cdr  TYPE.K.be.cdr   one value, little and big endian, with the four bytes of encapsulation header
     TYPE.K.yaml                    the same value, readable; not for messages longer than 64 KiB (65536 bytes of CDR)
 
-PROGRAM writes next to them:
+PROGRAM writes these files next to them:
 
     TYPE.K.le.back.cdr             typed: le.cdr → view → owned → serialised, little endian
     TYPE.K.be.back.cdr             typed: be.cdr → view or owned → serialised, little endian
@@ -30,13 +33,15 @@ PROGRAM writes next to them:
     TYPE.K.rust.cdr                at least one random value of its own, little endian, K its own count
     TYPE.K.rust.yaml               that value, not for messages longer than 64 KiB
 
-All `.cdr` files must be equal byte for byte: padding is zero, and no byte follows the last field. YAML is compared by its values:
-one mapping of the fields in their order, or `{}` for a message without fields (the placeholder on the wire is not printed);
-uint8 and char as numbers from 0 to 255; a byte as such a number or, as `ros2 topic echo` prints it, as a text of one
-character; sequences of these as lists; `.nan`, `.inf` and `-.inf`; floats equal to the bit (also -0.0); texts always as texts
-(`"1.0"`, `"yes"`, control characters in quotes).
+All `.cdr` files must be equal byte for byte: padding is zero, and no byte follows the last field. YAML is compared by
+its values: one mapping of the fields in their order, or `{}` for a message without fields (the placeholder on the wire
+is not printed). uint8 and char are numbers from 0 to 255. A byte is such a number or, as `ros2 topic echo` prints it, a
+text of one character. Sequences of these are lists. Infinite and undefined floats are `.nan`, `.inf` and `-.inf`;
+floats must be equal to the bit (also -0.0). Texts are always read as texts (`"1.0"`, `"yes"`, control characters in
+quotes).
 
-The last line is `interop: T types, V values, B bytes-equal, …, D different`; the exit status is 1 if D is not 0.
+The last line of the output is `interop: T types, V values, B bytes-equal, …, D different`. The exit status is 1 if D is
+not 0.
 """
 
 from __future__ import annotations
@@ -62,7 +67,7 @@ from report import Report
 PACKAGES = Path(__file__).parents[2]
 ROOTS = ("packages", "packages-1.x")
 PUBLISHED = {
-    # docs/design.md of ros2/rmw_zenoh.
+    # The source of these two hashes is docs/design.md of ros2/rmw_zenoh.
     "std_msgs/msg/String": "RIHS01_df668c740482bbd48fb39d76a70dfd4bd59db1288021743503259e948f6b1a18",
     "example_interfaces/srv/AddTwoInts": "RIHS01_e118de6bf5eeb66a2491b5bda11202e7b68f198d6f67922cf30364858239c81a",
 }
@@ -70,7 +75,7 @@ PUBLISHED = {
 
 
 def main() -> int:
-    """Compare, print, and return the exit status."""
+    """Run the comparison, print the report, and return the exit status."""
     arguments = parse_arguments()
     seed = secrets.randbelow(1 << 32) if arguments.seed is None else arguments.seed
     print(f"interop: --seed {seed} --values {arguments.values}")
@@ -116,7 +121,7 @@ def parse_arguments() -> argparse.Namespace:
 
 
 def compile_idl(exchanges: list[Exchange], directory: Path) -> None:
-    """Compile Gantry's IDL of each root with the compilers that run here."""
+    """Compile Gantry's IDL of each root with the compilers that run on this machine."""
     idlc = find_idlc(directory)
     if idlc is None:
         print("NOT COVERED: idlc: that of the package cyclonedds does not run here")
@@ -131,7 +136,7 @@ def compile_idl(exchanges: list[Exchange], directory: Path) -> None:
 
 
 def check_roots(roots: list[Root], report: Report) -> None:
-    """Check our definitions against those of rosbags, and hashes against the published ones."""
+    """Check Gantry's definitions against rosbags' definitions, and rosbags' hashes against published hashes."""
     for root in roots:
         for sentence in root.disagreements:
             report.differ(f"{root.name}/{sentence}")
@@ -143,7 +148,7 @@ def check_roots(roots: list[Root], report: Report) -> None:
 
 
 def check_types(roots: list[Root], types: dict[str, list[dict[str, str]]], report: Report) -> None:
-    """Check Gantry's list of types: that it is complete, and its hashes and definitions."""
+    """Check that Gantry's list of types is complete, and check its hashes and definitions."""
     for root in roots:
         found = {each["name"]: each for each in types["messages"] if each["root"] == root.name}
         services = {each["name"]: each for each in types["services"] if each["root"] == root.name}
@@ -153,7 +158,7 @@ def check_types(roots: list[Root], types: dict[str, list[dict[str, str]]], repor
             if name in found:
                 check_message(root, found[name], report)
         for name in root.services:
-            # A service with wide strings has no hash in rosbags.
+            # rosbags cannot compute the hash of a service with wide strings.
             if name in services and f"{name}_Request" in root.messages and f"{name}_Response" in root.messages:
                 package, hash_found = f"{root.name}/{name.split('/')[0]}", services[name]["hash"]
                 report.same_text(package, f"hash of {name}", root.hash_of_service(name), hash_found, "hashes-equal")

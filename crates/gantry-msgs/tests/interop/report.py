@@ -1,4 +1,4 @@
-"""The report: counts of equal comparisons, and the differences."""
+"""The report of the comparison: the numbers of equal items, and the differences."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ COUNTED = ("types", "values", "bytes-equal", "values-equal", "hashes-equal")
 
 @dataclass
 class Report:
-    """Counts for each package, and differences as sentences."""
+    """The counts for each package, and the differences as sentences."""
 
     counts: defaultdict[str, Counter] = field(default_factory=lambda: defaultdict(Counter))
     differences: list[str] = field(default_factory=list)
 
     def count(self, package: str, what: str) -> None:
-        """Count one of COUNTED."""
+        """Count one item, which is one of COUNTED."""
         self.counts[package][what] += 1
 
     def differ(self, sentence: str) -> None:
@@ -65,8 +65,8 @@ class Report:
         return False
 
     def same_value(self, package: str, what: str, store: Typestore, name: str, values: tuple[Value, object]) -> None:
-        """Compare values, expected and found, of a message field by field."""
-        # A broken type has a difference in each field. Three of them suffice.
+        """Compare two values of a message, the expected and the found one, field by field."""
+        # In a broken type, every field differs. Three differences are enough.
         wrong = [
             sentence
             for sentence, _ in zip(differences(store, (Nodetype.NAME, name), *values, ""), range(3), strict=False)
@@ -94,12 +94,12 @@ class Report:
 
 
 def excerpt(data: bytes, at: int) -> str:
-    """Return some bytes as hexadecimal digits."""
+    """Return the next eight bytes as hexadecimal digits."""
     return data[at : at + 8].hex(" ") or "nothing"
 
 
 def differences(store: Typestore, kind: FieldDesc, expected: Value, found: object, path: str) -> Iterator[str]:
-    """Describe the differences of `found`, which may come from YAML, from the expected value of this type."""
+    """Describe how `found`, which may come from YAML, differs from the expected value of this type."""
     node, rest = kind
     if node == Nodetype.BASE:
         if not equal_scalar(rest[0], expected, found):
@@ -120,7 +120,7 @@ def differences(store: Typestore, kind: FieldDesc, expected: Value, found: objec
 
 
 def equal_scalar(kind: str, expected: Value, found: object) -> bool:
-    """Compare numbers and texts: floats by their bits, except that all NaNs are equal. A byte may be a text."""
+    """Compare numbers and texts. Floats must have the same bits, but all NaNs are equal. A byte may be a text."""
     if kind == "byte" and isinstance(found, str):
         return equal_scalar("string", chr(expected), found)
     if kind not in ("float32", "float64"):
@@ -134,7 +134,7 @@ def equal_scalar(kind: str, expected: Value, found: object) -> bool:
 
 
 def read_again(value: Value) -> object:
-    """Return the value after writing and reading YAML: PyYAML, and so Gantry, writes U+0085 as a line break, which reads as a space."""
+    """Return the value after writing and reading YAML. U+0085 is written as a line break and read as a space."""
     if not isinstance(value, str) or "\x85" not in value:
         return value
     return yaml.load(yaml.dump(value, Dumper=yaml.SafeDumper, allow_unicode=True, width=sys.maxsize), Loader=yaml.CSafeLoader)
@@ -151,6 +151,6 @@ def bits(kind: str, number: float) -> bytes:
 
 
 def short(value: object) -> str:
-    """Return the beginning of a value."""
+    """Return the beginning of a value, for a report."""
     text = repr(value)
     return text if len(text) <= 80 else f"{text[:80]}… ({len(text)} characters)"

@@ -1,4 +1,4 @@
-"""Values to CDR and back with rosbags."""
+"""Converts values to CDR and back with rosbags."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ if TYPE_CHECKING:
 
 
 def serialise(store: Typestore, name: str, value: dict[str, Value], *, little_endian: bool) -> bytes:
-    """Return a message's bytes, encapsulation header included."""
+    """Return the bytes of a message, including the encapsulation header."""
     return bytes(store.serialize_cdr(to_rosbags(store, name, value), name, little_endian=little_endian))
 
 
 def deserialise(store: Typestore, name: str, data: bytes) -> dict[str, Value]:
-    """Return the value of a message's bytes."""
+    """Return the value that the bytes of a message contain."""
     return from_rosbags(store, name, store.deserialize_cdr(data, name))
 
 
 def to_rosbags(store: Typestore, name: str, value: dict[str, Value]) -> object:
-    """Make rosbags' object of a message."""
+    """Convert a message to an object of rosbags."""
     fields = store.fielddefs[name][1]
     return store.types[name](*(field_to_rosbags(store, kind, value.get(field, 0)) for field, kind in fields))
 
 
 def field_to_rosbags(store: Typestore, description: FieldDesc, value: Value) -> object:
-    """Make rosbags' object of a field."""
+    """Convert a field to an object of rosbags."""
     kind, rest = description
     if kind == Nodetype.NAME:
         return to_rosbags(store, rest, value)
     if kind == Nodetype.BASE:
-        # A byte of rosbags is signed.
+        # In rosbags, a byte is signed.
         return value - 256 if rest[0] == "byte" and value > 127 else value
     element = rest[0]
     if element[0] == Nodetype.NAME:
@@ -54,7 +54,7 @@ def field_to_rosbags(store: Typestore, description: FieldDesc, value: Value) -> 
 
 
 def from_rosbags(store: Typestore, name: str, message: object) -> dict[str, Value]:
-    """Make a value of rosbags' object of a message."""
+    """Convert an object of rosbags to the value of a message."""
     fields = store.fielddefs[name][1]
     return {
         field: field_from_rosbags(store, kind, getattr(message, normalize_fieldname(field)))
@@ -64,7 +64,7 @@ def from_rosbags(store: Typestore, name: str, message: object) -> dict[str, Valu
 
 
 def field_from_rosbags(store: Typestore, description: FieldDesc, found: object) -> Value:
-    """Make a value of rosbags' object of a field."""
+    """Convert an object of rosbags to the value of a field."""
     kind, rest = description
     if kind == Nodetype.NAME:
         return from_rosbags(store, rest, found)
@@ -79,5 +79,5 @@ def field_from_rosbags(store: Typestore, description: FieldDesc, found: object) 
 
 
 def dtype(primitive: str) -> np.dtype:
-    """Return numpy's type of a primitive."""
+    """Return the numpy type of a primitive."""
     return np.dtype({"byte": "int8"}.get(primitive, primitive))

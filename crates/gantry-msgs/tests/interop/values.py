@@ -1,6 +1,7 @@
-"""Random values of a message, as plain Python: dict, list, bytes (of uint8 and byte), bool, int, float, str.
+"""Makes random values of messages as plain Python objects: dict, list, bytes (for uint8 and byte), bool, int, float,
+str.
 
-Both codecs serialise them, and Gantry's YAML is compared with them.
+rosbags and cyclonedds serialise these values, and Gantry's YAML is compared with them.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ TEXTS = (
         "\x01\x1b\x7f",
         "a\r\nb\n",
     ),
-    # Texts that YAML reads as another type without quotes.
+    # YAML would read these texts as another type if they had no quotes.
     *(
         "yes",
         "null",
@@ -69,7 +70,7 @@ FULL = 4096
 
 
 class Style(Enum):
-    """The kind of random values."""
+    """The style of random values."""
 
     LEAST = "everything zero and empty"
     MOST = "every number at its limit, sequences long"
@@ -77,13 +78,13 @@ class Style(Enum):
 
 
 def random_value(store: Typestore, name: str, style: Style, rng: random.Random) -> dict[str, Value]:
-    """Draw a message."""
+    """Make a random message."""
     fields = store.fielddefs[name][1]
     return {field: random_field(store, kind, style, rng) for field, kind in fields if field != PLACEHOLDER}
 
 
 def random_field(store: Typestore, description: FieldDesc, style: Style, rng: random.Random) -> Value:
-    """Draw a field."""
+    """Make a random field."""
     kind, rest = description
     if kind == Nodetype.NAME:
         return random_value(store, rest, style, rng)
@@ -97,19 +98,19 @@ def random_field(store: Typestore, description: FieldDesc, style: Style, rng: ra
 
 
 def random_length(element: FieldDesc, bound: int, style: Style, rng: random.Random) -> int:
-    """Draw the length of a sequence. `bound` is 0 if it is unbounded."""
+    """Choose a random length for a sequence. `bound` is 0 if the sequence has no bound."""
     if style == Style.LEAST:
         return 0
     if style == Style.MOST and 0 < bound <= FULL:
         return bound
-    # Short, because the lengths of nested messages multiply.
+    # The lengths are small, because the lengths of nested sequences multiply.
     long = LONG if element[0] == Nodetype.BASE else 3
     length = long if style == Style.MOST else rng.choice((0, 1, 2, 3, 5, rng.randrange(long)))
     return min(length, bound) if bound else length
 
 
 def random_scalar(kind: str, bound: int, style: Style, rng: random.Random) -> Value:
-    """Draw a number or text. `bound` is the greatest length of a text in bytes, or 0."""
+    """Make a random number or text. `bound` is the largest length of a text in bytes, or 0 for no bound."""
     if kind == "string":
         text = {Style.LEAST: "", Style.MOST: "x" * (bound or 300)}.get(style)
         text = rng.choice(TEXTS) if text is None else text
@@ -122,12 +123,12 @@ def random_scalar(kind: str, bound: int, style: Style, rng: random.Random) -> Va
     least, most = (-(1 << bits - 1), (1 << bits - 1) - 1) if kind.startswith("int") else (0, (1 << bits) - 1)
     edges = (least, most, 0, 1, most - 1)
     mixed = rng.choice(edges) if rng.random() < 0.3 else rng.randint(least, most)
-    # The limit that is farther from zero: for signed numbers the negative one.
+    # The limit that is farther from zero. For signed numbers, it is the negative limit.
     return {Style.LEAST: 0, Style.MOST: least or most}.get(style, mixed)
 
 
 def random_float(kind: str, style: Style, rng: random.Random) -> float:
-    """Draw a number in the range of its type."""
+    """Make a random number in the range of its type."""
     if style == Style.LEAST:
         return 0.0
     if style == Style.MOST:

@@ -1,4 +1,5 @@
-//! The trait `ByField`, which builds every message in place, as a user does, and compares it, both field by field.
+//! The trait `ByField`. It builds every message in place, as a user's program does, and compares the result, both field
+//! by field.
 //!
 //! `build/by_field.rs` writes the implementations of this trait.
 
@@ -11,18 +12,18 @@ use gantry_msgs::gantry_cdr::{
 /// A message with all its fields.
 #[allow(dead_code, reason = "some tests use only a part")]
 pub trait ByField: Message {
-    /// The shape with which this message is built. Lists in the shape are iterators, and the shape uses no heap memory.
+    /// The shape of this message. Lists in the shape are iterators, so the shape uses no heap memory.
     fn shape(&self) -> impl Shape<Self>;
-    /// Writes this message to a message with the same shape, by setters.
+    /// Writes this message with setters into `target`, a message with the same shape.
     fn fill(&self, target: <Self as Kind>::Mut<'_>);
-    /// Whether all fields are equal; numbers are compared bit by bit.
+    /// Whether all fields are equal to the fields of `view`. Numbers are compared bit by bit.
     fn same(&self, view: <Self as Kind>::Ref<'_>) -> bool;
-    /// As `same`, but with the getters of the owning view.
+    /// Does the same as `same`, but with the getters of the owning view.
     fn same_view<B: AsRef<[u8]>>(&self, view: &<Self as Message>::View<B>) -> bool;
     /// Prints the view with `Debug`.
     fn print<B: AsRef<[u8]>>(view: &<Self as Message>::View<B>, out: &mut dyn std::fmt::Write) -> std::fmt::Result;
 
-    /// Builds this message in place, in memory in which all bytes are `0xff`. Returns the memory.
+    /// Builds this message in place, in memory whose bytes are all `0xff` before. Returns the memory.
     fn built(&self) -> Result<(AlignedBytes, <Self as Kind>::Layout)> {
         use gantry_msgs::gantry_cdr::View;
         let mut memory = AlignedBytes::zeroed(Self::shape_bytes(self.shape())?);
@@ -33,7 +34,7 @@ pub trait ByField: Message {
     }
 }
 
-/// A service type: the path of its module, its name and its hash.
+/// A service type: the path of its Rust module, its name and its hash.
 #[allow(dead_code, reason = "some tests do not use it")]
 pub struct ServiceEntry {
     pub module: &'static str,

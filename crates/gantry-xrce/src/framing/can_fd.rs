@@ -1,11 +1,11 @@
 //! The framing of DDS-XRCE for CAN-FD: the first byte is the length of the message, and the message follows.
 //!
-//! A CAN-FD frame has 0 to 8, 12, 16, 20, 24, 32, 48 or 64 bytes, so it can be longer than its message. A client
-//! has one 29-bit identifier, which is used in both directions.
+//! A CAN-FD frame has 0 to 8, 12, 16, 20, 24, 32, 48 or 64 bytes, so a frame can be longer than the message in it. Each
+//! client has one 29-bit CAN identifier, and frames in both directions carry this identifier.
 
 use super::TooLong;
 
-/// The largest length of a message in bytes, which is the MTU.
+/// The largest message in bytes: the MTU of this transport.
 pub const MAX_MESSAGE_BYTES: usize = 63;
 
 /// The longest frame, in bytes.
@@ -14,8 +14,8 @@ pub const MAX_FRAME_BYTES: usize = 64;
 /// The lengths of frames in bytes, indexed by their code (DLC).
 pub const FRAME_LENGTHS: [u8; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 20, 24, 32, 48, 64];
 
-/// Writes the frame of a message, and returns the frame's length in bytes. The frame is filled with zeros up to a
-/// length that CAN-FD allows.
+/// Writes a message as a CAN-FD frame, and pads it with zeros to the next length that CAN-FD allows. Returns the
+/// frame's length in bytes.
 ///
 /// # Errors
 /// [`TooLong`] above [`MAX_MESSAGE_BYTES`].
@@ -28,7 +28,7 @@ pub fn encode(message: &[u8], frame: &mut [u8; MAX_FRAME_BYTES]) -> Result<usize
     frame_length(message.len() + 1).ok_or(too_long)
 }
 
-/// The length of the shortest frame for this number of data bytes, or `None` above [`MAX_FRAME_BYTES`].
+/// The length of the shortest frame that holds this number of data bytes, or `None` above [`MAX_FRAME_BYTES`].
 pub fn frame_length(data_bytes: usize) -> Option<usize> {
     FRAME_LENGTHS.iter().map(|&length| usize::from(length)).find(|&length| length >= data_bytes)
 }

@@ -1,8 +1,9 @@
 //! CRC-16/ARC: polynomial 0x8005, reflected, initially 0, no final exclusive-or.
 //!
-//! A table for half a byte takes 32 bytes of a microcontroller's memory; a table for a whole byte would take 512.
+//! The table has an entry for each value of half a byte, so it takes 32 bytes of a microcontroller's memory. A table
+//! for whole bytes would take 512.
 
-/// The remainders of the sixteen values of half a byte.
+/// The CRC remainder of each of the sixteen values of half a byte.
 const TABLE: [u16; 16] = table();
 
 const fn table() -> [u16; 16] {

@@ -15,18 +15,18 @@ pub fn length_prefix(message_bytes: usize) -> Result<[u8; 2], TooLong> {
 
 /// A decoder that finds messages in the bytes of a TCP connection.
 ///
-/// Empty messages are skipped, as eProsima's client and agent do. Counters wrap around.
+/// Empty messages are skipped, as in eProsima's client and agent. The counters wrap around at their maximum.
 #[derive(Clone, Debug, Default)]
 pub struct LengthPrefixDecoder {
     length: u16,
-    /// The number of received bytes of the present message, including the two bytes of its length.
+    /// The number of received bytes of the current message, including the two bytes of its length.
     position: u32,
     too_long: u32,
     dropped_bytes: u32,
 }
 
 impl LengthPrefixDecoder {
-    /// Makes a decoder for the beginning of a connection.
+    /// Makes a decoder for a new connection.
     pub fn new() -> Self {
         Self::default()
     }
@@ -36,13 +36,13 @@ impl LengthPrefixDecoder {
         self.too_long
     }
 
-    /// The number of bytes of the messages that were longer than the buffer.
+    /// The number of bytes in the messages that were skipped because they were longer than the buffer.
     pub fn dropped_bytes(&self) -> u32 {
         self.dropped_bytes
     }
 
     /// Reads `bytes` until a message is complete or no byte is left. Unread bytes stay in `bytes`. Pass the same
-    /// `buffer` in each call; the message lies at its beginning.
+    /// `buffer` in each call; the returned message is a slice at the start of `buffer`.
     pub fn decode<'b>(&mut self, bytes: &mut &[u8], buffer: &'b mut [u8]) -> Option<&'b [u8]> {
         while let Some((&first, after_first)) = bytes.split_first() {
             if self.position < 2 {

@@ -1,8 +1,8 @@
-//! Framings, which carry messages over byte streams and CAN-FD.
+//! Framings, which mark the start and the end of each message in a byte stream or a CAN-FD frame.
 //!
-//! Datagrams (UDP) need no framing. A decoder takes chunks of any size, and an encoder gives chunks of any size.
-//! Neither of them borrows the message between calls: the caller passes the same memory each time, so a driver can
-//! store a decoder or an encoder and its memory in one struct.
+//! Datagrams (UDP) need no framing. A decoder reads chunks of any size, and an encoder writes chunks of any size.
+//! Between calls, they do not borrow the message: the caller passes the same memory in each call. So a driver can store
+//! an encoder or a decoder and its memory in one struct.
 //!
 //! # Invariants
 //! - A decoder accounts for each byte: it belongs to a delivered frame, to dropped data, or to the frame that is

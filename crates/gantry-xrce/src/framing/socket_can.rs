@@ -33,7 +33,7 @@ pub struct Frame<'a> {
 /// The reason why bytes are not a data frame of CAN FD with an extended identifier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FrameError {
-    /// The number of bytes differs from the size of `struct canfd_frame`, for example because the frame is one of
+    /// The number of bytes differs from the size of `struct canfd_frame`, for example because this is a frame of
     /// classic CAN.
     #[error("{bytes} bytes are no frame of CAN FD, which has {FRAME_BYTES}")]
     Size {

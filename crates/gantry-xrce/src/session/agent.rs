@@ -17,56 +17,58 @@ use crate::{
 
 /// The number of consecutive unanswered questions after which the client counts as gone.
 const MAX_UNANSWERED: u8 = 3;
-/// The length of a STATUS in bytes: its header, the request, the object and the result.
+/// The length of a STATUS in bytes: its submessage header, the identifiers of the request and the object, and the
+/// result.
 const STATUS_BYTES: usize = 10;
 const PING: RequestId = RequestId(3);
-/// The largest number of bytes of data in one DATA.
+/// The largest number of data bytes in one DATA submessage.
 const MAX_DATA_BYTES: usize = u16::MAX as usize - ObjectRequest::BYTES;
 
-/// An event of the agent's session: most of them are requests of the client.
+/// An event of the agent's session. Most events are requests of the client.
 #[derive(Clone, Debug)]
 pub enum AgentEvent<'a> {
-    /// To create an object. [`AgentSession::status`] answers.
+    /// A request to create an object. The agent answers with [`AgentSession::status`].
     Create {
-        /// The stream of the request, in which the answer has to be sent.
+        /// The stream of the request. The agent must answer in this stream.
         stream: StreamId,
-        /// The rule if the object exists already: REUSE, REPLACE or neither.
+        /// The rule for an object that exists already: REUSE, REPLACE or neither.
         flags: Flags,
         /// The object.
         create: Create<'a>,
     },
-    /// A request to create an object whose description could not be read. [`AgentSession::status`] answers.
+    /// A request to create an object whose description could not be read. The agent answers with
+    /// [`AgentSession::status`].
     Unreadable {
-        /// The stream of the request, in which the answer has to be sent.
+        /// The stream of the request. The agent must answer in this stream.
         stream: StreamId,
-        /// The request, and the object.
+        /// The identifiers of the request and of the object.
         request: ObjectRequest,
         /// The defect.
         error: Error,
     },
-    /// To delete an object. [`AgentSession::status`] answers.
+    /// A request to delete an object. The agent answers with [`AgentSession::status`].
     Delete {
-        /// The stream of the request, in which the answer has to be sent.
+        /// The stream of the request. The agent must answer in this stream.
         stream: StreamId,
-        /// The request, and the object.
+        /// The identifiers of the request and of the object.
         request: ObjectRequest,
     },
-    /// To write data.
+    /// A request to write data.
     Write {
-        /// The stream of the request. If the object is unknown, a STATUS is sent in this stream.
+        /// The stream of the request. If the object is unknown, the agent sends a STATUS in this stream.
         stream: StreamId,
-        /// The request, and the object.
+        /// The identifiers of the request and of the object.
         request: ObjectRequest,
         /// The byte order of the data.
         order: ByteOrder,
-        /// The data: a message in CDR without an encapsulation header, preceded by an identity if the object is
-        /// a replier.
+        /// The data: a message in CDR without an encapsulation header. If the object is a replier, the identity of the
+        /// answered request precedes the message.
         data: &'a [u8],
     },
-    /// To get data of an object.
+    /// A request to get data of an object.
     Read {
-        /// The stream in which the client wants the data. If the object is unknown, the STATUS is sent in this
-        /// stream, too.
+        /// The stream in which the client wants the data. If the object is unknown, the agent sends a STATUS in this
+        /// stream.
         stream: StreamId,
         /// The object, and the amount and rate of data that the client wants.
         read: ReadData<'a>,
@@ -76,12 +78,13 @@ pub enum AgentEvent<'a> {
         /// The request.
         request: ObjectRequest,
     },
-    /// A message came in a stream that the session does not have, and was dropped: a session has one reliable and
+    /// A message was dropped because it came in a stream that the session does not have. A session has one reliable and
     /// one best-effort stream. The sender repeats the message if it is reliable.
     UnknownStream {
-        /// The stream of the message. [`AgentSession::status`] answers in the session's stream of the same kind.
+        /// The stream of the message. [`AgentSession::status`] answers in the session's own reliable or best-effort
+        /// stream.
         stream: StreamId,
-        /// The first request of the submessage, if it has one.
+        /// The first request in the message, if the message has one.
         request: Option<ObjectRequest>,
     },
     /// Something was lost.
@@ -90,7 +93,7 @@ pub enum AgentEvent<'a> {
     Malformed(Error),
 }
 
-/// The agent's session with a client, over the memory of a `Link`.
+/// The agent's session with one client. The streams are in the memory of a `Link`.
 #[derive(Debug)]
 pub struct AgentSession<O, I, A, B> {
     link: Link<O, I, A, B>,
@@ -98,7 +101,7 @@ pub struct AgentSession<O, I, A, B> {
 }
 
 impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> AgentSession<O, I, A, B> {
-    /// A session that begins now.
+    /// Makes a session that begins at `now`.
     pub fn new(peer: Peer, mut link: Link<O, I, A, B>, now: Instant) -> Self {
         link.reset(peer.is_extended);
         let mut core = Core { peer, ask_at: now, unanswered: 0, is_asking: false, answer: None, stamp: None };
@@ -116,8 +119,8 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> AgentSession<O, I, A, B
         &self.link
     }
 
-    /// Takes a message of this session, whose header has been read. `time` is the current time of day at the agent,
-    /// for time stamps.
+    /// Handles a received message of this session, whose `header` the caller has parsed. `time` is the current time of
+    /// day at the agent, for replies to time-stamp requests.
     pub fn receive(
         &mut self,
         header: &Header,
@@ -144,7 +147,8 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> AgentSession<O, I, A, B
     }
 
     /// Answers a request. eProsima's clients wait for one status at a time and ignore other statuses in the same
-    /// message, so each status has a message of its own, unless both ends of the session have Gantry's extensions.
+    /// message, so each status is sent in a separate message. Statuses share a message only if both ends of the session
+    /// have Gantry's extensions.
     ///
     /// # Errors
     /// [`Refused`]: the stream is full.
@@ -163,8 +167,9 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> AgentSession<O, I, A, B
         Ok(())
     }
 
-    /// Sends data of an object to the client: `identity`, which requesters and repliers have, and a message in CDR
-    /// without its encapsulation header. In a reliable stream, data that is longer than a slot is sent in fragments.
+    /// Sends data of an object to the client: `identity`, which is empty except for requesters and repliers, and then a
+    /// message in CDR without its encapsulation header. In a reliable stream, data that is longer than a slot is sent
+    /// in fragments.
     ///
     /// # Errors
     /// [`Refused`]: the stream is full, or the message is too long for it.
@@ -181,12 +186,12 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> AgentSession<O, I, A, B
         self.link.write(stream, &[&header, identity, message])
     }
 
-    /// Sends data that is longer than all slots of the reliable stream together: each call puts as much data into the
-    /// stream as there is room for. Pass the same data in each call; `sent` is 0 at first, and then the result of the
-    /// last call. Returns `None` when all data is in the stream; until then the stream accepts no other message.
+    /// Sends data that is longer than all slots of the reliable stream together. Each call copies as much data as the
+    /// stream has room for. Pass the same data in each call. `sent` is 0 in the first call, and the last result in each
+    /// later call. Returns `None` when all data is in the stream; until then the stream accepts no other message.
     ///
     /// # Errors
-    /// [`Refused`]: other such data is not complete in the stream yet, or the data is longer than 65531 bytes.
+    /// [`Refused`]: other long data is not yet completely in the stream, or the data is longer than 65531 bytes.
     pub fn send_part(
         &mut self,
         request: ObjectRequest,
@@ -216,7 +221,7 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> AgentSession<O, I, A, B
         Ok(DataSlot::new(slot, SubmessageId::DATA, request))
     }
 
-    /// Sends a question whether the client is alive with the next messages.
+    /// Makes [`Self::transmit`] ask the client whether it is alive.
     pub fn ask(&mut self) {
         self.core.is_asking = true;
     }
@@ -234,7 +239,7 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> AgentSession<O, I, A, B
             return link.control(&header, &TimestampReply { transmit: time, receive, originate }).ok();
         }
         if let Some(related) = core.answer.take() {
-            // eProsima's clients read in the implementation status whether the agent knows the session: 1 means yes.
+            // For eProsima's clients, the implementation status 1 means that the agent has the session.
             let result = ResultStatus { implementation: 1, ..ResultStatus::OK };
             let reply = ObjectReply { related, result };
             return link.control(&header, &Info { reply, info: agent_info() }).ok();
@@ -250,8 +255,8 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> AgentSession<O, I, A, B
         link.transmit(&header, now)
     }
 
-    /// The latest time at which the caller should call [`Self::is_gone`] and [`Self::transmit`], if no message
-    /// arrives and nothing is written before.
+    /// The time at which the caller has to call [`Self::is_gone`] and [`Self::transmit`], unless a message arrives or
+    /// data is written earlier.
     pub fn deadline(&self) -> Instant {
         self.link.deadline().map_or(self.core.ask_at, |at| at.min(self.core.ask_at))
     }
@@ -266,24 +271,25 @@ fn first_request(message: &[u8]) -> Option<ObjectRequest> {
     requests.next()?.object_request().ok()
 }
 
-/// Refuses data whose length does not fit in the length field of DATA. Only in WRITE_DATA, a length of 0 means the
-/// rest of the message.
+/// Refuses data whose length does not fit in the length field of DATA. In WRITE_DATA, a length of 0 means the rest of
+/// the message; DATA has no such rule.
 fn check_length(length: usize) -> core::result::Result<(), Refused> {
     if length <= MAX_DATA_BYTES { Ok(()) } else { Err(Refused::TooLong { length, max: MAX_DATA_BYTES }) }
 }
 
-/// The session without its streams, so that this code is compiled only once for all slot sizes.
+/// The part of the session that does not depend on the slot sizes, so that its code is compiled only once.
 #[derive(Debug)]
 struct Core {
     peer: Peer,
-    /// The time at which the client is asked whether it is alive, unless a message comes before.
+    /// The time at which the agent asks the client whether it is alive, unless a message arrives earlier.
     ask_at: Instant,
     unanswered: u8,
-    /// Whether the next messages ask the client whether it is alive, without counting the question as unanswered.
+    /// Whether the next [`AgentSession::transmit`] asks the client if it is alive. An unanswered question is not
+    /// counted.
     is_asking: bool,
-    /// The client's question about the agent.
+    /// The client's question whether the agent is alive, if it is not answered yet.
     answer: Option<ObjectRequest>,
-    /// The times of a request for a time stamp, by the agent's clock and by the client's.
+    /// The arrival time of a time-stamp request by the agent's clock, and its transmit time by the client's clock.
     stamp: Option<(Time, Time)>,
 }
 

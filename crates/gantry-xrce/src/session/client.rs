@@ -16,23 +16,23 @@ use crate::{
 };
 use core::num::NonZeroU32;
 
-/// The first interval between two CREATE_CLIENT. The interval doubles up to `MAX_RETRY_US`.
+/// The first interval between two CREATE_CLIENT messages. The interval doubles up to `MAX_RETRY_US`.
 const FIRST_RETRY_US: u32 = 50_000;
-/// The longest interval between two CREATE_CLIENT.
+/// The longest interval between two CREATE_CLIENT messages.
 const MAX_RETRY_US: u32 = 400_000;
 /// The silence of the agent after which the client asks whether the agent is alive.
 const SILENCE_US: u32 = 250_000;
 /// The number of consecutive unanswered questions after which the agent counts as gone.
 const MAX_UNANSWERED: u8 = 3;
-/// The number of unanswered probes of the reliable stream, in about two seconds, after which the client concludes
-/// that the agent has begun its streams anew, for example because of a CREATE_CLIENT that arrived late. The
-/// sequence numbers of both ends then differ.
+/// The number of unanswered probes of the reliable stream (about two seconds) after which the client ends the session.
+/// Such silence means that the agent has reset its streams, for example because of a late CREATE_CLIENT. The sequence
+/// numbers of both ends then differ.
 const MAX_STALLED: u8 = 20;
-/// Reserved number of the DELETE that ends the session.
+/// The reserved request number of the DELETE that ends the session.
 const LOGOUT: RequestId = RequestId(2);
 const PING: RequestId = RequestId(3);
 
-/// The properties of a client, which the client states in its CREATE_CLIENT.
+/// The properties that a client states in its CREATE_CLIENT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClientConfig {
     /// The key that distinguishes this client from the agent's other clients.
@@ -52,7 +52,7 @@ pub enum Disconnected {
     Stalled,
     /// The agent does not know the session: the agent was restarted, or has dropped the client.
     Unknown,
-    /// The client ended it.
+    /// The client closed the session.
     Closed,
 }
 
@@ -67,12 +67,12 @@ pub enum ClientEvent<'a> {
     Disconnected {
         /// The reason.
         reason: Disconnected,
-        /// The number of messages that were not sent or not acknowledged, and are now forgotten.
+        /// The number of discarded messages, which were not sent or not acknowledged.
         forgotten: u16,
     },
     /// The answer to a request.
     Status {
-        /// The request, and the object.
+        /// The identifiers of the request and of the object.
         request: ObjectRequest,
         /// The result.
         result: ResultStatus,
@@ -83,8 +83,8 @@ pub enum ClientEvent<'a> {
         request: ObjectRequest,
         /// The byte order of the data.
         order: ByteOrder,
-        /// The data: a message in CDR without an encapsulation header, preceded by an identity for requesters
-        /// and repliers.
+        /// The data: a message in CDR without an encapsulation header. For requesters and repliers, an identity
+        /// precedes the message.
         data: &'a [u8],
     },
     /// The estimate of the agent's clock changed.
@@ -103,11 +103,11 @@ enum State {
         retry_us: u32,
     },
     Connected,
-    /// The client has sent a DELETE of itself, and waits until it is answered or the agent is given up.
+    /// The client has sent a DELETE of itself. It waits for the answer, or until the agent counts as gone.
     Closing,
 }
 
-/// A client's session over the memory of a `Link`.
+/// A client's session. The streams are in the memory of a `Link`.
 #[derive(Debug)]
 pub struct ClientSession<O, I, A, B> {
     link: Link<O, I, A, B>,
@@ -115,7 +115,7 @@ pub struct ClientSession<O, I, A, B> {
 }
 
 impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> ClientSession<O, I, A, B> {
-    /// A session that is closed.
+    /// Makes a closed session.
     pub const fn new(config: ClientConfig, link: Link<O, I, A, B>) -> Self {
         Self { link, core: Core::new(config) }
     }
@@ -158,8 +158,8 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> ClientSession<O, I, A, 
         self.core.is_stamp_due = true;
     }
 
-    /// Adds a request of at most `max_bytes`, including its header, with the next request number. `payload` is
-    /// called with this number, which is also returned. Does not block.
+    /// Adds a request of at most `max_bytes` bytes, including its header. The request gets the next request number,
+    /// which this function passes to `payload` and returns. Does not block.
     ///
     /// # Errors
     /// [`WriteError`].
@@ -199,8 +199,9 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> ClientSession<O, I, A, 
         Ok(request)
     }
 
-    /// Writes data of an object: `identity`, which only replies have, and a message in CDR without its encapsulation
-    /// header. In a reliable stream, data that is longer than a slot is sent in fragments. Does not block.
+    /// Writes data of an object: `identity`, which is empty except for replies, and then a message in CDR without its
+    /// encapsulation header. In a reliable stream, data that is longer than a slot is sent in fragments. Does not
+    /// block.
     ///
     /// # Errors
     /// [`WriteError`].
@@ -235,7 +236,7 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> ClientSession<O, I, A, 
         Ok(DataSlot::new(slot, SubmessageId::WRITE_DATA, ObjectRequest { request, object }))
     }
 
-    /// Processes a message that the transport received. The message may have any bytes.
+    /// Processes a message that the transport received. A malformed message is reported as an event.
     pub fn receive(&mut self, message: &[u8], now: Instant, handle: &mut dyn FnMut(ClientEvent<'_>)) {
         let header = match parse(message) {
             Ok((header, _)) => header,
@@ -243,11 +244,11 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> ClientSession<O, I, A, 
         };
         let Self { link, core } = self;
         if header.session != core.session || matches!(core.state, State::Closed) {
-            return; // of an earlier session
+            return; // a late message of an earlier session
         }
         if matches!(core.state, State::Connected) {
-            // Any message is a sign of life, even a fragment or a duplicate. A message does not postpone the end
-            // of a session that is closing.
+            // Any message is a sign of life, even a fragment or a duplicate. A session that is closing ends on time,
+            // even if messages arrive.
             core.heard(now);
         }
         link.receive(&header, message, now, &mut |incoming| match incoming {
@@ -270,7 +271,7 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> ClientSession<O, I, A, 
         }
     }
 
-    /// Checks whether the agent was silent for too long. The caller calls this before [`Self::transmit`].
+    /// Ends the session if the agent was silent for too long. The caller calls this before [`Self::transmit`].
     pub fn check(&mut self, now: Instant, handle: &mut dyn FnMut(ClientEvent<'_>)) {
         let is_over = self.core.unanswered >= MAX_UNANSWERED && now >= self.core.ask_at;
         match self.core.state {
@@ -341,8 +342,8 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> ClientSession<O, I, A, 
         }
     }
 
-    /// The latest time at which the caller should call [`Self::check`] and [`Self::transmit`], if no message
-    /// arrives and nothing is written before.
+    /// The time at which the caller has to call [`Self::check`] and [`Self::transmit`], unless a message arrives or
+    /// data is written earlier.
     pub fn deadline(&self) -> Option<Instant> {
         match self.core.state {
             State::Closed => None,
@@ -353,15 +354,15 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> ClientSession<O, I, A, 
     }
 }
 
-/// A change of the streams that a message causes. The change waits until the whole message has been read, because
-/// the message lies in these streams.
+/// A change of the streams that a received message causes. The change waits until the whole message is read, because
+/// the message may lie in the memory of these streams.
 #[derive(Debug)]
 enum Change {
     Connected { is_extended: bool },
     Disconnected(Disconnected),
 }
 
-/// The session without its streams, so that this code is compiled only once for all slot sizes.
+/// The part of the session that does not depend on the slot sizes, so that its code is compiled only once.
 #[derive(Debug)]
 struct Core {
     config: ClientConfig,
@@ -397,7 +398,8 @@ impl Core {
         }
     }
 
-    /// Each session has its own number, so that late messages of an earlier session are recognised.
+    /// Begins to connect. Each session has its own number, so that the client recognises late messages of an earlier
+    /// session.
     fn connect(&mut self, now: Instant) {
         self.session = SessionId(self.session.0.wrapping_add(1).max(SessionId::CLIENT.0));
         self.state = State::Connecting { ask_at: now, retry_us: FIRST_RETRY_US };
@@ -445,8 +447,7 @@ impl Core {
         now: Instant,
         handle: &mut dyn FnMut(ClientEvent<'_>),
     ) -> crate::wire::Result<()> {
-        // This function reads all payloads with one reader, because `Submessage::read` would copy the reader for
-        // each payload.
+        // All payloads are read with one reader, because `Submessage::read` would copy the reader for each payload.
         let mut payload = submessage.payload;
         let is_connecting = matches!(self.state, State::Connecting { .. });
         if submessage.id == SubmessageId::STATUS_AGENT {
@@ -458,7 +459,7 @@ impl Core {
             return Ok(());
         }
         if is_connecting {
-            return Ok(()); // only the agent's answer begins the session
+            return Ok(()); // only STATUS_AGENT begins the session
         }
         match submessage.id {
             SubmessageId::STATUS => {
@@ -477,7 +478,7 @@ impl Core {
                 handle(ClientEvent::Data { request, order, data });
             }
             SubmessageId::INFO => {
-                // eProsima's implementation status: whether the agent has a session with this client.
+                // In eProsima's INFO, the implementation status is 0 if the agent has no session with this client.
                 let reply = ObjectReply::read(&mut payload);
                 payload.check()?;
                 if reply.related.object == ObjectId::AGENT && reply.result.implementation == 0 {
@@ -512,7 +513,8 @@ impl Core {
         }
     }
 
-    /// Takes the reply to the last request only: the reply to an earlier request would give a wrong round trip.
+    /// Handles a reply to a time-stamp request. Replies to earlier requests than the last one are ignored, because they
+    /// would give a wrong round trip.
     fn stamped(&mut self, reply: &TimestampReply, now: Instant, handle: &mut dyn FnMut(ClientEvent<'_>)) {
         let Some(sent) = self.stamped_at.take_if(|sent| time_of(*sent) == reply.originate) else { return };
         let exchange = Exchange { sent, agent_received: reply.receive, agent_sent: reply.transmit, received: now };

@@ -2,16 +2,16 @@
 
 use crate::{time::Instant, wire::Time};
 
-/// The assumed drift between two clocks, by which the error bound of an estimate grows: 2⁻⁴ ns per µs (62.5 parts
-/// per million), a little more than the drift of ordinary quartz crystals. The value is a number of bits to shift
+/// The assumed drift between two clocks: 2⁻⁴ ns per µs (62.5 parts per million), a little more than the drift of
+/// ordinary quartz crystals. The error bound of an estimate grows by this drift. The value is a number of bits to shift
 /// by, because a shift needs less code than a division.
 const DRIFT_SHIFT: u32 = 4;
 
-/// The estimated offset of the agent's clock, from the exchange of time stamps that has the smallest error
-/// bound at present.
+/// The estimated offset of the agent's clock. It comes from the exchange of time stamps that now has the smallest error
+/// bound.
 ///
-/// The error bound of an exchange is half of its round trip at first, and grows with its age by the drift between
-/// two quartz clocks.
+/// The error bound of an exchange is half of its round trip at first. The bound grows with the age of the exchange, by
+/// the assumed drift between two quartz clocks.
 #[derive(Clone, Copy, Debug)]
 pub struct AgentClock {
     /// The agent's time minus the local time.
@@ -24,18 +24,18 @@ pub struct AgentClock {
 /// other two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exchange {
-    /// The client sent the request.
+    /// The time at which the client sent the request.
     pub sent: Instant,
-    /// The agent received it.
+    /// The time at which the agent received the request.
     pub agent_received: Time,
-    /// The agent sent the reply.
+    /// The time at which the agent sent the reply.
     pub agent_sent: Time,
-    /// The client received it.
+    /// The time at which the client received the reply.
     pub received: Instant,
 }
 
 impl AgentClock {
-    /// The estimate of one exchange.
+    /// Makes an estimate from one exchange.
     #[must_use]
     pub fn measured(exchange: Exchange) -> Self {
         let (sent_ns, received_ns) = (nanoseconds_of(exchange.sent), nanoseconds_of(exchange.received));
@@ -44,14 +44,14 @@ impl AgentClock {
         let round_trip_ns = received_ns.wrapping_sub(sent_ns).saturating_sub(agent_ns).max(0);
         let outward_ns = agent_received_ns.wrapping_sub(sent_ns);
         let homeward_ns = agent_sent_ns.wrapping_sub(received_ns);
-        // The mean of two numbers whose sum may overflow. The code uses a shift, because a 64-bit division costs a
-        // microcontroller a kilobyte of code.
+        // The mean of two numbers, computed without their sum, which may overflow. A shift halves the number, because a
+        // 64-bit division costs a microcontroller a kilobyte of code.
         let offset_ns = outward_ns.wrapping_add(homeward_ns.wrapping_sub(outward_ns) >> 1);
         Self { offset_ns, error_ns: round_trip_ns as u64 / 2, measured_at: exchange.received }
     }
 
-    /// Takes a newer estimate if its error bound is less than the present estimate's error bound at that time.
-    /// Returns whether it was taken.
+    /// Replaces this estimate by a newer one, unless the present error bound is smaller at the time of the newer
+    /// measurement. Returns whether the estimate was replaced.
     pub fn improve(&mut self, newer: Self) -> bool {
         let is_better = newer.error_ns <= self.error_ns(newer.measured_at);
         if is_better {

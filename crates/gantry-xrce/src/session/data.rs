@@ -15,20 +15,20 @@ pub enum WriteError {
     /// There is no session.
     #[error("the session is not connected; write when it is")]
     NotConnected,
-    /// The stream refuses it.
+    /// The stream refuses the data.
     #[error(transparent)]
     Refused(#[from] Refused),
 }
 
-/// The bytes before the `length` bytes of data in a WRITE_DATA or DATA. The length field is 0 if the length does
-/// not fit in it: the data then ends with the last fragment.
+/// The header of a WRITE_DATA or DATA with `length` bytes of data. If the length does not fit in the length field, the
+/// field is 0; the data then ends with the last fragment.
 pub(super) fn data_header(id: SubmessageId, request: ObjectRequest, length: usize) -> [u8; DATA_HEADER_BYTES] {
     let [low, high] = u16::try_from(ObjectRequest::BYTES + length).unwrap_or(0).to_le_bytes();
     let [[r0, r1], [o0, o1]] = [request.request.0.to_be_bytes(), request.object.0.to_be_bytes()];
     [id.0, LITTLE_ENDIAN, low, high, r0, r1, o0, o1]
 }
 
-/// Room for data in a slot. If it is dropped without a commit, the stream stays unchanged.
+/// Reserved room for data in a slot. If this value is dropped without a commit, the stream stays unchanged.
 #[derive(Debug)]
 #[must_use = "the stream sends what is committed"]
 pub struct DataSlot<'a> {
@@ -42,7 +42,7 @@ impl<'a> DataSlot<'a> {
         Self { slot, id, request }
     }
 
-    /// The request, and the object.
+    /// The identifiers of the request and of the object.
     pub fn request(&self) -> ObjectRequest {
         self.request
     }

@@ -10,15 +10,16 @@ use core::num::NonZeroU32;
 
 /// The silence after which the agent asks a client with Gantry's extensions whether it is alive.
 const SILENCE_US: u32 = 1_000_000;
-/// The silence after which the agent asks any other client whether it is alive: such clients spin less often.
+/// The silence after which the agent asks any other client whether it is alive. Such clients run their session less
+/// often.
 const LENIENT_SILENCE_US: u32 = 10_000_000;
-/// The property by which eProsima's clients set this silence, in milliseconds. The agent limits the value: it must
-/// not ask a client all the time, and a client that is gone must not count as alive for hours.
+/// The property with which an eProsima client sets this silence, in milliseconds. The agent limits the value, so that
+/// it neither asks a client all the time nor keeps a lost client for hours.
 const HARD_LIVELINESS: &[u8] = b"uxr_hl";
 const MIN_SILENCE_MS: u32 = 100;
 const MAX_SILENCE_MS: u32 = 60_000;
 
-/// The properties of a client that the agent has from its CREATE_CLIENT.
+/// The properties of a client, from its CREATE_CLIENT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Peer {
     /// The key that the client chose for itself.
@@ -27,7 +28,7 @@ pub struct Peer {
     pub session: SessionId,
     /// The largest length of a message body that the client accepts, in bytes.
     pub mtu_bytes: u16,
-    /// The client offered Gantry's extensions.
+    /// Whether the client offered Gantry's extensions.
     pub is_extended: bool,
     /// The silence after which the agent asks this client whether it is alive.
     pub silence_us: u32,
@@ -36,7 +37,7 @@ pub struct Peer {
 }
 
 impl Peer {
-    /// The client of a CREATE_CLIENT.
+    /// Reads the properties of the client from its CREATE_CLIENT.
     #[must_use]
     pub fn new(client: &ClientRepresentation<'_>) -> Self {
         let properties = client.properties.unwrap_or_default();
@@ -60,7 +61,7 @@ fn milliseconds_as_us(text: &[u8]) -> Option<u32> {
     Some(ms.clamp(MIN_SILENCE_MS, MAX_SILENCE_MS) * 1000)
 }
 
-/// Writes the answer to a CREATE_CLIENT into `memory`: STATUS_AGENT.
+/// Writes STATUS_AGENT, the answer to a CREATE_CLIENT, into `memory`.
 ///
 /// # Errors
 /// The memory is too short; 64 bytes are enough.
@@ -70,8 +71,8 @@ pub fn welcome<'a>(memory: &'a mut [u8], peer: &Peer, result: ResultStatus) -> R
     write(memory, &Header { key: peer.key, ..Header::streamless(peer.session) }, &StatusAgent { result, agent })
 }
 
-/// Writes an INFO into `memory`, as the answer to a GET_INFO about the agent (a ping), or to any other message of a
-/// client without a session, which then connects again. `header` is the header of the message that is answered.
+/// Writes an INFO into `memory`. It answers a GET_INFO about the agent (a ping). It also answers any other message of a
+/// client without a session, so that the client connects again. `header` is the header of the answered message.
 ///
 /// # Errors
 /// The memory is too short; 64 bytes are enough.
@@ -85,7 +86,7 @@ pub fn info<'a>(memory: &'a mut [u8], header: &Header, related: ObjectRequest, h
     )
 }
 
-/// Writes the answer to a DELETE of the client into `memory`: STATUS.
+/// Writes STATUS, the answer to a DELETE of the client, into `memory`.
 ///
 /// # Errors
 /// The memory is too short; 64 bytes are enough.

@@ -22,16 +22,16 @@ const MAX_TAIL_BYTES: usize = 12;
 const MIN_DELAY_US: u32 = 500;
 /// The longest delay of an acknowledgement.
 const MAX_DELAY_US: u32 = 5_000;
-/// The delay for a peer that does not read acknowledgements at the end of data messages, and so waits for a message
-/// with each acknowledgement. The delay lets data that answers the peer go first, because on a slow line the
-/// message with the acknowledgement would delay this data for longer than these 200 µs.
+/// The delay of an acknowledgement to a peer without Gantry's extensions. Each such acknowledgement needs a separate
+/// message. During the delay, data that answers the peer can go first: on a slow line, the acknowledgement would delay
+/// this data for longer than these 200 µs.
 const PLAIN_DELAY_US: u32 = 200;
-/// If the round trip is shorter than this, an acknowledgement at the end of a message delays the message only a
-/// little. On a slower line (115200 bit/s), the bytes of the acknowledgement take a millisecond, so an
-/// acknowledgement that is not urgent is sent when the line is idle.
+/// If the round trip is shorter than this, an acknowledgement at the end of a message delays the message only a little.
+/// On a slower line (115200 bit/s), the acknowledgement takes a millisecond, so it waits until the line is idle, unless
+/// it is urgent.
 const FAST_ROUND_TRIP_US: u32 = 1_000;
-/// The number of unacknowledged messages at which the acknowledgement is sent at once, so that the sender never has
-/// to stop for a full window.
+/// The number of unacknowledged messages at which the acknowledgement is sent at once, so that the sender's window does
+/// not fill up.
 const MAX_UNACKNOWLEDGED: u16 = 2;
 
 /// A loss of bytes that a stream could not deliver.
@@ -46,15 +46,15 @@ pub enum Loss {
     },
     /// The first fragments of a submessage arrived, but its last one did not.
     Incomplete {
-        /// Bytes that had come.
+        /// The number of bytes that arrived.
         length_bytes: usize,
     },
-    /// The peer does not have these messages of its reliable stream any more.
+    /// Messages of the reliable stream were lost, because the peer does not store them any more.
     Reliable {
         /// The number of messages.
         messages: u16,
     },
-    /// Best-effort messages did not come.
+    /// Best-effort messages did not arrive.
     BestEffort {
         /// The number of messages.
         messages: u32,
@@ -64,7 +64,7 @@ pub enum Loss {
 /// An event that a link reports to its session.
 #[derive(Clone, Debug)]
 pub enum Incoming<'a> {
-    /// A submessage, but not an ACKNACK, a HEARTBEAT or a FRAGMENT, which the streams handle.
+    /// A submessage. ACKNACK, HEARTBEAT and FRAGMENT do not occur here, because the streams handle them.
     Submessage {
         /// The stream in which the submessage came.
         stream: StreamId,
@@ -88,7 +88,7 @@ pub struct LinkCounts {
     pub best_effort_sent: u32,
     /// The best-effort input stream.
     pub best_effort_input: BestEffortCounts,
-    /// Messages that could not be read.
+    /// The number of messages that could not be read.
     pub malformed: u32,
     /// The number of messages in streams that this end of the session does not have.
     pub unknown_stream: u32,
@@ -103,13 +103,13 @@ pub struct Link<O, I, A, B> {
     reliable_input: ReliableInput<I, A>,
     best_effort_output: BestEffortOutput<B>,
     best_effort_input: BestEffortInput,
-    /// Whether the peer uses Gantry's extensions: it reads acknowledgements at the end of data messages, and allows
-    /// delayed ones.
+    /// Whether the peer has Gantry's extensions: it reads acknowledgements at the end of data messages, and accepts
+    /// delayed acknowledgements.
     is_extended: bool,
     /// The latest time for sending a delayed acknowledgement.
     acknowledge_at: Option<Instant>,
-    /// Whether an acknowledgement was due but did not fit in the last message. It is then sent before the
-    /// next message.
+    /// Whether an acknowledgement was due but did not fit in the last message. The acknowledgement is then sent before
+    /// the next message.
     is_overdue: bool,
     malformed: u32,
     unknown_stream: u32,
@@ -117,7 +117,7 @@ pub struct Link<O, I, A, B> {
 }
 
 impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> Link<O, I, A, B> {
-    /// A link over the caller's memory, before its first session.
+    /// Makes a link over the caller's memory. [`Self::reset`] begins each session.
     pub const fn new(reliable_output: O, reliable_input: I, assembly: A, best_effort_output: B) -> Self {
         Self {
             reliable_output: ReliableOutput::new(reliable_output),
@@ -142,7 +142,7 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> Link<O, I, A, B> {
         u16::from(self.reliable_output.reset()) + u16::from(self.best_effort_output.reset())
     }
 
-    /// The number of consecutive probes of the reliable output stream that the peer has not answered usefully.
+    /// The number of probes of the reliable output stream since the peer's last useful answer.
     pub fn unanswered(&self) -> u8 {
         self.reliable_output.unanswered()
     }
@@ -152,7 +152,7 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> Link<O, I, A, B> {
         self.reliable_output.unacknowledged()
     }
 
-    /// Whether both sides speak Gantry's extensions.
+    /// Whether both ends have Gantry's extensions.
     pub fn is_extended(&self) -> bool {
         self.is_extended
     }
@@ -186,11 +186,11 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> Link<O, I, A, B> {
         if stream.is_reliable() { self.reliable_output.write(parts) } else { self.best_effort_output.write(parts) }
     }
 
-    /// Copies a submessage that is longer than all slots of the reliable stream, from its byte `copied` on, as far
-    /// as there are free slots. Returns the number of bytes that all calls have copied. Does not block.
+    /// Copies a part of a submessage that is longer than all slots of the reliable stream together. The part starts at
+    /// byte `copied` and fills the free slots. Returns the number of bytes that all calls have copied. Does not block.
     ///
     /// # Errors
-    /// [`Refused`]: another such submessage is not complete in the stream yet.
+    /// [`Refused`]: another such submessage is not completely in the stream yet.
     pub fn write_part(&mut self, parts: &[&[u8]], copied: usize) -> core::result::Result<usize, Refused> {
         self.reliable_output.write_part(parts, copied)
     }
@@ -247,7 +247,7 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> Link<O, I, A, B> {
                 }
             }
             StreamId::RELIABLE => {
-                // The receipt is in the counters.
+                // The counters include the result, so it is ignored here.
                 let _ =
                     self.reliable_input.receive(Sequence(header.sequence), body, |delivery| streams.deliver(delivery));
             }
@@ -257,7 +257,7 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> Link<O, I, A, B> {
         self.delay_acknowledgement(now);
     }
 
-    /// Acknowledgements and heartbeats take effect on arrival, even if their message has to wait for
+    /// Handles acknowledgements and heartbeats. They take effect on arrival, even if their message has to wait for
     /// earlier messages.
     fn read_acknowledgements(&mut self, streams: &mut Reception<'_>, body: &[u8], now: Instant) {
         for submessage in Submessages::without_header(body, streams.header_bytes).map_while(Result::ok) {
@@ -351,7 +351,7 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> Link<O, I, A, B> {
         memory.get(..length)
     }
 
-    /// The time by which [`Self::transmit`] may have a message, if no message arrives and nothing is written before.
+    /// The time at which [`Self::transmit`] may have a message, unless a message arrives or data is written earlier.
     pub fn deadline(&self) -> Option<Instant> {
         let acknowledge_at = self.acknowledge_at.filter(|_| self.reliable_input.acknowledgement_due() != Due::No);
         [self.reliable_output.deadline(), acknowledge_at].into_iter().flatten().min()
@@ -370,13 +370,13 @@ fn write_control<'a, 'p, P: Payload<'p>>(memory: &'a mut [u8], header: &Header, 
     Ok(memory.get(..length).unwrap_or_default())
 }
 
-/// The acknowledgement, which is sent now.
+/// Takes the acknowledgement from the stream, to be sent now.
 fn acknowledgement<I: Storage, A: AsMut<[u8]>>(input: &mut ReliableInput<I, A>) -> AckNack {
     let Acknowledgement { first_unacknowledged, missing } = input.acknowledgement();
     AckNack { first_unacknowledged: first_unacknowledged.0, missing, stream: StreamId::RELIABLE }
 }
 
-/// A received message on its way through the streams to the session.
+/// The context of a message that is being received, and the function that gets its submessages.
 struct Reception<'a> {
     header_bytes: usize,
     stream: StreamId,
@@ -388,7 +388,7 @@ impl Reception<'_> {
     fn submessages(&mut self, body: &[u8]) {
         for submessage in Submessages::without_header(body, self.header_bytes) {
             match submessage {
-                // These were read when they came.
+                // `read_acknowledgements` has handled them on arrival.
                 Ok(Submessage { id: SubmessageId::ACKNACK | SubmessageId::HEARTBEAT, .. }) => {}
                 Ok(submessage) => (self.handle)(Incoming::Submessage { stream: self.stream, submessage }),
                 Err(error) => {

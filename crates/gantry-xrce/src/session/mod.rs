@@ -1,16 +1,17 @@
 //! Sessions: a client and an agent identify each other and move submessages over streams.
 //!
 //! [`Link`] is the code that both ends share: four streams and their acknowledgements. [`ClientSession`] connects,
-//! keeps the connection alive and connects again; [`AgentSession`] answers. The caller moves the bytes: it passes
-//! each message that arrives to `receive`, sends the messages that `transmit` returns until there are none, and
-//! calls `transmit` again at `deadline`.
+//! keeps the connection alive and connects again; [`AgentSession`] answers. The caller moves the bytes. It passes each
+//! received message to `receive`. It sends the messages that `transmit` returns until there are none, and calls
+//! `transmit` again at `deadline`.
 //!
 //! # Extensions
 //! A client and an agent of Gantry state the property [`EXTENSIONS`] when they connect. If both state it,
-//! acknowledgements are delayed a little and travel at the end of the next message, and the request for a time
-//! stamp is as long as its reply. With every other peer, they speak eProsima's dialect of DDS-XRCE. A client that
-//! has entropy adds a number to the property, its boot nonce, by which the agent distinguishes a login after a
-//! reset from a copy of an earlier CREATE_CLIENT.
+//! acknowledgements are delayed a little and are appended to the next message, and the request for a time stamp is as
+//! long as its reply. To every other peer, they speak eProsima's dialect of DDS-XRCE.
+//!
+//! A client that has entropy adds a random number to the property, its boot nonce. By this number, the agent
+//! distinguishes a login after a reset from a copy of an earlier CREATE_CLIENT.
 
 mod agent;
 mod client;
@@ -28,8 +29,8 @@ pub use link::{Incoming, Link, LinkCounts, Loss};
 
 use crate::wire::Property;
 
-/// The property by which a client offers Gantry's extensions and an agent confirms them. In a client's property,
-/// the four bytes of its boot nonce follow the value in little-endian order; they are 0 if the client has no nonce.
+/// The property by which a client offers Gantry's extensions and an agent confirms them. In a client's property, four
+/// bytes follow the value: the boot nonce in little-endian order, or 0 if the client has no nonce.
 pub const EXTENSIONS: &[Property<'static>; 1] = &[Property { name: b"gantry", value: b"1" }];
 
 /// The padding that makes a TIMESTAMP as long as its reply, which has two time stamps more.

@@ -10,7 +10,7 @@ use super::sequence::Sequence;
 pub struct Acknowledgement {
     /// The sequence number of the first message that has not arrived.
     pub first_unacknowledged: Sequence,
-    /// The missing messages from there.
+    /// The bitmap of missing messages, from `first_unacknowledged` on.
     pub missing: u16,
 }
 
@@ -22,6 +22,7 @@ pub enum Due {
     No,
     /// Messages arrived in order: the acknowledgement may be delayed if the peer has agreed to Gantry's extensions.
     Soon,
-    /// A message is missing or came twice, or the peer asked for an acknowledgement: it is sent at once.
+    /// A message is missing or came twice, or the peer asked for an acknowledgement: the acknowledgement is sent at
+    /// once.
     Now,
 }

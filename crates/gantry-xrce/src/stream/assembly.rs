@@ -1,12 +1,12 @@
 //! The assembly of a submessage from its fragments.
 
-/// A fragmented submessage whose last fragment has not arrived. Invariant: unless the submessage is skipped, the
-/// buffer has the submessage's bytes that have arrived, as many of them as fit.
+/// A fragmented submessage whose last fragment has not arrived. Invariant: unless `is_skipping` is set, the buffer has
+/// the first bytes of the submessage: all bytes that have arrived, or as many as fit.
 #[derive(Debug)]
 pub(super) struct Assembly {
     /// The number of bytes that arrived, including bytes that did not fit.
     length: usize,
-    /// Whether a part of the submessage is lost; then all fragments up to the last one are dropped.
+    /// Whether a part of the submessage is lost. All fragments up to the last one are then dropped.
     is_skipping: bool,
 }
 
@@ -48,8 +48,8 @@ impl Assembly {
         }
     }
 
-    /// Gives up the submessage, because a fragment of `length` bytes could not be used, or other fragments are
-    /// lost. The following fragments up to the last one are useless.
+    /// Gives up the submessage, because a fragment of `length` bytes could not be used, or other fragments are lost.
+    /// The remaining fragments are dropped.
     pub fn skip(&mut self, length: usize) {
         self.length = self.length.saturating_add(length);
         self.is_skipping = true;

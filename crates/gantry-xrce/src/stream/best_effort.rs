@@ -20,8 +20,8 @@ impl<S: Storage> BestEffortOutput<S> {
         Self { queue: Queue::new(), next: Sequence(0), sent: 0, storage }
     }
 
-    /// Reserves room for submessages of `length` bytes, including their headers: in the message that is being
-    /// filled, if it has room, or in a new message.
+    /// Reserves room for submessages of `length` bytes, including their headers. The room is in the message that is
+    /// being filled, or in a new message if the first is full.
     ///
     /// # Errors
     /// [`Refused`]: no slot is free, or a slot is too short; a best-effort stream has no fragments.
@@ -42,8 +42,8 @@ impl<S: Storage> BestEffortOutput<S> {
         self.queue.write_whole(self.storage.slots(), parts)
     }
 
-    /// Removes the oldest message from the stream, and returns it with its sequence number. An empty stream does
-    /// not access its slots.
+    /// Removes the oldest message from the stream, and returns it with its sequence number. An empty stream does not
+    /// access its slots, so that a host can allocate them late.
     pub fn next_to_send(&mut self, now: Instant) -> Option<(Sequence, SlotMessage<'_>)> {
         if !self.is_ready() {
             return None;
@@ -86,8 +86,8 @@ pub struct BestEffortCounts {
     pub received: u32,
     /// The number of skipped sequence numbers: their messages were lost, or a newer message overtook them.
     pub lost: u32,
-    /// The number of messages that were refused because they were not newer than the newest received message:
-    /// duplicates, and overtaken messages, which also count as lost.
+    /// The number of messages that were refused because they were not newer than the newest received message. These are
+    /// duplicates, and overtaken messages, which `lost` counts as well.
     pub old: u32,
 }
 

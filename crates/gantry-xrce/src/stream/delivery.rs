@@ -1,6 +1,6 @@
-//! Deliveries: the results when a message arrives at a reliable input stream.
+//! The results of receiving a message in a reliable input stream.
 
-/// The deliveries of a reliable stream, which come in order.
+/// An item that a reliable input stream delivers. Items come in the order of their sequence numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delivery<'a> {
     /// The submessages of a message, or one submessage assembled from fragments. None of them is a FRAGMENT. A
@@ -33,10 +33,11 @@ pub enum Delivery<'a> {
 pub enum Receipt {
     /// The message was delivered, and so were the stored messages that follow it.
     Delivered,
-    /// The message came before its turn and waits in a slot.
+    /// The message arrived before an earlier message, and waits in a slot.
     Stored,
     /// The message had arrived before.
     Duplicate,
-    /// The message came before its turn, and no slot was free or long enough for it; the peer sends it again.
+    /// The message arrived before an earlier message, and no slot was free or long enough for it. The peer sends it
+    /// again.
     Unstored,
 }

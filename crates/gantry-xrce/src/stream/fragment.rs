@@ -1,4 +1,4 @@
-//! Fragments: slices of a submessage that is too long for one message. Each slice has a message of its own.
+//! Fragments: slices of a submessage that is too long for one message. Each slice is sent in a separate message.
 
 use crate::wire::{Flags, SUBMESSAGE_HEADER_BYTES, SubmessageId};
 
@@ -9,7 +9,7 @@ pub(super) fn header(length: u16, is_last: bool) -> [u8; SUBMESSAGE_HEADER_BYTES
     [SubmessageId::FRAGMENT.0, flags.0, low, high]
 }
 
-/// The offset of the next submessage, since submessages begin at multiples of 4.
+/// The next multiple of 4, at which the next submessage begins.
 pub(super) const fn aligned(offset: usize) -> usize {
     offset.next_multiple_of(4)
 }
@@ -39,8 +39,8 @@ impl<'a> Iterator for Parts<'a> {
         loop {
             let rest = body.get(offset..).unwrap_or(&[]);
             let Some((&[id, flags, low, high], payload)) = rest.split_first_chunk::<SUBMESSAGE_HEADER_BYTES>() else {
-                // The end of the body, or fewer bytes than a header has, for which the reader of submessages
-                // returns an error.
+                // The body has ended, or fewer bytes than a header are left. In the latter case, the reader of
+                // submessages returns an error.
                 self.0 = &[];
                 return if body.is_empty() { None } else { Some(Part::Submessages(body)) };
             };

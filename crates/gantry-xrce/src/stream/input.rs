@@ -1,6 +1,7 @@
-//! Reliable input: bodies are delivered once and in order, fragments as complete submessages.
+//! Reliable input: delivers message bodies once and in order, and fragments as complete submessages.
 //!
-//! A body that arrives in order is delivered from the caller's memory. Slots only hold bodies that arrived too early.
+//! A body that arrives in order is delivered directly from the caller's memory. Slots only hold bodies that arrived too
+//! early.
 
 use super::acknowledgement::{Acknowledgement, Due};
 use super::assembly::{Assembly, Piece};
@@ -26,8 +27,8 @@ pub struct InputCounts {
     pub lost: u32,
 }
 
-/// A reliable input stream. `S` are the slots for messages that come before their turn (possibly none); `A` is a
-/// buffer that has the length of the longest fragmented submessage. No call blocks.
+/// A reliable input stream. `S` are the slots for messages that arrive too early (possibly none). `A` is a buffer as
+/// long as the longest fragmented submessage. No call blocks.
 #[derive(Debug)]
 pub struct ReliableInput<S, A> {
     core: Core,
@@ -52,8 +53,8 @@ impl<S: Storage, A: AsMut<[u8]>> ReliableInput<S, A> {
         self.core.receive(&mut self.memory, sequence, body, &mut deliver)
     }
 
-    /// Takes a heartbeat: the peer has sent the messages up to `last` and keeps the messages from `first` on. An
-    /// acknowledgement is due after it.
+    /// Handles a heartbeat: the peer has sent the messages up to `last` and keeps the messages from `first` on. After a
+    /// heartbeat, an acknowledgement is due.
     pub fn heartbeat(&mut self, first: Sequence, last: Sequence, mut deliver: impl FnMut(Delivery<'_>)) {
         self.core.heartbeat(&mut self.memory, first, last, &mut deliver);
     }
@@ -70,7 +71,7 @@ impl<S: Storage, A: AsMut<[u8]>> ReliableInput<S, A> {
         self.core.unacknowledged
     }
 
-    /// The acknowledgement, which the caller has to send now.
+    /// Takes the acknowledgement. The caller has to send it now.
     pub fn acknowledgement(&mut self) -> Acknowledgement {
         self.core.due = Due::No;
         self.core.unacknowledged = 0;
@@ -103,7 +104,7 @@ struct Core {
     next: Sequence,
     stored: u16,
     head: u8,
-    /// The number of messages from `next` on that the peer has sent, as far as this stream has noticed; at most 16.
+    /// The number of messages from `next` on that the peer is known to have sent, at most 16.
     announced: u8,
     due: Due,
     unacknowledged: u16,
@@ -139,8 +140,8 @@ impl Core {
         };
         self.announce(distance);
         if distance == 0 {
-            // If the peer has sent messages after this one, this one was late, and the peer waits for
-            // its acknowledgement.
+            // If the peer has sent later messages already, this message is late, and the peer waits for an
+            // acknowledgement of it.
             self.due = self.due.max(if self.announced > 1 { Due::Now } else { Due::Soon });
             self.deliver(&mut memory.buffer, body, deliver);
             self.deliver_stored(memory, deliver);
@@ -176,8 +177,8 @@ impl Core {
         Receipt::Stored
     }
 
-    /// Notes that the peer has sent the message `distance` after `next`. An acknowledgement has no bits for later
-    /// messages than the 16th.
+    /// Notes that the peer has sent the message `distance` after `next`. The number is limited to 16, because an
+    /// acknowledgement has 16 bits.
     fn announce(&mut self, distance: u16) {
         self.announced = self.announced.max((distance + 1).min(MAX_SLOTS as u16) as u8);
     }
@@ -188,7 +189,7 @@ impl Core {
         (!(u32::from(self.stored) << 1) & announced) as u16
     }
 
-    /// Advances to the next message, and returns its slot if it is stored.
+    /// Advances `next` by one message. If the message before the new `next` is stored, returns the message's slot.
     fn advance(&mut self, storage: &mut impl Storage) -> Option<u8> {
         let index = self.head;
         let is_stored = self.stored & 1 != 0;
@@ -203,7 +204,7 @@ impl Core {
         is_stored.then_some(index)
     }
 
-    /// Called after `next` was delivered: delivers the messages that waited for it.
+    /// Delivers the messages that waited for the delivery of `next`.
     fn deliver_stored<S: Storage, A: AsMut<[u8]>>(
         &mut self,
         memory: &mut Memory<S, A>,
@@ -257,8 +258,8 @@ impl Core {
         if let Some(distance) = last.distance_from(self.next) {
             self.announce(distance);
         }
-        // The stream gives up missing messages only if it has stored the message after them, because the heartbeat
-        // may be a late one of an earlier session.
+        // The heartbeat may be a late one of an earlier session. So the stream gives up missing messages only if it has
+        // stored the message after them.
         let Some(count) = first.distance_from(self.next).filter(|&count| (1..=MAX_SLOTS as u16).contains(&count))
         else {
             return;
@@ -267,7 +268,7 @@ impl Core {
             return;
         }
         let mut lost = 0;
-        // Stored messages may lead beyond `first`.
+        // The delivery of stored messages may advance `next` beyond `first`.
         while first.distance_from(self.next).is_some_and(|distance| distance > 0) {
             lost += 1;
             if let Some(index) = self.advance(&mut memory.storage) {

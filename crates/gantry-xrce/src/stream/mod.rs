@@ -1,9 +1,9 @@
-//! Streams put message bodies in order: [`ReliableOutput`] and [`ReliableInput`] with acknowledgements and
-//! fragments, [`BestEffortOutput`] and [`BestEffortInput`] without them.
+//! Streams put message bodies in order. [`ReliableOutput`] and [`ReliableInput`] have acknowledgements and fragments;
+//! [`BestEffortOutput`] and [`BestEffortInput`] do not.
 //!
-//! A body is the part of a message after its header. Streams do not interpret submessages, except for their header
-//! of 4 bytes and the flag of the last fragment. Time is an argument, the caller provides the memory, and nothing
-//! blocks: a full stream refuses a message. No drop is silent: each one is counted.
+//! A body is the part of a message after its header. Of a submessage, streams interpret only the header of 4 bytes,
+//! with its flag of the last fragment. Time is an argument, the caller provides the memory, and nothing blocks: a full
+//! stream refuses a message. Each dropped message is counted.
 
 mod acknowledgement;
 mod assembly;

@@ -1,9 +1,10 @@
 //! Reliable output: messages stay in their slots until the peer acknowledges them.
 //!
-//! Three things cause a retransmission: a *nack* (an acknowledgement that lists missing messages), at once; a
-//! *probe*, which repeats the oldest message if it was not acknowledged within a little more than a round trip; and
-//! then *heartbeats*, at growing intervals, which the peer answers with an acknowledgement. An eProsima peer answers
-//! all three as Gantry's peer does, because it acknowledges each reliable message that arrives, including duplicates.
+//! Lost messages are found in three ways. After a *nack* (an acknowledgement that lists missing messages), the missing
+//! messages are sent again at once. A *probe* repeats the oldest message if it was not acknowledged within a little
+//! more than a round trip. *Heartbeats* follow an unanswered probe at growing intervals, and ask the peer for an
+//! acknowledgement. eProsima's peers answer probes as well, because they acknowledge each reliable message that
+//! arrives, including duplicates.
 
 use super::acknowledgement::Acknowledgement;
 use super::queue::{Queue, Refused, SlotWriter, fragment_capacity};
@@ -15,18 +16,18 @@ use crate::time::Instant;
 /// The next message or submessage that a reliable stream sends.
 #[derive(Debug)]
 pub enum ToSend<'a> {
-    /// A message, whose body has to follow a header with the stream's id.
+    /// A message. The caller writes a header with the stream's id before its body.
     Message {
         /// The sequence number of the message.
         sequence: Sequence,
         /// The submessages of the message, and room for the header.
         message: SlotMessage<'a>,
     },
-    /// A HEARTBEAT submessage, in a message of stream 0.
+    /// A HEARTBEAT submessage, to be sent outside of streams (as stream 0).
     Heartbeat {
         /// The sequence number of the oldest message that is not acknowledged.
         first: Sequence,
-        /// The newest message that was sent.
+        /// The sequence number of the newest message that was sent.
         last: Sequence,
     },
 }
@@ -40,7 +41,7 @@ pub struct OutputCounts {
     pub resent: u32,
     /// Heartbeats.
     pub heartbeats: u32,
-    /// The number of acknowledgements for messages that are acknowledged already, or were never sent.
+    /// The number of acknowledgements that acknowledge nothing new, or messages that were never sent.
     pub useless_acknowledgements: u32,
 }
 
@@ -57,12 +58,12 @@ impl<S: Storage> ReliableOutput<S> {
         Self { core: Core::new(), storage }
     }
 
-    /// Reserves room for submessages of `length` bytes, including their headers: in the message that is being
-    /// filled, if it has room, or in a new message.
+    /// Reserves room for submessages of `length` bytes, including their headers. The room is in the message that is
+    /// being filled, or in a new message if the first is full.
     ///
     /// # Errors
-    /// [`Refused`]: no slot is free, a slot is too short, or a submessage is not complete in the
-    /// stream yet ([`Self::write_part`]).
+    /// [`Refused`]: no slot is free, a slot is too short, or a fragmented submessage is not completely in the stream
+    /// yet ([`Self::write_part`]).
     pub fn begin(&mut self, length: usize) -> Result<SlotWriter<'_>, Refused> {
         self.core.queue.begin(self.storage.slots(), length)
     }
@@ -81,12 +82,12 @@ impl<S: Storage> ReliableOutput<S> {
         self.core.queue.write(self.storage.slots(), parts)
     }
 
-    /// Copies a submessage that is longer than all slots together, from its byte `copied` on, in fragments, as far
-    /// as there are free slots. Returns the number of bytes that all calls have copied. Until all bytes are copied,
-    /// the stream accepts no other submessage.
+    /// Copies a part of a submessage that is longer than all slots together, in fragments. The part starts at byte
+    /// `copied` and fills the free slots. Returns the number of bytes that all calls have copied. Until all bytes are
+    /// copied, the stream accepts no other submessage.
     ///
     /// # Errors
-    /// [`Refused`]: another such submessage is not complete in the stream yet.
+    /// [`Refused`]: another such submessage is not completely in the stream yet.
     pub fn write_part(&mut self, parts: &[&[u8]], copied: usize) -> Result<usize, Refused> {
         self.core.queue.write_part(self.storage.slots(), parts, copied)
     }
@@ -100,7 +101,7 @@ impl<S: Storage> ReliableOutput<S> {
         self.core.queue.begin_fragment(self.storage.slots(), length, is_last)
     }
 
-    /// The largest number of bytes of one fragment.
+    /// The largest number of bytes in one fragment.
     pub fn fragment_capacity(&mut self) -> usize {
         fragment_capacity(&self.storage.slots())
     }
@@ -110,13 +111,13 @@ impl<S: Storage> ReliableOutput<S> {
         self.core.queue.free(&self.storage.slots())
     }
 
-    /// The next message or submessage to send; `None` if there is none. The order is: messages that the peer
-    /// misses, new messages, and then a heartbeat if it is due.
+    /// The next message or submessage to send; `None` if there is none. The order is: messages that the peer reports as
+    /// missing, new messages, and then a heartbeat if it is due.
     pub fn next_to_send(&mut self, now: Instant) -> Option<ToSend<'_>> {
         self.core.next_to_send(self.storage.slots(), now)
     }
 
-    /// Whether [`Self::next_to_send`] has something.
+    /// Whether [`Self::next_to_send`] has a message or a heartbeat.
     #[must_use]
     pub fn is_ready(&self, now: Instant) -> bool {
         self.core.is_ready(now)
@@ -133,7 +134,7 @@ impl<S: Storage> ReliableOutput<S> {
         }
     }
 
-    /// The time at which the caller calls [`Self::next_to_send`] if nothing is written or acknowledged before.
+    /// The time at which the caller has to call [`Self::next_to_send`], unless data is written or acknowledged earlier.
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
         self.core.deadline
@@ -172,7 +173,7 @@ impl<S: Storage> ReliableOutput<S> {
     }
 }
 
-/// The stream without its slots, so that this code is compiled only once for all slot sizes.
+/// The part of the stream that does not depend on the slot sizes, so that its code is compiled only once.
 ///
 /// Bit *i* of a bitmap belongs to the message `first + i`. Invariant: bits are set only for messages that were
 /// sent, which are the first `sent` messages of the queue.
@@ -181,7 +182,7 @@ struct Core {
     queue: Queue,
     first: Sequence,
     sent: u8,
-    /// The timeout is doubled as often.
+    /// The number of unanswered attempts. Each attempt doubles the timeout.
     tries: u8,
     unanswered: u8,
     is_heartbeat_due: bool,
@@ -254,8 +255,8 @@ impl Core {
         Some(ToSend::Message { sequence: self.first.plus(u16::from(position)), message })
     }
 
-    /// Called when the peer was silent for too long: repeats the oldest message, or plans a heartbeat. If only one
-    /// message was lost, it becomes the oldest one as soon as the earlier messages are acknowledged.
+    /// Repeats the oldest message or plans a heartbeat, because the peer was silent for too long. The oldest message is
+    /// enough: a single lost message becomes the oldest one as soon as the earlier messages are acknowledged.
     fn ask(&mut self, slots: &Slots<'_>) {
         let length = slots.record(self.queue.index(slots, 0)).length;
         if self.tries == 0 && self.round_trip.is_typical(length) {
@@ -294,9 +295,9 @@ impl Core {
         arrived
     }
 
-    /// Measures the round trip of the newest message that arrived. Nothing is measured if the acknowledgement may
-    /// be the answer to a retransmission (Karn's algorithm) or to a heartbeat; the answer to a heartbeat lists all
-    /// missing messages.
+    /// Measures the round trip of the newest message that arrived. There is no exact measurement if the acknowledgement
+    /// may be the answer to a retransmission (Karn's algorithm) or to a heartbeat. Only the answer to a heartbeat lists
+    /// all missing messages.
     fn measure(&mut self, slots: &Slots<'_>, arrived: u8, names_missing: bool, now: Instant) {
         let record = slots.record(self.queue.index(slots, arrived - 1));
         let length = usize::from(record.length);
@@ -306,8 +307,8 @@ impl Core {
             self.tries = 0;
             return;
         }
-        // `tries` stays, so that the interval becomes long enough to measure a line that has become slower. The
-        // round trip is at least the time since the last message was sent, because no answer is faster.
+        // `tries` is not reset, so that the interval grows until it is long enough to measure a line that has become
+        // slower. The time since the last transmission is a lower bound of the round trip.
         let least_us = elapsed_us(now, self.last_sent.as_us() as u32);
         if self.round_trip.smoothed_us().is_none_or(|smoothed_us| least_us > smoothed_us) {
             self.round_trip.measured(least_us, length);
@@ -332,8 +333,8 @@ impl Core {
         });
     }
 
-    /// Schedules the missing messages for retransmission, except messages that were resent less than a round trip
-    /// ago: the peer sent its acknowledgement before these could arrive.
+    /// Schedules the missing messages for retransmission. Messages that were resent less than a round trip ago are left
+    /// out, because the peer sent its acknowledgement before they could arrive.
     fn mark_missing(&mut self, slots: &Slots<'_>, missing: u16, now: Instant) {
         let guard_us = self.round_trip.smoothed_us().unwrap_or_else(|| self.round_trip.timeout_us(0));
         let mut bits = u32::from(missing) & mask(self.sent);
@@ -356,7 +357,8 @@ const fn mask(count: u8) -> u32 {
     (1 << count) - 1
 }
 
-/// Times are kept modulo 2³² microseconds, which is 71 minutes; a message is resent long before.
+/// Subtracts times that are stored modulo 2³² microseconds (71 minutes). The difference is correct, because a message
+/// is resent long before that.
 fn elapsed_us(now: Instant, sent_at_us: u32) -> u32 {
     (now.as_us() as u32).wrapping_sub(sent_at_us)
 }

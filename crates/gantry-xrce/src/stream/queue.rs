@@ -11,9 +11,9 @@ pub enum Refused {
     /// is sent.
     #[error("the message needs {needed} slots and {free} are free; publish it again later")]
     Full {
-        /// Slots that the message needs.
+        /// The number of slots that the message needs.
         needed: u16,
-        /// Slots that are free.
+        /// The number of free slots.
         free: u8,
     },
     /// The message would not fit even in an empty stream.
@@ -21,9 +21,9 @@ pub enum Refused {
         "the message has {length} bytes and the stream takes {max}; give its slots more bytes, or a reliable stream more slots"
     )]
     TooLong {
-        /// Bytes of the message.
+        /// The length of the message in bytes.
         length: usize,
-        /// The longest message.
+        /// The length of the longest message in bytes.
         max: usize,
     },
     /// The last fragment of the previous submessage is not in the stream yet.
@@ -41,7 +41,7 @@ pub(super) struct Queue {
     used: u8,
     /// Whether submessages may be added to the newest message: it is not sent yet and is not a fragment.
     is_open: bool,
-    /// Whether the newest message is a fragment, and not the last one.
+    /// Whether the newest message is a fragment that is not the last one of its submessage.
     is_fragmenting: bool,
 }
 
@@ -79,7 +79,7 @@ impl Queue {
         self.is_open = false;
     }
 
-    /// Reserves room for submessages of `length` bytes: in the newest message, or in a new one.
+    /// Reserves room for submessages of `length` bytes, in the newest message or in a new one.
     pub fn begin<'a>(&'a mut self, slots: Slots<'a>, length: usize) -> Result<SlotWriter<'a>, Refused> {
         let capacity = slots.capacity();
         if length > capacity {
@@ -98,7 +98,7 @@ impl Queue {
         self.writer_of_new(slots, SlotRange { begin: 0, length, is_new: true, fragment: None })
     }
 
-    /// Reserves room for a fragment of `length` bytes in a message of its own.
+    /// Reserves room for a fragment of `length` bytes in a new message.
     pub fn begin_fragment<'a>(
         &'a mut self,
         slots: Slots<'a>,
@@ -122,7 +122,8 @@ impl Queue {
         Ok(())
     }
 
-    /// Copies a submessage, in fragments if it is longer than a slot. After an error, the queue has no part of it.
+    /// Copies a submessage, in fragments if it is longer than a slot. After an error, the queue has no part of the
+    /// submessage.
     pub fn write(&mut self, slots: Slots<'_>, parts: &[&[u8]]) -> Result<(), Refused> {
         let length = total(parts);
         if length <= slots.capacity() {
@@ -143,8 +144,8 @@ impl Queue {
         self.write_part(slots, parts, 0).map(|_| ())
     }
 
-    /// Copies a submessage that is longer than a slot, from its byte `copied` on, in fragments, as far as there are
-    /// free slots. Returns the number of bytes that all calls have copied.
+    /// Copies a part of a submessage that is longer than a slot, in fragments. The part starts at byte `copied` and
+    /// fills the free slots. Returns the number of bytes that all calls have copied.
     pub fn write_part(&mut self, mut slots: Slots<'_>, parts: &[&[u8]], mut copied: usize) -> Result<usize, Refused> {
         let (length, piece) = (total(parts), fragment_capacity(&slots));
         if copied == 0 && self.is_fragmenting {
@@ -180,7 +181,7 @@ impl Queue {
     }
 }
 
-/// The most bytes of a fragment.
+/// The largest number of bytes in one fragment.
 pub(super) fn fragment_capacity(slots: &Slots<'_>) -> usize {
     slots.capacity().saturating_sub(SUBMESSAGE_HEADER_BYTES)
 }
@@ -214,7 +215,7 @@ impl SlotWriter<'_> {
         self.bytes.get_mut(begin..begin + length).unwrap_or(&mut [])
     }
 
-    /// Commits the first `used` bytes, which are at most the requested number. With 0, the stream stays unchanged.
+    /// Commits the first `used` bytes, at most the requested number. If `used` is 0, the stream stays unchanged.
     pub fn commit(self, used: usize) {
         let Self { queue, record, bytes, place } = self;
         let used = used.min(place.length);
@@ -256,7 +257,7 @@ struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// Passes over the next bytes.
+    /// Skips the next `length` bytes.
     fn skip(&mut self, mut length: usize) {
         while let Some((part, parts)) = self.parts.split_first().filter(|_| length > 0) {
             let now = length.min(part.len());

@@ -30,8 +30,8 @@ impl RoundTrip {
         let elapsed = elapsed_us.clamp(1, MAX_SAMPLE_US);
         let length = u16::try_from(length).unwrap_or(u16::MAX);
         if self.smoothed_us == 0 {
-            // RFC 6298 sets the first deviation to half of the measured time. This code sets it to an eighth,
-            // because a timeout that is too short costs only a probe here, and a retransmission in RFC 6298.
+            // RFC 6298 sets the first deviation to half of the measured time. This code sets it to an eighth. A timeout
+            // that is too short costs a retransmission in RFC 6298, but only a probe here.
             *self = Self { smoothed_us: elapsed, deviation_us: elapsed / 8, length };
             return;
         }
@@ -40,7 +40,7 @@ impl RoundTrip {
         self.length = ((7 * u32::from(self.length) + u32::from(length)) / 8) as u16;
     }
 
-    /// The average in microseconds; `None` before the first measurement.
+    /// The average round trip in microseconds; `None` before the first measurement.
     #[must_use]
     pub fn smoothed_us(&self) -> Option<u32> {
         (self.smoothed_us != 0).then_some(self.smoothed_us)
@@ -57,8 +57,8 @@ impl RoundTrip {
         doubled.min(PATIENCE_US.max(2 * once))
     }
 
-    /// Whether a message of `length` bytes is short enough for the measured timeout: on a slow line, a longer
-    /// message takes longer.
+    /// Whether a message of `length` bytes is not much longer than the measured messages. On a slow line, a longer
+    /// message takes longer, and the timeout would be too short for it.
     pub(super) fn is_typical(&self, length: u16) -> bool {
         u32::from(length) <= 2 * u32::from(self.length) + 64
     }

@@ -9,10 +9,10 @@ pub const MAX_SLOTS: usize = 16;
 /// is sent.
 pub const HEADER_BYTES: usize = 8;
 
-/// The record that a stream keeps for each slot, of 8 bytes.
+/// The data that a stream keeps about one slot, 8 bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Record {
-    /// Bytes of the body.
+    /// The length of the body in bytes.
     pub(super) length: u16,
     /// The time of the last transmission, in microseconds modulo 2³².
     pub(super) sent_at_us: u32,
@@ -29,7 +29,7 @@ pub trait Storage {
     fn slots(&mut self) -> Slots<'_>;
 }
 
-/// Slots that are borrowed from their owner: records, and an equal number of pieces of memory, all of the same length.
+/// Borrowed slots: one record and one piece of memory for each slot. All pieces have the same length.
 #[derive(Debug)]
 pub struct Slots<'a> {
     records: &'a mut [Record],
@@ -65,7 +65,7 @@ impl<'a> Slots<'a> {
         self.bytes.len().checked_div(self.records.len()).unwrap_or(0)
     }
 
-    /// The record at `index`, which is less than `count`; otherwise the record of an empty slot.
+    /// The record of the slot at `index`, or the record of an empty slot if there is no such slot.
     pub(super) fn record(&self, index: u8) -> Record {
         self.records.get(usize::from(index)).copied().unwrap_or(Record::EMPTY)
     }
@@ -82,7 +82,7 @@ impl<'a> Slots<'a> {
         Some((record, bytes.get_mut(HEADER_BYTES..)?))
     }
 
-    /// The message in the slot at `index`, which is sent now.
+    /// Takes the message in the slot at `index`, to send it at the time `now`.
     pub(super) fn into_message(self, index: u8, now: Instant) -> Option<SlotMessage<'a>> {
         let (record, bytes) = self.into_whole(index)?;
         record.sent_at_us = now.as_us() as u32;
@@ -111,7 +111,7 @@ impl Storage for Slots<'_> {
     }
 }
 
-/// A message to send: its body, and room before it (for the header) and after it in its slot.
+/// A message to send: its body in a slot, room for the header before it, and free bytes after it.
 #[derive(Debug)]
 pub struct SlotMessage<'a> {
     bytes: &'a mut [u8],

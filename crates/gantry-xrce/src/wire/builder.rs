@@ -1,4 +1,4 @@
-//! Messages that are written.
+//! The builder of messages.
 
 use super::{
     ByteOrder, Flags, Header, Payload, Result, SUBMESSAGE_HEADER_BYTES, SubmessageId, Writer, submessage::whole_header,
@@ -48,7 +48,7 @@ impl<'a> MessageBuilder<'a> {
         Self { writer: Writer::within(buffer, bytes, missing_header_bytes, order) }
     }
 
-    /// The length of the message until now, in bytes, without a missing header.
+    /// The length of the message so far in bytes, without a header that a stream writes later.
     pub fn bytes(&self) -> usize {
         self.writer.position()
     }

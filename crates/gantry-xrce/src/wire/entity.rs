@@ -28,7 +28,7 @@ pub enum Entity<'a> {
 pub struct Participant<'a> {
     /// The name of a domain in the agent's configuration.
     pub domain_reference: Option<&'a str>,
-    /// The name of a profile of QoS. eProsima's client and agent use it as the participant's name.
+    /// The name of a QoS profile. eProsima's client and agent use it as the participant's name.
     pub name: Option<&'a str>,
 }
 
@@ -54,8 +54,8 @@ pub struct Group<'a> {
 
 /// The QoS of a publisher or a subscriber.
 ///
-/// The format is the one of the standard. eProsima's client never sends this QoS, and eProsima's agent omits the
-/// two flags.
+/// The format is the one of the DDS-XRCE standard. eProsima's client never sends this QoS, and eProsima's agent expects
+/// it without the two flags that say whether a field is present.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct GroupQos<'a> {
     /// The names of the partitions. A name is the bytes of a string, not checked for UTF-8, as in a

@@ -38,7 +38,7 @@ pub enum Problem {
     /// A text that is not UTF-8, or does not end with a zero byte.
     #[error("a text is not UTF-8 with a zero byte at its end")]
     NotText,
-    /// An unknown code, without which the bytes that follow it cannot be read.
+    /// A code with an unknown value. The bytes after it cannot be read, because the code determines their format.
     #[error("the {code} {value} is not known")]
     Unknown {
         /// The name of the code.

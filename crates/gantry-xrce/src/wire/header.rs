@@ -7,7 +7,7 @@ use super::{ByteOrder, Reader, Result, Submessages, Writer};
 pub struct ClientKey(pub [u8; 4]);
 
 impl ClientKey {
-    /// The key of no client.
+    /// The key that belongs to no client.
     pub const INVALID: Self = Self([0; 4]);
 }
 

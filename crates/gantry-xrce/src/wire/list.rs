@@ -5,10 +5,10 @@ use core::fmt;
 
 /// An element of a [`List`].
 pub trait Item<'a>: Sized {
-    /// Reads an element. [`Reader::check`] returns a defect that is found.
+    /// Reads an element. If the element has a defect, [`Reader::check`] returns it.
     fn read(reader: &mut Reader<'a>) -> Self;
 
-    /// Writes one.
+    /// Writes the element.
     fn write(&self, writer: &mut Writer<'_>);
 }
 
@@ -27,7 +27,7 @@ impl<'a, T: Item<'a>> List<'a, T> {
     pub(super) fn read(reader: &mut Reader<'a>) -> Self {
         let count = reader.u32();
         let list = Self(Source::Bytes { reader: *reader, count });
-        // Each element takes at least a byte, so the number of bytes limits the work.
+        // Each element takes at least one byte, so a wrong count causes at most one step for each byte of the message.
         for _ in 0..count {
             T::read(reader);
             if reader.check().is_err() {

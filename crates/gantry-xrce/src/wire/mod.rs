@@ -1,12 +1,12 @@
 //! Messages of DDS-XRCE, which are read in place and written into the caller's memory.
 //!
-//! A message is a [`Header`] and submessages, each aligned to 4 bytes and with a byte order of its own. [`parse`]
-//! splits a message, [`Submessage::read`] reads the payload of one of its submessages, and [`MessageBuilder`]
+//! A message is a [`Header`] and submessages. Each submessage is aligned to 4 bytes and has its own byte order.
+//! [`parse`] splits a message, [`Submessage::read`] reads the payload of one of its submessages, and [`MessageBuilder`]
 //! writes messages. Payloads are plain structs that borrow the bytes of the message.
 //!
 //! # Invariants
-//! - Identifiers and other codes of the wire are newtypes, so that an unknown code can be stored and answered. An
-//!   unknown code is an error only if it determines how the bytes after it are read.
+//! - Identifiers and other codes of the wire are newtypes, not enums, so that an unknown code can be stored and sent
+//!   back. An unknown code is an error only if it determines how the bytes after it are read.
 //! - A number is aligned to its size, counted from the start of the message, as in CDR. In the binary
 //!   representation of an object, alignment is counted from the start of that representation.
 //! - Bytes after the last known field of a payload are ignored. Padding is written as zeros.

@@ -3,7 +3,7 @@
 
 use super::{Item, Reader, Writer};
 
-/// A name and a value, as the bytes of strings: to compare bytes, a microcontroller does not need the code that
+/// A name and a value. They are bytes, not `str`: a microcontroller that only compares them does not need the code that
 /// decodes UTF-8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Property<'a> {

@@ -3,7 +3,7 @@
 use super::{Reader, Writer};
 use core::ops::BitOr;
 
-/// The policies that are a flag.
+/// The QoS policies that are flags.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QosFlags(pub u16);
 
@@ -74,11 +74,11 @@ impl<'a> Qos<'a> {
 
 /// The QoS of a data writer.
 ///
-/// The QoS of a data writer. eProsima's client declares 64 bits for the ownership strength, and never sends it; the
-/// standard and eProsima's agent have 32 bits.
+/// eProsima's client declares 64 bits for the ownership strength but never sends it. The standard and eProsima's agent
+/// have 32 bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WriterQos<'a> {
-    /// The policies that readers have, too.
+    /// The policies that data readers also have.
     pub common: Qos<'a>,
     /// The strength of exclusive ownership.
     pub ownership_strength: Option<u32>,
@@ -97,11 +97,11 @@ impl<'a> WriterQos<'a> {
 
 /// The QoS of a data reader.
 ///
-/// The QoS of a data reader. eProsima's client declares 64 bits for the time-based filter, and never sends it; the
-/// standard and eProsima's agent have 32 bits.
+/// eProsima's client declares 64 bits for the time-based filter but never sends it. The standard and eProsima's agent
+/// have 32 bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReaderQos<'a> {
-    /// The policies that writers have, too.
+    /// The policies that data writers also have.
     pub common: Qos<'a>,
     /// The shortest time between two samples, in milliseconds.
     pub time_based_filter_ms: Option<u32>,

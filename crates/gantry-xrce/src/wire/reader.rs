@@ -20,12 +20,13 @@ pub struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// A reader of bytes; alignment is counted from their beginning.
+    /// Makes a reader of `bytes`. Alignment is counted from the start of `bytes`.
     pub fn new(bytes: &'a [u8], order: ByteOrder) -> Self {
         Self::within(bytes, 0, 0, order)
     }
 
-    /// A reader of a payload that begins at `position`. Alignment is counted as if `phase` bytes preceded `bytes`.
+    /// Makes a reader of a payload that begins at `position`. Alignment is counted as if `phase` bytes preceded
+    /// `bytes`.
     pub(super) fn within(bytes: &'a [u8], position: usize, phase: usize, order: ByteOrder) -> Self {
         Self { bytes, position, phase, order, problem: None }
     }
@@ -56,7 +57,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads something as a whole.
+    /// Reads a value with `read`, and returns it if no field had a defect.
     pub(super) fn whole<T>(mut self, read: impl FnOnce(&mut Self) -> T) -> Result<T> {
         let value = read(&mut self);
         self.check().map(|()| value)
@@ -160,7 +161,7 @@ impl<'a> Reader<'a> {
         self.take(bytes as usize)
     }
 
-    /// Reads a sequence of octets that has a payload of its own. Alignment in the payload is counted from the
+    /// Reads a sequence of octets that contains a nested payload. Alignment in the payload is counted from the
     /// payload's start.
     pub(super) fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> T {
         let bytes = self.u32() as usize;

@@ -117,7 +117,7 @@ pub enum Owner {
     Domain(i16),
     /// The participant, publisher or subscriber.
     Object(ObjectId),
-    /// None: of types, profiles and applications.
+    /// No owner. Types, profiles and applications have none.
     None,
 }
 
@@ -127,7 +127,7 @@ impl<'a> Object<'a> {
         Self { kind: entity.kind(), representation: Representation::Binary(entity), owner }
     }
 
-    /// Reads what follows the kind.
+    /// Reads the fields after the kind.
     pub(super) fn read(reader: &mut Reader<'a>, kind: ObjectKind) -> Self {
         let representation = Representation::read(reader, kind);
         let owner = match kind.0 {

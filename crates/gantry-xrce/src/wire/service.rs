@@ -1,9 +1,8 @@
 //! The data of requesters and repliers.
 //!
-//! A requester's WRITE_DATA has only the request; the identifier of the submessage identifies the request. The
-//! agent's DATA for this requester has the same identifier, as an [`ObjectRequest`], and the reply. The agent's
-//! DATA for a replier has a [`SampleIdentity`] and the request, and the replier's WRITE_DATA has the same identity
-//! and the reply.
+//! A requester's WRITE_DATA has only the request; the request id of the submessage identifies it. The agent's DATA for
+//! this requester has the same id, as an [`ObjectRequest`], and the reply. The agent's DATA for a replier has a
+//! [`SampleIdentity`] and the request. The replier's WRITE_DATA has the same [`SampleIdentity`] and the reply.
 
 use super::{ByteOrder, ObjectRequest, Reader, Result, Writer};
 

@@ -21,7 +21,7 @@ impl StatusValue {
     pub const DENIED: Self = Self(0x83);
     /// The object does not exist.
     pub const UNKNOWN_REFERENCE: Self = Self(0x84);
-    /// The bytes make no sense.
+    /// The bytes of the request are invalid.
     pub const INVALID_DATA: Self = Self(0x85);
     /// The QoS or the protocol versions are not compatible.
     pub const INCOMPATIBLE: Self = Self(0x86);
@@ -33,7 +33,7 @@ impl StatusValue {
         self.0 < 0x80
     }
 
-    /// The name in the standard's words.
+    /// The standard's name of the status.
     pub fn name(self) -> &'static str {
         match self {
             Self::OK => "ok",

@@ -28,7 +28,7 @@ impl SubmessageId {
     pub const STATUS: Self = Self(5);
     /// The answer to GET_INFO.
     pub const INFO: Self = Self(6);
-    /// A client publishes, requests or replies.
+    /// A client publishes a sample, or sends a request or a reply.
     pub const WRITE_DATA: Self = Self(7);
     /// A client asks for data.
     pub const READ_DATA: Self = Self(8);

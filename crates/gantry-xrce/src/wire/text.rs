@@ -1,4 +1,4 @@
-//! Texts: UTF-8 after a length that includes a zero byte at the end.
+//! Texts: a length, the UTF-8 bytes, and a zero byte. The length counts the zero byte.
 
 use super::{Item, Problem, Reader, Writer};
 

@@ -4,7 +4,7 @@ use super::{Reader, Writer};
 
 const SECOND_NS: i64 = 1_000_000_000;
 
-/// A time since the epoch of the clock from which it comes.
+/// A time, counted from the epoch of the clock that measured it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Time {
     /// Whole seconds.

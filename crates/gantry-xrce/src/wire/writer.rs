@@ -26,12 +26,12 @@ pub(super) struct Nested {
 }
 
 impl<'a> Writer<'a> {
-    /// A writer into memory; alignment is counted from its beginning.
+    /// Makes a writer into `bytes`. Alignment is counted from the start of `bytes`.
     pub fn new(bytes: &'a mut [u8], order: ByteOrder) -> Self {
         Self::within(bytes, 0, 0, order)
     }
 
-    /// A writer that continues at `position`. Alignment is counted as if `phase` bytes preceded the memory.
+    /// Makes a writer that continues at `position`. Alignment is counted as if `phase` bytes preceded the memory.
     pub(super) fn within(bytes: &'a mut [u8], position: usize, phase: usize, order: ByteOrder) -> Self {
         Self { bytes, position, phase, order, refused_bytes: 0 }
     }
@@ -41,7 +41,7 @@ impl<'a> Writer<'a> {
         self.order
     }
 
-    /// The number of bytes until now.
+    /// The number of bytes that were written.
     pub fn position(&self) -> usize {
         self.position
     }
@@ -167,7 +167,7 @@ impl<'a> Writer<'a> {
         Nested { start: self.position, outer_phase }
     }
 
-    /// Ends the sequence by writing its length, if there was room for it.
+    /// Ends the sequence: writes its length, unless a field did not fit.
     pub(super) fn end_nested(&mut self, nested: Nested) {
         if self.check().is_ok() {
             let length = self.in_order((self.position - nested.start) as u32);

@@ -1,4 +1,4 @@
-//! The inputs of the fuzz targets.
+//! Runs the corpora of the fuzz targets, and random changes of their inputs.
 
 use test_support::xrce::{TARGETS, run_corpus};
 

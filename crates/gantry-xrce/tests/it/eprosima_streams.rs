@@ -1,4 +1,4 @@
-//! Tests of streams over faulty lines, with a peer that behaves as eProsima's client 3.0.0 does.
+//! Tests of streams over faulty lines. The peer is a model of the streams of eProsima's client 3.0.0.
 
 use gantry_xrce::stream::{Acknowledgement, Delivery, HEADER_BYTES, ReliableInput, ReliableOutput, Sequence, ToSend};
 use gantry_xrce::time::Instant;
@@ -9,8 +9,8 @@ const HISTORY: u16 = 4;
 const HEARTBEAT_US: u64 = 100_000;
 const MESSAGES: u32 = 300;
 
-/// eProsima's reliable input. The slot of a message is the sequence number modulo the length of the history. The
-/// bitmap of missing messages is filled from these slots, also for messages beyond the history.
+/// A model of eProsima's reliable input. The slot of a message is its sequence number modulo the length of the history.
+/// The bitmap of missing messages is filled from these slots, even for messages beyond the history.
 struct TheirInput {
     last_handled: u16,
     last_announced: u16,
@@ -100,8 +100,8 @@ fn their_client_receives_everything_though_its_window_is_smaller() {
     }
 }
 
-/// eProsima's reliable output. A nack of any message causes all unacknowledged messages to be sent again, and a
-/// heartbeat is sent every 100 ms.
+/// A model of eProsima's reliable output. Any nack causes all unacknowledged messages to be sent again, and a heartbeat
+/// is sent every 100 ms.
 #[derive(Default)]
 struct TheirOutput {
     first: u16,

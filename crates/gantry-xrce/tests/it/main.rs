@@ -10,7 +10,7 @@ mod storeys;
 mod streams;
 mod wire;
 
-/// The bytes that a hexadecimal text denotes. Spaces are ignored.
+/// Converts a hexadecimal text to bytes. Spaces are ignored.
 fn hex(text: &str) -> Vec<u8> {
     let digits: Vec<u32> = text.chars().filter(|c| !c.is_whitespace()).map(|c| c.to_digit(16).unwrap()).collect();
     digits.chunks(2).map(|pair| (pair[0] << 4 | pair[1]) as u8).collect()

@@ -17,7 +17,7 @@ fn simulation(window: usize, before_turn: usize, faults: Faults, seed: u64) -> S
     Simulation::new(Ends::new(window, before_turn, CAPACITY, BUFFER), ONE_WAY_US, faults, seed)
 }
 
-/// `count` messages, one in each `period_us`. `length` gives their lengths.
+/// Makes `count` messages, one every `period_us`. `length` returns the length of each message.
 fn messages(count: u32, period_us: u64, mut length: impl FnMut() -> usize) -> Vec<(u64, Vec<u8>)> {
     (0..count).map(|number| (u64::from(number) * period_us, message(number, length()))).collect()
 }
@@ -78,12 +78,13 @@ fn a_good_line_carries_each_message_and_its_acknowledgement_only() {
 fn one_lost_frame_costs_less_than_two_round_trips() {
     let rare = 3 * ROUND_TRIP_US;
     let some = ROUND_TRIP_US / 4;
-    // Period, length and window: single messages, a stream, a full window, fragments, one message at a time.
+    // Each case is a period, a length and a window: single messages, a stream, a full window, fragments, and one
+    // message at a time.
     for (period_us, length, window) in [(rare, 40, 4), (some, 40, 16), (0, 60, 4), (rare, 400, 16), (0, 60, 1)] {
         let messages = messages(40, period_us, || length);
         let run = |lost_there: Option<u64>, lost_back: Option<u64>| {
             let mut simulation = simulation(window, window, Faults::default(), 0);
-            // As in a session, which measures the round trip while it connects.
+            // A session measures the round trip while it connects; this test sets it.
             simulation.ends.output.round_trip().measured(ROUND_TRIP_US as u32, 20);
             lost_there.into_iter().for_each(|number| simulation.there.drop(number));
             lost_back.into_iter().for_each(|number| simulation.back.drop(number));
@@ -129,7 +130,7 @@ fn a_window_that_queues_on_a_slow_line_is_not_sent_twice() {
 
 #[test]
 fn a_line_that_becomes_slower_is_learnt() {
-    // The second line is slower than the longest interval before the first measurement.
+    // The round trip of the second line is longer than the longest interval before the first measurement.
     for one_way_us in [5_000, 300_000] {
         let mut simulation = Simulation::new(Ends::new(4, 4, CAPACITY, BUFFER), one_way_us, Faults::default(), 0);
         simulation.ends.output.round_trip().measured(100, 40);
@@ -156,7 +157,7 @@ fn a_dead_line_is_asked_at_growing_intervals() {
     }
     let counts = output.counts();
     assert_eq!((counts.sent, counts.resent), (4, 1));
-    // One heartbeat every 100 ms, and the few before the intervals have grown to that length.
+    // The stream sends one heartbeat every 100 ms, and a few more before the intervals have grown to 100 ms.
     assert!((100..=110).contains(&sent), "{sent}");
     assert!(output.unanswered() > 90);
 }
@@ -204,8 +205,8 @@ fn submessages_share_a_message_until_it_is_sent() {
 
 #[test]
 fn fragments_are_as_eprosima_sends_them() {
-    // In a capture of eProsima's client, a message of 50 kB with an MTU of 512 has fragments of 500 bytes with the
-    // flags 01, and 03 for the last one.
+    // In a capture of eProsima's client with an MTU of 512, a message of 50 kB has fragments of 500 bytes. Their flags
+    // are 01, and 03 for the last one.
     let mut output = ReliableOutput::new(ArraySlots::<512, 3>::new());
     output.write(&[&[7, 1, 0x10, 0x04], &[9; 0x410]]).unwrap();
     let now = Instant::from_us(0);
@@ -315,7 +316,7 @@ fn a_heartbeat_announces_messages_and_gives_up_a_gap_only_before_a_message_that_
     let mut input = Input::new();
     input.heartbeat(0, 2);
     assert_eq!(input.acknowledgement(), (Due::Now, 0, 0b111));
-    // A heartbeat of an earlier session does not skip anything.
+    // A heartbeat of an earlier session must not skip messages.
     input.heartbeat(4, 4);
     assert_eq!(input.acknowledgement(), (Due::Now, 0, 0b1_1111));
     input.heartbeat(40_000, 40_001);
@@ -338,8 +339,8 @@ fn a_fragmented_message_beyond_the_buffer_or_without_its_remainder_is_reported()
     }
     assert_eq!(input.receive(3, &fragment(1, &[2; 8])), Receipt::Delivered);
     assert_eq!(input.receive(4, &fragment(3, &[3; 2])), Receipt::Delivered);
-    // Another submessage in place of the last fragment; a fragment that states more bytes than its message has;
-    // then a valid one.
+    // Two defects: another submessage in place of the last fragment, and a fragment that states more bytes than its
+    // message has. A valid fragment follows.
     assert_eq!(input.receive(5, &fragment(1, &[4; 2])), Receipt::Delivered);
     assert_eq!(input.receive(6, &[7, 1, 0, 0]), Receipt::Delivered);
     assert_eq!(input.receive(7, &[13, 1, 9, 0, 1]), Receipt::Delivered);
@@ -424,7 +425,7 @@ fn a_pair_of_streams_stands_random_steps() {
     }
 }
 
-/// The next message that the stream sends; heartbeats are left out.
+/// The next message that the stream sends, without heartbeats.
 fn sent<S: Storage>(output: &mut ReliableOutput<S>, now: Instant) -> Option<(u16, Vec<u8>)> {
     match output.next_to_send(now)? {
         ToSend::Message { sequence, message } => Some((sequence.0, message.body().to_vec())),

@@ -1,4 +1,4 @@
-//! The program on the host. It prints the depth of its stack and the memory that it allocated, in bytes.
+//! The benchmark program on the host. It prints the depth of its stack and the size of its allocations, in bytes.
 
 mod stack;
 
@@ -36,7 +36,7 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Measures the depth of the stack and the sum of all allocations, in bytes.
+/// Runs the program. Returns the depth of the stack and the sum of all allocations, in bytes.
 fn measure(line: Line) -> io::Result<(usize, u64)> {
     static MEMORY: StaticCell<SessionMemory> = StaticCell::new();
     static ENTITIES: StaticCell<Entities> = StaticCell::new();

@@ -1,5 +1,5 @@
-//! CAN FD: a message is one frame, and each client has a 29-bit identifier for both directions. The bus is a
-//! SocketCAN interface or, with the feature `simulated-can`, a simulated bus.
+//! CAN FD: each message is one frame, and each client has one 29-bit CAN identifier, which is used in both directions.
+//! The bus is a SocketCAN interface or, with the feature `simulated-can`, a simulated bus.
 
 #[cfg(feature = "simulated-can")]
 mod simulated;
@@ -35,9 +35,9 @@ use std::{
     thread::JoinHandle,
 };
 
-/// The size of the send buffer. The kernel raises the value to its minimum, which holds about six frames. With a
-/// small buffer, further frames wait in the agent until the bus takes them; by default they would wait in the
-/// longer queue of the interface.
+/// The requested size of the send buffer. The kernel raises it to its minimum, which holds about six frames. Further
+/// frames then wait in the agent, until the bus accepts them. With the default size, they would wait in the longer
+/// queue of the interface and be old when they are sent.
 const SEND_BUFFER_BYTES: usize = 1;
 
 /// `CAN_RAW` of `linux/can.h`.
@@ -56,7 +56,7 @@ pub struct Can {
     _simulated: Option<simulated::SimulatedBus>,
 }
 
-/// The agent's node on a bus.
+/// The agent's node on a CAN bus.
 struct Bus {
     device: Device,
     name: String,
@@ -64,11 +64,11 @@ struct Bus {
 }
 
 impl Can {
-    /// Serves clients on an interface, such as `can0`. If the interface disappears, as when its adapter is
-    /// unplugged, it is opened again when it returns.
+    /// Serves clients on a CAN interface, such as `can0`. If the interface disappears, for example because its adapter
+    /// is unplugged, the agent opens the interface again when it is back.
     ///
     /// # Errors
-    /// The kernel has no CAN or no interface with this name, or the interface has classic CAN only.
+    /// The kernel does not support CAN, has no interface with this name, or the interface supports only classic CAN.
     pub fn open(agent: &Agent, interface: &str) -> Result<Can> {
         let failed = |source: io::Error| {
             let advice = match source.raw_os_error().map(Errno::from_raw_os_error) {
@@ -80,10 +80,10 @@ impl Can {
             };
             Error::Open { what: format!("CAN interface {interface}"), source, advice }
         };
-        // This check comes first, because a kernel without CAN is a different error from a missing interface.
+        // This check comes first, so that a kernel without CAN has another error than a missing interface.
         socket(AddressFamily::CAN, SocketType::RAW, CAN_RAW).map_err(|error| failed(error.into()))?;
         let line = open_interface(interface).map_err(failed)?;
-        // A classic interface refuses each CAN FD frame, so a client would wait for an answer without end.
+        // A classic CAN interface refuses each CAN FD frame, so a client would wait for answers without end.
         if fs::read_to_string(Path::new("/sys/class/net").join(interface).join("mtu"))
             .is_ok_and(|mtu| mtu.trim() == CLASSIC_MTU)
         {
@@ -98,8 +98,8 @@ impl Can {
         Ok(Self::start(agent, line, format!("can {interface}"), false, Some(Box::new(open)))?.0)
     }
 
-    /// Serves clients on a non-blocking packet socket, which tests use in place of an interface. After an error,
-    /// `open` opens the socket again.
+    /// Serves clients on a non-blocking packet socket, which tests use instead of an interface. After an error, `open`
+    /// opens the socket again.
     ///
     /// # Errors
     /// The transport's thread cannot be started.
@@ -147,7 +147,7 @@ fn new_stream(line: OwnedFd) -> io::Result<Stream> {
 impl Bus {
     fn receive(&self, port: &Port, open: Option<&Open>) {
         let received = &mut |packet: &[u8]| {
-            // Other frames belong to other protocols.
+            // Frames that are no DDS-XRCE messages belong to other protocols, and are ignored.
             if let Ok(frame) = Frame::parse(packet)
                 && let Some(message) = can_fd::decode(frame.data)
             {
@@ -157,10 +157,11 @@ impl Bus {
         self.device.run(port, open, |stream| {
             loop {
                 match stream.run(received, &mut || port.has_room_for_all(), &mut || true) {
-                    // An interface that is down reports one error. The socket works again when the interface is up.
+                    // This socket reports one error for an interface that is down, and works again when the interface
+                    // is up.
                     Err(error) if error.kind() == io::ErrorKind::NetworkDown => port.failed(&error),
-                    // After other errors, as when an adapter is unplugged, the socket does not belong to an
-                    // interface any more.
+                    // After any other error, for example because an adapter was unplugged, the socket cannot be used
+                    // any more.
                     ended => return ended,
                 }
             }

@@ -1,5 +1,5 @@
-//! A client without a microcontroller, over a socket or over a faulty pipe in this process, and Gantry's nodes on
-//! the host.
+//! Support for the tests: a client without a microcontroller, over a socket or over a faulty pipe in this process, and
+//! Gantry nodes on the host.
 
 mod pipe;
 
@@ -48,10 +48,10 @@ pub enum Told {
     Data(ObjectRequest, Vec<u8>),
 }
 
-/// The way to the agent.
+/// A line to the agent.
 pub trait Wire {
     fn send(&mut self, message: &[u8]);
-    /// Waits for a message, at most for this time.
+    /// Waits for a message, at most for the time `timeout`.
     fn receive(&mut self, timeout: Duration) -> Option<Vec<u8>>;
 }
 
@@ -65,7 +65,7 @@ pub struct TestClient {
 
 impl Wire for UdpSocket {
     fn send(&mut self, message: &[u8]) {
-        let _ = UdpSocket::send(self, message); // as lost as any datagram
+        let _ = UdpSocket::send(self, message); // an error is like the loss of a datagram
     }
 
     fn receive(&mut self, timeout: Duration) -> Option<Vec<u8>> {
@@ -83,7 +83,7 @@ pub fn socket(agent: &Udp) -> UdpSocket {
     socket
 }
 
-/// Starts an agent at a free port. Returns the lines of its log, too.
+/// Starts an agent at a free port. Also returns the lines of its log.
 pub fn agent(config: Config) -> (Agent, Udp, Arc<Mutex<Vec<String>>>) {
     agent_at(config, 0)
 }
@@ -95,7 +95,7 @@ pub fn agent_at(config: Config, port: u16) -> (Agent, Udp, Arc<Mutex<Vec<String>
     (agent, udp, lines)
 }
 
-/// Starts an agent whose clock is stopped. Returns the lines of its log, too.
+/// Starts an agent whose clock is stopped. Also returns the lines of its log.
 pub fn stopped_agent(config: Config) -> (Agent, Arc<Mutex<Vec<String>>>) {
     let (config, lines) = logged(config);
     (Agent::with_stopped_clock(config).unwrap(), lines)
@@ -108,7 +108,7 @@ fn logged(config: Config) -> (Config, Arc<Mutex<Vec<String>>>) {
     (Config { log: Arc::new(Log::new(Level::Info, write)), ..config }, lines)
 }
 
-/// The host's node.
+/// Makes a Gantry node on the host.
 pub fn host() -> Node {
     Node::builder("host").domain_id(0).build().unwrap()
 }
@@ -121,7 +121,7 @@ impl TestClient {
         Self { session: ClientSession::new(config, link), wire: Box::new(wire), told: Vec::new(), origin, read: 0 }
     }
 
-    /// A client that is connected and has a participant, a publisher and a subscriber.
+    /// Makes a client, connects it, and creates a participant, a publisher and a subscriber.
     pub fn open(wire: impl Wire + 'static, key: u32) -> Self {
         let mut client = Self::new(wire, key);
         client.connect();
@@ -149,7 +149,7 @@ impl TestClient {
         Instant::from_us(self.origin.elapsed().as_micros() as u64)
     }
 
-    /// Does all work that can be done now, and then waits at most for this time for one message.
+    /// Does all work that is due now, and then waits at most the time `longest` for one message.
     pub fn spin(&mut self, longest: Duration) {
         let now = self.now();
         let Self { session, wire, told, .. } = self;
@@ -166,7 +166,7 @@ impl TestClient {
         }
     }
 
-    /// Runs until the condition holds.
+    /// Runs the client until the condition holds.
     #[track_caller]
     pub fn until(&mut self, what: &str, mut is_so: impl FnMut(&mut Self) -> bool) {
         let limit = std::time::Instant::now() + PATIENCE;
@@ -176,7 +176,7 @@ impl TestClient {
         }
     }
 
-    /// Sends a request, as soon as there is room for it.
+    /// Sends a request as soon as the session has room for it.
     fn request(&mut self, mut send: impl FnMut(&mut Session) -> Result<RequestId, WriteError>) -> RequestId {
         let mut sent = None;
         self.until("room for a request", |client| {
@@ -186,7 +186,7 @@ impl TestClient {
         sent.unwrap()
     }
 
-    /// The status of a request.
+    /// Waits for the status of a request.
     #[track_caller]
     pub fn status(&mut self, request: RequestId) -> StatusValue {
         let mut found = None;
@@ -257,14 +257,14 @@ impl TestClient {
         id
     }
 
-    /// Asks for data of an object. Returns as soon as the agent has the request.
+    /// Requests data of an object. Returns when the agent has the request.
     #[track_caller]
     pub fn read(&mut self, object: ObjectId, stream: StreamId, max_samples: u16) {
         let control = DeliveryControl { max_samples, max_elapsed_s: 0, max_bytes_per_s: 0, min_pace_ms: 0 };
         self.read_controlled(object, stream, control);
     }
 
-    /// As [`Self::read`], with more to say.
+    /// Like [`Self::read`], with all fields of the delivery control.
     #[track_caller]
     pub fn read_controlled(&mut self, object: ObjectId, stream: StreamId, control: DeliveryControl) {
         self.request(|session| {
@@ -276,20 +276,20 @@ impl TestClient {
                 delivery: Some(control),
             })
         });
-        // The agent handles the requests of a stream in order: once it has answered the CREATE below, it has handled
-        // the READ_DATA above.
+        // The agent handles the requests of a stream in order, so when it answers the CREATE below, it has handled the
+        // READ_DATA above.
         self.read += 1;
         let id = ObjectId::new(0xf00 + self.read, ObjectKind::PUBLISHER);
         assert_eq!(self.create(id, Entity::Publisher(Group::default()), Owner::Object(PARTICIPANT)), StatusValue::OK);
     }
 
-    /// Writes data, as soon as there is room for it.
+    /// Writes data as soon as the session has room for it.
     #[track_caller]
     pub fn write(&mut self, stream: StreamId, object: ObjectId, identity: &[u8], data: &[u8]) -> RequestId {
         self.request(|session| session.write(stream, object, identity, data))
     }
 
-    /// The data of an object that has arrived until now.
+    /// The data of an object that has arrived so far.
     pub fn data(&self, object: ObjectId) -> Vec<&[u8]> {
         let data = self.told.iter().filter_map(|told| match told {
             Told::Data(request, data) if request.object == object => Some(&data[..]),

@@ -1,4 +1,4 @@
-//! A pipe to the agent in this process, with faults from a seeded generator.
+//! A pipe to the agent in this process. Its faults come from a seeded random generator.
 
 use super::Wire;
 use gantry_agent::{Agent, PeerAddress, Port, Transport};
@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-/// The faults of a pipe: the probability of each fault for each message.
+/// The probability of each fault for each message in a pipe.
 #[derive(Clone, Copy)]
 pub struct Faults {
     pub loss: f64,
@@ -19,7 +19,7 @@ pub struct Faults {
 /// A pipe without faults.
 pub const GOOD: Faults = Faults { loss: 0.0, duplication: 0.0, reordering: 0.0 };
 
-/// A direction of a faulty pipe.
+/// One direction of a faulty pipe.
 struct Direction {
     faults: Faults,
     random: fastrand::Rng,
@@ -86,7 +86,7 @@ impl Wire for Pipe {
     }
 }
 
-/// A faulty pipe to the agent.
+/// Makes a faulty pipe to the agent.
 pub fn pipe(agent: &Agent, faults: Faults, seed: u64) -> impl Wire + use<> {
     let (sender, back) = mpsc::channel();
     let port = agent.attach(Arc::new(Back { direction: Mutex::new(Direction::new(faults, seed)), sender }));

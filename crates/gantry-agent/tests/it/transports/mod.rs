@@ -1,4 +1,4 @@
-//! The transports other than UDP.
+//! Tests of the transports other than UDP.
 
 mod serial;
 mod tcp;
@@ -22,7 +22,7 @@ pub const OF_EACH: [&[Test]; 2] = [serial::TESTS, tcp::TESTS];
 const STRING: &str = "std_msgs::msg::dds_::String_";
 const UINT32: &str = "std_msgs::msg::dds_::UInt32_";
 
-/// Samples go in both directions. They are more than the line takes at once.
+/// Sends samples in both directions, more than the line accepts at once.
 pub fn exchange(client: &mut TestClient, topic: &str) {
     let mut subscription = host().create_subscription::<UInt32>(topic, Qos::default()).unwrap();
     let mut publisher =

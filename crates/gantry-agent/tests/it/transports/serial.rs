@@ -32,8 +32,8 @@ fn clients_share_a_serial_line() {
     let serial = Serial::pseudoterminal(&agent).unwrap();
     let mut client = TestClient::open(SerialWire::open(serial.path(), 1), 0x0704);
     exchange(&mut client, "over_serial");
-    // If two programs had the line open, each would get only some of its bytes, so the second client opens it
-    // after the first.
+    // A line can be open in one program only, because two programs would each get some of its bytes. So the second
+    // client opens it after the first has closed it.
     drop(client);
     let mut other = TestClient::open(SerialWire::open(serial.path(), 2), 0x0705);
     exchange(&mut other, "over_serial_too");
@@ -55,7 +55,7 @@ fn noise_on_a_serial_line_is_survived_and_logged() {
     let serial = Serial::pseudoterminal(&agent).unwrap();
     let mut client = TestClient::open(SerialWire::open(serial.path(), 1), 0x0706);
     let mut line = File::options().write(true).open(serial.path()).unwrap();
-    // A frame with a wrong checksum, the beginning of another frame, and bytes outside of frames.
+    // Sends a frame with a wrong checksum, the beginning of another frame, and bytes outside of frames.
     line.write_all(&[0x7e, 1, 0, 2, 0, 5, 5, 0, 0, 0x7e, 1, 0, 0xff, 0, 0x55]).unwrap();
     exchange(&mut client, "over_noise");
     let lines = lines.lock().unwrap();
@@ -86,7 +86,7 @@ fn a_slow_line_holds_up_nobody() {
     assert_eq!(counts.delivered + counts.overwritten, 1000);
 }
 
-/// A pseudoterminal in place of a device: the agent opens the path, and the client has this end.
+/// Makes a pseudoterminal that replaces a device. The agent opens the path; the test has the returned end.
 fn device() -> (File, PathBuf) {
     let end = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     unlockpt(&end).unwrap();
@@ -103,7 +103,7 @@ fn a_serial_device_that_comes_back_is_opened_again() {
     let serial = Serial::open(&agent, &link, 115_200).unwrap();
     assert_eq!(serial.path(), link);
     let mut client = TestClient::open(SerialWire::over(end, 1), 0x070a);
-    // The device is unplugged and plugged in again. Meanwhile it has no client.
+    // The test replaces the device, as if it was unplugged and plugged in again. In between, no client uses it.
     let (end, path) = device();
     client.wire = Box::new(SerialWire::over(end, 1));
     eventually("the device is gone", || lines.lock().unwrap().iter().any(|line| line.contains("failed")));

@@ -21,7 +21,7 @@ test_support::tests!(
     a_message_behind_its_length_is_not_held_back
 );
 
-/// The least time by which Linux delays acknowledgements (`TCP_DELACK_MIN`).
+/// The shortest time by which Linux delays acknowledgements (`TCP_DELACK_MIN`).
 const DELAYED_ACKNOWLEDGEMENT: Duration = Duration::from_millis(40);
 
 fn clients_connect_over_tcp() {
@@ -38,7 +38,7 @@ fn a_tcp_connection_that_ends_is_replaced() {
     let tcp = Tcp::open(&agent, ([127, 0, 0, 1], 0).into()).unwrap();
     let mut client = TestClient::open(TcpWire::connect(&tcp), 0x0703);
     client.wire = Box::new(TcpWire::connect(&tcp));
-    // The agent answers that it does not know the new connection.
+    // Over the new connection, the agent answers that it does not know the session, so the client connects again.
     let before = client.told.len();
     client.until("connected again", |client| client.told.len() > before && client.session.is_connected());
     client.create_groups();
@@ -53,7 +53,7 @@ fn a_client_that_takes_nothing_is_gone() {
     let reader = client.create_reader(1, "rt/flood", STRING);
     client.read(reader, StreamId::BEST_EFFORT, u16::MAX);
     let mut publisher = host().create_publisher::<String>("/flood", Qos::default()).unwrap();
-    // The client neither sends nor reads, until the buffers of the system are full.
+    // The client neither sends nor reads, so the kernel's buffers fill up.
     eventually("the client is gone", || {
         publisher.publish_copy(&String { data: "x".repeat(150) }).unwrap();
         agent.statistics().is_empty()
@@ -77,7 +77,7 @@ fn a_message_behind_its_length_is_not_held_back() {
     let tcp = Tcp::open(&agent, ([127, 0, 0, 1], 0).into()).unwrap();
     let mut connection = TcpStream::connect(tcp.address()).unwrap();
     connection.set_read_timeout(Some(PATIENCE)).unwrap();
-    // A ping from eProsima's client, which writes two segments that Nagle's algorithm separates.
+    // A ping in the two segments that eProsima's client writes. Nagle's algorithm holds back the second one.
     let ping = [0x80, 0, 0, 0, 2, 1, 8, 0, 0, 0x0a, 0xff, 0xfd, 2, 0, 0, 0];
     let mut took = Vec::new();
     for _ in 0..40 {
@@ -89,7 +89,7 @@ fn a_message_behind_its_length_is_not_held_back() {
         connection.read_exact(&mut vec![0; usize::from(u16::from_le_bytes(length))]).unwrap();
         took.push(began.elapsed());
     }
-    // The system delays nothing at first.
+    // The first half is left out, because the kernel does not delay acknowledgements at first.
     let fastest = took.split_off(20).into_iter().min().unwrap();
     assert!(fastest < DELAYED_ACKNOWLEDGEMENT, "{fastest:?}");
 }

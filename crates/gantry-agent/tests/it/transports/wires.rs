@@ -1,4 +1,4 @@
-//! Lines that carry bytes, with their framings.
+//! Lines that carry messages in the framings of the transports.
 
 use crate::support::Wire;
 use gantry_agent::Tcp;
@@ -19,7 +19,7 @@ use std::{
 /// The byte stream of a device or a connection.
 struct Bytes<L> {
     line: L,
-    /// Read, and not decoded yet.
+    /// The bytes that were read and not decoded yet.
     read: Vec<u8>,
 }
 
@@ -28,7 +28,7 @@ impl<L: AsFd + Read + Write> Bytes<L> {
         Self { line, read: Vec::new() }
     }
 
-    /// Waits for bytes, at most for this time.
+    /// Waits for bytes, at most for the time `timeout`.
     fn wait(&mut self, timeout: Duration) {
         if !self.read.is_empty() {
             return;
@@ -54,12 +54,12 @@ impl TcpWire {
         Self::over(TcpStream::connect(tcp.address()).unwrap())
     }
 
-    /// A connection whose address looks like an address of another machine.
+    /// Connects from the address `host`, so that the client seems to be on another machine.
     pub fn connect_from(host: Ipv4Addr, tcp: &Tcp) -> Self {
         Self::over(Self::connection_from(host, tcp))
     }
 
-    /// As [`Self::connect_from`], without the framing.
+    /// Like [`Self::connect_from`], without the framing.
     pub fn connection_from(host: Ipv4Addr, tcp: &Tcp) -> TcpStream {
         let socket = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
         bind(&socket, &SocketAddrV4::new(host, 0)).unwrap();
@@ -99,7 +99,7 @@ impl SerialWire {
         Self::over(File::options().read(true).write(true).open(path).unwrap(), address)
     }
 
-    /// The client's end of a line.
+    /// Makes a wire from the client's end of a line.
     pub fn over(line: File, address: u8) -> Self {
         Self { bytes: Bytes::new(line), decoder: SerialDecoder::new(address), address, buffer: vec![0; 1024] }
     }

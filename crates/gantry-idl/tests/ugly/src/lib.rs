@@ -1,4 +1,5 @@
-//! Messages whose names and texts are hard to express in Rust. The test is that they compile without a warning.
+//! Messages whose names and texts are hard to express in Rust. The test is that their generated code compiles without a
+//! warning.
 
 #![no_std]
 #![forbid(unsafe_code)]

@@ -1,4 +1,4 @@
-//! Tests of lists in place: their elements are an iterator, and an assignment checks each element.
+//! Tests of lists in place: a list gives its elements by an iterator, and an assignment checks each element.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -8,7 +8,7 @@ use gantry_idl_ugly::ugly_msgs::{
     msg::{Keywords, KeywordsShape, Odd, OddPart, OddTextShape, OddView, Odds, OddsShape, StringShape},
 };
 
-/// Memory that has old bytes of another message.
+/// Makes memory in which all bytes are 0xee, like old bytes of another message.
 fn used<T: Message>(shape: impl Shape<T>) -> AlignedBytes {
     let mut memory = AlignedBytes::zeroed(T::shape_bytes(shape).unwrap());
     memory.as_mut().fill(0xee);
@@ -38,8 +38,7 @@ fn elements_of_lists_in_place_are_borrowed_at_once() {
     assert_eq!(view.r#dyn().flat_map(|element| element.numbers().to_vec()).collect::<Vec<_>>(), [7, 3, 3]);
 }
 
-/// Lists in elements of lists, and messages of fixed size, after texts of every length, so that an element may
-/// begin at any offset.
+/// Puts lists, and messages of fixed size, after texts of every length, so that their elements begin at every offset.
 #[test]
 fn elements_of_lists_begin_at_any_offset() {
     for length in 0..9 {

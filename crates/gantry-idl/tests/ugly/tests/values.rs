@@ -1,4 +1,4 @@
-//! Tests that the compiled code has the values of the definitions.
+//! Tests that generated code has the values of the definitions.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -9,7 +9,7 @@ fn zeroed<T: Message>(shape: impl Shape<T>) -> AlignedBytes {
     AlignedBytes::zeroed(T::shape_bytes(shape).unwrap())
 }
 
-/// Memory that has old bytes of another message.
+/// Makes memory in which all bytes are 0xee, like old bytes of another message.
 fn used<T: Message>(shape: impl Shape<T>) -> AlignedBytes {
     let mut memory = zeroed::<T>(shape);
     memory.as_mut().fill(0xee);

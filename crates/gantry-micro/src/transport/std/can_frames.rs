@@ -7,25 +7,25 @@ use rustix::{
 };
 use std::{io, os::fd::AsFd};
 
-/// Returns the identifier if it has at most 29 bits.
+/// Returns the CAN identifier, if it has at most 29 bits.
 pub fn check_identifier(identifier: u32) -> io::Result<u32> {
     let error = || io::Error::new(io::ErrorKind::InvalidInput, "the identifier of a client has 29 bits");
     (identifier <= MAX_IDENTIFIER).then_some(identifier).ok_or_else(error)
 }
 
-/// Sends a frame; `false` if the socket has no room.
+/// Sends a frame. Returns `false` if the socket has no room.
 pub fn write_frame(socket: impl AsFd, frame: Frame<'_>) -> io::Result<bool> {
     let bytes = frame.to_bytes().map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
     match send(socket, &bytes, SendFlags::NOSIGNAL) {
         Ok(_) => Ok(true),
-        // The last of these errors means that the queue of the interface is full.
+        // NOBUFS means that the queue of the interface is full.
         Err(Errno::AGAIN | Errno::INTR | Errno::NOBUFS) => Ok(false),
         Err(error) => Err(error.into()),
     }
 }
 
-/// The length of the next frame with the identifier, whose data is copied to `data`. Frames with other identifiers
-/// are skipped.
+/// Copies the data of the next frame with the identifier into `data`, and returns its length. Skips frames with other
+/// identifiers.
 pub fn read_frame(socket: impl AsFd, identifier: u32, data: &mut [u8; 64]) -> io::Result<Option<usize>> {
     let mut bytes = [0; FRAME_BYTES];
     loop {

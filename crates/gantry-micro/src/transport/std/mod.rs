@@ -1,4 +1,4 @@
-//! Transports for a host. Tests use them, and so do programs that run on a host.
+//! Transports for programs that run on a host, such as tests.
 
 mod can_frames;
 mod port;
@@ -19,8 +19,8 @@ pub use udp::UdpTransport;
 
 use std::io;
 
-/// Whether the error means that the connection is lost or that no agent listens. Such an error is ignored, because
-/// the session notices that the agent does not answer.
+/// Whether the error means that the connection is lost or that no agent listens. Such an error is ignored: the session
+/// detects by itself that the agent does not answer.
 fn is_absence(error: &io::Error) -> bool {
     use io::ErrorKind::{
         BrokenPipe, ConnectionAborted, ConnectionRefused, ConnectionReset, NotConnected, NotFound, UnexpectedEof,

@@ -22,7 +22,7 @@ impl<F: AsFd> Port<F> {
     }
 }
 
-/// The number of bytes that were read or written; 0 if the descriptor would have to block.
+/// The number of bytes that were read or written; 0 if the call would have blocked.
 fn moved(result: Result<usize, Errno>) -> io::Result<usize> {
     match result {
         Ok(bytes) => Ok(bytes),

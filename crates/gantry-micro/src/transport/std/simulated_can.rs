@@ -19,12 +19,12 @@ use std::{
     path::Path,
 };
 
-/// The size of the send buffer. The kernel raises it to its minimum, which holds about six frames, as the mailboxes
-/// of a controller do.
+/// The requested size of the send buffer. The kernel raises it to its minimum, which holds about six frames, similar to
+/// the mailboxes of a CAN controller.
 const SEND_BUFFER_BYTES: usize = 1;
 
-/// A node of the bus that `gantry-agent can --simulated PATH` hosts. If the bus is gone, for example because the
-/// agent has ended, the node tries to connect again whenever it has a frame to send.
+/// A node of the simulated bus of `gantry-agent can --simulated PATH`. If the bus is gone, for example because the
+/// agent has ended, the node tries to connect again with each frame that it sends.
 #[derive(Debug)]
 pub struct SimulatedCan {
     bus: SocketAddrUnix,
@@ -33,11 +33,12 @@ pub struct SimulatedCan {
 }
 
 impl SimulatedCan {
-    /// Makes a transport over the bus at `path`, which need not exist yet, for the client with the 29-bit `identifier`.
+    /// Makes a transport over the bus at `path` for the client with the 29-bit `identifier`. The bus need not exist
+    /// yet.
     ///
     /// # Errors
-    /// A program other than a bus listens at the path, or the path is too long for the address of a socket; or the
-    /// identifier has more than 29 bits.
+    /// The path belongs to another program than a bus, or is too long for a socket address; or the identifier has more
+    /// than 29 bits.
     pub fn connect(path: impl AsRef<Path>, identifier: u32) -> io::Result<CanFdTransport<Self>> {
         let bus = SocketAddrUnix::new(path.as_ref())?;
         let mut node = Self { bus, socket: None, identifier: check_identifier(identifier)? };
@@ -45,7 +46,7 @@ impl SimulatedCan {
         Ok(CanFdTransport::new(node))
     }
 
-    /// Whether the node is connected to the bus. The end of the bus is noticed only at the next frame.
+    /// Whether the node is connected to the bus. The node notices the end of the bus only when it sends or receives.
     pub fn is_connected(&self) -> bool {
         self.socket.is_some()
     }
@@ -55,7 +56,7 @@ impl SimulatedCan {
         self.socket.as_ref().map(AsFd::as_fd)
     }
 
-    /// Connects, if the bus is there.
+    /// Connects to the bus, if the bus exists.
     fn open(&mut self) -> io::Result<()> {
         if self.socket.is_some() {
             return Ok(());
@@ -65,7 +66,7 @@ impl SimulatedCan {
         set_socket_send_buffer_size(&socket, SEND_BUFFER_BYTES)?;
         match connect(&socket, &self.bus) {
             Ok(()) => self.socket = Some(socket),
-            // Too many nodes are connecting at the same time: the next frame makes another attempt.
+            // Too many nodes are connecting at the same time. The node tries again with its next frame.
             Err(Errno::AGAIN | Errno::INTR) => {}
             Err(error) => return lost(error.into(), ()),
         }
@@ -73,8 +74,8 @@ impl SimulatedCan {
     }
 }
 
-/// The result of a call that failed. If there is no bus, the result is `result`, as for a lost frame: the session
-/// notices that the agent does not answer.
+/// Handles the error of a failed call. If there is no bus, the call succeeds with `result`, as if a frame was lost: the
+/// session detects that the agent does not answer.
 fn lost<T>(error: io::Error, result: T) -> io::Result<T> {
     if is_absence(&error) { Ok(result) } else { Err(error) }
 }
@@ -85,7 +86,7 @@ impl CanFd for SimulatedCan {
     fn transmit(&mut self, data: &[u8]) -> io::Result<bool> {
         self.open()?;
         let Some(socket) = &self.socket else { return Ok(true) };
-        // The bus clears the bit rate switch if it has only one bit rate.
+        // If the bus has only one bit rate, it clears the bit rate switch.
         let frame = Frame { identifier: self.identifier, has_bit_rate_switch: true, data };
         write_frame(socket, frame).or_else(|error| {
             self.socket = None;

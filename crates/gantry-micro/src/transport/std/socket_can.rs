@@ -1,4 +1,4 @@
-//! SocketCAN, where the kernel has it.
+//! A transport over SocketCAN, if the kernel has it.
 
 use super::can_frames::{check_identifier, read_frame, write_frame};
 use crate::transport::{CanFd, CanFdTransport};
@@ -17,7 +17,7 @@ impl SocketCan {
     /// Makes a transport over `interface` for the client with the 29-bit `identifier`.
     ///
     /// # Errors
-    /// The kernel has no CAN or no interface with this name, or the identifier has more than 29 bits.
+    /// The kernel does not support CAN, has no interface with this name, or the identifier has more than 29 bits.
     pub fn open(interface: &str, identifier: u32) -> io::Result<CanFdTransport<Self>> {
         let identifier = check_identifier(identifier)?;
         let socket = CanFdSocket::open(interface)?;

@@ -1,4 +1,4 @@
-//! Transport over TCP, with a new connection after the old one was lost.
+//! Transport over TCP. After a lost connection, it makes a new one.
 
 use super::{Port, is_absence};
 use crate::transport::{LengthPrefixTransport, Transport};
@@ -12,12 +12,12 @@ use std::{
     os::fd::{AsFd, BorrowedFd, OwnedFd},
 };
 
-/// The size of the send buffer, which lets a few messages wait in the kernel. With the default size of
-/// megabytes, a publisher that is faster than the line would get no error for a long time, and its messages
-/// would arrive minutes late.
+/// The size of the send buffer, so that only a few messages wait in the kernel. The default size is megabytes. A
+/// publisher that is faster than the line would then get no error for a long time, and its messages would arrive
+/// minutes late.
 const SEND_BUFFER_BYTES: usize = 8192;
 
-/// Messages over a TCP connection to one agent. If the connection is lost, the next message opens another one.
+/// A transport over a TCP connection to one agent. If the connection is lost, the next message opens a new one.
 #[derive(Debug)]
 pub struct TcpTransport {
     agent: SocketAddr,
@@ -25,12 +25,12 @@ pub struct TcpTransport {
 }
 
 impl TcpTransport {
-    /// Makes a transport to the agent at `agent`, which need not be running yet.
+    /// Makes a transport to the agent at `agent`. The agent need not run yet.
     pub fn new(agent: SocketAddr) -> Self {
         Self { agent, connection: None }
     }
 
-    /// The socket of the connection, which may still be opening; `None` if there is no connection.
+    /// The socket of the connection, whose handshake may still be in progress; `None` if there is no connection.
     pub fn descriptor(&mut self) -> Option<BorrowedFd<'_>> {
         self.connection.as_mut().map(|connection| connection.port().0.as_fd())
     }
@@ -39,7 +39,7 @@ impl TcpTransport {
         let family = if self.agent.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
         let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
         let socket = socket_with(family, SocketType::STREAM, flags, None)?;
-        // The socket has to send each message at once.
+        // Disables Nagle's algorithm, so that the socket sends each message at once.
         sockopt::set_tcp_nodelay(&socket, true)?;
         sockopt::set_socket_send_buffer_size(&socket, SEND_BUFFER_BYTES)?;
         match connect(&socket, &self.agent) {

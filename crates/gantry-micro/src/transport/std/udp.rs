@@ -7,14 +7,14 @@ use std::{
     os::fd::{AsFd, BorrowedFd},
 };
 
-/// Messages as datagrams to one agent.
+/// A transport that sends each message as a UDP datagram to one agent.
 #[derive(Debug)]
 pub struct UdpTransport {
     socket: UdpSocket,
 }
 
 impl UdpTransport {
-    /// Makes a socket for the agent at `agent`, which need not be running yet.
+    /// Makes a socket for the agent at `agent`. The agent need not run yet.
     ///
     /// # Errors
     /// An error of the socket.
@@ -33,8 +33,8 @@ impl AsFd for UdpTransport {
     }
 }
 
-/// Whether the error means that no agent listens now. Such an error is ignored, because the session notices that
-/// the agent does not answer.
+/// Whether the error means that no agent listens now. Such an error is ignored: the session detects by itself that the
+/// agent does not answer.
 fn is_absence(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::ConnectionRefused | io::ErrorKind::Interrupted)
 }

@@ -1,12 +1,12 @@
-//! The decoder of the serial framing, which finds frames in the bytes of a line.
+//! The decoder of the serial framing, which finds frames in the bytes of a serial line.
 
 use super::{ESCAPE, FLAG, STUFFING};
 use crate::framing::crc;
 
-/// A frame that arrived whole.
+/// A frame that was received completely.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SerialFrame<'a> {
-    /// The address of its sender.
+    /// The address of the sender.
     pub source: u8,
     /// The message.
     pub message: &'a [u8],
@@ -17,17 +17,17 @@ pub struct SerialFrame<'a> {
 pub struct SerialCounters {
     /// Frames that were delivered.
     pub frames: u32,
-    /// Bytes of those, stuffing included.
+    /// The number of bytes in the delivered frames, including stuffing.
     pub frame_bytes: u32,
-    /// The number of dropped bytes: noise, and the bytes of the frames that the other counters count.
+    /// The number of dropped bytes: noise, and the bytes of the frames that the counters below count.
     pub dropped_bytes: u32,
     /// Frames whose checksum is wrong.
     pub crc_errors: u32,
-    /// The number of frames that were cut off by the beginning of another frame, because bytes were lost.
+    /// The number of frames that lost their end, so that the next frame began before they were complete.
     pub incomplete: u32,
     /// The number of frames that are longer than the buffer.
     pub too_long: u32,
-    /// Frames for another address.
+    /// The number of frames for another address.
     pub for_others: u32,
 }
 
@@ -41,11 +41,11 @@ pub struct SerialDecoder {
     escape: bool,
     source: u8,
     length: u16,
-    /// The number of received bytes of the present message.
+    /// The number of received bytes of the current message.
     received: u16,
     crc: u16,
     received_crc: u8,
-    /// The number of received bytes of the present frame, including stuffing.
+    /// The number of received bytes of the current frame, including stuffing.
     frame_bytes: u32,
     counters: SerialCounters,
 }
@@ -53,7 +53,7 @@ pub struct SerialDecoder {
 /// The meaning of the next byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// Noise, unless it is a flag.
+    /// Waits for the flag that begins a frame. Any other byte is noise.
     Flag,
     Source,
     Destination,
@@ -91,8 +91,8 @@ impl SerialDecoder {
         self.frame_bytes
     }
 
-    /// Reads `bytes` until a frame is complete or no byte is left. Unread bytes stay in `bytes`. Pass the same
-    /// `buffer` in each call; the message lies at its beginning.
+    /// Reads `bytes` until a frame is complete or no byte is left. Unread bytes stay in `bytes`. Pass the same `buffer`
+    /// in each call; the message of the returned frame is a slice at the start of `buffer`.
     ///
     /// ```
     /// use gantry_xrce::framing::{SerialDecoder, SerialEncoder};
@@ -121,8 +121,9 @@ impl SerialDecoder {
         None
     }
 
-    /// Takes one byte. Returns whether the byte is the last one of a frame for this address. The function is not
-    /// inlined, because instructions that access the decoder's fields by an offset in a larger struct are longer.
+    /// Takes one byte. Returns true if the byte completes a frame for this address. The function is not inlined, to
+    /// save code: in the code of a larger struct, each access to a field of the decoder would need a longer
+    /// instruction.
     #[inline(never)]
     fn put(&mut self, byte: u8, buffer: &mut [u8]) -> bool {
         if byte == FLAG {

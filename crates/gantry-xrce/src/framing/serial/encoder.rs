@@ -1,9 +1,9 @@
-//! Frames that are written.
+//! The encoder of the serial framing.
 
 use super::{ESCAPE, FLAG, STUFFING};
 use crate::framing::{TooLong, crc};
 
-/// Addresses and length.
+/// The bytes of the two addresses and of the length.
 const HEADER_BYTES: u32 = 4;
 
 /// An encoder that writes one frame in chunks of any size.
@@ -25,7 +25,7 @@ impl SerialEncoder {
     /// The address that eProsima's clients use.
     pub const CLIENT: u8 = 1;
 
-    /// Encodes a frame from `source` to `destination`, whose message has this length.
+    /// Makes an encoder for a frame from `source` to `destination` with a message of `message_bytes` bytes.
     ///
     /// # Errors
     /// [`TooLong`] above 65535 bytes.
@@ -35,9 +35,8 @@ impl SerialEncoder {
         Ok(Self { source, destination, length, crc: 0, position: 0, escaped: None })
     }
 
-    /// Writes the next bytes of the frame into `chunk`, and returns their number. The number is the length of
-    /// `chunk` unless the frame ends in this chunk, and 0 after the end of the frame. Pass the same `message` in
-    /// each call.
+    /// Writes the next bytes of the frame into `chunk`, and returns their number. The number is less than the length of
+    /// `chunk` only if the frame ends; after its end, the number is 0. Pass the same `message` in each call.
     pub fn encode(&mut self, message: &[u8], chunk: &mut [u8]) -> usize {
         let mut written = 0;
         for byte in chunk {
@@ -66,8 +65,8 @@ impl SerialEncoder {
                 let index = after_flag - 1 - HEADER_BYTES;
                 match index.checked_sub(self.length.into()) {
                     None => {
-                        // A message that is shorter than its announced length is padded, so that the decoder does
-                        // not lose the frame's end.
+                        // A message that is shorter than its announced length is padded with zeros, so that the decoder
+                        // finds the frame's end.
                         let byte = message.get(index as usize).copied().unwrap_or(0);
                         self.crc = crc::update(self.crc, byte);
                         byte

@@ -1,9 +1,11 @@
 //! The framing of DDS-XRCE for serial lines.
 //!
 //! A frame is the flag 0x7e, the addresses of source and destination, the length of the message (16 bits, little
-//! endian), the message, and its CRC-16/ARC (little endian). After the flag, 0x7d and 0x7e are sent as 0x7d and the
-//! byte exclusive-or 0x20, so that 0x7e always begins a frame. There is no flag at the end of a frame. The checksum
-//! covers the message before the stuffing, but not the addresses and the length.
+//! endian), the message, and its CRC-16/ARC (little endian). After the flag, each byte 0x7d or 0x7e is escaped
+//! (stuffing): 0x7d is sent, and then the byte exclusive-or 0x20. So 0x7e occurs only at the start of a frame, and the
+//! end of a frame needs no flag.
+//!
+//! The checksum covers the message before the stuffing, but not the addresses and the length.
 
 mod decoder;
 mod encoder;

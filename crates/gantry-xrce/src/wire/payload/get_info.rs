@@ -9,7 +9,7 @@ use crate::wire::{InfoMask, ObjectRequest, Reader, SubmessageId, Writer};
 pub struct GetInfo {
     /// The request, and the object.
     pub request: ObjectRequest,
-    /// The parts that are asked for.
+    /// The parts of the information that the question asks for.
     pub mask: InfoMask,
 }
 

@@ -42,18 +42,19 @@ mod sealed {
 
 /// The payload of a submessage. The trait is sealed.
 pub trait Payload<'a>: sealed::Sealed + Sized {
-    /// The identifier of its submessage.
+    /// The identifier of the submessages that have this payload.
     const ID: SubmessageId;
 
-    /// Reads the payload. Bytes after its last field stay unread. [`Reader::check`] returns a defect that is found.
+    /// Reads the payload. Bytes after its last field stay unread. If the payload has a defect, [`Reader::check`]
+    /// returns it.
     fn read(reader: &mut Reader<'a>) -> Self;
 
-    /// Writes it.
+    /// Writes the payload.
     fn write(&self, writer: &mut Writer<'_>);
 }
 
 impl<'a> Submessage<'a> {
-    /// Reads the payload. The caller has compared [`id`](Self::id) with [`Payload::ID`].
+    /// Reads the payload. The caller must have checked that [`id`](Self::id) equals [`Payload::ID`].
     ///
     /// # Errors
     /// A defect in the bytes of the payload.

@@ -46,7 +46,7 @@ impl<'a> Payload<'a> for ReadData<'a> {
 pub struct DeliveryControl {
     /// The number of samples. 0 cancels an earlier READ_DATA; [`UNLIMITED`](Self::UNLIMITED) means any number.
     pub max_samples: u16,
-    /// The time in which samples are sent, in seconds. 0 means without end.
+    /// The duration of the delivery in seconds. 0 means no limit.
     pub max_elapsed_s: u16,
     /// The largest rate, in bytes per second. 0 means no limit.
     pub max_bytes_per_s: u16,

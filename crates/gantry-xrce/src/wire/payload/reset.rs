@@ -1,9 +1,9 @@
-//! RESET: all streams begin anew.
+//! RESET: all streams start again, empty.
 
 use super::{Payload, sealed::Sealed};
 use crate::wire::{Reader, SubmessageId, Writer};
 
-/// All streams begin anew. eProsima's client never sends a RESET.
+/// All streams start again, empty. eProsima's client never sends a RESET.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reset;
 

@@ -16,7 +16,7 @@ fn every_length_arrives_in_a_frame_that_can_fd_has() {
         assert_eq!(usize::from(frame[0]), bytes);
         assert!(frame[1 + bytes..].iter().all(|&byte| byte == 0));
         assert_eq!(decode(&frame[..length]), Some(&message[..]));
-        // eProsima's agent and client pass the exact length of the frame to the kernel.
+        // eProsima's agent and client pass the exact length of the frame to the kernel, without padding.
         assert_eq!(decode(&frame[..1 + bytes]), Some(&message[..]));
         assert_eq!(decode(&frame[..bytes]), None);
     }

@@ -12,7 +12,7 @@ fn messages_arrive_in_any_chunks() {
         line.extend(length_prefix(message.len()).unwrap());
         line.extend(message);
     }
-    // Empty messages are skipped, and so is the message that is too long.
+    // Empty messages and the message that is too long are skipped.
     let expected: Vec<_> = sent.into_iter().filter(|message| (1..=512).contains(&message.len())).collect();
     for _ in 0..200 {
         let mut decoder = LengthPrefixDecoder::new();

@@ -4,7 +4,7 @@ use crate::hex;
 use fastrand::Rng;
 use gantry_xrce::framing::{SerialCounters, SerialDecoder, SerialEncoder, TooLong};
 
-/// The frame of a message, encoded in chunks of this length.
+/// Encodes a message as a frame, in chunks of `chunk_bytes` bytes.
 fn frame(source: u8, destination: u8, message: &[u8], chunk_bytes: usize) -> Vec<u8> {
     let mut encoder = SerialEncoder::new(source, destination, message.len()).unwrap();
     let mut chunk = vec![0; chunk_bytes];
@@ -19,7 +19,7 @@ fn frame(source: u8, destination: u8, message: &[u8], chunk_bytes: usize) -> Vec
     }
 }
 
-/// The messages that a decoder finds if it gets the bytes in random chunks.
+/// Decodes bytes in random chunks, and returns the messages that the decoder finds.
 fn messages(decoder: &mut SerialDecoder, bytes: &[u8], random: &mut Rng) -> Vec<Vec<u8>> {
     let mut buffer = [0; 64];
     let mut found = Vec::new();
@@ -36,13 +36,13 @@ fn messages(decoder: &mut SerialDecoder, bytes: &[u8], random: &mut Rng) -> Vec<
     found
 }
 
-/// All bytes that came in.
+/// The number of bytes that the decoder has counted.
 fn accounted(decoder: &SerialDecoder) -> usize {
     let counters = decoder.counters();
     (counters.frame_bytes + counters.dropped_bytes + decoder.pending_bytes()) as usize
 }
 
-/// Frames that eProsima's client and agent sent.
+/// Compares frames with frames that eProsima's client and agent sent.
 #[test]
 fn captures_are_reproduced() {
     let ping = hex("8000000002010800000afffd02000000");
@@ -52,7 +52,7 @@ fn captures_are_reproduced() {
     let write = [hex("81010000070134 00 000a0015"), data].concat();
     for chunk_bytes in [1, 2, 3, 42, 100] {
         assert_eq!(frame(1, 0, &ping, chunk_bytes), capture);
-        // The checksum of this answer is 7e9b, which needs stuffing.
+        // The checksum of this answer is 7e9b, and its byte 7e needs stuffing.
         assert!(frame(0, 1, &answer, chunk_bytes).ends_with(&hex("00000000 9b7d5e")));
         let stuffed = hex(
             "7e00003c008101000007013400000a0015606162636465666768696a6b6c6d6e6f707172737475767778797a7b7c7d5d7d5e7f80
@@ -69,7 +69,7 @@ fn captures_are_reproduced() {
 #[test]
 fn every_byte_survives_in_any_chunks() {
     let mut random = Rng::with_seed(2);
-    // Some addresses and lengths need stuffing, too.
+    // The addresses 7d and 7e and some lengths need stuffing as well.
     let sent: Vec<Vec<u8>> = [0, 1, 0x3f, 0x40, 0x3e].map(|bytes| vec![0x7e; bytes]).to_vec();
     let sent: Vec<_> = (0..4u8).map(|quarter| Vec::from_iter(quarter * 64..=quarter * 64 + 63)).chain(sent).collect();
     for address in [0, 0x7d, 0x7e] {
@@ -162,7 +162,7 @@ impl And for SerialCounters {
     }
 }
 
-/// Each single-bit error in a frame is noticed, except in the source address, which no checksum covers.
+/// Checks that each single-bit error in a frame is detected, except in the source address, which no checksum covers.
 #[test]
 fn a_flipped_bit_never_delivers_another_message() {
     let message = hex("8180010007011d00000e00157e7d0000");

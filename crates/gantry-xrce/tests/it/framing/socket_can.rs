@@ -22,7 +22,7 @@ fn other_frames_are_refused() {
         assert_eq!(Frame::parse(&bytes[..size]), Err(FrameError::Size { bytes: size }));
     }
     assert_eq!(Frame::parse(&[0; FRAME_BYTES + 1]), Err(FrameError::Size { bytes: FRAME_BYTES + 1 }));
-    // Frames that are refused: with a standard identifier, a remote request, an error.
+    // Frames that are refused: one with a standard identifier, a remote request, and an error frame.
     for identifier in [5, 0xc000_0005, 0xa000_0005] {
         let mut other = bytes;
         other[..4].copy_from_slice(&u32::to_ne_bytes(identifier));

@@ -23,7 +23,7 @@ pub type Client =
     ClientSession<ArraySlots<SLOT_BYTES, 4>, ArraySlots<SLOT_BYTES, 4>, [u8; 2048], ArraySlots<SLOT_BYTES, 2>>;
 pub type Agent = AgentSession<HeapSlots, HeapSlots, Vec<u8>, HeapSlots>;
 
-/// An event of a client, in a form without borrowed data.
+/// An event of a client, without borrowed data.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Told {
     Connected,
@@ -39,17 +39,17 @@ pub enum Told {
 pub struct Bench {
     pub client: Client,
     pub agent: Option<Agent>,
-    /// The agent takes clients.
+    /// Whether the agent accepts clients.
     pub is_up: bool,
-    /// Whether the agent behaves as eProsima's agent, which ignores properties that it does not know.
+    /// Whether the agent behaves as eProsima's agent, which ignores Gantry's extensions.
     pub is_plain: bool,
     pub there: Line<Vec<u8>>,
     pub back: Line<Vec<u8>>,
     pub now_us: u64,
     pub told: Vec<Told>,
-    /// The data that the agent got.
+    /// The data that the agent received.
     pub written: Vec<Vec<u8>>,
-    /// The agent sends all data back.
+    /// Whether the agent sends all received data back.
     pub echoes: bool,
     waiting: VecDeque<(StreamId, ObjectRequest, Vec<u8>)>,
 }
@@ -83,7 +83,8 @@ impl Bench {
         Time::from_ns(AHEAD_NS + (self.now_us * 1000) as i64)
     }
 
-    /// Runs until `is_done` holds, at most until `limit_us`. Returns whether it holds.
+    /// Runs the simulation until `is_done` returns true, at most until the time `limit_us`. Returns whether `is_done`
+    /// did.
     pub fn run(&mut self, limit_us: u64, mut is_done: impl FnMut(&mut Self) -> bool) -> bool {
         loop {
             self.exchange();
@@ -107,7 +108,7 @@ impl Bench {
         }
     }
 
-    /// Exchanges all messages that can be exchanged now.
+    /// Lets both ends exchange messages until no message is left for the present time.
     fn exchange(&mut self) {
         let now = self.now();
         while let Some(message) = self.there.receive(self.now_us) {
@@ -126,7 +127,7 @@ impl Bench {
         if let Some(agent) = &mut self.agent {
             while let Some((stream, request, data)) = self.waiting.front() {
                 if agent.send(*stream, *request, &[], data).is_err() {
-                    break; // until the client acknowledges
+                    break; // the stream is full until the client acknowledges
                 }
                 self.waiting.pop_front();
             }
@@ -139,7 +140,7 @@ impl Bench {
         }
     }
 
-    /// Begins the agent's session anew, with the same session number.
+    /// Replaces the agent's session by a new one with the same session number.
     pub fn restart_agent(&mut self) {
         let peer = *self.agent.as_ref().unwrap().peer();
         self.agent = Some(new_agent(peer, self.now()));
@@ -199,7 +200,7 @@ impl Bench {
         }
     }
 
-    /// Connects, which takes less than two seconds of simulated time.
+    /// Connects the client. This takes less than two seconds of simulated time.
     pub fn connect(&mut self) {
         let limit_us = self.now_us + 2_000_000;
         assert!(self.run(limit_us, |bench| bench.client.is_connected() && bench.agent.is_some()), "{:?}", self.told);

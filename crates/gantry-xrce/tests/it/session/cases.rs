@@ -19,8 +19,8 @@ fn messages_of_every_length_around_those_of_slots_arrive_whole() {
     bench.echoes = true;
     bench.connect();
     let capacity = SLOT_BYTES - HEADER_BYTES;
-    let fragment = capacity - 4; // behind its header
-    let longest = 4 * fragment - DATA_HEADER_BYTES; // in all slots of the client
+    let fragment = capacity - 4; // without the header of the fragment
+    let longest = 4 * fragment - DATA_HEADER_BYTES; // fills all slots of the client
     let edges = [capacity, fragment, 2 * fragment, 3 * fragment, 4 * fragment].map(|edge| edge - DATA_HEADER_BYTES);
     let mut sent = Vec::new();
     for length in edges.into_iter().flat_map(|edge| edge - 3..=edge + 3).filter(|&length| length <= longest) {
@@ -80,7 +80,7 @@ fn a_late_reply_of_the_clock_is_left() {
         assert_eq!(late[4], SubmessageId::TIMESTAMP.0);
         bench.now_us += 100_000;
         bench.client.synchronise();
-        // The agent answers both messages, the late one first.
+        // The agent answers both time-stamp requests, the late one first.
         bench.there.send(bench.now_us, late.len(), late);
         bench.run(bench.now_us + 100_000, |_| false);
         let clocks: Vec<&Told> = bench.told.iter().filter(|told| matches!(told, Told::Clock { .. })).collect();
@@ -99,7 +99,7 @@ fn a_login_states_the_mtu_without_the_message_header() {
     assert_eq!(usize::from(client.mtu_bytes), SLOT_BYTES - 4);
 }
 
-/// The events of an agent's session that receives these messages.
+/// The events of an agent's session that receives the messages `messages`.
 fn events(messages: &[&str]) -> Vec<String> {
     let peer = Peer {
         key: KEY,
@@ -132,7 +132,7 @@ fn events(messages: &[&str]) -> Vec<String> {
 
 #[test]
 fn deleting_amid_fragments_ends_the_message_only() {
-    // The first of two fragments of a WRITE_DATA; a DELETE of its object; a whole WRITE_DATA.
+    // The first of two fragments of a WRITE_DATA; then a DELETE of an object; then a whole WRITE_DATA.
     let [fragment, write] = ["8180 0000 0d010800 07010800 000a0015", "8180 0200 07010500 000c0025 07"];
     let lost = "Loss(Incomplete { length_bytes: 8 })";
     let delete = "8180 0100 03010400 000b0015";

@@ -1,4 +1,4 @@
-//! The memory of a session, which a host allocates when the session uses it for the first time.
+//! Tests that a session accesses its memory only when it needs it, so that a host can allocate the memory late.
 
 use super::bench::KEY;
 use gantry_xrce::{
@@ -10,7 +10,7 @@ use gantry_xrce::{
 use std::{cell::RefCell, collections::BTreeSet, rc::Rc};
 use test_support::xrce::streams::HeapSlots;
 
-/// Memory that records its first use in a common set.
+/// Memory that adds its name to the set `asked` at its first use.
 struct Noted<M> {
     memory: M,
     name: &'static str,
@@ -54,14 +54,15 @@ fn a_session_asks_for_memory_when_it_needs_it() {
         while agent.transmit(now, time).is_some() {}
         std::mem::take(&mut *asked.borrow_mut()).into_iter().collect::<Vec<_>>()
     };
-    // Questions outside of streams and in streams, an ACKNACK without missing messages, a heartbeat, a duplicate.
+    // These messages need no memory: questions outside of streams and in streams, an ACKNACK without missing messages,
+    // a heartbeat, and a duplicate.
     assert_eq!(step(&[0x81, 0, 0, 0, 2, 1, 8, 0, 0, 10, 0xff, 0xfd, 2, 0, 0, 0]), [""; 0]);
     assert_eq!(step(&[0x81, 0x80, 0, 0, 2, 1, 8, 0, 0, 10, 0xff, 0xfd, 2, 0, 0, 0]), [""; 0]);
     assert_eq!(step(&[0x81, 1, 0, 0, 2, 1, 8, 0, 0, 10, 0xff, 0xfd, 2, 0, 0, 0]), [""; 0]);
     assert_eq!(step(&[0x81, 0, 0, 0, 10, 1, 5, 0, 0, 0, 0xff, 0xff, 0x80]), [""; 0]);
     assert_eq!(step(&[0x81, 0, 0, 0, 11, 1, 5, 0, 0, 0, 3, 0, 0x80]), [""; 0]);
     assert_eq!(step(&[0x81, 0x80, 0, 0]), [""; 0]);
-    // A fragment, and a message that comes before its turn.
+    // A fragment needs the buffer, and a message that arrives too early needs a slot.
     assert_eq!(step(&[0x81, 0x80, 1, 0, 13, 1, 4, 0, 1, 2, 3, 4]), ["assembly"]);
     assert_eq!(step(&[0x81, 0x80, 3, 0, 2, 1, 8, 0, 0, 10, 0xff, 0xfd, 2, 0, 0, 0]), ["input"]);
 }

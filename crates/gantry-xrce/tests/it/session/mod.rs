@@ -54,8 +54,8 @@ fn an_agent_that_was_started_again_is_noticed_by_its_answer() {
         bench.connect();
         (bench.agent, bench.written) = (None, Vec::new());
         let restarted_us = bench.now_us;
-        // Data is on its way, so the first answer of the new agent shows the client that the agent was restarted;
-        // an agent without extensions answers pings only.
+        // Data is on its way, so the answer of the new agent shows the client that the agent was restarted. An agent
+        // without extensions answers only pings.
         bench.write(StreamId::RELIABLE, &data(1));
         let is_again = |bench: &mut Bench| bench.agent.is_some() && bench.client.is_connected();
         assert!(bench.run(restarted_us + 1_000_000, is_again), "plain {is_plain}: {:?}", bench.told);
@@ -89,7 +89,7 @@ fn a_slow_line_amid_fragments_is_not_silence() {
     let mut bench = Bench::new(0, Faults { us_per_byte: 1042, ..GOOD }, 7);
     bench.echoes = true;
     bench.connect();
-    // The agent begins by itself.
+    // The agent sends data on its own initiative.
     let agent = bench.agent.as_mut().unwrap();
     agent.send(StreamId::RELIABLE, REQUEST, &[], &[9; 1800]).unwrap();
     assert!(
@@ -108,7 +108,7 @@ fn an_agent_that_began_the_session_anew_is_left() {
         bench.write(StreamId::RELIABLE, &data(number));
     }
     assert!(bench.run(bench.now_us + 1_000_000, |bench| bench.written.len() == 19));
-    // A CREATE_CLIENT that arrives late begins the agent's streams anew.
+    // A late CREATE_CLIENT makes the agent reset its streams.
     bench.restart_agent();
     bench.write(StreamId::RELIABLE, &data(1));
     let is_left =
@@ -127,7 +127,8 @@ fn full_messages_do_not_hold_acknowledgements_up() {
     let now = bench.now();
     let message = bench.agent.as_mut().unwrap().transmit(now, Time::default()).unwrap().to_vec();
     bench.client.receive(&message, now, &mut |_| {});
-    // The line takes one message at a time, a message is always waiting, and none has room for an acknowledgement.
+    // The line takes one message at a time, another message always waits, and no message has room for an
+    // acknowledgement.
     let later = Instant::from_us(now.as_us() + 10_000);
     let is_acknowledged = (0..4).any(|_| {
         let _ = bench.client.write(StreamId::BEST_EFFORT, ObjectId(0x0015), &[], &[7; bench::SLOT_BYTES - 16]);
@@ -152,12 +153,13 @@ fn an_agent_notices_that_its_client_is_gone() {
     let mut bench = Bench::new(ONE_WAY_US, GOOD, 7);
     bench.connect();
     assert!(!bench.run(bench.now_us + 30_000_000, |bench| bench.agent.is_none()), "a client that answers is not gone");
-    // The line is cut.
+    // The line from the client to the agent is cut.
     bench.there = Line::new(ONE_WAY_US, Faults { loss: 1.0, ..GOOD }, 7);
     assert!(bench.run(bench.now_us + 5_000_000, |bench| bench.agent.is_none()));
 }
 
-/// The number of messages in 20 round trips of data over a line, and the duration of the last 10 round trips in µs.
+/// Sends data over a line and back, 20 times. Returns the number of messages, and the duration of the last 10 round
+/// trips in µs.
 fn echoes(one_way_us: u64, us_per_byte: u64, is_plain: bool) -> (u64, u64) {
     let mut bench = Bench::new(one_way_us, Faults { us_per_byte, ..GOOD }, 7);
     (bench.is_plain, bench.echoes) = (is_plain, true);
@@ -176,7 +178,7 @@ fn echoes(one_way_us: u64, us_per_byte: u64, is_plain: bool) -> (u64, u64) {
 
 #[test]
 fn acknowledgements_travel_behind_data_if_both_sides_agreed() {
-    // The first and the last of the 20 round trips may need acknowledgements of their own.
+    // The first and the last of the 20 round trips may need separate messages for acknowledgements.
     let (messages, _) = echoes(200, 0, false);
     assert!(messages <= 45, "{messages} messages");
     let (messages, _) = echoes(200, 0, true);
@@ -187,11 +189,12 @@ fn acknowledgements_travel_behind_data_if_both_sides_agreed() {
 fn acknowledgements_do_not_delay_data_on_a_slow_line() {
     // 10 bits for each byte at 115200 baud.
     const US_PER_BYTE: u64 = 87;
-    // A round trip of a WRITE_DATA and a DATA: headers of 4 and 8 bytes, and the data, without padding after it.
+    // The bytes of a round trip of a WRITE_DATA and a DATA: headers of 4 and 8 bytes, and the data, without padding
+    // after it.
     let bytes: u64 = (11..=20).map(|number| 2 * (12 + data(7 * number + 1).len() as u64)).sum();
     for is_plain in [false, true] {
         let (_, us) = echoes(0, US_PER_BYTE, is_plain);
-        // An acknowledgement in a message of its own, of 13 bytes, is sent while the line is idle.
+        // An acknowledgement in a separate message, of 13 bytes, is sent while the line is idle.
         assert!(us < (bytes + 10 * 13) * US_PER_BYTE, "plain {is_plain}: {us} µs for {bytes} bytes of data");
     }
 }
@@ -201,7 +204,7 @@ fn data_that_answers_at_once_goes_before_the_acknowledgement() {
     let mut bench = Bench::new(0, Faults { us_per_byte: 87, ..GOOD }, 7);
     (bench.is_plain, bench.echoes) = (true, true);
     bench.connect();
-    bench.write(StreamId::RELIABLE, &data(1)); // the agent learns the round trip by the echo
+    bench.write(StreamId::RELIABLE, &data(1)); // the echo lets the agent measure the round trip
     assert!(bench.run(bench.now_us + 1_000_000, |bench| bench.told.contains(&Told::Data(data(1)))));
     bench.run(bench.now_us + 100_000, |_| false);
 
@@ -258,7 +261,8 @@ fn the_agents_clock_is_known_without_the_bias_of_the_line() {
         let Some(Told::Clock { offset_ns, error_ns }) = bench.told.last() else { panic!("{:?}", bench.told) };
         let error = offset_ns.abs_diff(AHEAD_NS);
         assert!(error <= *error_ns, "plain {is_plain}: {error} ns beyond the bound of {error_ns} ns");
-        // If the reply is 16 bytes longer than its request, it takes 1.4 ms longer, and half of this is the error.
+        // A reply that is 16 bytes longer than its request takes 1.4 ms longer, and half of this time is the error of
+        // the clock.
         assert_eq!(error > 500_000, is_plain, "plain {is_plain}: {error} ns");
     }
 }
@@ -282,7 +286,7 @@ fn a_session_ends_although_the_agent_goes_on_to_send() {
     bench.client.close(bench.now());
     let (mut questions, mut reasons) = (0, Vec::new());
     while bench.client.deadline().is_some() {
-        // The agent does not get the question, but sends a message every millisecond.
+        // The agent does not get the client's question, but sends a message every millisecond.
         bench.now_us += 1_000;
         let now = bench.now();
         bench.client.receive(&[0x81, 0, 0, 0], now, &mut |_| {});
@@ -320,7 +324,7 @@ fn any_bytes_are_stood() {
     for _ in 0..20_000 {
         let length = random.usize(..40);
         let mut message: Vec<u8> = std::iter::repeat_with(|| random.u8(..)).take(length).collect();
-        // Most messages belong to the session and a known stream, and have a known submessage.
+        // Most random messages belong to the session and to a known stream, and have a known submessage.
         for (at, of) in
             [(0, &[0x81, 0x80][..]), (1, &[0, 1, 0x80]), (4, &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 14, 15])]
         {
@@ -333,7 +337,7 @@ fn any_bytes_are_stood() {
         let limit_us = bench.now_us + 2_000;
         bench.run(limit_us, |_| false);
     }
-    // These messages may have ended the session, or left a stream waiting for messages that were never sent.
+    // The random messages may have ended the session, or left a stream waiting for messages that were never sent.
     (bench.agent, bench.written) = (None, Vec::new());
     bench.connect();
     bench.write(StreamId::RELIABLE, &data(3));

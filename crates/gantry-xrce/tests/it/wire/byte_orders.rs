@@ -1,4 +1,5 @@
-//! Each submessage has a byte order of its own. Headers and identifiers always have the same byte order.
+//! Tests of the byte orders. Each submessage has its own byte order. The byte order of headers and identifiers is
+//! fixed.
 
 use super::{message, only};
 use crate::hex;
@@ -118,7 +119,7 @@ fn the_configuration_of_a_client_and_locators() {
     }
 }
 
-/// The data of a service, as in a reply that eProsima's client 3.0.0 sent.
+/// Splits the data of a service, taken from a reply of eProsima's client 3.0.0.
 #[test]
 fn a_request_and_its_reply() {
     let capture = hex("01 02030405060708090a0b0c0a0b0c03 01000000 02000000 0300000000000000");

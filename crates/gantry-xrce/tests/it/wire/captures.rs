@@ -1,4 +1,5 @@
-//! Messages that eProsima's client 3.0.0 and agent 2.4.2 exchanged. They are read, and written again byte for byte.
+//! Tests with messages that eProsima's client 3.0.0 and agent 2.4.2 exchanged. Each message is read, and written again
+//! byte for byte.
 
 use super::{message, only};
 use crate::hex;
@@ -27,7 +28,7 @@ where
     assert_eq!(message(header, ByteOrder::Little, Flags::NONE, &payload), capture);
 }
 
-/// The same macro for a payload that borrows from the message.
+/// Like the macro above, for a payload that borrows from the message.
 macro_rules! borrowed_is {
     ($capture:expr, $header:expr, $payload:expr, $type:ident) => {{
         let capture = hex($capture);

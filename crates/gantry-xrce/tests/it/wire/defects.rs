@@ -1,4 +1,4 @@
-//! Defective or truncated bytes are refused and do no harm.
+//! Tests that defective or truncated bytes are refused.
 
 use super::only;
 use crate::hex;
@@ -33,14 +33,14 @@ fn a_message_that_is_cut_off_anywhere_is_refused() {
             match parse(&cut) {
                 Err(Error { problem: Problem::End { .. }, .. }) => assert!(bytes < 4),
                 Err(error) => panic!("{error}"),
-                // Only the header is there.
+                // The message has only its header.
                 Ok((_, mut submessages)) => match submessages.next() {
                     None => assert_eq!(bytes, 4),
                     Some(read) => assert!(matches!(read.unwrap_err().problem, Problem::End { .. })),
                 },
             }
         }
-        // A submessage that is truncated by its own length field.
+        // A submessage whose length field is too small for its payload.
         let said = usize::from(whole[6]);
         for bytes in 0..said {
             let mut cut = whole[..8 + bytes].to_vec();
@@ -154,7 +154,7 @@ fn data_can_be_composed_in_place() {
     let cancelled = builder.begin(SubmessageId::FRAGMENT, Flags::NONE);
     builder.writer().put(&[1]);
     builder.cancel(cancelled);
-    // After a field that did not fit, no field is written, even if it would fit.
+    // After a field that did not fit, no other field is written, even if it would fit.
     let started = builder.begin(SubmessageId::FRAGMENT, Flags::NONE);
     builder.writer().advance(100);
     builder.writer().put(&[1]);

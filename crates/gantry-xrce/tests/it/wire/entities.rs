@@ -1,5 +1,5 @@
-//! The messages with which eProsima's client 3.0.0 creates each kind of object. Their padding has old contents of
-//! memory: in these tests it is replaced by zeros, and left out at the end of the message.
+//! Tests with the messages by which eProsima's client 3.0.0 creates each kind of object. The client leaves old memory
+//! in the padding; here the padding is zero, and is left out at the end of the message.
 
 use super::{message, only};
 use crate::hex;
@@ -131,7 +131,7 @@ fn representations_by_reference_and_in_xml() {
     is("81010a00010322000014001202020000140000003c6464733e3c746f7069632f3e3c2f6464733e000011", Flags::REUSE, xml);
 }
 
-/// Fields that eProsima's client never sends, in both byte orders.
+/// Tests fields that eProsima's client never sends, in both byte orders.
 #[test]
 fn fields_that_are_rarely_sent() {
     let common = Qos {

@@ -8,7 +8,7 @@ mod quirks;
 
 use gantry_xrce::wire::{ByteOrder, Flags, Header, MessageBuilder, Payload, Submessage, parse};
 
-/// A message with one submessage.
+/// Writes a message with one submessage.
 fn message<'p, P: Payload<'p>>(header: Header, order: ByteOrder, flags: Flags, payload: &P) -> Vec<u8> {
     let mut buffer = [0xaa; 1024];
     let mut builder = MessageBuilder::new(&mut buffer, &header, order).unwrap();
@@ -17,7 +17,7 @@ fn message<'p, P: Payload<'p>>(header: Header, order: ByteOrder, flags: Flags, p
     buffer[..bytes].to_vec()
 }
 
-/// The only submessage of a message.
+/// Reads a message that has exactly one submessage.
 fn only(message: &[u8]) -> (Header, Submessage<'_>) {
     let (header, mut submessages) = parse(message).unwrap();
     let submessage = submessages.next().unwrap().unwrap();

@@ -7,7 +7,7 @@ use gantry_xrce::wire::{
     ReadData, RequestId, SessionId, SubmessageId, Submessages, WriteData, parse, submessage_header,
 };
 
-/// The length field of a CREATE_CLIENT with properties does not count the properties.
+/// In eProsima's CREATE_CLIENT, the length field does not count the properties.
 #[test]
 fn a_login_whose_length_leaves_out_its_properties() {
     let mut bytes = hex("80000000 00011000 58524345 0100 010f aaaabbbb 81 01 0000 01000000 07000000 7578725f686c00 00
@@ -20,7 +20,7 @@ fn a_login_whose_length_leaves_out_its_properties() {
         assert_eq!(properties, [(&b"uxr_hl"[..], &b"010000"[..])]);
     };
     is(&bytes);
-    // The correct length is accepted as well; bytes after it are another submessage.
+    // The correct length is accepted as well. The bytes after this length are another submessage.
     bytes[6] = (bytes.len() - 8) as u8;
     is(&bytes);
 }
@@ -34,7 +34,7 @@ fn a_property_may_be_any_bytes() {
     assert_eq!(client.properties.unwrap().iter().next().unwrap().name, b"ux\xff_hl");
 }
 
-/// `UCLIENT_TWEAK_XRCE_WRITE_LIMIT`: data above 64 KiB is sent in fragments, with a length of 0.
+/// eProsima's client (`UCLIENT_TWEAK_XRCE_WRITE_LIMIT`) sends data above 64 KiB in fragments, with a length field of 0.
 #[test]
 fn data_that_is_longer_than_its_length_field_can_say() {
     let request = ObjectRequest { request: RequestId(10), object: ObjectId::new(1, ObjectKind::DATA_WRITER) };
@@ -46,7 +46,7 @@ fn data_that_is_longer_than_its_length_field_can_say() {
     let read = submessages.next().unwrap().unwrap().read::<WriteData<'_>>().unwrap();
     assert_eq!(read, WriteData { request, data: &data });
     assert_eq!(submessages.next(), None);
-    // In one piece, such a submessage is refused, because the bytes after it would count as data.
+    // Without fragments, such a submessage is refused, because all bytes after it would count as data.
     let mut buffer = vec![0; 80_000];
     let header = Header::streamless(SessionId::CLIENT);
     let mut builder = MessageBuilder::new(&mut buffer, &header, ByteOrder::Little).unwrap();
@@ -58,8 +58,8 @@ fn data_that_is_longer_than_its_length_field_can_say() {
     assert_eq!(submessage_header(SubmessageId::DATA, Flags::NONE, ByteOrder::Little, 70_000), Err(error));
 }
 
-/// The agent's answer to a GET_INFO lacks its submessage header, so it is read as two empty CREATE_CLIENTs, which
-/// are refused.
+/// eProsima's agent answers a GET_INFO without a submessage header. The answer is read as two empty CREATE_CLIENTs,
+/// which are refused.
 #[test]
 fn an_info_without_its_submessage_header() {
     let bytes = hex("81000000 000a0000 00000000");
@@ -73,7 +73,7 @@ fn an_info_without_its_submessage_header() {
     }
 }
 
-/// Several submessages in one message, and padding after the last one.
+/// Reads several submessages in one message, with padding after the last one.
 #[test]
 fn three_requests_for_data_in_one_message() {
     let capture = hex(

@@ -1,7 +1,7 @@
-//! A simulated CAN FD bus: one thread, which sends frames in the order of their identifiers, one after the other.
+//! A simulated CAN FD bus. One thread sends one frame after the other; the frame with the lowest identifier goes first.
 //!
-//! The start and end of each frame are computed and do not depend on the time at which the thread runs: the bus
-//! has the throughput of a wire even if the thread is sometimes late.
+//! The start and the end of each frame are computed, and do not depend on when the thread runs. So the bus has the
+//! throughput of a wire, even if the thread is sometimes late.
 
 mod node;
 mod socket_file;
@@ -34,24 +34,24 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The longest delay that the bus makes up for if its thread is late.
+/// The longest delay that the bus makes up for after its thread was late.
 const CATCH_UP: Duration = Duration::from_millis(2);
-/// The pause after a node could not be accepted, as for lack of descriptors.
+/// The pause after a node could not be accepted, for example because the process has too many descriptors.
 const PAUSE: Duration = Duration::from_millis(250);
 
 impl Can {
-    /// Hosts a simulated bus, for kernels without CAN, and serves clients on it.
+    /// Simulates a CAN bus, for kernels without CAN, and serves clients on it.
     ///
-    /// Nodes connect to the Unix socket at `path`, of type SEQPACKET; a packet is one frame in SocketCAN's format
-    /// (`struct canfd_frame`). The frame with the lowest identifier is sent first. Its duration is the duration on
-    /// a wire without errors. All nodes except the sender get the frame at its end. A node that sends another kind
-    /// of packet is disconnected; frames for a node that does not read are lost, counted and logged.
+    /// Nodes connect to the Unix socket at `path`, of type SEQPACKET. A packet is one frame in SocketCAN's format
+    /// (`struct canfd_frame`). The frame with the lowest identifier is sent first, and takes the same time as on a wire
+    /// without errors. At its end, all nodes except the sender receive it. A node that sends another kind of packet is
+    /// disconnected. A node that does not read loses frames, which are counted and logged.
     ///
-    /// A thread with a timer slack of one nanosecond runs the bus. The socket file is removed when the returned
-    /// value is dropped.
+    /// The thread of the bus has a timer slack of one nanosecond. The socket file is removed when the returned value is
+    /// dropped.
     ///
     /// # Errors
-    /// The socket cannot be created, or another bus uses it.
+    /// The socket cannot be created, or another bus uses `path`.
     pub fn simulated(agent: &Agent, path: &Path, timing: CanTiming) -> Result<Can> {
         let what = || format!("the simulated CAN bus {}", path.display());
         let socket = SocketFile::bind(path).map_err(|source| {
@@ -85,20 +85,20 @@ struct Simulation {
     timing: CanTiming,
     port: Port,
     nodes: Vec<Node>,
-    /// The number of nodes so far.
+    /// The number of nodes that have connected so far, used as the next node's number.
     joined: u64,
-    /// The number of frames so far.
+    /// The number of frames that were sent so far.
     turns: u64,
     under_way: Option<Transmission>,
     /// The earliest time at which the next frame may start.
     free_at: Instant,
     /// Whether no frame was waiting when the bus became free.
     is_idle: bool,
-    /// Before, no node is taken.
+    /// The time before which no new node is accepted.
     takes_nodes_at: Option<Instant>,
 }
 
-/// A frame on the bus.
+/// A frame that is being sent on the bus.
 struct Transmission {
     frame: [u8; FRAME_BYTES],
     sender: u64,
@@ -109,12 +109,12 @@ struct Transmission {
 struct Ready {
     is_ending: bool,
     has_newcomer: bool,
-    /// The numbers of nodes.
+    /// The numbers of the nodes that have a frame.
     nodes: Vec<u64>,
 }
 
 impl SimulatedBus {
-    /// Begins to simulate a bus, on which `agent` is the first node.
+    /// Starts the thread of a bus. `agent` is the socket of the bus's first node, the agent.
     pub fn start(socket: SocketFile, timing: CanTiming, agent: OwnedFd, port: Port) -> Result<Self> {
         let failed = |source| Error::Thread { what: "a simulated CAN bus", source };
         let wake = Arc::new(eventfd(0, EventfdFlags::CLOEXEC).map_err(|error| failed(error.into()))?);
@@ -132,7 +132,7 @@ impl SimulatedBus {
         };
         let of_thread = wake.clone();
         let thread = threads::spawn("can-bus", move || {
-            let _ = set_current_timer_slack(NonZeroU64::new(1)); // else the bus is late more often
+            let _ = set_current_timer_slack(NonZeroU64::new(1)); // reduces the delays of the thread
             if let Err(error) = simulation.run(&of_thread) {
                 simulation.port.failed(&error);
             }
@@ -175,7 +175,7 @@ impl Simulation {
         }
     }
 
-    /// Waits for a new node, for a frame from a node that has no pending frame, or for the end of the frame on the bus.
+    /// Waits for a new node, for a frame from a node without a pending frame, or for the end of the frame on the bus.
     fn wait(&mut self, wake: &OwnedFd) -> io::Result<Ready> {
         let now = Instant::now();
         self.takes_nodes_at = self.takes_nodes_at.filter(|&at| at > now);
@@ -203,7 +203,7 @@ impl Simulation {
 
     fn take_node(&mut self) {
         match accept_with(&self.socket, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK) {
-            // The largest number of nodes is the number of clients that the agent accepts, plus the agent.
+            // At most as many nodes are accepted as the agent accepts clients, plus the agent's own node.
             Ok(_) if self.nodes.len() > self.port.max_clients() => {
                 let count = self.nodes.len();
                 self.port.defective(format_args!("a node is refused: there are {count}, the agent included"));
@@ -241,7 +241,7 @@ impl Simulation {
                 return true;
             }
             let delivered = node.deliver(&sent.frame);
-            // A log line for each lost frame would be too many.
+            // A line is logged only when the number of lost frames is a power of two, to keep the log short.
             if let Ok(Some(overruns)) = delivered
                 && overruns.is_power_of_two()
             {
@@ -251,7 +251,8 @@ impl Simulation {
         });
     }
 
-    /// Begins to send the waiting frame with the lowest identifier, if there is one. The bus is free, or will be soon.
+    /// Begins to send the waiting frame with the lowest identifier, if a frame waits. The bus is free, or will be free
+    /// soon.
     fn arbitrate(&mut self, now: Instant) {
         let winner = self.nodes.iter_mut().filter_map(|node| Some((node.rank()?, node))).min_by_key(|(rank, _)| *rank);
         let turn = self.turns + 1;

@@ -1,4 +1,4 @@
-//! Nodes of a simulated bus: programs that are connected to its socket, and the agent.
+//! Nodes of a simulated bus: the programs that are connected to its socket, and the agent.
 
 use super::timing::CanTiming;
 use gantry_xrce::framing::{
@@ -15,16 +15,16 @@ use std::{
     time::Duration,
 };
 
-/// The size of the receive buffer, one byte more than a frame, so that a packet that is too long is recognised.
+/// The size of the receive buffer: one byte more than a frame, so that a packet that is too long is detected.
 const PACKET_BYTES: usize = FRAME_BYTES + 1;
 
-/// A node: its connection, and the next frame that it sends. Further frames wait in its socket, as they wait in
-/// the mailboxes of a controller.
+/// A node: its connection, and the next frame that it sends. Further frames wait in its socket, as in the mailboxes of
+/// a real CAN controller.
 pub struct Node {
     number: u64,
     socket: OwnedFd,
     head: Option<Head>,
-    /// The number of frames that the bus had carried when this node last sent a frame.
+    /// The number of frames on the bus so far when this node last sent a frame.
     last_turn: u64,
     overruns: u64,
 }
@@ -37,7 +37,7 @@ pub struct Head {
     pub time: Duration,
 }
 
-/// The reason why a node is not on the bus any more.
+/// The reason why a node has left the bus.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Gone {
     Left,
@@ -61,19 +61,19 @@ impl Node {
         self.head.is_some()
     }
 
-    /// The rank of the node's frame in arbitration; the lowest rank is sent first. Frames with the same
-    /// identifier, which would disturb each other on a wire, take turns.
+    /// The rank of the node's frame in arbitration; the lowest rank is sent first. Two frames with the same identifier
+    /// would disturb each other on a wire; here they are sent one after the other.
     pub fn rank(&self) -> Option<(u32, u64)> {
         self.head.as_ref().map(|head| (head.identifier, self.last_turn))
     }
 
-    /// Sends its frame.
+    /// Takes the node's next frame, to send it on the bus.
     pub fn take_head(&mut self, turn: u64) -> Option<Head> {
         self.last_turn = turn;
         self.head.take()
     }
 
-    /// Reads the next frame, if there is one.
+    /// Reads the node's next frame, if there is one.
     pub fn read_head(&mut self, timing: CanTiming) -> Result<(), Gone> {
         let mut packet = [0; PACKET_BYTES];
         match read(&self.socket, &mut packet) {
@@ -87,8 +87,8 @@ impl Node {
         }
     }
 
-    /// Sends a frame to the node. If the node loses the frame because it does not read, returns the number of
-    /// frames that the node has lost until now.
+    /// Delivers a frame to the node. If the node does not read and so loses the frame, returns the number of frames
+    /// that it has lost so far.
     ///
     /// # Errors
     /// The node has left.
@@ -105,7 +105,7 @@ impl Node {
 }
 
 impl Head {
-    /// The data is filled with zeros up to the next length that CAN FD allows, as the drivers of Linux do.
+    /// Pads the data with zeros to the next length that CAN FD allows, as Linux's drivers do.
     fn new(frame: &Frame<'_>, timing: CanTiming) -> Result<Self, FrameError> {
         let mut data = [0; can_fd::MAX_FRAME_BYTES];
         data.iter_mut().zip(frame.data).for_each(|(to, from)| *to = *from);

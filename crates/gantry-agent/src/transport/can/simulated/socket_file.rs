@@ -1,5 +1,4 @@
-//! The socket of a simulated bus in the file system. There is at most one bus at a path; a socket that a killed
-//! bus left behind is replaced.
+//! The socket file of a simulated bus. A path has at most one bus. A socket that a killed bus left behind is replaced.
 
 use rustix::{
     fs::{FileType, lstat, unlink},
@@ -12,15 +11,15 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The largest number of nodes that wait until the bus accepts them.
+/// The largest number of nodes that can wait for their connection to be accepted.
 const BACKLOG: i32 = 64;
 
-/// A listening socket and its file, which is removed at the end.
+/// A listening socket and its file. The file is removed when this value is dropped.
 #[derive(Debug)]
 pub struct SocketFile {
     socket: OwnedFd,
     path: PathBuf,
-    /// The device and inode number of the file. If another file is at the path, it is not removed.
+    /// The device and inode number of the file, so that a different file at the path is not removed.
     file: (u64, u64),
 }
 
@@ -28,8 +27,8 @@ impl SocketFile {
     /// Makes a listening socket at `path`.
     ///
     /// # Errors
-    /// `AddrInUse` if a program listens at the path, `AlreadyExists` if the path is a file that is not a socket;
-    /// other errors of the operating system.
+    /// `AddrInUse` if a program listens at the path; `AlreadyExists` if a file that is not a socket is there; other
+    /// errors of the operating system.
     pub fn bind(path: &Path) -> io::Result<Self> {
         let address = SocketAddrUnix::new(path)?;
         let socket = new_socket()?;
@@ -38,7 +37,7 @@ impl SocketFile {
                 if FileType::from_raw_mode(lstat(path)?.st_mode) != FileType::Socket {
                     return Err(Errno::EXIST.into());
                 }
-                // Only a socket that no process listens on refuses a connection.
+                // A connection is refused only if no process listens on the socket.
                 if connect(new_socket()?, &address) != Err(Errno::CONNREFUSED) {
                     return Err(Errno::ADDRINUSE.into());
                 }
@@ -68,7 +67,7 @@ impl AsFd for SocketFile {
 impl Drop for SocketFile {
     fn drop(&mut self) {
         if lstat(&self.path).is_ok_and(|status| (status.st_dev, status.st_ino) == self.file) {
-            let _ = unlink(&self.path); // the file may be gone with its folder
+            let _ = unlink(&self.path); // the file may be gone together with its folder
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The bit timing of a CAN FD bus: the duration of a frame, by ISO 11898-1:2015.
+//! The bit timing of a CAN FD bus: the duration of a frame, according to ISO 11898-1:2015.
 
 use crate::error::{Error, Result};
 use gantry_xrce::framing::{can_fd, socket_can::Frame};
@@ -11,7 +11,7 @@ pub struct CanTiming {
     data_bits_per_s: u32,
 }
 
-/// The numbers of bits of a frame on the bus, including stuff bits, from the start of frame to the end of
+/// The numbers of bits of a frame on the bus, including stuff bits. They count from the start of frame to the end of
 /// the intermission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CanFrameBits {
@@ -42,7 +42,8 @@ impl CanTiming {
     /// The largest data bit rate, in bits per second.
     pub const MAX_DATA_BITS_PER_S: u32 = 8_000_000;
 
-    /// The timing of a bus with these bit rates, in bits per second. Frames have no bit rate switch if both are equal.
+    /// Makes the timing of a bus with these bit rates, in bits per second. If both are equal, frames have no bit rate
+    /// switch.
     ///
     /// # Errors
     /// A bit rate is out of its range, or the data bit rate is less than the nominal one.
@@ -79,7 +80,7 @@ impl CanTiming {
         self.nominal_bits_per_s != self.data_bits_per_s
     }
 
-    /// The numbers of bits of a frame. The data is filled with zeros up to a length that CAN FD allows.
+    /// The numbers of bits of a frame. The data is padded with zeros to a length that CAN FD allows.
     #[must_use]
     pub fn frame_bits(self, frame: &Frame<'_>) -> CanFrameBits {
         let Frame { identifier, data, has_bit_rate_switch } = *frame;
@@ -88,15 +89,16 @@ impl CanTiming {
         let code = code.unwrap_or(can_fd::FRAME_LENGTHS.len() - 1);
         let length = can_fd::FRAME_LENGTHS.get(code).copied().map_or(data.len(), usize::from);
         let mut stuffing = Stuffing::default();
-        // The fields: start of frame, base of the identifier, SRR and IDE, rest of the identifier, RRS, FDF and res.
+        // The fields: start of frame; the base of the identifier; SRR and IDE; the rest of the identifier; RRS, FDF and
+        // res; BRS.
         let fields = [(0, 1), (identifier >> 18, 11), (0b11, 2), (identifier, 18), (0b010, 3), (is_switched.into(), 1)];
         let arbitration: u32 = fields.into_iter().map(|(value, bits)| stuffing.field(value, bits)).sum();
-        let control = stuffing.field(0, 1) + stuffing.field(code as u32, 4); // ESI: error active
+        let control = stuffing.field(0, 1) + stuffing.field(code as u32, 4); // ESI (0), then the length code
         let bytes = data.iter().copied().chain(std::iter::repeat(0)).take(length);
         let payload: u32 = bytes.map(|byte| stuffing.field(byte.into(), 8)).sum();
         let checksum = if length <= MAX_CRC17_DATA_BYTES { CRC17_BITS } else { CRC21_BITS };
-        // The bit rate changes at the sample points of BRS and of the delimiter of the checksum. Together, these
-        // two bits take one nominal bit and one data bit, for any sample points.
+        // The bit rate changes at the sample points of BRS and of the checksum's delimiter. These two bits together
+        // take one nominal and one data bit time, for any sample point.
         let (nominal, data) =
             (arbitration + END_BITS + INTERMISSION_BITS, control + payload + checksum + DELIMITER_BITS);
         if is_switched { CanFrameBits { nominal, data } } else { CanFrameBits { nominal: nominal + data, data: 0 } }
@@ -119,17 +121,17 @@ fn bit_time(bits: u32, bits_per_s: u32) -> Duration {
     Duration::from_nanos(u64::from(bits) * NANOSECONDS / u64::from(bits_per_s.max(1)))
 }
 
-/// Counts bits and the dynamic stuff bits between them. A stuff bit has the rate of the bit that follows it. The
-/// last bit of the data field has no dynamic stuff bit, because a fixed one follows.
+/// Counts bits and the dynamic stuff bits between them. A stuff bit has the bit rate of the next bit. After the last
+/// bit of the data field, there is no dynamic stuff bit, because a fixed stuff bit follows.
 #[derive(Default)]
 struct Stuffing {
     last: bool,
-    /// The number of equal bits in succession, including `last`.
+    /// The number of equal bits in a row, including `last`.
     equal: u32,
 }
 
 impl Stuffing {
-    /// The number of bits of a field with its stuff bits. The highest bit of the field comes first.
+    /// The number of bits of a field, including its stuff bits. The highest bit of the field comes first.
     fn field(&mut self, value: u32, bits: u32) -> u32 {
         (0..bits).rev().map(|index| self.bit((value >> index) & 1 == 1)).sum()
     }
@@ -151,7 +153,7 @@ mod tests {
 
     const SWITCHED: CanTiming = CanTiming { nominal_bits_per_s: 500_000, data_bits_per_s: 2_000_000 };
     const PLAIN: CanTiming = CanTiming { nominal_bits_per_s: 500_000, data_bits_per_s: 500_000 };
-    /// An identifier of alternating bits, so that the arbitration field has no stuff bits.
+    /// An identifier of alternating bits: it causes no stuff bits in the arbitration field.
     const ALTERNATING: u32 = 0x1555_5555;
 
     fn frame(identifier: u32, data: &[u8]) -> Frame<'_> {
@@ -163,13 +165,13 @@ mod tests {
         (nominal, data)
     }
 
-    // The expected numbers are counted by hand. A frame with a bit rate switch has 36 bits up to BRS, and 12 bits
-    // after the delimiter of the checksum.
+    // The expected numbers were counted by hand. A frame with a bit rate switch has 36 bits up to BRS, and 12 bits from
+    // the delimiter of the checksum on.
 
     #[test]
     fn an_empty_frame_without_a_switch_has_one_stuff_bit() {
-        // 41 bits up to the length code; one stuff bit in the seven zeros of res, BRS, ESI and the length code;
-        // 27, 1 and 12 bits.
+        // 41 bits up to the length code; one stuff bit in the seven zeros of res, BRS, ESI and the length code; 27 bits
+        // of the checksum, 1 of its delimiter, and 12 of the end and the intermission.
         assert_eq!(PLAIN.frame_bits(&frame(ALTERNATING, &[])), CanFrameBits { nominal: 82, data: 0 });
         assert_eq!(PLAIN.frame_time(&frame(ALTERNATING, &[])), Duration::from_micros(164));
         let unswitched = Frame { has_bit_rate_switch: false, ..frame(ALTERNATING, &[]) };
@@ -178,31 +180,31 @@ mod tests {
 
     #[test]
     fn the_fixed_stuff_bit_takes_the_place_of_a_dynamic_one() {
-        // ESI and the length code are five zeros, after which the stuff count begins: 5 + 27 + 1.
+        // ESI and the length code are five zeros; the stuff count follows: 5 + 27 + 1.
         assert_eq!(switched(ALTERNATING, &[]), (48, 33));
         assert_eq!(SWITCHED.frame_time(&frame(ALTERNATING, &[])), Duration::from_nanos(96_000 + 16_500));
     }
 
     #[test]
     fn zeros_are_stuffed_after_every_five() {
-        // Twelve zeros (2 stuff bits), SRR and IDE, nineteen zeros up to RRS (3 stuff bits); the length code 1111;
-        // 512 zeros (102 stuff bits); CRC21.
+        // Stuffed fields: twelve zeros (2 stuff bits); SRR and IDE; nineteen zeros up to RRS (3 stuff bits); the length
+        // code 1111; 512 zeros (102 stuff bits); CRC21.
         assert_eq!(switched(0, &[0; 64]), (48 + 2 + 3, 5 + 512 + 102 + 32 + 1));
     }
 
     #[test]
     fn a_stuff_bit_counts_among_the_equal_bits() {
-        // The length code 0010 and 0000 1111: a stuff bit 1 after the five zeros, then a stuff bit 0 after this 1
-        // and the four ones.
+        // The length code 0010 and the data 0000 1111: a stuff bit 1 follows the five zeros, and a stuff bit 0 follows
+        // this 1 and the four ones.
         assert_eq!(switched(ALTERNATING, &[0x0f, 0x55]), (48, 5 + 16 + 2 + 27 + 1));
-        // The length code 0001 and 1111 0000: a stuff bit 0 after the five ones, and the fixed stuff bit after
-        // this 0 and the four zeros.
+        // The length code 0001 and the data 1111 0000: a stuff bit 0 follows the five ones, and the fixed stuff bit
+        // follows this 0 and the four zeros.
         assert_eq!(switched(ALTERNATING, &[0xf0]), (48, 5 + 8 + 1 + 27 + 1));
     }
 
     #[test]
     fn ones_before_and_after_the_arbitration_field_are_stuffed() {
-        // The frame begins with a zero; eleven ones, SRR, IDE and eighteen ones are 31 equal bits with a stuff bit
+        // The frame starts with a zero. Eleven ones, SRR, IDE and eighteen ones are 31 equal bits, with a stuff bit
         // after every five of them, six in all. BRS needs no stuff bit.
         assert_eq!(switched(0x1fff_ffff, &[]), (48 + 6, 33));
     }
@@ -215,7 +217,7 @@ mod tests {
             assert_eq!(bits(from), switched(ALTERNATING, &filled).1);
             assert!(bits(from) > bits(from - 1));
         }
-        // The length code 1010 and alternating bits: the checksum has 17 bits up to 16 bytes, then 21 bits.
+        // The length code 1010 and alternating data bits: the checksum has 17 bits for up to 16 bytes, then 21 bits.
         assert_eq!(bits(16), 5 + 128 + 27 + 1);
         assert_eq!(bits(20), 5 + 160 + 32 + 1);
     }
