@@ -25,7 +25,7 @@ fn read<T: ByField>(message_type: &MessageType, body: &AlignedBytes) -> bool {
             true
         }
         (Err(typed), Err(dynamic)) => {
-            assert_eq!(typed.to_string(), dynamic.to_string());
+            assert_eq!(typed, dynamic);
             copied.unwrap_err();
             false
         }

@@ -53,6 +53,10 @@ fn a_big_endian_message_is_the_same_message() {
             .map(|order| random_body(&message_type, &mut Rng::with_seed(seed), order));
         let message = T::from_cdr(&[&[0, 0, 0, 0], &big[..]].concat()).unwrap();
         assert!(body_of::<T>(&message).as_ref() == little);
+        message_type.view(&big, ByteOrder::BigEndian).unwrap();
+        let mut converted = big;
+        message_type.to_little_endian(&mut converted).unwrap();
+        assert!(converted == little);
     }
     for_every_type!(check);
 }
