@@ -5,7 +5,7 @@
 
 #include "perf_test_backend.h"
 
-// The sentence of the exception that is being caught. `action`: as "create a publisher".
+// Fails with the text of the exception that is being caught. `action` is a phrase such as "create a publisher".
 inline int fail_with_exception(perf_test_error *error, const char *action) {
     try {
         throw;
