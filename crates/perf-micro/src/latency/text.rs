@@ -16,7 +16,7 @@ const DIFFERENCES: [&str; 6] = [
 ];
 
 impl Latency {
-    /// Tables of the medians beside the published medians, and of the distributions.
+    /// The table of the medians beside the published medians, and the table of the distributions.
     pub(super) fn tables(&self) -> Vec<Table> {
         let header = [
             "transport",

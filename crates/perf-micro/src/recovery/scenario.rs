@@ -18,12 +18,13 @@ pub enum Scenario {
     BoardReset,
 }
 
-/// The numbers of lost frames and damaged bytes in a million, for [`Scenario::Loss`] and [`Scenario::Corruption`].
+/// The number of frames in a million that [`Scenario::Loss`] loses, and the number of bytes in a million that
+/// [`Scenario::Corruption`] damages.
 pub const LOST_FRAMES_PER_MILLION: u32 = 10_000;
 pub const DAMAGED_BYTES_PER_MILLION: u32 = 1_000;
 
 impl Scenario {
-    /// The scenario in words.
+    /// A description of the scenario in words.
     #[must_use]
     pub fn description(self) -> String {
         self.to_possible_value().and_then(|value| value.get_help().map(ToString::to_string)).unwrap_or_default()

@@ -32,7 +32,7 @@ const DIFFERENCES: [&str; 7] = [
 ];
 
 impl Throughput {
-    /// A table of stream-oriented transports, and a table of packet-oriented transports.
+    /// The two tables: stream-oriented transports, and packet-oriented transports.
     pub(super) fn tables(&self) -> Vec<Table> {
         let mut tables = Vec::new();
         for (title, is_packets) in [("Stream-oriented transports", false), ("Packet-oriented transports", true)] {
