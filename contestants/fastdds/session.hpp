@@ -14,8 +14,8 @@
 
 // The type of an endpoint's messages.
 struct Type {
-    // Whether messages can be written and read in the memory of the library: a loan is memory of the serialised length,
-    // which must have room for the struct.
+    // True if messages can be written and read in the memory of the library. A loan has the length of a serialised
+    // message, and must have room for the struct.
     bool is_loanable() const;
 
     std::unique_ptr<MessageType> message;

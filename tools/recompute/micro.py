@@ -24,7 +24,7 @@ def optional(value, show):
 
 
 class Memory:
-    """The programs whose memory was measured."""
+    """The programs whose memory was measured, from the JSON file."""
 
     def __init__(self, found):
         self.programs = [program for program in found["programs"] if program["has_session"]]

@@ -14,7 +14,7 @@ BASE = "gantry"
 
 
 class Contestant:
-    """The rounds of a contestant in one case."""
+    """The runs of a contestant in one case, a run for each round."""
 
     def __init__(self, folder, case, name):
         logs = (folder / case).glob(f"{folder_name(name)}-round*.json")

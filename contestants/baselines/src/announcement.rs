@@ -29,7 +29,7 @@ pub enum Side {
     Subscription,
 }
 
-/// A topic: the common beginning of the names of its endpoints' files.
+/// A topic, as the common prefix of the names of its endpoints' files.
 #[derive(Clone, Debug)]
 pub struct Topic(String);
 
@@ -73,7 +73,7 @@ impl Topic {
         Topic(format!("{}{:016x}.", prefix(baseline), hash.finish()))
     }
 
-    /// The announcement of an endpoint.
+    /// The announcement of an endpoint of this topic.
     pub fn announced(&self, side: Side, id: Id, port: u16) -> Announced {
         let side = if side == Side::Publisher { 'p' } else { 's' };
         let name = format!("{}{side}.{:032x}.{port}", self.0, u128::from_be_bytes(id));

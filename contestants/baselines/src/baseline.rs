@@ -174,7 +174,7 @@ impl Backend for Baseline {
     }
 }
 
-/// A baseline in this process.
+/// The session of a baseline in a worker process.
 struct BaselineSession {
     name: &'static str,
     transport: Transport,

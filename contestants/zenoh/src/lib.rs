@@ -35,7 +35,7 @@ use session::{EXPRESS, SHARED_MEMORY, ZenohSession, is_on};
 /// The version of zenoh in the lock file.
 const VERSION: &str = env!("ZENOH_VERSION");
 
-/// The back end of a program.
+/// The back end of one of the two programs.
 pub struct Zenoh {
     /// The name of the back end for the option `-c`.
     pub name: &'static str,

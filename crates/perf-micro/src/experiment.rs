@@ -18,12 +18,12 @@ use serde::Serialize;
 
 use crate::{options::PlaceOptions, rig::Rig, transport::Transport};
 
-/// An experiment that is under way.
+/// An experiment that is running.
 #[derive(Debug)]
 pub struct Experiment {
-    /// The verb of the experiment.
+    /// The name of the experiment's command.
     name: &'static str,
-    /// The program of the agent.
+    /// The path of the agent's program.
     pub agent: PathBuf,
     folder: Folder,
     /// The flag that the user wants to end the experiment.

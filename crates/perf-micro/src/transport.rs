@@ -29,13 +29,13 @@ pub enum Transport {
 pub struct Speed {
     /// The bytes per second in each direction.
     pub bytes_per_s: f64,
-    /// The number of bytes that travel as one chunk.
+    /// The number of bytes that the relay moves as one chunk.
     pub chunk_bytes: usize,
 }
 
-/// The board's identifier on a bus.
+/// The CAN identifier of the board.
 pub const CAN_IDENTIFIER: u32 = 0x11;
-/// The bits of a byte on a serial line: a start bit, 8 data bits, a stop bit.
+/// The bits that a byte takes on a serial line: a start bit, 8 data bits, a stop bit.
 const BITS_OF_BYTE: f64 = 10.0;
 /// The size of a bulk packet at full speed, bytes (USB 2.0, table 5-9).
 const USB_PACKET_BYTES: usize = 64;
@@ -60,7 +60,8 @@ impl Transport {
         Some(Speed { bytes_per_s, chunk_bytes })
     }
 
-    /// The bit rates of the transport's bus: the nominal rate, and the rate for data; `None` if the line is no bus.
+    /// The bit rates of the transport's bus: first the nominal rate, then the rate for data. `None` if the line is no
+    /// bus.
     #[must_use]
     pub fn bit_rates(self) -> Option<[u32; 2]> {
         match self {

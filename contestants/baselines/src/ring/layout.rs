@@ -50,7 +50,7 @@ impl Layout {
         (ENTRIES + 4 * self.depth).next_multiple_of(LINE_BYTES)
     }
 
-    /// The offset of the mark of a slot: the bits of the places that hold the slot.
+    /// The offset of the mark of a slot.
     pub fn mark(self, slot: usize) -> usize {
         PLACES * self.place_bytes() + 8 * slot
     }

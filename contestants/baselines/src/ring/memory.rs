@@ -244,7 +244,7 @@ mod tests {
         (0..places).for_each(|place| writer.push(place, slot));
     }
 
-    /// The value of all words in the next message, and the number of missed messages.
+    /// Takes the next message. Returns the value that all its words have, and the number of missed messages.
     fn take(reader: &mut Reader) -> Option<(u64, u64)> {
         let value = |message: &[u8], missed| {
             let first = *message.first_chunk::<8>().unwrap();

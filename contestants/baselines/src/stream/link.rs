@@ -58,7 +58,7 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Begins to listen on a port. Returns the listener, and the announcement that `announce` makes for the port.
+    /// Starts to listen on a port. Returns the listener, and the announcement that `announce` makes for the port.
     ///
     /// # Errors
     /// The kernel's error.

@@ -21,7 +21,7 @@ use std::{
 
 /// The number of entries.
 const ENTRIES: usize = 8;
-/// The mark in the sequence of an entry that is being written.
+/// The bit of an entry's sequence number that marks the entry as being written.
 const WRITING: u64 = 1 << 63;
 /// The size of the largest message, in words.
 const MAX_WORDS: usize = 128;

@@ -16,7 +16,7 @@ use std::io::Write;
 
 /// The key of a row: contestant, payload size in bytes, touched words, number of cores, kind of waiting.
 type RowKey = (Kind, usize, Touch, usize, Wait);
-/// A comparison: its name, and the keys of the two rows.
+/// A comparison: its name, and the keys of the two rows that are divided.
 type Comparison = (&'static str, RowKey, RowKey);
 
 fn comparisons() -> [Comparison; 12] {

@@ -32,7 +32,7 @@ static PASSES: LazyLock<Vec<Vec<u64>>> = LazyLock::new(|| SCENARIOS.iter().map(c
 /// The end of a child process.
 pub struct End {
     pub status: ExitStatus,
-    /// The number of times that the scenario passed each point; `None` if the child died before the end.
+    /// The number of passes of each crash point; `None` if the child died early.
     passes: Option<Vec<u64>>,
 }
 

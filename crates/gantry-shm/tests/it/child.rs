@@ -105,7 +105,7 @@ fn play_of_tests(role: &str, arguments: &[String], participant: Arc<Participant>
     match role {
         // Forks, and lets the forked child try everything that it must not do.
         "fork" => crate::fork::forked_child_gets_errors(root, participant),
-        // Forks on a thread that is ending.
+        // Forks on a thread, and again when this thread ends.
         "fork-at-end" => crate::fork::fork_at_end(&participant),
         // Replaces itself by another program (exec).
         "exec" => crate::death::exec_when_told(&participant),
@@ -126,7 +126,7 @@ fn play_of_tests(role: &str, arguments: &[String], participant: Arc<Participant>
         "grow" => crate::files::grow_to_the_end(&participant),
         // Holds more samples than there is room for in a small file system.
         "hold-all" => crate::limits::hold_more_than_there_is_room_for(root, &participant),
-        // Publishes in a small file system with two free pages.
+        // Publishes in a small file system in which only two pages are free.
         "last-page" => crate::limits::use_the_last_page(root, &participant),
         // Roles that publish and take with too little address space for the reserves of the files (limited from the
         // start or later), or with little lockable memory.
@@ -156,7 +156,7 @@ fn play_waiting(role: &str, arguments: &[String], participant: Arc<Participant>)
     match role {
         // Publishes on one of fifty topics for each line of input, which is the number of the topic.
         "fifty" => crate::waiting::talk_on_fifty_topics(&participant),
-        // Publishes or subscribes to thousands of topics.
+        // Has a publisher or a subscription on each of two thousand topics.
         "two-thousand" => crate::many::have_two_thousand_endpoints(&participant, &arguments[2]),
         // Subscribes in a process that cannot open files.
         "without-descriptors" => crate::many::subscribe_without_descriptors(&participant),

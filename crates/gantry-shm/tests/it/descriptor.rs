@@ -21,7 +21,7 @@ tests![
 
 const NOW: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 
-/// A timeout that is longer than any other wait of a test.
+/// The timeout of a poll, which is longer than any expected wait.
 fn patience() -> Timespec {
     Timespec { tv_sec: PATIENCE.as_secs() as i64, tv_nsec: 0 }
 }

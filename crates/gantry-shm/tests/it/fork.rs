@@ -61,7 +61,7 @@ impl Watcher for Looker {
 pub fn why_not() -> Option<String> {
     let (kept_back, wiped) = (advised_page(Advice::LinuxDontFork), advised_page(Advice::LinuxWipeOnFork));
     let (_reader, writer) = std::io::pipe().unwrap();
-    // SAFETY: this process has one thread.
+    // SAFETY: this process has only one thread.
     let pid = unsafe { libc::fork() };
     if pid == 0 {
         // SAFETY: if the page is not mapped in the child, the system call returns an error; it causes no fault.

@@ -47,7 +47,7 @@ fn any_length(random: &mut Random) -> usize {
     random.below(1 << magnitude) as usize
 }
 
-/// Publishes sample `number`, filled from this number.
+/// Publishes sample `number`, with contents that depend on this number.
 pub fn send_any(publisher: &mut Publisher, bytes: usize, number: u64) {
     let mut loan = publisher.loan(bytes).unwrap();
     fill_any(loan.bytes_mut(), number);

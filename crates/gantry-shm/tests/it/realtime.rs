@@ -317,7 +317,7 @@ impl Cast {
 }
 
 impl Reader {
-    /// Takes until nothing is left.
+    /// Takes samples until none is left.
     fn take(&mut self) {
         loop {
             step("take");

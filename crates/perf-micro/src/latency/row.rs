@@ -31,7 +31,7 @@ impl LatencyRow {
         LatencyRow { transport, n: exchanges.len(), quantities: QUANTITIES.map(quantity).into() }
     }
 
-    /// The medians of the quantities that micro-ROS published, and the published values.
+    /// The row with the medians of the quantities that micro-ROS has published, beside the published values.
     pub fn medians(&self) -> Vec<String> {
         let here = [CLIENT_PUBLISH, AGENT_PUBLISH, ROUND_TRIP].map(|(name, _)| self.show(name, |of| of.p50_ns));
         let published = like(self.transport).map_or(["-"; 3].map(str::to_owned), Published::texts);

@@ -5,7 +5,7 @@ use perf_test::{experiments::results_file::Table, report::tables::cells};
 use super::{Latency, row::LatencyRow};
 use crate::published::latency::ROWS;
 
-/// The differences between the published rig and this rig.
+/// The notes about the differences between the published measurement and this one.
 const DIFFERENCES: [&str; 6] = [
     "published: a Renesas EK-RA6M5 with micro-ROS; one exchange of each transport (n = 1)",
     "client publish: from the board to the host by the board's synchronised clock; agent publish: the rest of the round trip, with what the host needs",

@@ -1,4 +1,4 @@
-//! A thread of a line, which ends when its value is dropped.
+//! A thread that serves a line, and that ends when its value is dropped.
 
 use std::{
     io,

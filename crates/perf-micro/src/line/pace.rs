@@ -17,7 +17,7 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// Creates the pace of a free line with this speed.
+    /// Creates the state of a line with this speed, on which no bytes are under way.
     pub fn new(speed: Speed) -> Pace {
         Pace { speed, free_at_ns: 0.0 }
     }

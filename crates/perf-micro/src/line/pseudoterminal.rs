@@ -8,7 +8,7 @@ use rustix::{
     termios::{OptionalActions, tcgetattr, tcsetattr},
 };
 
-/// A pseudo-terminal without translation of bytes.
+/// A pseudo-terminal that passes bytes on without translation.
 #[derive(Debug)]
 pub struct Pseudoterminal {
     /// The master side, which the relay reads and writes.

@@ -39,7 +39,7 @@ pub struct Used {
 /// The agent, the machine and the files of a run.
 #[derive(Debug)]
 pub struct Runner<'a> {
-    /// The program of the agent.
+    /// The path of the agent's program.
     pub agent: &'a Path,
     /// The machine.
     pub target: Target,

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use perf_test::common::error::Failure;
 
-/// The emulator of the board.
+/// The emulator that runs the board's programs.
 pub const EMULATOR: &str = "qemu-system-arm";
 
 /// A target.

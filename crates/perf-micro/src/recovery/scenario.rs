@@ -14,7 +14,7 @@ pub enum Scenario {
     Cut,
     /// The agent is killed by SIGKILL and started again at once.
     AgentRestart,
-    /// The board loses all that it knows, and begins anew.
+    /// The board is reset: it loses its memory and starts again.
     BoardReset,
 }
 

@@ -85,7 +85,7 @@ fn json(path: &Path) -> Value {
     serde_json::from_slice(&fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))).unwrap()
 }
 
-/// Waits until the condition is true. The test runner's own timeout ends a wait that lasts too long.
+/// Waits until the condition is true. The timeout of the test runner ends a wait that lasts too long.
 fn wait_until(mut is_so: impl FnMut() -> bool) {
     while !is_so() {
         std::thread::sleep(Duration::from_millis(1));

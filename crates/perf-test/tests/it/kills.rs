@@ -69,7 +69,7 @@ fn a_killed_coordinator_leaves_readable_logs_and_no_children() {
     let mut rows = Vec::new();
     for round in 0..KILLS {
         let (memory, logs) = (Memory::new(), tempfile::tempdir().unwrap());
-        // Each kill is later than the one before: the first kill precedes any row, the last one follows several rows.
+        // Each kill comes later than the one before: the first before any row, the last after several rows.
         let sleeps = 50 * round + seed(round).u64(1..50);
         let (run, workers) = run_and_kill(&memory, logs.path(), "coordinator", sleeps);
         let count = workers.len();

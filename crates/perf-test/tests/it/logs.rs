@@ -304,7 +304,7 @@ fn the_full_log_has_everything_and_its_parts_agree() {
         );
         assert!(ladder[0] <= figure("mean_ns") && figure("mean_ns") <= ladder[6], "{whole}");
     }
-    // A message is due before it is sent, so the latency from the due time is longer.
+    // Each message is sent after it is due, so the latency from the due time is longer.
     let latency = |which: &str| summary["total"][which]["mean_ns"].as_f64().unwrap();
     assert!(latency("latency") < latency("response"), "{summary}");
     for cost in [&summary["own_cost"]["send_ns"], &summary["own_cost"]["receive_ns"]] {

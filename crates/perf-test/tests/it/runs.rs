@@ -134,7 +134,7 @@ fn two_programs_started_by_hand_match() {
     );
     publisher.assert_good();
     assert_eq!(publisher.number("sent"), 200);
-    // After the publisher's two seconds, the subscriber prints two empty rows.
+    // When the publisher has ended, after two seconds, the subscriber prints two empty rows.
     subscriber.wait_for("| 0    | 0    | 0    |");
     subscriber.wait_for("| 0    | 0    | 0    |");
     subscriber.signal(rustix::process::Signal::INT);

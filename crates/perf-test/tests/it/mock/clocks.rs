@@ -28,7 +28,7 @@ fn the_times_of_other_clocks_are_converted() {
         assert_always(&total.latency, 100, 2.0 * MS);
         assert_eq!(total.response.n, 100);
         assert_eq!(total.received.history, 0);
-        // The rows follow the host's clock.
+        // The rows cover seconds of the host's clock, so there are at most two.
         assert!(run.log.rows.len() <= 2, "{}", run.run.everything());
     }
 }

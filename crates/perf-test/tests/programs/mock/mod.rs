@@ -188,7 +188,7 @@ impl MockPublisher {
     fn send(subscription: &UnixDatagram, bytes: &[u8]) -> Result<(), String> {
         match subscription.send(bytes) {
             Ok(_) => Ok(()),
-            // The subscription has exited; `matched` will update the list.
+            // The subscription has ended; `matched` will remove it from the list.
             Err(error) if matches!(error.kind(), ErrorKind::ConnectionRefused | ErrorKind::NotConnected) => Ok(()),
             Err(error) => Err(format!("a subscription of the mock does not take messages: {error}")),
         }
