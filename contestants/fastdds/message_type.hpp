@@ -7,7 +7,7 @@
 
 #include "perf_test_backend.h"
 
-// The bytes before each serialised message. They contain the encoding.
+// The length of the encapsulation header, which precedes each serialised message and contains its encoding.
 constexpr size_t ENCAPSULATION_BYTES = 4;
 
 struct Payload {

@@ -1,5 +1,5 @@
 // A message without a type (--raw): its time and id, little-endian, then its payload. For Fast DDS the message is an
-// array of octets, which is copied unchanged after the bytes that contain the encoding.
+// array of octets, which is copied unchanged after the encapsulation header.
 
 #pragma once
 

@@ -15,7 +15,7 @@ use gantry_shm::{Participant, Publisher, PublisherOptions, Qos, SourceTime, Subs
 use std::{sync::Arc, time::Instant};
 use zerocopy::FromBytes;
 
-/// The domain id, in the benchmark's own directory of shared memory.
+/// The domain id. Any id is free, because the benchmark has its own directory of shared memory.
 const DOMAIN: u32 = 0;
 const NODE: &str = "hop";
 

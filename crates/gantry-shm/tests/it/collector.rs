@@ -32,7 +32,7 @@ const TOPICS: usize = 40;
 fn pairs(participant: &Arc<Participant>, qos: Qos) -> (Vec<Publisher>, Vec<Subscription>) {
     let mut publishers: Vec<_> = (0..TOPICS).map(|number| publisher_on(participant, &topic(number), qos)).collect();
     let subscriptions = (0..TOPICS).map(|number| subscription_to(participant, &topic(number), qos)).collect();
-    // Subscriptions must be matched first, because a publisher keeps no samples for others.
+    // The subscriptions must be matched first, because a publisher keeps no samples for unmatched subscriptions.
     assert!(publishers.iter_mut().all(|publisher| publisher.wait_for_subscriptions(1, PATIENCE).unwrap()));
     (publishers, subscriptions)
 }

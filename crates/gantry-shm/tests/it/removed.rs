@@ -44,7 +44,8 @@ fn a_process_whose_file_was_removed_is_honoured() {
     let mut idle = root.child("idle", &[]);
     idle.line();
     idle.finish();
-    // The reader checks the samples that it holds. If the publisher ignored its pins, they would change.
+    // The reader checks the samples that it holds. If the publisher ignored the reader's pins, these samples would
+    // change.
     for number in 1..=2000 {
         send(&mut publisher, STREAM_BYTES, number);
     }

@@ -6,8 +6,7 @@
 //! | defect of the other tool | tests of this tool |
 //! |---|---|
 //! | P1 the variance overflows when the latencies of a second add up to 3 s | `variance_overflow`; `measure/moments.rs` |
-//! | P2 the variance has the name of ms in two files, but is s² × 1000 in one and s² in the other |
-//! `variance_in_two_units`; `report/csv.rs` |
+//! | P2 the variance has the name of ms in two files, but is s² × 1000 in one and s² in the other | `variance_in_two_units`; `report/csv.rs` |
 //! | P3 the first row is divided by the host's uptime, and each later row by the length of the row before it | `counts.rs`: `a_second_is_exactly_a_second_and_so_is_the_first`; `coordinator/ledger/tests.rs` |
 //! | P4 `--rate 0` divides by zero | `counts.rs`: `as_fast_as_possible_counts_as_exactly` |
 //! | P5 no endpoint waits for matching, so messages sent before it are lost | `matching.rs` |
@@ -16,29 +15,21 @@
 //! | P9 the documented commands use options that were removed | `cli/resolve/tests`: the options of all generations are accepted; `runs.rs`: the documented commands |
 //! | P10 plots need libraries that are outdated | this tool draws plots without libraries: `report/plot/tests.rs` |
 //! | P11 redrawing corrupts narrow terminals and redirected output | `terminal.rs`; `columns_that_run_together` |
-//! | P late sends do not increase the latency (coordinated omission) | `latencies.rs`:
-//! `the_delay_of_a_late_publisher_…`; `ends.rs`: `a_publisher_that_was_stopped_…` |
+//! | P late sends do not increase the latency (coordinated omission) | `latencies.rs`: `the_delay_of_a_late_publisher_…`; `ends.rs`: `a_publisher_that_was_stopped_…` |
 //! | P a sample number out of order ends the thread, and the run goes on with zeros | `counts.rs`: `samples_out_of_order_…`, `every_message_may_come_twice_…` |
 //! | P all messages sent before a late joiner count as lost | `counts.rs`: `samples_before_a_late_joiner_are_not_lost` |
-//! | P the losses of several subscriptions are divided by the number of messages sent once, and without publishers by
-//! zero | `losses_above_all_that_was_sent` |
+//! | P the losses of several subscriptions are divided by the number of messages sent once, and without publishers by zero | `losses_above_all_that_was_sent` |
 //! | P a log is written only when the run ends, or never | `kills.rs`; `log/document.rs` |
-//! | P the memory shown never falls; CPU time is in ticks, and of one process only | `measure/memory/tests.rs`,
-//! `measure/usage.rs`; the ledger adds up all workers |
+//! | P the memory shown never falls; CPU time is in ticks, and of one process only | `measure/memory/tests.rs`, `measure/usage.rs`; the ledger adds up all workers |
 //! | P an option is accepted but has no effect | `cli/resolve/tests`: `options_without_effect_are_noted` |
 //! | R1 the worst messages are left out of mean and maximum | `worst_samples_deleted`; `latencies.rs`: `late_and_too_late_…` |
-//! | R2 late, too late and lost messages are not counted by default, and are printed as 0 | the tests of R1, which give
-//! no option |
-//! | R3 a sequence number that goes backwards counts as four billion losses | `numbers_that_go_backwards`,
-//! `two_publishers_on_one_topic` |
+//! | R2 late, too late and lost messages are not counted by default, and are printed as 0 | the tests of R1, which give no option |
+//! | R3 a sequence number that goes backwards counts as four billion losses | `numbers_that_go_backwards`, `two_publishers_on_one_topic` |
 //! | R4 columns run together when a number is wide | `columns_that_run_together`; `report/tables.rs` |
-//! | R5 a negative latency wraps to a huge number, which is left out | `latencies.rs`:
-//! `samples_received_before_they_were_sent_…` |
-//! | R6 the mean over several processes is the mean of their means; a process without samples makes it NaN |
-//! `means_of_means`, `a_process_without_samples` |
+//! | R5 a negative latency wraps to a huge number, which is left out | `latencies.rs`: `samples_received_before_they_were_sent_…` |
+//! | R6 the mean over several processes is the mean of their means; a process without samples makes it NaN | `means_of_means`, `a_process_without_samples` |
 //! | R6 the tool guesses which process it must wait for | `ends.rs`, `kills.rs` |
-//! | R7 columns were renamed, but the tool's own plots read the old names | `src/log/tests.rs`: the log has a version
-//! and a schema, and plots read the types of the log |
+//! | R7 columns were renamed, but the tool's own plots read the old names | `src/log/tests.rs`: the log has a version and a schema, and plots read the types of the log |
 //! | R8 with several processes some figures are missing | `counts.rs`: `all_strategies_count_the_same` |
 //! | R9 parts of the tool are not published | not possible: this repository has all parts |
 
