@@ -50,7 +50,7 @@ template <class T> Payload payload(T &message) {
     else if constexpr (HAS(bounded_sequence, T)) return bounded_sequence(message, rank<2>());
     else if constexpr (HAS(unbounded_sequence, T)) return unbounded_sequence(message, rank<2>());
     else if constexpr (HAS(data, T)) return data(message, rank<2>());
-    else if constexpr (std::is_member_object_pointer_v<decltype(&std::remove_const_t<T>::time)>) { // the bytes before the time
+    else if constexpr (std::is_member_object_pointer_v<decltype(&std::remove_const_t<T>::time)>) { // bytes before `time`
         const auto *begin = reinterpret_cast<const uint8_t *>(&message);
         return {begin, static_cast<size_t>(reinterpret_cast<const uint8_t *>(&message.time) - begin)};
     } else return {};

@@ -27,7 +27,7 @@ def of_versus(ledger, folder, logs, front_page):
 
 
 def of_sweep(name):
-    """The rule for a sweep. Tables since 2026-11-24 have a row for each run; earlier tables have a form of their own."""
+    """The rule for a sweep. Tables since 2026-11-24 have a row for each run; earlier tables have another form."""
     earlier = {"zero-copy": sweep.zero_copy, "sizes": sweep.sizes, "types": sweep.types}
 
     def rule(ledger, folder, logs, _):

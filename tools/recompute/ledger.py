@@ -35,7 +35,7 @@ def cells_of(by_reason):
 
 
 class Checked:
-    """A published table and its recomputation. The first `keys` columns of a row are its name and are not recomputed."""
+    """A published table and its recomputation. The first `keys` columns name the row and are not recomputed."""
 
     def __init__(self, ledger, table, name=None, keys=1):
         self.ledger, self.table, self.keys = ledger, table, keys

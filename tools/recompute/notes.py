@@ -41,7 +41,7 @@ def copies(ledger, file, runs_of):
 
 
 def knees(ledger, file, points_of, caches):
-    """Checks the knee of each series. `points_of` returns the sizes and latencies for a heading and a path of messages."""
+    """Checks the knee of each series. `points_of` returns sizes and latencies for a heading and a message path."""
     pattern = (r"- (.+?): (?:no knee, one line explains the latencies as well|knee at (.+?): latency grows with the size to the "
                r"power of (\S+) before and (\S+) after it; the nearest cache is (\S+) with (.+))")
     table = sentences(file, pattern, "knees, under the tables", ["way", "knee", "before", "after", "cache", "its size"])

@@ -76,7 +76,7 @@ def check_text(ledger, file, logs):
 
 
 def plans(run, kind):
-    """The publishers or subscriptions of the topology, in their order; each is a pair of the node's name and the plan."""
+    """The publishers or subscriptions of the topology, in order; each is a pair of the node's name and the plan."""
     return [(node["name"], plan) for process in run.topology["processes"] for node in process["nodes"] for plan in node[kind]]
 
 

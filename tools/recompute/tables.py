@@ -1,4 +1,4 @@
-"""Reads the tables of published documents: Markdown, boxes with lines such as `+---+`, and columns that spaces align."""
+"""Reads the tables of published documents: Markdown, boxes with lines such as `+---+`, and space-aligned columns."""
 
 import re
 
