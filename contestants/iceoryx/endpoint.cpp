@@ -1,5 +1,6 @@
 #include "endpoint.hpp"
 
+#include <atomic>
 #include <cstdlib>
 #include <map>
 #include <memory>
@@ -132,7 +133,8 @@ struct Subscription {
 
     uint64_t bytes;
     bool marks; // whether the beginning of the copy is recorded
-    uint64_t overwritten = 0;
+    // The counter of overwritten messages. A listener's thread increments it, and the instrument reads it.
+    std::atomic<uint64_t> overwritten{0};
     // For each publisher, the sequence number after its last message. A gap is the number of messages that left the
     // queue.
     std::map<uint64_t, uint64_t> next_sequences;
@@ -144,10 +146,9 @@ struct Subscription {
     iox::popo::UntypedSubscriber port;
 };
 
-void *create_subscription(void *, const perf_test_run *run, const perf_test_endpoint *plan,
-                          perf_test_error *error) try {
+std::unique_ptr<Subscription> new_subscription(const perf_test_run *run, const perf_test_endpoint *plan,
+                                               iox::popo::SubscriberOptions options, perf_test_error *error) {
     if (const char *reason = refusal(plan)) return perf_test_fail(error, "iceoryx %s", reason), nullptr;
-    iox::popo::SubscriberOptions options;
     bool keeps_all = plan->qos.history == PERF_TEST_KEEP_ALL;
     options.queueCapacity = keeps_all ? iox::MAX_SUBSCRIBER_QUEUE_CAPACITY : plan->qos.depth;
     if (keeps_all && plan->qos.reliability == PERF_TEST_RELIABLE)
@@ -158,6 +159,13 @@ void *create_subscription(void *, const perf_test_run *run, const perf_test_endp
     }
     std::unique_ptr<Subscription> self(new (std::nothrow) Subscription(run, plan, options));
     if (!self || !self->own.allocate(run, self->bytes)) return perf_test_fail(error, "there is no memory"), nullptr;
+    return self;
+}
+
+void *create_subscription(void *, const perf_test_run *run, const perf_test_endpoint *plan,
+                          perf_test_error *error) try {
+    std::unique_ptr<Subscription> self = new_subscription(run, plan, {}, error);
+    if (!self) return nullptr;
     // A reader that polls has no wait set, because each message would signal it in vain.
     if (run->wait != PERF_TEST_SPIN &&
         self->wait_set.attachState(self->port, iox::popo::SubscriberState::HAS_DATA).has_error())
@@ -180,7 +188,7 @@ int64_t subscription_matched(void *subscription, perf_test_error *error) try {
 
 void count_overwritten(Subscription &self, uint64_t origin, uint64_t sequence) {
     uint64_t &next = self.next_sequences.try_emplace(origin, sequence).first->second;
-    if (sequence > next) self.overwritten += sequence - next;
+    if (sequence > next) self.overwritten.fetch_add(sequence - next, std::memory_order_relaxed);
     next = sequence + 1;
 }
 
@@ -217,7 +225,7 @@ int take(void *subscription, perf_test_taken *taken, perf_test_error *error) try
     taken->time_ns = head.time_ns;
     taken->id = head.id;
     taken->length_bytes = length;
-    taken->overwritten = self.overwritten;
+    taken->overwritten = self.overwritten.load(std::memory_order_relaxed);
     taken->payload = static_cast<const uint8_t *>(message) + sizeof(Head);
     taken->payload_bytes = length - sizeof(Head);
     taken->loaned = !self.own.bytes;
@@ -240,11 +248,23 @@ int wait_for_message(void *subscription, int64_t timeout_ns, perf_test_error *er
     return fail_with_exception(error, "wait for a message");
 }
 
-uint64_t overwritten(void *subscription) { return static_cast<Subscription *>(subscription)->overwritten; }
+uint64_t overwritten(void *subscription) {
+    return static_cast<Subscription *>(subscription)->overwritten.load(std::memory_order_relaxed);
+}
 
 void destroy_subscription(void *subscription) { delete static_cast<Subscription *>(subscription); }
 
 } // namespace
+
+void *create_unsubscribed(const perf_test_run *run, const perf_test_endpoint *plan, perf_test_error *error) try {
+    iox::popo::SubscriberOptions options;
+    options.subscribeOnCreate = false;
+    return new_subscription(run, plan, options, error).release();
+} catch (...) {
+    return fail_with_exception(error, "create a subscription"), nullptr;
+}
+
+iox::popo::UntypedSubscriber &port_of(void *subscription) { return static_cast<Subscription *>(subscription)->port; }
 
 const perf_test_publisher_functions PUBLISHER_FUNCTIONS = {
     {publisher_matched, nullptr, nullptr, destroy_publisher}, create_publisher, publish, publisher_source};
