@@ -8,8 +8,7 @@ use crate::{
     rig::Rig,
 };
 
-/// One of this number of exchanges loses a frame: alternately a frame that the board sends and a frame that the agent
-/// sends.
+/// One in `EACH` exchanges loses a frame: alternately a frame from the board and a frame from the agent.
 pub const EACH: usize = 5;
 /// The time between two exchanges, ms. An exchange with a lost frame ends within this time.
 const PERIOD_MS: u32 = 60;
