@@ -1,10 +1,10 @@
-# The wheels of ROS 2 for the steps that run its programs: `source` this, then `install DISTRIBUTION`.
+# The wheels of ROS 2, for the steps that run programs of ROS 2. Source this file, then call `install DISTRIBUTION`.
 source=crates/rmw-gantry/tests/ros
 target=${CARGO_TARGET_DIR:-target}
 mkdir -p "$target/rmw"
 export PYTHONDONTWRITEBYTECODE=1
 
-# The wheels are made for this version only.
+# Finds a Python 3.11, because the wheels support no other version.
 find_python() {
     local candidate
     for candidate in python3.11 python3; do
@@ -16,7 +16,8 @@ find_python() {
     return 1
 }
 
-# `install DISTRIBUTION`: the wheels of a distribution in an environment of their own, `$folder`, with `$python`.
+# `install DISTRIBUTION` installs the wheels of a distribution into a separate virtual environment in `$folder`, and
+# sets `$python`.
 install() {
     mkdir -p "$target/rmw/$1"
     folder=$(cd "$target/rmw/$1" && pwd)

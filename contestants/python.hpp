@@ -1,4 +1,5 @@
-// Python's objects, its lock (GIL) and its exceptions. No function of a back end leaves a Python exception pending.
+// Python's objects, Python's lock (the GIL) and its exceptions. The functions of a back end leave no Python exception
+// pending.
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
@@ -8,7 +9,8 @@
 
 #include "perf_test_backend.h"
 
-// A reference to a Python object, or none after an error. It is made, used and dropped with the lock held.
+// A reference to a Python object; empty after an error. It must be created, used and dropped while the thread holds
+// Python's lock.
 class Object {
   public:
     Object() = default;
@@ -26,8 +28,8 @@ class Object {
     PyObject *object = nullptr;
 };
 
-// Takes Python's lock on a thread that does not hold it. The first lock of a thread also keeps the thread's state in
-// Python until the process ends; otherwise the state would be made anew for each message.
+// Takes Python's lock on a thread that does not hold it. The first lock of a thread also keeps the thread's Python
+// state until the process ends; otherwise Python would create the state for each message.
 class Lock {
   public:
     Lock() {
@@ -43,7 +45,7 @@ class Lock {
     PyGILState_STATE state;
 };
 
-// Fails with a sentence, "FAILURE: the pending exception of Python", and clears the exception.
+// Fails with the text "FAILURE: the pending exception of Python", and clears the exception.
 inline int fail_with_exception(perf_test_error *error, const char *failure) {
     PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
     PyErr_Fetch(&type, &value, &trace);

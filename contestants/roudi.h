@@ -1,5 +1,5 @@
-/* RouDi, the daemon of iceoryx 2.95, and the files that it and its clients leave when they are killed. For C and C++.
-   The program is IOX_ROUDI. */
+/* RouDi, the daemon of iceoryx 2.95, and the files that RouDi and its clients leave when they are killed. This header
+   is for C and C++. IOX_ROUDI is the path of the program. */
 #ifndef ROUDI_H
 #define ROUDI_H
 
@@ -20,9 +20,9 @@
 #define ROUDI_LOCK_FILE "/tmp/iox1_0_i_unique_roudi.lock"
 #define ROUDI_SOCKETS "/tmp"
 #define ROUDI_SOCKET ROUDI_SOCKETS "/iox1_0_i_roudi"
-/* The beginning of the sockets of clients, whose names follow. */
+/* The first part of the file names of clients' sockets; the name of the client follows. */
 #define ROUDI_CLIENT_PREFIX "iox1_0_u_"
-/* The memory of RouDi's own data, and the beginning of the memory of messages, which the user's group follows. */
+/* The file of RouDi's own data, and the first part of the file name for messages; the user's group follows. */
 #define ROUDI_MANAGEMENT_FILE "/dev/shm/iox1_0_i_management"
 #define ROUDI_MESSAGES_PREFIX "/dev/shm/iox1_0_u_"
 
@@ -34,7 +34,7 @@ static inline bool roudi_is_running(void) {
     return is_held;
 }
 
-/* The process of RouDi's usual program; 0: there is none. */
+/* Returns the pid of a program with RouDi's usual name; 0 if there is none. */
 static inline long roudi_pid(void) {
     long pid = 0;
     DIR *processes = opendir("/proc");
@@ -52,8 +52,9 @@ static inline long roudi_pid(void) {
     return pid;
 }
 
-/* Whether the run must start RouDi. 1: yes; 0: no, the RouDi of the program with the other endpoints serves it; -1:
-   another one runs, whose CPU time and memory would not belong to the run. */
+/* Returns 1 if the run must start RouDi. Returns 0 if the run has only publishers or only subscriptions, because the
+   RouDi of the program with the other endpoints serves it. Returns -1 if a foreign RouDi runs: the run could not report
+   its CPU time and memory. */
 static inline int roudi_needed(const perf_test_run *run, perf_test_error *error) {
     if (!roudi_is_running()) return 1;
     if (run->publishers == 0 || run->subscriptions == 0) return 0;
@@ -63,7 +64,7 @@ static inline int roudi_needed(const perf_test_run *run, perf_test_error *error)
     return perf_test_fail(error, "a RouDi runs (%s) that does not belong to this run: end it first", process);
 }
 
-/* Whether no process receives at this socket any more. */
+/* Whether the process that received at this socket has ended. */
 static inline bool roudi_socket_is_dead(const char *name) {
     struct sockaddr_un address;
     memset(&address, 0, sizeof address);
@@ -78,7 +79,7 @@ static inline bool roudi_socket_is_dead(const char *name) {
     return is_dead;
 }
 
-/* Removes the sockets of dead clients with their locks, and the files of RouDi if it is dead. */
+/* Removes the sockets and locks of dead clients, and the files of RouDi if RouDi is dead. */
 static inline void roudi_clean_up(void) {
     DIR *folder = opendir(ROUDI_SOCKETS);
     const struct dirent *entry;

@@ -1,5 +1,6 @@
-// The payload and the stamp of the benchmark messages, which have different names for them. A message in place is a struct, whose
-// fields are members, or a view, whose fields are functions.
+// Access to the payload and the stamp (time and id) of a benchmark message; the fields have different names in
+// different messages. A message is a struct, whose fields are members, or a view of serialised bytes, whose fields are
+// functions.
 #pragma once
 
 #include <gantry/cdr.hpp>
@@ -11,7 +12,7 @@
 namespace benchmark {
 
 struct Payload {
-    const void *data = nullptr; // null of a text, whose bytes stay characters
+    const void *data = nullptr; // null for a string: its characters are not overwritten
     size_t bytes = 0;
 };
 
@@ -49,7 +50,7 @@ template <class T> Payload payload(T &message) {
     else if constexpr (HAS(bounded_sequence, T)) return bounded_sequence(message, rank<2>());
     else if constexpr (HAS(unbounded_sequence, T)) return unbounded_sequence(message, rank<2>());
     else if constexpr (HAS(data, T)) return data(message, rank<2>());
-    else if constexpr (std::is_member_object_pointer_v<decltype(&std::remove_const_t<T>::time)>) { // bytes before the time
+    else if constexpr (std::is_member_object_pointer_v<decltype(&std::remove_const_t<T>::time)>) { // bytes before `time`
         const auto *begin = reinterpret_cast<const uint8_t *>(&message);
         return {begin, static_cast<size_t>(reinterpret_cast<const uint8_t *>(&message.time) - begin)};
     } else return {};
@@ -105,7 +106,8 @@ template <class T> void read(const T &message, perf_test_taken *taken) {
 }
 #undef HAS
 
-// The shape of the run's messages. `text` is the text of a message that is one.
+// The shape of the run's messages, which has the lengths of their sequences and strings. `text` is the value of a
+// string field.
 template <class Kind> struct bound;
 template <class T, uint32_t Bound> struct bound<gantry::cdr::sequence<T, Bound>> {
     static constexpr uint32_t value = Bound;

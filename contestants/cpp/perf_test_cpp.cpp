@@ -1,4 +1,4 @@
-// Gantry's C++ layer for perf_test: typed publishers and subscriptions over libgantry.so, as programs in C++ use them.
+// The back end of Gantry's C++ interface: typed publishers and subscriptions over libgantry.so, as in a user's program.
 #include <cstdlib>
 
 #include "endpoint.hpp"
@@ -13,7 +13,7 @@ int check(const perf_test_run *run, perf_test_daemons *, perf_test_error *error)
     return perf_test_fail(error, "perf_test_cpp has the messages of generation 2.x only: leave out --message-layout 1.x");
 }
 
-// A process that joins a domain removes the files of dead ones.
+// A process that joins a domain removes the files of dead processes.
 int clean_up(const perf_test_run *run, perf_test_error *error) {
     gantry::NodeOptions options;
     options.domain_id = run->domain_id;
@@ -21,10 +21,10 @@ int clean_up(const perf_test_run *run, perf_test_error *error) {
     return node ? 0 : perf_test_fail(error, "%s", node.error().message.c_str());
 }
 
-// Each endpoint has a node of its own; the run is the session.
+// The run itself serves as the session: each endpoint creates its own node.
 void *open_session(const perf_test_run *run, perf_test_error *) { return const_cast<perf_test_run *>(run); }
 
-// The endpoints carry out all options that the capabilities let through.
+// All requested options are in effect: the capabilities have excluded every other one.
 void effective(void *session, perf_test_effective *effective) {
     const auto *run = static_cast<const perf_test_run *>(session);
     perf_test_effective_set(effective, TRANSPORT, SHARED_MEMORY);

@@ -6,7 +6,7 @@
 #include "endpoint.hpp"
 #include "message.hpp"
 
-// Smaller messages are copied into the ring: the publishers here are made with it.
+// The largest message that this program's publishers copy into the ring buffer instead of a slot.
 constexpr size_t MAX_INLINE_BYTES = 256;
 
 template <class M> class TypedPublisher final : public Publisher {
@@ -19,7 +19,8 @@ template <class M> class TypedPublisher final : public Publisher {
         is_loaned = run.zero_copy && plan.message.bytes > MAX_INLINE_BYTES;
     }
 
-    // Makes the message that is copied, or the memory of a loan, so that a run without memory does not begin.
+    // Creates the message for the copy path, or tries a loan. If memory is missing, the run fails before its first
+    // message.
     gantry::result<void> prepare() {
         if (is_zero_copy_) {
             auto loan = publisher_.loan(shape_);
@@ -61,7 +62,7 @@ template <class M> class TypedPublisher final : public Publisher {
     typename gantry::message<M>::shape shape_;
     uint64_t last_id_;
     bool is_zero_copy_;
-    std::vector<uint64_t> body_; // of the copy path
+    std::vector<uint64_t> body_; // the message of the copy path
     size_t bytes_ = 0;
     std::optional<typename gantry::message<M>::mut_view> own_;
 };
@@ -113,7 +114,7 @@ template <class M> class TypedSubscription final : public Subscription {
         uint64_t sequence;
     };
 
-    // Counts only after a gap in the numbers of a publisher.
+    // Returns the number of overwritten messages. Reads the counter only after a gap in a publisher's sequence numbers.
     uint64_t overwritten_before(const gantry_sample_info &info) {
         for (Next &next : next_) {
             if (std::memcmp(&next.publisher, &info.publisher_gid, sizeof next.publisher) != 0) continue;
@@ -128,7 +129,7 @@ template <class M> class TypedSubscription final : public Subscription {
     gantry::Subscription<M> subscription_;
     bool is_zero_copy_;
     std::optional<gantry::Sample<M>> held_;
-    std::vector<uint64_t> own_; // the message that was copied
+    std::vector<uint64_t> own_; // the copy of the last message
     std::vector<Next> next_;
     uint64_t overwritten_ = 0;
 };

@@ -1,5 +1,5 @@
-# Adds to the IDL of `perf_test idl` the requests and responses of services: each message with what tells the request, as
-# ROS 2 sends them over Cyclone DDS.
+# Adds requests and responses of services to the IDL of `perf_test idl`: each message with the id of the client and the
+# number of the request before it, as ROS 2 sends them over Cyclone DDS.
 { print }
 /^  struct / { name = $2; is_message = 0 }
 /^    long long time;/ || /PerformanceHeader_ header;/ { is_message = 1 }

@@ -15,14 +15,14 @@ static dds_qos_t *new_qos(const perf_test_qos *qos) {
     dds_qset_durability(made, is_transient ? DDS_DURABILITY_TRANSIENT_LOCAL : DDS_DURABILITY_VOLATILE);
     dds_qset_history(made, history, depth);
     dds_qset_resource_limits(made, DDS_LENGTH_UNLIMITED, DDS_LENGTH_UNLIMITED, DDS_LENGTH_UNLIMITED);
-    /* Late readers get the history of this service. */
+    /* A reader that matches late gets its history from the durability service. */
     if (is_transient)
         dds_qset_durability_service(made, 0, history, depth, DDS_LENGTH_UNLIMITED, DDS_LENGTH_UNLIMITED,
                                     DDS_LENGTH_UNLIMITED);
     return made;
 }
 
-/* Whether the reader or the writer has the QoS that was asked for. */
+/* Whether the reader or writer has the wanted QoS. */
 static bool has_qos(dds_entity_t entity, const dds_qos_t *wanted) {
     dds_qos_t *found = dds_create_qos();
     dds_reliability_kind_t reliability[2];
@@ -40,7 +40,7 @@ static bool has_qos(dds_entity_t entity, const dds_qos_t *wanted) {
            && (history[0] == DDS_HISTORY_KEEP_ALL || depth[0] == depth[1]);
 }
 
-/* Whether the callbacks of its node write or read in the middleware's memory, if that is possible. */
+/* Whether the way in which the node passes messages (`pass_by`) uses loans, where loans are possible. */
 static bool wants_loans(const perf_test_endpoint *plan, uint32_t kind) {
     uint32_t wanted = kind == PERF_TEST_PUBLISHER ? PERF_TEST_LOANED_MSG : PERF_TEST_SHARED_PTR | PERF_TEST_LOANED_MSG;
     return plan->pass_by & wanted;
@@ -55,7 +55,7 @@ int open_endpoint(struct endpoint *endpoint, const struct session *session, cons
     if (!form->type)
         return perf_test_fail(error, "Cyclone DDS was built without %s: build it again", plan->message.name);
     if (session->shares_memory && check_shared_qos(&plan->qos, error) != 0) return -1;
-    char name[512]; /* as ROS 2's topics and services have in DDS */
+    char name[512]; /* the name that ROS 2 gives the topic or service in DDS */
     if (!is_call) snprintf(name, sizeof name, "rt%s", plan->topic);
     else if (publishes == (plan->kind == PERF_TEST_CLIENT)) snprintf(name, sizeof name, "rq%sRequest", plan->topic);
     else snprintf(name, sizeof name, "rr%sReply", plan->topic);
@@ -74,7 +74,7 @@ int open_endpoint(struct endpoint *endpoint, const struct session *session, cons
     dds_return_t result = dds_get_entity_sertype(endpoint->entity, &endpoint->sertype);
     if (result != DDS_RETCODE_OK)
         return perf_test_fail(error, "Cyclone DDS gives out no type of %s: %s", name, dds_strretcode(result));
-    /* A message of another type is serialised into the memory of iceoryx. */
+    /* Only a type that memcpy can copy is loaned; iceoryx gets messages of all other types serialised. */
     bool has_loans = session->shares_memory && endpoint->sertype->is_memcpy_safe;
     if (dds_is_shared_memory_available(endpoint->entity) != session->shares_memory || (run->zero_copy && !has_loans))
         return perf_test_fail(error,

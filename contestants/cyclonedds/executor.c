@@ -1,5 +1,5 @@
-/* The executor: one thread with a wait set, as a user of Cyclone DDS without ROS writes it. In each turn it runs the
-   timers that are due, and takes one message, request or response of each reader that has some. */
+/* The executor: one thread with a wait set, as a program without ROS uses Cyclone DDS. In each turn it runs the timers
+   that are due, then takes one sample (message, request or response) from each reader that has one. */
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -8,8 +8,8 @@
 struct callback {
     void *subscription;
     perf_test_sink *sink;
-    perf_test_responder *responder; /* of a server, in place of the sink */
-    dds_entity_t condition;         /* its reader has messages */
+    perf_test_responder *responder; /* set for a server; all other callbacks have a sink */
+    dds_entity_t condition;         /* true while the reader has samples */
 };
 
 struct executor {
@@ -18,7 +18,7 @@ struct executor {
     atomic_bool is_stopped;
     perf_test_timer **timers;
     struct callback *callbacks;
-    dds_attach_t *ready; /* indices of callbacks */
+    dds_attach_t *ready; /* the wait set writes the indices of callbacks here */
     size_t timer_count, callback_count;
 };
 
@@ -38,14 +38,14 @@ static void *create(void *session, const perf_test_run *run, perf_test_error *er
     if (!self) return perf_test_fail(error, "there is no memory"), NULL;
     self->session = session;
     self->wait_set = dds_create_waitset(self->session->participant);
-    /* `stop` triggers it. */
+    /* The wait set is attached to itself, so that `stop` can wake it. */
     dds_return_t result = self->wait_set < 0 ? self->wait_set : dds_waitset_attach(self->wait_set, self->wait_set, -1);
     if (result == DDS_RETCODE_OK) return self;
     perf_test_fail(error, "Cyclone DDS cannot create a wait set: %s", dds_strretcode(result));
     return destroy(self), NULL;
 }
 
-/* An array with space for one element more; NULL: there is no memory, and the array stays. */
+/* Returns the array with space for count + 1 elements. Without memory it returns NULL, and the array stays valid. */
 static void *longer(void *array, size_t count, size_t element_bytes) {
     return realloc(array, (count + 1) * element_bytes);
 }
@@ -65,10 +65,10 @@ static int add(struct executor *self, struct callback callback, perf_test_error 
     size_t count = self->callback_count;
     struct callback *callbacks = longer(self->callbacks, count, sizeof *callbacks);
     if (callbacks) self->callbacks = callbacks;
-    dds_attach_t *ready = longer(self->ready, count + 1, sizeof *ready); /* and one for `stop` */
+    dds_attach_t *ready = longer(self->ready, count + 1, sizeof *ready); /* one more for `stop` */
     if (ready) self->ready = ready;
     if (!callbacks || !ready) return perf_test_fail(error, "there is no memory");
-    /* Unlike the status of a reader, a take that leaves messages there does not reset it. */
+    /* A read condition stays true while samples are left; the status of a reader is reset by the first take. */
     const struct endpoint *endpoint = callback.subscription;
     dds_entity_t condition = dds_create_readcondition(endpoint->entity, DDS_ANY_STATE);
     if (condition < 0) return perf_test_fail(error, "Cyclone DDS has no condition: %s", dds_strretcode(condition));
@@ -93,7 +93,7 @@ static int add_server(void *executor, const perf_test_service_end *server, perf_
     return add(executor, (struct callback){.subscription = server->subscription, .responder = requests}, error);
 }
 
-/* Runs the timers that are due. Returns when the next one is. */
+/* Runs the timers that are due. Returns the time at which the next timer is due. */
 static int64_t run_timers(const struct executor *self) {
     int64_t next_ns = INT64_MAX;
     for (size_t i = 0; i < self->timer_count; i++) {
@@ -103,7 +103,7 @@ static int64_t run_timers(const struct executor *self) {
     return next_ns;
 }
 
-/* Takes one message, if there is one, for its callback. */
+/* Takes one sample, if there is one, and passes it to the callback. */
 static int receive(const struct callback *callback, perf_test_error *error) {
     perf_test_taken taken = {0};
     int result = SUBSCRIPTION.take(callback->subscription, &taken, error);
@@ -115,7 +115,7 @@ static int receive(const struct callback *callback, perf_test_error *error) {
 }
 
 static int spin(void *executor, int64_t start_ns, perf_test_error *error) {
-    (void)start_ns; /* the timers have it */
+    (void)start_ns; /* the timers know the start time */
     struct executor *self = executor;
     size_t places = self->callback_count + 1;
     dds_attach_t one;

@@ -34,7 +34,7 @@ struct form form_of(const perf_test_message *message, bool raw, bool is_call) {
     return form;
 }
 
-/* The length of the sequence or text of a message that is sent. */
+/* Returns the length of the sequence or text in each sent message. */
 static size_t variable_bytes(const struct form *form) {
     if (form->raw) return form->message->bytes;
     return form->type->payload_bytes ? form->type->payload_bytes : form->message->unbounded_bytes;
@@ -59,7 +59,7 @@ void *new_message(const struct form *form) {
     return data;
 }
 
-/* The payload of a message, and its length. */
+/* Returns the payload of a message, and writes its length to `bytes`. */
 static uint8_t *payload_of(const struct form *form, const void *data, size_t *bytes) {
     char *field = (char *)data + form->type->payload_offset;
     const dds_sequence_t *sequence = (const dds_sequence_t *)field;
@@ -69,7 +69,7 @@ static uint8_t *payload_of(const struct form *form, const void *data, size_t *by
     case PERF_TEST_SEQUENCE:
         *bytes = sequence->_length > stamp_bytes ? sequence->_length - stamp_bytes : 0;
         return sequence->_buffer + stamp_bytes;
-    case PERF_TEST_FIELDS: /* an array among them, or single fields, which are always written */
+    case PERF_TEST_FIELDS: /* the array is the payload; messages of single fields have none */
         *bytes = form->type->payload_offset > 0 ? form->type->payload_bytes : 0;
         return (uint8_t *)field;
     case PERF_TEST_PLAIN:
@@ -99,7 +99,7 @@ void write_message(const struct form *form, void *sample, perf_test_draft *draft
     memcpy(begin + type->id_offset, &id, sizeof id);
 }
 
-/* The length of the message's body, from the length of its sequence or text. */
+/* Returns the length of the whole message, computed from the length of its sequence or text. */
 static uint64_t length_of(const struct form *form, const void *data) {
     const char *field = (const char *)data + form->type->payload_offset;
     uint64_t others_bytes = form->message->bytes - variable_bytes(form);
@@ -122,7 +122,7 @@ void read_message(const struct form *form, const void *sample, perf_test_taken *
         taken->id = from->tracking_number;
         return;
     }
-    if (form->raw && taken->length_bytes < STAMP_BYTES) return; /* its length is an error that perf_test reports */
+    if (form->raw && taken->length_bytes < STAMP_BYTES) return; /* perf_test reports the wrong length */
     const char *begin = form->raw ? (const char *)taken->payload - STAMP_BYTES : data;
     memcpy(&taken->time_ns, begin + type->time_offset, sizeof taken->time_ns);
     memcpy(&taken->id, begin + type->id_offset, sizeof taken->id);

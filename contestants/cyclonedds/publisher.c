@@ -4,7 +4,7 @@
 
 struct publisher {
     struct endpoint base;
-    bool marks; /* with --phases: messages are serialised first and sent then */
+    bool marks; /* with --phases: serialises and sends in two steps */
 };
 
 static void destroy(void *publisher) {
@@ -17,7 +17,7 @@ static void *create(void *session, const perf_test_run *run, const perf_test_end
     struct publisher *self = calloc(1, sizeof *self);
     if (!self) return perf_test_fail(error, "there is no memory"), NULL;
     if (open_endpoint(&self->base, session, plan, PERF_TEST_PUBLISHER, error) != 0) return destroy(self), NULL;
-    /* Nothing is serialised in shared memory. */
+    /* Messages in shared memory are not serialised, so there is no such phase. */
     self->marks = run->phases && !self->base.session->shares_memory;
     return self;
 }
@@ -46,7 +46,7 @@ static bool source(void *publisher, uint8_t source[16]) {
     return has;
 }
 
-/* Serialises the message and sends it. The writer takes over the serialised message. */
+/* Serialises the message and sends it. dds_writecdr releases the serialised message. */
 static dds_return_t send_serialised(struct publisher *self, perf_test_sent *sent) {
     struct ddsi_serdata *serdata = ddsi_serdata_from_sample(self->base.sertype, SDK_DATA, self->base.message);
     if (!serdata) return DDS_RETCODE_BAD_PARAMETER;
@@ -54,7 +54,7 @@ static dds_return_t send_serialised(struct publisher *self, perf_test_sent *sent
     return dds_writecdr(self->base.entity, serdata);
 }
 
-/* The beginning of a request, or of the response to the one in hand. */
+/* Writes the first fields of a new request, or of the response to the request being handled. */
 static void write_call(struct endpoint *base, struct call *call) {
     if (!base->asked) base->call.number++;
     *call = base->asked ? *base->asked : base->call;
@@ -72,7 +72,7 @@ static int publish(void *publisher, perf_test_draft *draft, perf_test_sent *sent
     write_message(&base->form, message, draft);
     dds_return_t result = self->marks ? send_serialised(self, sent) : dds_write(base->entity, message);
     if (result < 0) {
-        /* The loan is still there if the writer could not be locked. */
+        /* If the writer could not be locked, dds_write did not consume the loan. */
         if (base->loans) dds_return_loan(base->entity, &message, 1);
         return perf_test_fail(error, "Cyclone DDS does not send: %s", dds_strretcode(result));
     }

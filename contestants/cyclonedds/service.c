@@ -1,8 +1,9 @@
-/* Clients and servers, as ROS 2 has them over DDS: a topic of requests and one of responses, whose messages begin with
-   the id of the client and the number of its request. Every client gets all responses and takes its own. */
+/* Clients and servers, as ROS 2 builds them on DDS: one topic for requests, one for responses. Each of their messages
+   starts with the id of the client and the number of its request. Every client gets all responses and ignores the
+   responses to other clients. */
 #include "endpoint.h"
 
-/* The endpoints of a client or a server. */
+/* Creates the publisher and the subscription of a client or a server. */
 static int create_ends(void *session, const perf_test_run *run, const perf_test_endpoint *plan,
                        perf_test_service_end *end, perf_test_error *error) {
     void *publisher = PUBLISHER.create(session, run, plan, error);
@@ -17,7 +18,7 @@ int create_client(void *session, const perf_test_run *run, const perf_test_endpo
                   perf_test_service_end *client, perf_test_error *error) {
     if (create_ends(session, run, plan, client, error) != 0) return -1;
     struct endpoint *requests = client->publisher, *responses = client->subscription;
-    /* Unique among processes, because each has a key of its own for them. */
+    /* The handle is unique across processes, because each process derives its handles with its own key. */
     dds_instance_handle_t handle = 0;
     dds_return_t result = dds_get_instance_handle(requests->entity, &handle);
     requests->call.client = responses->call.client = handle;

@@ -5,7 +5,7 @@
 #include "../roudi.h"
 #include "message.h"
 
-/* The first value is the default of the middleware. */
+/* The first value of each setting is the default of Cyclone DDS. */
 const perf_test_setting SETTINGS[] = {
     {.name = "shared-memory",
      .values = (const char *const[]){"off", "on", NULL},
@@ -18,12 +18,12 @@ const perf_test_setting SETTINGS[] = {
      .meaning = "documented: MaxMessageSize 65500 B, and receive buffers of 10 MB as far as the kernel allows"},
 };
 
-/* The chunks of iceoryx that a reader may hold are 256: its history, the message in hand and the next one. The plug-in
-   drops further ones without a word. */
+/* A reader may hold 256 chunks of iceoryx: its history, the message that is being read and the next one. The iceoryx
+   plug-in drops every further message without a report. */
 enum { SHARED_DEPTH_MAX = 254 };
-/* A few chunks for the moments at which one is on its way. */
+/* Spare chunks for messages that are being handed over. */
 enum { SPARE_CHUNKS = 4 };
-/* The most bytes that the chunks of a run take. */
+/* The maximum size of all chunks of a run. */
 static const uint64_t CHUNKS_BYTES = (uint64_t)1 << 30;
 /* Space in a chunk for the headers of iceoryx and of Cyclone DDS, and for the padding of a struct. */
 enum { CHUNK_HEADER_BYTES = 320, CHUNK_ALIGNMENT = 64 };
@@ -33,19 +33,21 @@ static bool is_set(const perf_test_run *run, const char *name, const char *value
     return found && strcmp(found, value) == 0;
 }
 
-/* The command of RouDi, with memory for the messages of this run only, as the documentation of Cyclone DDS advises. */
+/* Returns the command that starts RouDi with memory for the messages of this run only, as the documentation of
+   Cyclone DDS advises. */
 static const char *roudi_command(const perf_test_run *run) {
     static char command[1024];
     uint64_t bytes = run->message.bytes + sizeof(struct call) + CHUNK_HEADER_BYTES;
     uint64_t chunk_bytes = bytes / CHUNK_ALIGNMENT * CHUNK_ALIGNMENT;
     uint64_t depth = run->qos.depth;
     uint64_t publishers = run->publishers ? run->publishers : 1;
-    /* Of each publisher: the message that it writes and the last one. Of each subscription: the sample in hand and the
-       next one, and a history, which may hold other messages if the reader is late. Of all: a queue of iceoryx. */
+    /* Each publisher holds 2 chunks: the message that it writes and the last one. Each subscription holds 2 samples,
+       the one being read and the next, and its history: a late reader holds messages that all others have released.
+       One queue of iceoryx is shared by all. */
     uint64_t subscriptions = run->subscriptions;
     uint64_t count = 2 * publishers + 2 * subscriptions + (1 + subscriptions) * depth + SPARE_CHUNKS;
     if (run->round_trip) count *= 2;
-    if (run->executor) count += publishers * depth; /* each publisher has a topic, whose subscriptions hold others */
+    if (run->executor) count += publishers * depth; /* each has its own topic, whose readers hold other messages */
     uint64_t most = CHUNKS_BYTES / chunk_bytes;
     if (count > most) count = most;
     snprintf(command, sizeof command,
@@ -91,8 +93,8 @@ int clean_up(const perf_test_run *run, perf_test_error *error) {
     return 0;
 }
 
-/* The configuration: only the loopback interface, which may not support multicast, so participants look for each other
-   at known ports. A domain has ports for 120 participants before the ports of the next domain begin. */
+/* Writes the configuration, which has only the loopback interface. This interface may not support multicast, so
+   participants look for each other at known ports. A domain has ports for 120 participants. */
 static void write_configuration(const perf_test_run *run, char *text, size_t bytes) {
     bool is_tuned = is_set(run, "tuning", "documented"), shares_memory = is_set(run, "shared-memory", "on");
     snprintf(text, bytes,
@@ -108,7 +110,7 @@ static void write_configuration(const perf_test_run *run, char *text, size_t byt
              is_tuned ? "<Internal><SocketReceiveBufferSize max=\"10MB\"/></Internal>" : "");
 }
 
-/* Whether each setting has one of its values. */
+/* Refuses a setting that is unknown or has an unknown value. */
 static int check_settings(const perf_test_run *run, perf_test_error *error) {
     for (size_t i = 0; i < run->setting_count; i++) {
         const perf_test_name_value *given = &run->settings[i];
@@ -151,7 +153,8 @@ void close_session(void *session) {
     free(session);
 }
 
-/* The settings were checked when the session was opened, and the endpoints compare the others with dds_get_qos. */
+/* All settings and options are in effect: open_session has checked the settings, and each endpoint has compared its
+   QoS with dds_get_qos. */
 void effective_options(void *session, perf_test_effective *effective) {
     const perf_test_run *run = ((struct session *)session)->run;
     for (size_t i = 0; i < run->setting_count; i++)

@@ -1,4 +1,4 @@
-/* The domain of this process: its configuration, its participant and its QoS. */
+/* The DDS domain of this process: its configuration and its participant. */
 #ifndef SESSION_H
 #define SESSION_H
 
@@ -15,7 +15,7 @@ struct session {
     bool shares_memory; /* messages go through iceoryx */
 };
 
-/* Whether messages with this QoS can go through shared memory; -1: no. */
+/* Returns 0 if messages with this QoS can go through shared memory, and -1 otherwise. */
 int check_shared_qos(const perf_test_qos *qos, perf_test_error *error);
 int check_run(const perf_test_run *run, perf_test_daemons *daemons, perf_test_error *error);
 int clean_up(const perf_test_run *run, perf_test_error *error);

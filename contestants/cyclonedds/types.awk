@@ -1,5 +1,5 @@
-# The table of message.c: a line for each message of `perf_test idl`, a struct with time and id or with a header.
-# `layout` is the value of --message-layout, `prefix` is the prefix of the C names.
+# Writes the table that message.c includes: a line for each message of `perf_test idl`. A message is a struct with time
+# and id, or with a header. `layout` is the value of --message-layout, `prefix` is the prefix of the C names.
 
 /^module [a-z_]+ \{$/ { package = $2 }
 /^  struct / { name = $2; time = header = field = ""; payload_bytes = 0 }

@@ -32,7 +32,7 @@ int worker_main(int argc, char **argv, const char *name, bool listens) {
         .publisher = PUBLISHER,
         .subscription = listens ? LISTENING_SUBSCRIPTION : SUBSCRIPTION,
     };
-    /* Services and executors have wait sets. */
+    /* Services and executors use wait sets, so the program with listeners has neither. */
     if (!listens) {
         backend.create_client = create_client;
         backend.create_server = create_server;

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/* The program perf_test_<name>. `listens`: messages are delivered by the listeners of their readers. */
+/* Runs the program perf_test_<name>. With `listens`, the listeners of the readers deliver the messages. */
 int worker_main(int argc, char **argv, const char *name, bool listens);
 
 #endif

@@ -5,13 +5,13 @@
 
 namespace {
 
-// The beginning of a message. All machines that have wheels of eCAL are little-endian.
+// The first fields of a message. All machines for which eCAL has wheels are little-endian.
 struct Head {
     int64_t time_ns;
     uint64_t id;
 };
 
-// The number of endpoints that eCAL has connected with one.
+// Returns the number of endpoints to which eCAL has connected `endpoint`.
 int64_t count(PyObject *endpoint, const char *function, perf_test_error *error) {
     Lock lock;
     Object number(PyObject_CallMethod(endpoint, function, nullptr));
@@ -26,7 +26,8 @@ struct Publisher {
     uint64_t last_id;
     uint64_t source = 0;
     Object port{};
-    // The user's message. It is written again and again, which Python allows while there is no other reference to it.
+    // The user's message. It is overwritten for each publication, which is safe in Python while there is no other
+    // reference to it.
     Object message{};
 };
 
@@ -47,7 +48,7 @@ void *create_publisher(void *session, const perf_test_run *, const perf_test_end
     Object id(self->port ? PyObject_CallMethod(own->module.get(), "publisher_id", "O", self->port.get()) : nullptr);
     if (!id) {
         fail_with_exception(error, "eCAL cannot create a publisher");
-        // Its objects are dropped with the lock held.
+        // The destructor drops Python objects, so it must run while `lock` is held.
         self.reset();
         return nullptr;
     }
@@ -76,7 +77,7 @@ int publish(void *publisher, perf_test_draft *draft, perf_test_sent *, perf_test
     PyObject *arguments[] = {self.port.get(), self.message.get()};
     Object is_sent(PyObject_VectorcallMethod(self.session->send.get(), arguments, 2, nullptr));
     if (!is_sent) return fail_with_exception(error, "eCAL cannot send");
-    // It says no while no subscription is connected, which perf_test counts.
+    // eCAL's result is false while no subscription is connected. This is no error: perf_test counts the connections.
     return 0;
 }
 
@@ -94,9 +95,10 @@ struct Subscription {
     Object port{};
 };
 
-// eCAL calls it for each message on a thread of its own, with the lock held: (publisher, data type, data).
+// The callback of a subscription. eCAL calls it for each message on its own thread, with Python's lock (the GIL) held.
+// The arguments are the publisher, the data type and the data.
 PyObject *deliver(PyObject *capsule, PyObject *const *arguments, Py_ssize_t argument_count) {
-    // As in Lock: Python's state of the thread is kept.
+    // Keeps Python's state of this thread until the thread ends, as `Lock` does: otherwise each call would create it.
     static thread_local const PyGILState_STATE kept = PyGILState_Ensure();
     (void)kept;
     auto *self = static_cast<Subscription *>(PyCapsule_GetPointer(capsule, nullptr));
@@ -104,7 +106,7 @@ PyObject *deliver(PyObject *capsule, PyObject *const *arguments, Py_ssize_t argu
     Session &session = *self->session;
     perf_test_taken taken = {};
     if (session.run->phases) taken.in_hand_ns = perf_test_now_ns();
-    Object message(PyObject_GetAttr(arguments[2], session.buffer.get())); // copies it out
+    Object message(PyObject_GetAttr(arguments[2], session.buffer.get())); // copies the message
     taken.received_ns = perf_test_now_ns();
     Object topic(PyObject_GetAttr(arguments[0], session.topic_id.get()));
     Object source(topic ? PyObject_GetAttr(topic.get(), session.entity_id.get()) : nullptr);
@@ -165,8 +167,8 @@ int start(void *subscription, perf_test_sink *sink, perf_test_error *error) {
     return set_callback(self, Object(capsule ? PyCFunction_New(&DELIVER, capsule.get()) : nullptr), error);
 }
 
-// Removing the callback would deadlock: the call holds Python's lock and waits for a running callback, which needs the
-// lock. Replacing it does not wait, so the subscription gets a callback that does nothing.
+// Replaces the callback by one that does nothing. Removing the callback would deadlock: the call holds Python's lock
+// and waits for a running callback, which needs the lock. Replacing the callback does not wait.
 int stop(void *subscription, perf_test_error *error) {
     auto &self = *static_cast<Subscription *>(subscription);
     Lock lock;

@@ -3,7 +3,7 @@
 
 #include "../python.hpp"
 
-// eCAL in this process: the module endpoints.py and the names that are looked up for each message.
+// eCAL in this process: the module endpoints.py, and Python objects for the names that each message needs.
 struct Session {
     const perf_test_run *run = nullptr;
     Object module, send, buffer, topic_id, entity_id;

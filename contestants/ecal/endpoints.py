@@ -2,12 +2,12 @@
 
 import ecal.nanobind_core as ecal
 
-# A publisher of RELIABLE waits so long for each subscription to have processed a message.
+# The time that a RELIABLE publisher waits for each subscription to process a message.
 ACKNOWLEDGE_TIMEOUT_MS = 1000
 
 
 def initialize(name):
-    # No time synchronisation: the wheel has no module for it, and all clocks are this host's.
+    # Time synchronisation is off: the wheel has no module for it, and all clocks belong to this host.
     ecal.initialize(name, ecal.init.PUBLISHER | ecal.init.SUBSCRIBER | ecal.init.LOGGING)
 
 

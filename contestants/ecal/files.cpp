@@ -15,7 +15,8 @@ namespace fs = std::filesystem;
 constexpr const char *FOLDER = "/dev/shm/";
 constexpr const char *PREFIX = "/dev/shm/ecal_";
 
-// The path of the memory file to which a file belongs, as its mutex (ecal_1a2b_mtx) does; empty: none.
+// Returns the path of the memory file to which a file belongs: the mutex ecal_1a2b_mtx belongs to ecal_1a2b. The result
+// is empty if `path` is no file of eCAL.
 std::string memory_file(const std::string &path) {
     size_t begin = path.find(PREFIX);
     if (begin == std::string::npos) return "";
@@ -24,7 +25,7 @@ std::string memory_file(const std::string &path) {
     return end == number ? "" : path.substr(begin, end == std::string::npos ? end : end - begin);
 }
 
-// The memory files that a process has mapped, or whose mutex or events it has.
+// Returns the memory files in use: a process has mapped the file itself, or its mutex or events.
 std::set<std::string> mapped_files() {
     std::set<std::string> mapped;
     std::error_code ignored;

@@ -1,5 +1,5 @@
 // The memory files of eCAL in /dev/shm.
 #pragma once
 
-// Removes those of dead processes: of this user, and mapped by no process.
+// Removes the memory files of dead processes: the files of this user that no process has mapped.
 void remove_dead_files();

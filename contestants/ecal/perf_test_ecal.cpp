@@ -1,5 +1,5 @@
-// Eclipse eCAL for perf_test, by its Python module: perf_test's loops call it from C++, and no line of Python runs for
-// a message.
+// The back end of Eclipse eCAL by its Python module. The measuring loops call the module from C++, so no Python code
+// runs for a message.
 #include <exception>
 #include <memory>
 #include <new>
@@ -54,7 +54,7 @@ void *open_session(const perf_test_run *run, perf_test_error *error) {
     session->run = run;
     const char *zero_copy_mode = perf_test_run_setting(run, ZERO_COPY_MODE);
     session->zero_copy_mode = zero_copy_mode && strcmp(zero_copy_mode, "on") == 0;
-    Py_InitializeEx(0); // perf_test handles signals
+    Py_InitializeEx(0); // 0: Python installs no signal handlers, because perf_test handles signals
     if (!initialize(*session)) {
         fail_with_exception(error, "eCAL cannot start; build it again by tools/contestants ecal");
         session.reset();

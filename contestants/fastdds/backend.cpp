@@ -10,7 +10,7 @@
 
 namespace {
 
-// The segment of data sharing has fewer bytes, as the library counts them in 32 bits.
+// The library counts the bytes of a data-sharing segment in 32 bits, so a segment must be smaller than this.
 constexpr uint64_t MAX_POOL_BYTES = UINT64_C(4) << 30;
 
 const char *const PUBLISHING_NAMES[] = {"sync", "async", nullptr};
@@ -38,8 +38,8 @@ int check_data_sharing(const perf_test_run *run, bool is_bounded, perf_test_erro
                           static_cast<unsigned long long>(run->message.bytes));
 }
 
-// UDP and the transport in shared memory copy loans. Within a process, direct delivery copies out of the pool that a
-// publisher with data sharing has.
+// Refuses --zero-copy where Fast DDS copies loans. UDP and the transport in shared memory copy them. Within a process,
+// direct delivery copies a message out of the pool that a publisher with data sharing has.
 int check_loans(const perf_test_run *run, Transport transport, bool is_plain, perf_test_error *error) {
     if (!is_plain)
         return perf_test_fail(error, "Fast DDS loans only plain types, and %s is none: leave out --zero-copy",
@@ -60,7 +60,7 @@ int check(const perf_test_run *run, perf_test_daemons *, perf_test_error *error)
             return perf_test_fail(error, "Fast DDS keeps at most %d samples: use a smaller --history-depth", INT32_MAX);
         type.support.reset(type.message->create_support());
         Transport transport;
-        // `open` refuses another value.
+        // An unknown transport is refused later, by `open`.
         if (!parse_transport(perf_test_run_setting(run, "transport"), &transport)) return 0;
         if (run->zero_copy && check_loans(run, transport, type.is_loanable(), error) != 0) return -1;
         return transport == Transport::DATA_SHARING ? check_data_sharing(run, type.support->is_bounded(), error) : 0;

@@ -4,6 +4,6 @@
 
 #include "perf_test_backend.h"
 
-// Does what the arguments of the program order, and returns its exit code. `delivery` is PERF_TEST_PULL, or
+// Runs the worker with the arguments of the program, and returns the exit code. `delivery` is PERF_TEST_PULL, or
 // PERF_TEST_PUSH for listeners.
 int run_worker(int argc, char **argv, const char *name, uint32_t delivery);

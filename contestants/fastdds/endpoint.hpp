@@ -18,21 +18,23 @@ int create_client(void *session, const perf_test_run *run, const perf_test_endpo
 int create_server(void *session, const perf_test_run *run, const perf_test_endpoint *plan,
                   perf_test_service_end *server, perf_test_error *error);
 
-// A subscription without a wait set, whose data reader receives nothing before it is enabled; nullptr: failed.
+// Creates a subscription without a wait set. Its data reader receives nothing until it is enabled. Returns nullptr on
+// failure.
 void *create_reader(void *session, const perf_test_run *run, const perf_test_endpoint *plan, perf_test_error *error);
 // The data reader of a subscription.
 eprosima::fastdds::dds::DataReader *reader_of(void *subscription);
-// A subscription to responses takes only those to requests of this publisher.
+// Limits a subscription to responses: it takes only the responses to requests of this publisher.
 void take_responses_to(void *subscription, void *publisher);
-// A publisher of responses answers the request that this subscription has taken last.
+// Makes a publisher of responses answer the last request that this subscription has taken.
 void answer_requests_of(void *publisher, void *subscription);
 
 // The id of the data writer of a publisher.
 const eprosima::fastdds::rtps::GUID_t &guid_of(void *publisher);
-// The identity of the sample that a subscription has taken last.
+// The identity of the last sample that a subscription has taken.
 const eprosima::fastdds::rtps::SampleIdentity *taken_last(void *subscription);
 
-// The result of `work`, or `failed` and the sentence of its exception.
+// Runs `work` and returns its result. If `work` throws, stores the text of the exception in `error` and returns
+// `failed`.
 template <class Work, class Result> Result guarded(perf_test_error *error, Result failed, Work work) noexcept {
     try {
         return work();

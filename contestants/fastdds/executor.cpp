@@ -1,5 +1,5 @@
-// The executor: one thread with a wait set, as a user of Fast DDS without ROS writes it. In each turn it runs the
-// timers that are due, and takes one message, request or response of each data reader that has some.
+// The executor: one thread with a wait set, as in a program that uses Fast DDS without ROS 2. In each turn it runs the
+// timers that are due, and takes one message, request or response of each data reader that has available data.
 
 #include <fastdds/dds/core/condition/GuardCondition.hpp>
 #include <fastdds/dds/core/condition/WaitSet.hpp>
@@ -20,12 +20,13 @@ namespace {
 struct Callback {
     void *subscription;
     perf_test_sink *sink;
-    perf_test_responder *responder; // of a server, in place of the sink
+    perf_test_responder *responder; // set only for a server, instead of the sink
 };
 
 struct Executor {
     std::vector<perf_test_timer *> timers;
-    // By the condition that the data reader has messages: unlike its status, a take that leaves some does not reset it.
+    // The callbacks by their read conditions. A read condition stays true while the data reader has messages; the
+    // status DATA_AVAILABLE would be reset by a take that leaves messages.
     std::unordered_map<const Condition *, Callback> callbacks;
     WaitSet waits;
     GuardCondition stopping;
@@ -83,7 +84,7 @@ int add_server(void *executor, const perf_test_service_end *server, perf_test_re
     return add(executor, {server->subscription, nullptr, requests}, error);
 }
 
-// Runs the timers that are due. Returns when the next one is.
+// Runs the timers that are due. Returns the time at which the next timer is due.
 int64_t run_timers(const Executor *self) {
     int64_t next_ns = INT64_MAX;
     for (perf_test_timer *timer : self->timers) next_ns = std::min(next_ns, perf_test_timer_run(timer));
@@ -96,7 +97,7 @@ eprosima::fastdds::dds::Duration_t until(int64_t time_ns) {
     return {static_cast<int32_t>(wait_ns / 1000000000), static_cast<uint32_t>(wait_ns % 1000000000)};
 }
 
-// Takes one message, if there is one, for its callback.
+// Takes one message, if there is one, and passes it to the callback.
 int receive(const Callback &callback, perf_test_error *error) {
     perf_test_taken taken = {};
     int result = SUBSCRIPTION_FUNCTIONS.take(callback.subscription, &taken, error);
@@ -107,7 +108,7 @@ int receive(const Callback &callback, perf_test_error *error) {
     return 0;
 }
 
-// The timers have the time of the start.
+// Runs the executor. The unnamed argument, the time of the start, is not needed: the timers have it.
 int spin(void *executor, int64_t, perf_test_error *error) {
     return guarded(error, -1, [&] {
         Executor *self = static_cast<Executor *>(executor);

@@ -9,7 +9,7 @@
 #include "generated_support.hpp"
 #include "message_type.hpp"
 
-// Whether T has a member function of this name.
+// True if T has a member function NAME.
 #define HAS(NAME) \
     template <class T, class = void> struct has_##NAME : std::false_type {}; \
     template <class T> struct has_##NAME<T, std::void_t<decltype(std::declval<T &>().NAME())>> : std::true_type {};
@@ -88,7 +88,8 @@ public:
 
 private:
     static constexpr int64_t SECOND_NS = 1000000000;
-    // The lengths of time and id, and of the number of elements before a sequence with the padding behind it.
+    // STAMP_BYTES: the length of time and id. PREFIX_BYTES: the length of the element count before a sequence, with the
+    // padding after the sequence.
     static constexpr size_t STAMP_BYTES = 16, PREFIX_BYTES = 8;
     static constexpr bool is_vector() {
         if constexpr (has_performance_header<T>::value)
@@ -98,7 +99,7 @@ private:
     static constexpr bool IS_VECTOR = is_vector();
     static constexpr bool IS_BOUNDED =
         !IS_VECTOR && !has_unbounded_sequence<T>::value && !has_unbounded_string<T>::value;
-    // Whether each message has a size of its own.
+    // True if the size of a message depends on its content.
     static constexpr bool IS_SIZED = !IS_BOUNDED || has_bounded_sequence<T>::value;
 
     uint32_t content;

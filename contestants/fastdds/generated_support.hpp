@@ -15,10 +15,10 @@ template <class T> class GeneratedSupport : public eprosima::fastdds::dds::Topic
     using Cdr = eprosima::fastcdr::Cdr;
 
 public:
-    // `is_of_fixed_size`: a message has no sequences and texts.
+    // `is_of_fixed_size`: a message has neither sequences nor strings.
     GeneratedSupport(bool is_of_fixed_size, bool is_bounded_type) : has_bound(is_bounded_type) {
         size_t bytes = T::getMaxCdrSerializedSize();
-        // The fields are at the same places in memory and in a serialised message.
+        // A type is plain if the fields have the same offsets in memory and in a serialised message.
         is_plain_type = is_of_fixed_size && bytes + Cdr::alignment(bytes, alignof(T)) == sizeof(T);
         bytes += Cdr::alignment(bytes, SUBMESSAGE_ALIGNMENT);
         max_serialized_type_size = static_cast<uint32_t>(ENCAPSULATION_BYTES + bytes);

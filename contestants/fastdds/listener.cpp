@@ -1,6 +1,6 @@
-// A subscription by a listener. The thread of Fast DDS that reads the transport or is notified of data sharing calls
-// it, and the publishing thread with direct delivery within a process. The listener takes all messages that are there, as
-// the library's examples do. The data reader begins to receive when it has the listener.
+// A subscription by a listener. Fast DDS calls the listener on its receiving thread; with direct delivery within a
+// process, it calls the listener on the publishing thread. The listener takes all available messages, as in the
+// library's examples. The data reader is enabled after it has the listener.
 
 #include <fastdds/dds/subscriber/DataReader.hpp>
 #include <fastdds/dds/subscriber/DataReaderListener.hpp>
@@ -31,7 +31,8 @@ public:
         }
     }
 
-    // Messages go to this sink from now on; nullptr: nowhere, and no delivery is running when it returns.
+    // Delivers the following messages to `given`. With nullptr, messages are dropped, and no delivery is running when
+    // the call returns.
     void deliver_to(perf_test_sink *given) {
         std::lock_guard<std::mutex> lock(delivery);
         sink = given;
@@ -41,7 +42,7 @@ public:
     bool has_started = false;
 
 private:
-    // Locked after the data reader's own mutex, with which the library calls listeners.
+    // The library calls the listener while it holds the data reader's own mutex, so this mutex is always locked second.
     std::mutex delivery;
     perf_test_sink *sink = nullptr;
 };
@@ -84,7 +85,7 @@ int stop(void *endpoint, perf_test_error *error) {
     return guarded(error, -1, [&] {
         Listening *self = listening(endpoint);
         reader_of(self->subscription)->set_listener(nullptr);
-        // A thread that has read the listener before may still call it, and delivers nothing.
+        // A thread may have read the listener before and still call it; without a sink, the call delivers nothing.
         self->deliver_to(nullptr);
         return 0;
     });

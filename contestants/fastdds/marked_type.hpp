@@ -1,5 +1,5 @@
-// A type that marks the end of serialisation and the beginning of deserialisation (--phases). Fast DDS does both on the
-// thread that writes or takes.
+// A type that records the end of serialisation and the beginning of deserialisation (--phases). Fast DDS serialises on
+// the thread that writes, and deserialises on the thread that takes.
 
 #pragma once
 
@@ -8,7 +8,7 @@
 
 #include "perf_test_backend.h"
 
-// The marks of the message that this thread has written or taken last; 0: there was nothing to convert.
+// The recorded times of the last message that this thread has written or taken; 0 if the message was not converted.
 struct Marks {
     int64_t serialised_ns = 0;
     int64_t in_hand_ns = 0;

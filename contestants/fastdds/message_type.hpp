@@ -1,4 +1,4 @@
-// The type of the messages of a run, of which a message is known by its address only.
+// The type of the messages of a run. The caller passes a message by its untyped address.
 
 #pragma once
 
@@ -7,7 +7,7 @@
 
 #include "perf_test_backend.h"
 
-// The bytes before each serialised message, which name its encoding.
+// The length of the encapsulation header, which precedes each serialised message and contains its encoding.
 constexpr size_t ENCAPSULATION_BYTES = 4;
 
 struct Payload {
@@ -19,18 +19,18 @@ class MessageType {
 public:
     virtual ~MessageType() = default;
 
-    // A new type for Fast DDS: it creates, serialises and deserialises messages.
+    // Creates the type object for Fast DDS, which creates, serialises and deserialises messages.
     virtual eprosima::fastdds::dds::TopicDataType *create_support() const = 0;
-    // The memory of a message: of a loan if the type is plain.
+    // The size of a message in memory; if the type is plain, a loan needs this size.
     virtual size_t memory_bytes() const = 0;
     // Gives a new message its size and touches its pages.
     virtual void prepare(void *message) const = 0;
-    // The bytes that perf_test writes and reads; none of a message of single fields or of a text.
+    // The bytes that perf_test writes and reads. The result is empty for a message of single fields or of a string.
     virtual Payload payload(void *message) const = 0;
     virtual void stamp(void *message, const perf_test_stamp &stamp) const = 0;
     // Writes time, id and length.
     virtual void read(const void *message, perf_test_taken *taken) const = 0;
 
-    // The type of the messages of a run; none if Fast DDS's types have no such message.
+    // Returns the type of the messages of a run; nullptr if Fast DDS's types have no such message.
     static std::unique_ptr<MessageType> find(const perf_test_message &message, bool raw);
 };

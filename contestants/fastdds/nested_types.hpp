@@ -1,5 +1,5 @@
-// The functions by which Fast CDR 2 serialises a field that is a class. fastddsgen for Fast CDR 1 writes only member
-// functions, so the build includes this file in front of its output.
+// The functions by which Fast CDR 2 serialises a field whose type is a class. Debian's fastddsgen, made for Fast CDR 1,
+// writes only member functions, so the build includes this file before the generated code.
 
 #pragma once
 

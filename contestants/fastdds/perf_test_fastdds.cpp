@@ -1,4 +1,4 @@
-// The worker program of Fast DDS whose subscriptions take messages, after they have waited by a wait set.
+// The worker program of Fast DDS in which subscriptions wait in a wait set and take messages.
 
 #include "backend.hpp"
 

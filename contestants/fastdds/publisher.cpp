@@ -1,4 +1,4 @@
-// A publisher is a data writer and, on the copy path, the message that it sends.
+// A publisher: a data writer and, on the copy path, the message that it sends.
 
 #include <fastdds/dds/publisher/DataWriter.hpp>
 #include <fastdds/rtps/common/WriteParams.hpp>
@@ -21,9 +21,9 @@ struct Writer {
     Session &session;
     Type type;
     DataWriter *writer;
-    void *message; // nullptr: it loans
-    std::optional<bool> is_in_place; // of loans, once there was one
-    const SampleIdentity *request;   // of a server: the one in hand; nullptr of others
+    void *message; // nullptr if the publisher loans
+    std::optional<bool> is_in_place; // whether loans are read in place; set at the first loan
+    const SampleIdentity *request;   // of a server: the request that it answers; otherwise nullptr
 };
 
 void destroy(void *endpoint) {
@@ -71,7 +71,7 @@ bool source(void *endpoint, uint8_t id[16]) {
     return true;
 }
 
-// Writes a message, or the response to the request in hand.
+// Writes a message. A server writes the response to its current request.
 ReturnCode_t write(Writer *self, void *message) {
     if (!self->request) return self->writer->write(message, HANDLE_NIL);
     WriteParams params;

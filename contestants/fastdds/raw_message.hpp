@@ -1,5 +1,5 @@
-// Bytes without a type (--raw): the time and the id of a message, little-endian, then its payload. For Fast DDS the
-// message is an array of octets, which is copied behind the encapsulation and not converted.
+// A message without a type (--raw): its time and id, little-endian, then its payload. For Fast DDS the message is an
+// array of octets, which is copied unchanged after the encapsulation header.
 
 #pragma once
 

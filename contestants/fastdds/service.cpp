@@ -1,5 +1,6 @@
-// Clients and servers, as ROS 2 has them over Fast DDS: a topic of requests and one of responses. A response carries
-// the identity of its request beside the data. Every client gets all responses and takes its own.
+// Clients and servers, as ROS 2 has them over Fast DDS: a topic of requests and a topic of responses. A response
+// carries the identity of its request beside the data. Every client gets all responses and ignores the responses to
+// other clients.
 
 #include "endpoint.hpp"
 

@@ -13,19 +13,19 @@ using namespace eprosima::fastdds::dds;
 
 namespace {
 
-// A publisher whose history is full waits at most this long for its subscriptions.
+// The longest time for which a publisher with a full history waits for its subscriptions.
 const eprosima::fastdds::dds::Duration_t MAX_BLOCKING_TIME{5, 0};
-// The pool of data sharing is as large as the history, so the pool of KEEP_ALL is limited.
+// The pool of data sharing is as large as the history, so the pool of a KEEP_ALL history is limited.
 constexpr uint64_t KEEP_ALL_POOL_BYTES = 1 << 30;
 
 std::string type_name(const perf_test_message &message, bool raw) {
     if (raw) return "perf_test::Raw" + std::to_string(message.bytes);
-    // As ROS 2 names it: performance_test::msg::dds_::Array1k_.
+    // The name of the type in ROS 2: performance_test::msg::dds_::Array1k_.
     std::string name = message.type_name;
     return name.substr(0, name.find('/')) + "::msg::dds_::" + message.name + "_";
 }
 
-// A service has a topic of requests and one of responses, as in ROS 2.
+// A service has a topic of requests and a topic of responses, as in ROS 2.
 std::string topic_name(const perf_test_endpoint &plan, bool publishes) {
     std::string name = plan.topic;
     if (!(plan.kind & (PERF_TEST_CLIENT | PERF_TEST_SERVER))) return name;
@@ -39,7 +39,7 @@ template <class Entity> Entity *created(Entity *entity, const char *what) {
     return entity;
 }
 
-// Whether an address lies in the shared memory of data sharing.
+// True if an address lies in the shared memory of data sharing.
 bool is_in_data_sharing(const void *address) {
     std::ifstream mappings("/proc/self/maps");
     for (std::string line; std::getline(mappings, line);) {
@@ -145,7 +145,7 @@ void Session::effective(perf_test_effective *effective) const {
     set("durability", qos.durability().kind == TRANSIENT_LOCAL_DURABILITY_QOS ? "TRANSIENT_LOCAL" : "VOLATILE");
     set("history", keeps_all ? "KEEP_ALL" : "KEEP_LAST");
     set("history-depth", keeps_all ? "all" : std::to_string(qos.history().depth));
-    // The endpoints carry out these, or are not created.
+    // These options are always in effect: an endpoint that cannot apply them is not created.
     for (const char *name : {"zero-copy", "raw", "wait"}) {
         for (size_t i = 0; i < run.option_count; i++) {
             if (strcmp(run.options[i].name, name) == 0) set(name, run.options[i].value);
@@ -154,7 +154,8 @@ void Session::effective(perf_test_effective *effective) const {
 }
 
 bool Session::is_in_place(const void *loan) const {
-    // The endpoints of a process have one pool for a topic. Nodes of a topology may be in several processes.
+    // With intra-process delivery, the endpoints of a process share one pool for a topic. The nodes of a topology may
+    // be in several processes, so their loans are not counted as read in place.
     return (transport == Transport::INTRA_PROCESS && !run.executor) || is_in_data_sharing(loan);
 }
 

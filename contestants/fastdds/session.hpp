@@ -14,8 +14,8 @@
 
 // The type of an endpoint's messages.
 struct Type {
-    // Whether messages can be written and read in the memory of the library: a loan is memory of the serialised length,
-    // which must have room for the struct.
+    // True if messages can be written and read in the memory of the library. A loan has the length of a serialised
+    // message, and must have room for the struct.
     bool is_loanable() const;
 
     std::unique_ptr<MessageType> message;
@@ -33,16 +33,16 @@ public:
 
     // Registers the type of these messages with the participant. Throws a std::runtime_error.
     Type type(const perf_test_message &message);
-    // Finds or creates the topic of an endpoint. A client and a server have two topics, of requests and of responses:
-    // `publishes` selects the one that they publish. Throws a std::runtime_error.
+    // Finds or creates the topic of an endpoint. A client and a server have two topics, for requests and for responses:
+    // `publishes` selects the topic on which they publish. Throws a std::runtime_error.
     eprosima::fastdds::dds::Topic *topic(const perf_test_endpoint &plan, bool publishes, const Type &type);
     eprosima::fastdds::dds::DataWriterQos writer_qos(const perf_test_qos &asked, const MessageType &message) const;
     eprosima::fastdds::dds::DataReaderQos reader_qos(const perf_test_qos &asked, const MessageType &message) const;
     void effective(perf_test_effective *effective) const;
-    // Whether a loan at this address is read in place. Reads the mappings of this process.
+    // True if a loan at this address is read in place. Reads the mappings of this process.
     bool is_in_place(const void *loan) const;
-    // Whether all subscriptions read a publisher's loan in place. In a topology some of them may be in this process,
-    // and direct delivery copies a message out of the memory of data sharing.
+    // True if all subscriptions read a publisher's loan in place. In a topology some subscriptions may be in this
+    // process, and direct delivery copies a message out of the memory of data sharing.
     bool reaches_all_in_place(const void *loan) const;
 
     const perf_test_run &run;
@@ -55,5 +55,5 @@ private:
 
     Transport transport = Transport::LIBRARY_DEFAULT;
     bool is_asynchronous;
-    std::mutex names; // of types and topics
+    std::mutex names; // protects the look-up and creation of types and topics
 };

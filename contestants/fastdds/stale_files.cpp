@@ -20,23 +20,24 @@ namespace {
 namespace fs = std::filesystem;
 
 const std::string FOLDER = "/dev/shm/", SEMAPHORE_PREFIX = "sem.";
-// Segments and ports of the transport, and the segments of data sharing.
+// The prefixes of the files of the shared-memory transport (segments and ports) and of data sharing.
 const std::string PREFIXES[] = {"fastdds_", "fast_datasharing_"};
-// A file that is younger may belong to a process that has neither locked nor mapped it yet.
+// The age from which a file may be removed. A younger file may belong to a process that has not locked or mapped it
+// yet.
 constexpr int64_t MIN_AGE_NS = 100000000;
 
 bool starts_with(const std::string &text, const std::string &start) {
     return text.compare(0, start.size(), start) == 0;
 }
 
-// Takes the ending from a text; false: it has another one.
+// Removes `ending` from the end of a text. Returns false if the text has another ending.
 bool strip(std::string &text, const std::string &ending) {
     bool is_there = text.size() >= ending.size() && text.substr(text.size() - ending.size()) == ending;
     if (is_there) text.resize(text.size() - ending.size());
     return is_there;
 }
 
-// The name of the segment or port to which a file belongs; empty: it belongs to none.
+// Returns the name of the segment or port to which a file belongs; empty if the file belongs to neither.
 std::string base_name(std::string name) {
     if (starts_with(name, SEMAPHORE_PREFIX)) {
         name.erase(0, SEMAPHORE_PREFIX.size());
@@ -69,7 +70,7 @@ std::map<std::string, std::string> own_files() {
     return files;
 }
 
-// A lock that is held until the end of the block, or the absence of its file.
+// A try-lock on a lock file, held until the end of the block. A missing lock file counts as locked by no other process.
 class Lock {
 public:
     explicit Lock(const std::string &path) : file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)) {
@@ -86,8 +87,8 @@ private:
     int file;
 };
 
-// The segments and ports that a process of this user maps. The mappings of a process with more privileges, such as init
-// in a container, cannot be seen.
+// Returns the segments and ports that a process of this user maps. The mappings of a process with more privileges, such
+// as init in a container, cannot be read.
 std::set<std::string> mapped() {
     std::set<std::string> names;
     std::error_code error;
@@ -112,7 +113,7 @@ void remove_stale_files() {
     std::set<std::string> used = mapped();
     for (const auto &[file, base] : files) {
         if (used.count(base) > 0) continue;
-        // A process that lives holds one of these.
+        // A living process that uses the segment or port holds one of these locks.
         Lock exclusive(FOLDER + base + "_el"), shared(FOLDER + base + "_sl");
         if (exclusive.is_free && shared.is_free) unlink((FOLDER + file).c_str());
     }

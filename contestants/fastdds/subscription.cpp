@@ -1,8 +1,8 @@
-// A subscription is a data reader with its wait set, and the message into which it takes unless it reads in place.
+// A subscription: a data reader with its wait set and, if it does not read in place, the message into which it takes.
 //
-// Fast DDS does not protect a loan while it is read: a publisher reuses the memory when it has sent as many further
-// messages as its history holds. Users are to call is_sample_valid after reading. perf_test reads a message only once,
-// when it is taken, so a subscription to publishers that send as fast as possible copies each loan, checks the copy,
+// Fast DDS does not protect a loan while it is read: a publisher reuses the memory after it has sent as many further
+// messages as its history holds. Users must call is_sample_valid after reading. perf_test reads a message only once,
+// when it is taken. If publishers send as fast as possible, a subscription therefore copies each loan, checks the copy,
 // and reports the message as copied.
 
 #include <fastdds/dds/core/LoanableSequence.hpp>
@@ -28,15 +28,15 @@ struct Reader {
     Type type;
     DataReader *reader;
     bool loans;
-    void *message; // nullptr: it reads in place
+    void *message; // nullptr if the subscription reads in place
     bool has_wait_set;
     WaitSet waits;
     ConditionSeq active;
     // The loan of one sample, whose type is known only to the data reader.
     LoanableSequence<uint8_t> samples;
     SampleInfoSeq infos;
-    std::optional<bool> is_in_place; // of loans, once there was one
-    GUID_t client;                   // of a client: the data writer of its requests; unknown of others
+    std::optional<bool> is_in_place; // whether loans are read in place; set at the first loan
+    GUID_t client;                   // of a client: the data writer of its requests; otherwise unknown
     SampleIdentity taken_last;
 };
 
@@ -57,7 +57,8 @@ void destroy(void *endpoint) {
 void *create(void *session, const perf_test_run *run, const perf_test_endpoint *plan, perf_test_error *error) {
     Reader *self = static_cast<Reader *>(create_reader(session, run, plan, error));
     if (!self) return nullptr;
-    // An executor has a condition of its own, and a reader that polls needs none: each message would signal it.
+    // An executor has its own read condition. A reader that polls needs no condition: each message would signal it in
+    // vain.
     if (!run->executor && run->wait != PERF_TEST_SPIN) {
         StatusCondition &condition = self->reader->get_statuscondition();
         condition.set_enabled_statuses(StatusMask::data_available());
@@ -88,9 +89,9 @@ void mismatches(void *endpoint, perf_test_sentences *sentences) {
     perf_test_sentences_add(sentences, sentence);
 }
 
-// The library reads the time of reception from the realtime clock. A message of more than 64 KB comes in fragments by
-// UDP and by the default transport in shared memory: the time is the arrival of the first fragment, and the phase
-// `wake-up` contains the arrival of the others.
+// The library reads the time of reception from the realtime clock. By UDP and by the default transport in shared
+// memory, a message of more than 64 KB comes in fragments. The time is then the arrival of the first fragment, and the
+// phase `wake-up` contains the arrival of the others.
 int64_t monotonic_ns(const eprosima::fastdds::rtps::Time_t &reception) {
     timespec day;
     clock_gettime(CLOCK_REALTIME, &day);
@@ -110,8 +111,8 @@ void describe(Reader *self, const void *message, const SampleInfo &info, perf_te
     taken->in_hand_ns = std::exchange(marks.in_hand_ns, 0);
 }
 
-// Whether a sample is for this endpoint. A sample without data only reports that a publisher has left, and a client
-// gets the responses to all clients. Stores the identity of the sample.
+// True if a sample is for this endpoint; stores the identity of the sample. A sample without data only reports that a
+// publisher has left. A client gets the responses to all clients.
 bool is_own(Reader *self, const SampleInfo &info) {
     if (!info.valid_data) return false;
     self->taken_last = info.sample_identity;

@@ -19,13 +19,15 @@ using eprosima::fastdds::rtps::UDPv4TransportDescriptor;
 
 namespace {
 
-// The documentation's advice for large data over UDP. The kernel limits it to net.core.rmem_max and wmem_max.
+// The size that the documentation advises for large data over UDP. The kernel limits it by net.core.rmem_max and
+// wmem_max.
 constexpr uint32_t SOCKET_BUFFER_BYTES = 16 << 20;
-// Messages of each publisher that are in the segment at once: one is written, some wait and one is read.
+// The number of messages of each publisher that are in the segment at once: one is written, one is read, and the others
+// wait.
 constexpr uint64_t MESSAGES_IN_SEGMENT = 4;
-// The RTPS headers of a message.
+// The room for the RTPS headers of a message.
 constexpr uint64_t OVERHEAD_BYTES = 1024;
-// The library's own segment and message, which also carry discovery.
+// The library's default sizes of a segment and a message; discovery needs room for them too.
 constexpr uint64_t DEFAULT_SEGMENT_BYTES = 512 * 1024, DEFAULT_MESSAGE_BYTES = 65500;
 
 std::shared_ptr<UDPv4TransportDescriptor> udp() {
@@ -35,7 +37,7 @@ std::shared_ptr<UDPv4TransportDescriptor> udp() {
     return transport;
 }
 
-// A transport that carries each message in one piece.
+// Creates a shared-memory transport that carries each message in one piece.
 std::shared_ptr<SharedMemTransportDescriptor> shared_memory(const perf_test_run &run) {
     uint64_t message_bytes = std::max(DEFAULT_MESSAGE_BYTES, run.message.bytes + OVERHEAD_BYTES);
     uint64_t messages = MESSAGES_IN_SEGMENT * std::max(run.publishers, 1u);
@@ -46,7 +48,7 @@ std::shared_ptr<SharedMemTransportDescriptor> shared_memory(const perf_test_run 
     return transport;
 }
 
-// Whether messages within a process are delivered directly.
+// True if messages within a process are delivered directly.
 bool is_direct(Transport transport) { return chooses_data_sharing(transport) || transport == Transport::INTRA_PROCESS; }
 
 } // namespace

@@ -1,4 +1,4 @@
-// The setting `transport`: the way of messages, and what it needs of participants and endpoints.
+// The setting `transport`: how messages travel, and the QoS of participants and endpoints for it.
 
 #pragma once
 
@@ -13,16 +13,17 @@ enum class Transport { LIBRARY_DEFAULT, UDP, SHARED_MEMORY, LARGE_DATA, DATA_SHA
 constexpr const char *TRANSPORT_NAMES[] = {"default",      "udp",           "shm",  "large-data",
                                            "data-sharing", "intra-process", nullptr};
 
-// False: there is no transport of this name.
+// Returns false if no transport has this name.
 bool parse_transport(const char *name, Transport *transport);
 
-// Whether the library shares data of bounded size and delivers directly within a process, as it does by default.
+// True if the library itself chooses, as by default: data sharing for types of bounded size, and direct delivery within
+// a process.
 bool chooses_data_sharing(Transport transport);
 
-// The setting of the whole library, and the transports of a participant.
+// Configures the library's setting of delivery within a process, and the transports of a participant.
 void configure(Transport transport, const perf_test_run &run, eprosima::fastdds::dds::DomainParticipantQos &qos);
 
-// The data sharing of an endpoint.
+// Configures the data sharing of an endpoint.
 void configure(Transport transport, eprosima::fastdds::dds::DataSharingQosPolicy &data_sharing);
 
 // The transport in effect, read back from the library.

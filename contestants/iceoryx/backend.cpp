@@ -1,5 +1,4 @@
-// Eclipse iceoryx for perf_test, by its untyped interface: a message is a chunk of bytes, as for its users whose
-// messages are structs.
+// The back end of Eclipse iceoryx by its untyped interface: a message is a chunk of bytes that holds a struct.
 #include <string>
 
 #include <unistd.h>
@@ -32,9 +31,9 @@ int check(const perf_test_run *run, perf_test_daemons *daemons, perf_test_error 
 
 int clean_up(const perf_test_run *, perf_test_error *) { return roudi_clean_up(), 0; }
 
-// The runtime belongs to the process; the run is the session.
+// Starts iceoryx's runtime, which belongs to the whole process. The run itself serves as the session.
 void *open_session(const perf_test_run *run, perf_test_error *error) try {
-    // The library logs every step otherwise.
+    // With its default level, the library logs every step.
     iox::log::Logger::init(iox::log::LogLevel::Warn);
     std::string name = "perf_test_iceoryx_" + std::to_string(getpid());
     iox::runtime::PoshRuntime::initRuntime(iox::RuntimeName_t(iox::TruncateToCapacity, name.c_str()));
@@ -43,7 +42,7 @@ void *open_session(const perf_test_run *run, perf_test_error *error) try {
     return fail_with_exception(error, "start"), nullptr;
 }
 
-// The endpoints carry out all options that `check` and the capabilities let through.
+// All requested options are in effect: `check` and the capabilities have excluded every other one.
 void effective(void *session, perf_test_effective *effective) {
     const auto *run = static_cast<const perf_test_run *>(session);
     perf_test_effective_set(effective, TRANSPORT, SHARED_MEMORY);
@@ -61,7 +60,7 @@ perf_test_backend describe(const char *name, uint32_t delivery) {
     backend.name = name;
     backend.middleware_version = ICEORYX_LATEST_RELEASE_VERSION;
     perf_test_capabilities &can = backend.capabilities;
-    can.zero_copy = PERF_TEST_PLAIN | PERF_TEST_BOUNDED_SEQUENCE; // --raw makes all others plain
+    can.zero_copy = PERF_TEST_PLAIN | PERF_TEST_BOUNDED_SEQUENCE; // with --raw, all other messages are plain
     can.reliability = PERF_TEST_RELIABLE | PERF_TEST_BEST_EFFORT;
     can.durability = PERF_TEST_TRANSIENT_LOCAL | PERF_TEST_VOLATILE;
     can.history = PERF_TEST_KEEP_LAST | PERF_TEST_KEEP_ALL;

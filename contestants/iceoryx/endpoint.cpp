@@ -17,14 +17,14 @@ namespace {
 
 using iox::mepoo::ChunkHeader;
 
-// The beginning of a message. All machines that iceoryx and perf_test run on are little-endian.
+// The first fields of a message. All machines on which iceoryx and perf_test run are little-endian.
 struct Head {
     int64_t time_ns;
     uint64_t id;
 };
 
-// The user's own message, for the copy path; empty with zero copy. It is written once before the run: memory that was
-// never written is one shared page of zeros, whose copies would come from the cache.
+// The user's own message, for the copy path; empty with zero copy. It is written once before the run. Otherwise all its
+// pages would be the kernel's one page of zeros, and copies of this page would come from the cache.
 struct OwnMessage {
     void *bytes = nullptr;
 
@@ -37,14 +37,14 @@ struct OwnMessage {
     ~OwnMessage() { std::free(bytes); }
 };
 
-// The name of a topic: a type, the domain and the topic.
+// Returns the name of a topic in iceoryx: the message type, the domain and the topic.
 iox::capro::ServiceDescription service(const perf_test_run *run, const perf_test_endpoint *plan) {
     using iox::capro::IdString_t;
     auto text = [](const std::string &name) { return IdString_t(iox::TruncateToCapacity, name.c_str()); };
     return {text(plan->message.type_name), text(std::to_string(run->domain_id)), text(plan->topic)};
 }
 
-// Whether the names and sizes of a message fit. NULL: yes.
+// Returns the reason why iceoryx cannot carry the endpoint's topic or message; NULL if it can.
 const char *refusal(const perf_test_endpoint *plan) {
     if (std::strlen(plan->topic) > iox::capro::IdString_t::capacity()) return "has a topic of more than 100 characters";
     if (plan->message.bytes < sizeof(Head)) return "has a message of less than 16 bytes";
@@ -65,7 +65,7 @@ struct Publisher {
 
     uint64_t bytes;
     uint64_t last_id;
-    bool marks; // the end of the copy
+    bool marks; // whether the end of the copy is recorded
     OwnMessage own;
     iox::popo::UntypedPublisher port;
 };
@@ -127,15 +127,16 @@ struct Subscription {
           port(topic, options) {}
 
     ~Subscription() {
-        // The chunk goes back while its port exists.
+        // A chunk can be released only while its port exists.
         if (held) port.release(held);
     }
 
     uint64_t bytes;
-    bool marks; // the beginning of the copy
-    // The thread of a listener counts, and the instrument reads.
+    bool marks; // whether the beginning of the copy is recorded
+    // The counter of overwritten messages. A listener's thread increments it, and the instrument reads it.
     std::atomic<uint64_t> overwritten{0};
-    // The sequence number that follows the last one of each publisher: a gap is messages that left the queue.
+    // For each publisher, the sequence number after its last message. A gap is the number of messages that left the
+    // queue.
     std::map<uint64_t, uint64_t> next_sequences;
     const void *held = nullptr;
     OwnMessage own;
@@ -165,7 +166,7 @@ void *create_subscription(void *, const perf_test_run *run, const perf_test_endp
                           perf_test_error *error) try {
     std::unique_ptr<Subscription> self = new_subscription(run, plan, {}, error);
     if (!self) return nullptr;
-    // A reader that polls has no wait set: each message would signal it.
+    // A reader that polls has no wait set, because each message would signal it in vain.
     if (run->wait != PERF_TEST_SPIN &&
         self->wait_set.attachState(self->port, iox::popo::SubscriberState::HAS_DATA).has_error())
         return perf_test_fail(error, "iceoryx cannot attach the subscription to a wait set"), nullptr;

@@ -6,7 +6,7 @@
 #include "iceoryx_posh/popo/untyped_subscriber.hpp"
 #include "perf_test_backend.h"
 
-// The sentence of the exception that is being caught. `action`: as "create a publisher".
+// Fails with the text of the exception that is being caught. `action` is a phrase such as "create a publisher".
 inline int fail_with_exception(perf_test_error *error, const char *action) {
     try {
         throw;
@@ -21,7 +21,7 @@ extern const perf_test_publisher_functions PUBLISHER_FUNCTIONS;
 extern const perf_test_subscription_functions SUBSCRIPTION_FUNCTIONS;
 extern const perf_test_subscription_functions LISTENER_FUNCTIONS;
 
-// Creates a subscription without a wait set, which receives nothing before its port subscribes; nullptr: failed.
+// Creates a subscription without a wait set; nullptr if this fails. It receives nothing until its port subscribes.
 void *create_unsubscribed(const perf_test_run *run, const perf_test_endpoint *plan, perf_test_error *error);
-// The port of a subscription.
+// Returns the iceoryx subscriber of a subscription.
 iox::popo::UntypedSubscriber &port_of(void *subscription);

@@ -1,4 +1,4 @@
-// A subscription whose messages are taken by a listener of iceoryx, on the listener's thread.
+// A subscription whose messages are taken on the thread of a listener of iceoryx.
 #include <memory>
 #include <mutex>
 
@@ -15,7 +15,7 @@ public:
     explicit Listening(void *given) : subscription(given) {}
     ~Listening() { SUBSCRIPTION_FUNCTIONS.matched.destroy(subscription); }
 
-    // One event may be the news of several messages, so all that are there are taken.
+    // Takes all messages in the queue, because one event may report several messages.
     void take_all() {
         std::lock_guard<std::mutex> lock(delivery);
         perf_test_error error;
@@ -29,7 +29,7 @@ public:
         }
     }
 
-    // Messages go to this sink from now on; nullptr: nowhere, and no delivery is running when it returns.
+    // Sets the sink of all further messages; nullptr ends the delivery. When it returns, no earlier delivery runs.
     void deliver_to(perf_test_sink *given) {
         std::lock_guard<std::mutex> lock(delivery);
         sink = given;
@@ -37,7 +37,6 @@ public:
 
     void *const subscription;
     bool has_started = false;
-    // Ends its thread before the port is destroyed.
     iox::popo::Listener listener;
 
 private:

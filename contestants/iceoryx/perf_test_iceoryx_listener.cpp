@@ -1,4 +1,4 @@
-// The worker program of iceoryx whose messages are taken by a listener.
+// The worker program of iceoryx in which a listener takes the messages.
 #include "backend.hpp"
 
 int main(int argc, char **argv) { return run_worker(argc, argv, "iceoryx-listener", PERF_TEST_PUSH); }

@@ -1,4 +1,4 @@
-// RouDi, the daemon of iceoryx: one for the host, with the memory pools of the run.
+// RouDi, the daemon of iceoryx. A host has one RouDi; it starts with the memory pools of the run.
 #pragma once
 
 #include "perf_test_backend.h"

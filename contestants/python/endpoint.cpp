@@ -5,13 +5,14 @@
 
 namespace {
 
-// Smaller messages are copied into the ring: the default of gantry's PublisherOptions::max_inline_bytes.
+// The largest message that is copied into the ring buffer instead of a slot: the default of gantry's
+// PublisherOptions::max_inline_bytes.
 constexpr uint64_t MAX_INLINE_BYTES = 256;
 
 // The memory of an array.
 class Buffer {
   public:
-    // The array may be None, and then there is no memory. False: an exception is pending.
+    // Opens the memory of an array; of None, an empty memory. Returns false if a Python exception is pending.
     bool open(PyObject *array, int flags) {
         close();
         is_open = array != Py_None && PyObject_GetBuffer(array, &view, flags) == 0;
@@ -34,7 +35,7 @@ struct Endpoint {
     Session *session;
     const perf_test_endpoint *plan;
     Object self{};
-    // The payload of the message that was taken last.
+    // The payload of the last message that was taken.
     Buffer taken{};
     uint8_t source[16] = {};
     bool loaned = false;
@@ -55,7 +56,7 @@ void destroy(void *endpoint) {
     PyErr_Clear();
 }
 
-// An endpoint of the class `type` of endpoints.py.
+// Creates an object of the class `type` of endpoints.py.
 void *create(Session *session, const perf_test_run *run, const perf_test_endpoint *plan, const char *type,
              perf_test_error *error) {
     std::unique_ptr<Endpoint> endpoint(new (std::nothrow) Endpoint{session, plan});
@@ -74,7 +75,7 @@ void *create(Session *session, const perf_test_run *run, const perf_test_endpoin
     if (values) endpoint->self = Object(PyObject_CallMethod(session->module.get(), type, "O", values.get()));
     if (!endpoint->self) {
         fail_with_exception(error, "the package gantry cannot create an endpoint");
-        endpoint.reset(); // with the lock held
+        endpoint.reset(); // the destructor needs Python's lock, which `lock` holds
         return nullptr;
     }
     endpoint->loaned = run->zero_copy && plan->message.bytes > MAX_INLINE_BYTES;
@@ -124,7 +125,7 @@ int publish(void *publisher, perf_test_draft *draft, perf_test_sent *sent, perf_
         Buffer payload;
         if (!array || !payload.open(array.get(), PyBUF_WRITABLE)) return fail_with_exception(error, failure);
         if (payload.bytes()) perf_test_draft_write(draft, payload.bytes(), payload.size());
-    } // a loan with a living array is not published
+    } // closes `payload` first: a loan cannot be published while an array refers to it
     perf_test_stamp stamp = perf_test_draft_stamp(draft);
     Object time_ns(PyLong_FromLongLong(stamp.time_ns));
     Object id(PyLong_FromUnsignedLongLong(stamp.id & self.plan->message.last_id));
@@ -170,7 +171,7 @@ int take(void *subscription, perf_test_taken *taken, perf_test_error *error) {
     return 1;
 }
 
-// The buffer keeps the array, and this the sample.
+// Releases the sample: the buffer refers to the array, and the array to the sample.
 void release(void *subscription) {
     Lock lock;
     as_endpoint(subscription).taken.close();

@@ -1,9 +1,9 @@
-// Publishers and subscriptions, which are objects of endpoints.py.
+// Publishers and subscriptions, implemented by objects of endpoints.py.
 #pragma once
 
 #include "../python.hpp"
 
-// Python in this process: the module endpoints.py and the names that are looked up for each message.
+// Python in this process: the module endpoints.py, and Python objects for the names that each message needs.
 struct Session {
     const perf_test_run *run = nullptr;
     Object module, payload, send, take, wait;

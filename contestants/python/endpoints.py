@@ -1,4 +1,5 @@
-"""Endpoints of the package gantry, as its users write them. perf_test_python calls these functions for each message."""
+"""Publishers and subscriptions of the package gantry, written as in a user's program. perf_test_python calls these
+functions for each message."""
 
 import logging
 import os
@@ -12,13 +13,13 @@ _PAYLOADS = ("array", "bounded_sequence", "unbounded_sequence", "data")
 
 
 def initialize():
-    """Called once."""
+    """Initialises the module. perf_test_python calls this function once."""
     if "GANTRY_LOG" not in os.environ:
         logging.getLogger("gantry").setLevel(logging.ERROR)  # perf_test reports mismatches itself
 
 
 def clean_up(domain_id):
-    """A process that joins a domain removes the files of dead ones."""
+    """Removes the files of dead processes: each process that joins a domain does so."""
     gantry.Node("perf_test_coordinator", domain_id=domain_id).destroy_node()
 
 
@@ -29,7 +30,8 @@ class _Endpoint:
         name, older = plan["type_name"], plan["older_messages"]
         self.type = gantry.messages.load(name, older) if older else gantry.messages.get(name)
         fields = self.type.get_fields_and_field_types()
-        # Messages of single fields have no payload, and a text is no array.
+        # The field with the payload. Messages of single fields have none, and a string does not count because it is no
+        # array.
         self.payload_field = next((field for field in _PAYLOADS if field in fields), None)
         self.is_stamped_by_header = "time" not in fields  # iRobot's messages
         self.qos = gantry.QoSProfile(
@@ -45,7 +47,7 @@ class _Endpoint:
 
 
 class Publisher(_Endpoint):
-    """A publisher of loans, or of one message that is copied again and again."""
+    """A publisher of loans, or of one message object that is published again and again."""
 
     def __init__(self, plan):
         super().__init__(plan)
@@ -61,7 +63,7 @@ class Publisher(_Endpoint):
         self.send = self._send_with_header if self.is_stamped_by_header else self._send
 
     def _shape(self, unbounded_bytes):
-        """The fields of variable length."""
+        """Returns the fields of variable length, with their lengths for a loan or their values for a message."""
         fields = self.type.get_fields_and_field_types()
         if "unbounded_string" in fields:
             return {"unbounded_string": "Z" * unbounded_bytes}
@@ -73,7 +75,7 @@ class Publisher(_Endpoint):
         return {self.payload_field: unbounded_bytes if self.zero_copy else numpy.ones(unbounded_bytes, numpy.uint8)}
 
     def payload(self):
-        """The array of the next message, to be written; `None` if it has none."""
+        """Returns the payload array of the next message, which the caller fills; `None` if the message has no array."""
         if self.shape is not None:
             self.message = self.publisher.loan(**self.shape)
         return None if self.payload_field is None else getattr(self.message, self.payload_field)
@@ -94,7 +96,7 @@ class Publisher(_Endpoint):
 
 
 class Subscription(_Endpoint):
-    """A subscription that is taken from; messages are read in place, or copied."""
+    """A subscription by `take`. Messages are read in place with zero copy, otherwise copied."""
 
     def __init__(self, plan):
         super().__init__(plan)
@@ -104,7 +106,8 @@ class Subscription(_Endpoint):
         self.next, self.known_overwritten = {}, 0
 
     def take(self):
-        """The next message as (payload, time, id, time of reception, gid, overwritten, length); `None`: there is none."""
+        """Returns the next message as (payload, time, id, time of reception, gid, overwritten, length); `None` if there
+        is none."""
         taken = self.subscription.take_with_info()
         if taken is None:
             return None

@@ -1,5 +1,5 @@
-// Gantry's package for Python for perf_test: perf_test's loops call endpoints.py, which uses the package as a program in
-// Python does. A latency has the interpreter's time, from the stamp to the moment at which Python has time and id.
+// The back end of Gantry's Python package: the measuring loops call endpoints.py, which uses the package as a user's
+// program does. A latency includes the interpreter: it lasts from the stamp until Python has read time and id.
 #include <memory>
 #include <new>
 
@@ -28,7 +28,7 @@ void *open_session(const perf_test_run *run, perf_test_error *error) {
     std::unique_ptr<Session> session(new (std::nothrow) Session);
     if (!session) return perf_test_fail(error, "there is no memory"), nullptr;
     session->run = run;
-    Py_InitializeEx(0); // perf_test handles signals
+    Py_InitializeEx(0); // 0: Python installs no signal handlers, because perf_test handles signals
     if (!initialize(*session)) {
         fail_with_exception(error, "Python cannot start; build it again by tools/contestants python");
         session.reset();

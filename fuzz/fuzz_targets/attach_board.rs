@@ -1,4 +1,4 @@
-//! The board of a domain.
+//! Fuzzes the board, the shared file of a domain with wake-up hints.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! The file of another process, which publishers, subscriptions and a reaper read.
+//! Fuzzes the file of another process, which publishers, subscriptions and the clean-up of dead processes read.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! The file of another process's publisher, from which a subscription takes.
+//! Fuzzes the file of another process's publisher, from which a subscription takes.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Definitions of messages.
+//! Fuzzes the parser of message definitions.
 
 #![no_main]
 

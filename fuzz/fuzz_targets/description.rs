@@ -1,4 +1,4 @@
-//! The descriptions of endpoints.
+//! Fuzzes the serialised descriptions of endpoints.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Definitions of messages, each with the body of a message of that type.
+//! Fuzzes dynamic views: a message definition, with the body of a message of this type.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Filter expressions, each with the body of a message.
+//! Fuzzes filter expressions, each with the body of a message.
 
 #![no_main]
 

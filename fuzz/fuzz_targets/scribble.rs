@@ -1,4 +1,4 @@
-//! A living domain in which one process's files and the board are damaged.
+//! Fuzzes a running domain: the files of one process and the board are damaged while processes use them.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Bodies of messages of generated types.
+//! Fuzzes typed views: the bodies of messages of generated types.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! The agent of DDS-XRCE: messages from several addresses, and the time between them.
+//! Fuzzes the DDS-XRCE agent: messages from several addresses, and the time between them.
 
 #![no_main]
 

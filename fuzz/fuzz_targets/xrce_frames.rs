@@ -1,4 +1,4 @@
-//! The framings of DDS-XRCE.
+//! Fuzzes the framings of DDS-XRCE (serial, TCP, CAN).
 
 #![no_main]
 

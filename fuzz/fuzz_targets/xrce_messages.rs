@@ -1,4 +1,4 @@
-//! Messages of DDS-XRCE.
+//! Fuzzes the parser of DDS-XRCE messages.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! A pair of reliable streams of DDS-XRCE, and the line between them.
+//! Fuzzes a pair of reliable DDS-XRCE streams, and the line between them.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-"""Recomputes published tables from raw logs, apart from the code that wrote them."""
+"""Recomputes published tables from raw logs. It shares no code with the program that wrote the tables."""
 
 import argparse
 import gc
@@ -9,14 +9,14 @@ import tempfile
 import time
 import traceback
 
-# The folder is part of the repository.
+# Python writes no .pyc files here, because this folder is part of the repository.
 sys.dont_write_bytecode = True
 
 import documents
 from ledger import Ledger
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-# Each log is a large tree of lists without cycles, which the collector would walk again and again.
+# A log is a large tree of lists without cycles, and the garbage collector would traverse it again and again.
 gc.disable()
 HELP = """\
 Recomputes every cell of the tables in FOLDER (all folders of results/ and the table of README.md without one) from the
@@ -31,7 +31,7 @@ exit code: 0 all cells agree, 1 a cell differs or a table has no rule, 2 wrong u
 
 
 def unpack(archive, into):
-    """Unpacks logs; names that leave the folder are refused."""
+    """Unpacks logs. Refuses names of files outside the folder."""
     with tarfile.open(archive) as tar:
         tar.extraction_filter = getattr(tarfile, "data_filter", None)
         for member in tar:

@@ -1,4 +1,5 @@
-"""The documents of a folder of results, and the rule of each. A table without a rule is an error."""
+"""Assigns a rule to each document of a folder of results. A rule recomputes the tables of its document; a table without
+a rule is an error."""
 
 import matrix
 import middlewares
@@ -12,7 +13,7 @@ import versus
 from ledger import Checked
 from tables import boxes, markdown
 
-# Tables of words, by their first headings.
+# The tables that contain only words, by their first headings.
 OF_WORDS = {
     ("folder", "command"), ("folder", "what"), ("name", "settings"), ("case", "rmw_gantry"), ("program", "what it does"),
 }
@@ -26,7 +27,7 @@ def of_versus(ledger, folder, logs, front_page):
 
 
 def of_sweep(name):
-    """A sweep: since 2026-11-24 a row for each run, earlier a form of its own."""
+    """The rule for a sweep. Tables since 2026-11-24 have a row for each run; earlier tables have another form."""
     earlier = {"zero-copy": sweep.zero_copy, "sizes": sweep.sizes, "types": sweep.types}
 
     def rule(ledger, folder, logs, _):
@@ -70,7 +71,7 @@ def of_robot(name):
 
 
 def of_readme(ledger, folder, logs, _):
-    """The README of a folder, by its tables."""
+    """The rule for the README of a folder. The kind of each table follows from its header."""
     file, others, best = folder / "README.md", [], {}
     if (folder / "micro-memory.json").exists():
         return micro.check_readme(ledger, file)
@@ -96,7 +97,7 @@ def of_readme(ledger, folder, logs, _):
 
 
 def refuse_others(ledger, tables):
-    """Tables of words are no concern; any other has no rule yet."""
+    """Reports each table that has no rule; tables that contain only words need none."""
     for table in tables:
         is_list_of_versions = table.header == ["", ""]
         if not is_list_of_versions and tuple(table.header[:2]) not in OF_WORDS:
@@ -107,7 +108,7 @@ def refuse_others(ledger, tables):
 
 
 def rule_of(file):
-    """The rule of a document, or None of a file that is none."""
+    """Returns the rule for a file; None if the file is no document with tables."""
     known = {
         "versus.md": of_versus, "scale.txt": of_scale, "peers.md": of_peers, "suites.md": of_suites, "README.md": of_readme,
         **{f"{name}.md": of_sweep(name) for name in ("zero-copy", "sizes", "types", "matrix")},
@@ -123,8 +124,8 @@ def rule_of(file):
 
 
 def rules(folder):
-    """The documents of a folder and the folders in it, each with its folder and its rule: a function of the ledger,
-    the folder, its unpacked logs, and the README.md that quotes it or None."""
+    """Yields the documents of a folder and its subfolders, each as its folder and its rule. A rule is a function of the
+    ledger, the folder, its unpacked logs, and the README.md that quotes the document (or None)."""
     for file in sorted(folder.rglob("*")):
         if file.is_file() and file.suffix in (".md", ".txt") and (rule := rule_of(file)):
             yield file.parent, rule

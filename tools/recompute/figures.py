@@ -1,8 +1,8 @@
-"""Statistics of rounds, and numbers as text with the units of the tables."""
+"""Statistics over rounds, and numbers as text with the units of the tables. A round is one run of each contestant."""
 
 
 def median(values):
-    """The middle value, or the mean of both middle ones; None without values."""
+    """Returns the middle value, or the mean of the two middle values; None if there are no values."""
     values = sorted(value for value in values if value is not None)
     if not values:
         return None
@@ -10,8 +10,8 @@ def median(values):
 
 
 def interval(values):
-    """Ends that hold the true median with 95 % or more, and the probability that they do (sign test): two of the
-    values."""
+    """Returns two of the values as an interval that contains the true median with a probability of at least 95 % if
+    there are enough values, and this probability (sign test)."""
     values = sorted(values)
     n = len(values)
     below, ways, found = 0.0, 1, (values[0], values[-1], 1 - 2 * 0.5**n)
@@ -25,21 +25,21 @@ def interval(values):
 
 
 class Ratio:
-    """The ratios of two figures within rounds."""
+    """The ratios of two figures, one for each round."""
 
     def __init__(self, bases, others):
         pairs = [(base, other) for base, other in zip(bases, others) if base is not None and other is not None]
         self.values = [base / other for base, other in pairs]
 
     def parts(self):
-        """The median and its interval, as in `0.475 [0.300, 0.739]`; a single round has no interval."""
+        """The median and its interval, such as `0.475 [0.300, 0.739]`; a single round has no interval."""
         if len(self.values) == 1:
             return [(self.values[0], fixed(3))]
         low, high, _ = interval(self.values)
         return [(median(self.values), fixed(3)), " [", (low, fixed(3)), ", ", (high, fixed(3)), "]"]
 
     def finding(self):
-        """`better` if the base has less in all of the interval."""
+        """Returns `better` if the base is smaller and the interval does not contain 1."""
         low, high, confidence = interval(self.values)
         if confidence < 0.95:
             return "too few rounds to say"
@@ -49,12 +49,12 @@ class Ratio:
 
 
 def fixed(digits, suffix=""):
-    """A number with this many digits after the point."""
+    """A function that writes a number with `digits` digits after the point."""
     return lambda value: f"{value:.{digits}f}{suffix}"
 
 
 def thousands(digits=0):
-    """The same with commas between thousands."""
+    """A function that writes a number with commas between thousands."""
     return lambda value: f"{value:,.{digits}f}"
 
 
@@ -62,7 +62,7 @@ count = fixed(0)
 
 
 def time(ns):
-    """A time with the unit that shows it best: 999 ns, 12.3 µs, 1.00 ms, 1.00 s."""
+    """Writes a time with a suitable unit: 999 ns, 12.3 µs, 1.00 ms, 1.00 s."""
     size = abs(ns)
     if size < 999.5:
         return f"{ns:.0f} ns"
@@ -74,22 +74,22 @@ def time(ns):
 
 
 def mib(kib):
-    """A size of memory."""
+    """Writes a size of memory."""
     return f"{kib / 1024:.1f} MiB"
 
 
 def three(value):
-    """Three digits, or all of the digits before the point from 100 on."""
+    """Writes a number with three significant digits; from 100 on, with all digits before the point."""
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def two(value):
-    """Two digits below 100."""
+    """Writes a number with two significant digits; from 100 on, with all digits before the point."""
     return f"{value:,.0f}" if value >= 100 else f"{value:.2g}"
 
 
 def span(values, show=three):
-    """The median, and the least and the largest value, as in `25.9 (23.5–32.7)`; `–` without values."""
+    """The median with the smallest and the largest value, such as `25.9 (23.5–32.7)`; `–` if there are no values."""
     values = sorted(value for value in values if value is not None)
     if not values:
         return ["–"]

@@ -1,16 +1,17 @@
-"""The account of all cells: equal, equal but for rounding, different, or not to be recomputed.
+"""The record of all checked cells: equal, equal except for rounding, different, or impossible to recompute.
 
-A cell is given as parts: texts, and numbers with the function that writes them. A cell that no rule has looked at is an
-error, so no cell is passed over."""
+The recomputed content of a cell is a list of parts. A part is a text, or a number with the function that writes it. A
+cell that no rule has checked is an error, so no cell is forgotten."""
 
 import itertools
 
-# A number halfway between two printed ones is rounded by its last bit, which depends on the order of sums.
+# The relative change of a number that `is_rounding` tries. Sums in another order differ in their last bit, so a number
+# halfway between two printed numbers may be rounded either way.
 NUDGE = 1e-9
 
 
 def text_of(parts, nudges=itertools.repeat(0)):
-    """The parts as text, with each number changed by this part of itself."""
+    """Writes the parts as text. Each number is first increased by a fraction of itself, the next of `nudges`."""
     written, nudges = [], iter(nudges)
     for part in parts:
         if isinstance(part, tuple):
@@ -21,7 +22,7 @@ def text_of(parts, nudges=itertools.repeat(0)):
 
 
 def is_rounding(published, parts):
-    """Whether numbers next to these give the published text."""
+    """True if numbers that differ from these by at most NUDGE give the published text."""
     numbers = sum(isinstance(part, tuple) for part in parts)
     if not 0 < numbers <= 6:
         return False
@@ -29,12 +30,12 @@ def is_rounding(published, parts):
 
 
 def cells_of(by_reason):
-    """The number of cells of all reasons."""
+    """The number of cells, summed over all reasons and columns."""
     return sum(sum(of_columns.values()) for of_columns in by_reason.values())
 
 
 class Checked:
-    """A published table beside its recomputation. A row is found by its first cells, the `keys` columns."""
+    """A published table and its recomputation. The first `keys` columns name the row and are not recomputed."""
 
     def __init__(self, ledger, table, name=None, keys=1):
         self.ledger, self.table, self.keys = ledger, table, keys
@@ -44,7 +45,7 @@ class Checked:
         ledger.checks.append(self)
 
     def cell(self, row, column, *parts):
-        """Compares the cell in this row and column, both as indices, with the recomputed parts."""
+        """Compares the cell at the indices `row` and `column` with the recomputed parts."""
         self.done.add((row, column))
         published, found = self.table.rows[row][column], text_of(parts)
         if published == found:
@@ -55,12 +56,12 @@ class Checked:
             self.differ.append((row, column, published, found))
 
     def cells(self, row, parts_of_columns, first=None):
-        """Compares the cells of a row from the column `first` on; each is a list of parts."""
+        """Compares the cells of a row, starting at the column `first`. Each cell has a list of parts."""
         for column, parts in enumerate(parts_of_columns, self.keys if first is None else first):
             self.cell(row, column, *([parts] if isinstance(parts, (str, tuple)) else parts))
 
     def cannot(self, reason, column, rows=None):
-        """Counts the cells of a column that cannot be recomputed."""
+        """Counts the unchecked cells of a column as impossible to recompute."""
         for row in range(len(self.table.rows)) if rows is None else rows:
             if (row, column) not in self.done:
                 self.done.add((row, column))
@@ -68,30 +69,30 @@ class Checked:
                 of_columns[column] = of_columns.get(column, 0) + 1
 
     def json_only(self, reason, column, rows=None):
-        """Notes that a column was compared with the JSON of the folder, or the summary of a log, for lack of raw
-        values."""
+        """Records that a column was compared with the folder's JSON, or with the summary of a log, because there are no
+        raw values."""
         number = len(self.table.rows) if rows is None else len(rows)
         if number:
             self.from_json.setdefault(reason, {})[column] = number
 
     def lacks(self, names):
-        """Notes rows that the table should have, by their first cells."""
+        """Records rows that are missing in the table. `names` has the first cells that the table should have."""
         for name in sorted(set(names) - {cells[0] for cells in self.table.rows}):
             self.fail(None, f"it lacks {name}, which was measured")
 
     def fail(self, row, sentence):
-        """Notes a row that cannot be found, or is missing."""
+        """Records an error of a row, or of the whole table if `row` is None."""
         self.differ.append((row, None, "", sentence))
 
     def end(self):
-        """Notes the cells that no rule has looked at."""
+        """Records the cells that no rule has checked."""
         for row, cells in enumerate(self.table.rows):
             for column in range(self.keys, len(cells)):
                 if (row, column) not in self.done:
                     self.differ.append((row, column, cells[column], "(no rule has recomputed this cell)"))
 
     def lines(self):
-        """The result as lines of text."""
+        """The result of the table as lines of text."""
         unknown = cells_of(self.unknown)
         compared = self.equal + self.rounded + sum(column is not None for _, column, _, _ in self.differ)
         yield (f"  {compared:5} cells compared, {self.equal:5} equal, {self.rounded} but for rounding, {len(self.differ)} differ"
@@ -109,24 +110,24 @@ class Checked:
             yield f"        no raw log: {self.columns(of_columns)}: {reason}"
 
     def columns(self, of_columns):
-        """The names of columns, each with a number of cells."""
+        """The names of columns, each after its number of cells."""
         return ", ".join(f"{number} of `{self.table.header[column] or 'name'}`" for column, number in of_columns.items())
 
     def row_name(self, row):
-        """The first cells of a row."""
+        """The name of a row: its first cells."""
         if row is None or row >= len(self.table.rows):
             return "the table"
         return "row " + " / ".join(self.table.rows[row][: max(1, self.keys)])
 
 
 class Ledger:
-    """All tables of all documents."""
+    """The results for all tables of all documents."""
 
     def __init__(self):
         self.checks = []
 
     def print(self, root):
-        """Prints the result of each table, and returns whether all agree."""
+        """Prints the result of each table. Returns true if no cell differs."""
         document = None
         for check in self.checks:
             check.end()
@@ -139,14 +140,15 @@ class Ledger:
         return not any(check.differ for check in self.checks)
 
     def differences(self):
-        """The cells that differ, each with its file, for readers who see only the end of the output."""
+        """The cells that differ, each with its file. They are repeated at the end of the output, which a CI log shows
+        first."""
         for check in self.checks:
             for line in check.lines():
                 if "DIFFERS" in line:
                     yield f"{check.table.file}: {line.strip()}"
 
     def total(self):
-        """All cells as a sentence."""
+        """The sums over all tables, as a sentence."""
         checks = [check for check in self.checks if check.table.rows]
         equal, rounded, differ = (sum(map(of, self.checks)) for of in (
             lambda check: check.equal, lambda check: check.rounded, lambda check: len(check.differ)))

@@ -1,5 +1,5 @@
-"""The tables of sweeps with a row for each run: contestant, the options that differ, and figures, which are medians
-of rounds and sums of losses. A row is found by the values of its options in the logs, not by the names of logs."""
+"""The tables of sweeps. A row has a contestant, the options that differ between runs, and figures: medians of rounds,
+and sums of losses. A row is matched with its logs by the options' values in the logs, not by file names."""
 
 import json
 import re
@@ -22,19 +22,19 @@ FIGURES = {
     "nivcsw": (lambda run: run.used("involuntary_switches"), count),
 }
 SUMS = {"lost": lambda run: run.lost()}
-# Options whose field in the log has another name.
+# The options that have another name in the log.
 FIELDS = {"msg": "message", "rate": "rate_hz", "num-pub-threads": "publishers", "num-sub-threads": "subscriptions",
           "max-runtime": "max_runtime_s", "warmup": "warmup_s", "ignore": "ignore_s"}
 METHODS = {'Non-"zero-copy"': False, '"zero-copy"': True}
 
 
 def is_one(table):
-    """Whether a table is such a table."""
+    """True if `table` is such a table."""
     return table.header[0] == "contestant" and any(name in FIGURES for name in table.header) and "path" not in table.header
 
 
 class Kind:
-    """A kind of run: its rounds, or the shortfall of a kind without figures."""
+    """A combination of contestant and options: its rounds, or its shortfall if it has no figures."""
 
     def __init__(self, logs):
         self.folder, self.name = logs[0].parent.name, re.sub(r"-round\d+.*", "", logs[0].name)
@@ -43,7 +43,7 @@ class Kind:
         self.shortfall = (failed[-1]["kind"], failed[-1]["sentence"]) if failed else None
 
     def has(self, option, value):
-        """Whether its runs have this value of an option."""
+        """True if the runs have this value of an option."""
         if not self.runs:
             return f"_{option}={folder_name(value)}_" in f"_{self.name}_"
         spec = self.runs[0].spec
@@ -61,7 +61,7 @@ def kinds(folder):
 
 
 def check(ledger, table, logs, footnotes):
-    """A table; `footnotes` has the sentences of the document by their numbers."""
+    """Checks a table. `footnotes` has the sentences of the document by their numbers."""
     check, known = Checked(ledger, table), kinds(logs)
     options = [at for at, name in enumerate(table.header) if at and name not in {*FIGURES, *SUMS, "bytes"}]
     for row, cells in enumerate(table.rows):
@@ -79,7 +79,7 @@ def check(ledger, table, logs, footnotes):
 
 
 def check_row(check, row, kind, footnotes):
-    """The cells of figures."""
+    """Checks the cells with figures in a row."""
     header, first = check.table.header, True
     for at, name in enumerate(header):
         if name == "bytes":

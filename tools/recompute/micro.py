@@ -1,4 +1,5 @@
-"""The tables of `perf_test micro`, whose figures come from the folder's JSON: there are no logs of single messages."""
+"""The tables of `perf_test micro`. The figures come from the folder's JSON, because there are no logs of single
+messages."""
 
 import json
 import re
@@ -14,7 +15,7 @@ STREAMS = ("serial", "usb", "tcp")
 
 
 def number(value):
-    """A number with commas from 10,000 on, or `-`."""
+    """Writes a number, with commas from 10,000 on; None as `-`."""
     return "-" if value is None else (value, lambda value: f"{value:,.0f}" if value >= 9999.5 else f"{value:.0f}")
 
 
@@ -23,7 +24,7 @@ def optional(value, show):
 
 
 class Memory:
-    """The programs whose memory was measured."""
+    """The programs whose memory was measured, from the JSON file."""
 
     def __init__(self, found):
         self.programs = [program for program in found["programs"] if program["has_session"]]
@@ -34,7 +35,7 @@ class Memory:
         return [program for program in self.programs if all(program[key] == value for key, value in wanted.items())]
 
     def of_row(self, heading, name):
-        """The program of a row, by the heading of its first column."""
+        """The program of a row. `heading` is the heading of the first column, `name` the first cell."""
         one = {"publishers": 1, "subscriptions": 1}
         if heading in ("publishers", "subscriptions", "services", "clients"):
             return self.all(**{heading: int(name)})[0]
@@ -43,7 +44,7 @@ class Memory:
         if heading == "reliability":
             return self.all(**one, is_reliable=name == "reliable")[0]
         if heading == "size of the message":
-            # The JSON does not name the messages, but has them in this order.
+            # The JSON does not contain the names of the messages; its programs have this order.
             order = ["Int32"] + [f"String, {letters} letters" for letters in (10, 100, 200, 400)]
             return self.all(**one)[order.index(name)]
         if heading == "number of topics":
@@ -55,13 +56,14 @@ class Memory:
         return static(program) + program["stack_bytes"] + program["heap_bytes"]
 
     def one_more(self, kind):
-        """Static memory of one more: a tenth of the difference of ten and none; and the least and most stack."""
+        """The static memory of one more entity, which is a tenth of the difference between ten and none; and the stacks
+        with 1, 5 and 10."""
         slope = (static(self.all(**{kind: 10})[0]) - static(self.all()[0])) / 10
         stacks = [self.all(**{kind: n})[0]["stack_bytes"] for n in (1, 5, 10)]
         return slope, stacks
 
     def costs(self):
-        """The table `one more`: static bytes, and the stacks of its programs."""
+        """The table `one more`: for each kind, the static bytes of one more, and the stacks of the programs."""
         one = {"publishers": 1, "subscriptions": 1}
         histories = [self.all(**one, history=n)[0] for n in range(1, 11)]
         deep, flat = self.all(**one, subscription_depth=8)[0], self.all(**one)[0]
@@ -84,7 +86,7 @@ class Memory:
 
 
 def static(program):
-    """The bytes of variables, without the board's own."""
+    """The bytes of static variables, without the board's own."""
     return program["data_bytes"] + program["bss_bytes"] - BOARD_BYTES
 
 
@@ -166,7 +168,7 @@ def recovery_table(check, found):
 
 
 def quoted(name, found):
-    """The values of the lines `figure NAME VALUE`."""
+    """The values of the lines `figure NAME VALUE`, by their names."""
     if name == "memory":
         return {key: (value, count) for key, value in Memory(found).figures().items()}
     if name == "latency":
@@ -192,7 +194,7 @@ def quoted(name, found):
 
 
 def check_text(ledger, file, name):
-    """The tables and the lines `figure` of one experiment."""
+    """Checks the tables and the `figure` lines of one experiment."""
     found = json.loads(file.with_suffix(".json").read_text())
     subject = Memory(found) if name == "memory" else found
     rules = {"memory": memory_table, "throughput": throughput_table, "latency": latency_table, "recovery": recovery_table}
@@ -216,7 +218,7 @@ def check_text(ledger, file, name):
 
 
 def check_readme(ledger, file):
-    """The table of the README, whose cells have words between the figures."""
+    """Checks the table of the README, whose cells have words between the figures."""
     read = lambda name: json.loads((file.parent / f"micro-{name}.json").read_text())
     memory, rows = Memory(read("memory")), {(of["transport"], of["payload_bytes"]): of for of in read("throughput")["rows"]}
     trips = {of["transport"]: millis_two(of["round_trip"]["p50_ns"]) for of in read("latency")["rows"]}

@@ -1,5 +1,6 @@
-"""The tables of `compare middlewares` since 2026-11-28: for each case one of latency and losses and one of costs, with
-intervals, and for each form of the base the ratios. `versus` has the older ones."""
+"""The tables of `compare middlewares` since 2026-11-28. Each case has a table of latency and losses and a table of
+costs, both with intervals. Each form of the base (`gantry`, `gantry:best`) has a table of ratios. `versus` checks the
+older tables."""
 
 import notes
 import versus
@@ -12,7 +13,7 @@ COSTS, RATIOS = "CPU time, memory and throughput", "Ratios of "
 
 
 def is_one(tables):
-    """Whether a document has such tables."""
+    """True if a document has such tables."""
     return any(table.title.endswith(COSTS) or table.title.startswith(RATIOS) for table in tables)
 
 
@@ -21,7 +22,8 @@ def name_of(cells):
 
 
 def with_interval(values, show):
-    """The median and the interval; a unit that both ends have is written once, equal ends not at all."""
+    """The median and its interval. If both ends have the same unit, the unit is written once; if both ends are equal,
+    there is no interval."""
     values = [value for value in values if value is not None]
     low, high, _ = interval(values)
     if show(low) == show(high):
@@ -32,7 +34,7 @@ def with_interval(values, show):
 
 
 def figures(one):
-    """The cells of the first table of a case, behind the name."""
+    """The cells after the name in the first table of a case."""
     paths = {run.path() for run in one.runs}
     return [
         paths.pop() if len(paths) == 1 else "partly loaned", one.runs[0].wait(),
@@ -41,7 +43,7 @@ def figures(one):
 
 
 def costs(one):
-    """The cells of the second table of a case, behind the name."""
+    """The cells after the name in the second table of a case."""
     return [
         with_interval(one.cpu, time), with_interval(one.rss, mib),
         with_interval([run.pss_kib() for run in one.runs], mib),
@@ -69,7 +71,7 @@ def check_case(ledger, table, case, of_case):
 
 
 def check_ratios(ledger, table, found):
-    """The ratios of one form of the base: latency and CPU time of each case, and memory of the first one."""
+    """Checks the ratios for one form of the base: latency and CPU time of each case, and memory of the first case."""
     check, base = Checked(ledger, table), table.title.removeprefix(RATIOS)
     first = next(iter(found.values()))
     rows = {name_of(cells) for cells in table.rows}
@@ -88,7 +90,7 @@ def check_ratios(ledger, table, found):
 
 
 def check(ledger, file, logs):
-    """All tables of a document; returns the cases, which the README quotes."""
+    """Checks all tables of a document. Returns the cases, which the README quotes."""
     tables = markdown(file)
     found = versus.cases(logs, [name_of(cells) for table in tables for cells in table.rows])
     names = [table.title.split(":")[0] for table in tables if not table.title.startswith(RATIOS)]

@@ -1,5 +1,5 @@
-"""The sentences under the tables that have figures: the warnings of runs, the copies in place of loans, and the knees
-of latency over size."""
+"""The sentences with figures under the tables: warnings of runs, copies instead of loans, and knees of latency over
+size."""
 
 import math
 import re
@@ -12,7 +12,8 @@ PLACES = 200
 
 
 def warnings(ledger, file, runs_of):
-    """The number of runs with warnings, by kinds. `runs_of` has the runs of a heading and a contestant."""
+    """Checks the number of runs with warnings, and the kinds of warnings. `runs_of` returns the runs for a heading and
+    a contestant."""
     pattern = r"- (.+?): (?:its run has|(.+?) have) warnings: (.+?); the worst: .*"
     table = sentences(file, pattern, "warnings, under the tables", ["contestant", "runs", "kinds"])
     check = Checked(ledger, table, keys=2)
@@ -23,7 +24,7 @@ def warnings(ledger, file, runs_of):
             for kind in {warning["kind"] for warning in run.summary["warnings"]}:
                 kinds[kind] = kinds.get(kind, 0) + 1
         warned = sum(bool(run.summary["warnings"]) for run in runs)
-        # The order is the severity of the kinds, which logs do not have.
+        # The published order is the severity of the kinds, which is not in the logs; so it is taken from the document.
         order = re.findall(r"(\S+) \(", published)
         names = sorted(kinds, key=lambda kind: (order.index(kind) if kind in order else len(order), kind))
         table.rows[row][2] = number or "1 of 1 runs"
@@ -31,7 +32,7 @@ def warnings(ledger, file, runs_of):
 
 
 def copies(ledger, file, runs_of):
-    """The messages that were copied although loans were asked for."""
+    """Checks the number of messages that were copied in runs that requested loans."""
     pattern = r"- (.+?) copied messages (\d+) times, .*"
     table = sentences(file, pattern, "copies in place of loans, under the tables", ["contestant", "times"])
     check = Checked(ledger, table, keys=2)
@@ -40,7 +41,7 @@ def copies(ledger, file, runs_of):
 
 
 def knees(ledger, file, points_of, caches):
-    """The knee of each series: `points_of` has the sizes and latencies of a heading and a way."""
+    """Checks the knee of each series. `points_of` returns sizes and latencies for a heading and a message path."""
     pattern = (r"- (.+?): (?:no knee, one line explains the latencies as well|knee at (.+?): latency grows with the size to the "
                r"power of (\S+) before and (\S+) after it; the nearest cache is (\S+) with (.+))")
     table = sentences(file, pattern, "knees, under the tables", ["way", "knee", "before", "after", "cache", "its size"])
@@ -61,7 +62,8 @@ def size(value):
 
 
 def squares(columns, values):
-    """The sum of the squared deviations of a least-squares fit, and the weights, by orthogonal columns."""
+    """The sum of the squared deviations of a least-squares fit, and the weights of the columns. The columns are made
+    orthogonal first."""
     bases, rest, shares = [], list(values), []
     dot = lambda one, other: sum(map(float.__mul__, one, other))
     for column in columns:
@@ -82,9 +84,9 @@ def squares(columns, values):
 
 
 def knee(points):
-    """The place from which latency grows faster and the powers before and after it: of two lines that meet, on
-    logarithmic axes. None if one line explains the points as well by Akaike's criterion with its correction for few
-    points."""
+    """The size from which latency grows faster, and the powers before and after it. They come from two lines that meet,
+    fitted on logarithmic axes. None if one line explains the points as well, by Akaike's criterion with its correction
+    for few points."""
     points = sorted((math.log(x), math.log(y)) for x, y in points)
     x, y = ([point[axis] for point in points] for axis in (0, 1))
     n, ones = len(points), [1.0] * len(points)

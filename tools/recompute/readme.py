@@ -1,13 +1,13 @@
-"""The table "What it costs" of README.md, which quotes the table of contestants that block."""
+"""The table "What it costs" of README.md. It quotes the published table of contestants whose subscriptions block."""
 
 from ledger import Checked
 from figures import median, span
 from tables import markdown
 
 TITLE = "What it costs"
-# The folder that it quotes.
+# The folder of results that the table quotes.
 QUOTED = "block"
-# The names of its rows: contestant, and the middleware's name before its version.
+# The contestant of each row. The key is the middleware's name in the row, before its version.
 ROWS = {
     "Gantry": "gantry:best", "iceoryx2": "iceoryx2:best", "iceoryx": "iceoryx:best",
     "Cyclone DDS": "cyclonedds-listener:best", "Fast DDS": "fastdds-listener:best", "Zenoh": "zenoh-callback:best",
@@ -16,7 +16,7 @@ ROWS = {
 
 
 def micros(ns):
-    """A time in µs, below ten with a digit after the point."""
+    """Writes a time in µs, below ten with one digit after the point."""
     us = ns / 1e3
     return f"{us:.1f}" if us < 9.95 else f"{us:,.0f}"
 
@@ -26,12 +26,12 @@ def mib(kib):
 
 
 def lost(runs, has_sum):
-    """The messages that all runs lost, and in the first row of how many."""
+    """The number of messages that all runs lost; in the first row, also the number that they sent."""
     return f"{sum(run.lost() for run in runs):,}" + (f" of {sum(run.sum('sent') for run in runs):,}" if has_sum else "")
 
 
 def check(ledger, file, cases):
-    """Compares the table with the cases of the folder that it quotes."""
+    """Compares the table with the cases of the quoted folder."""
     table = next((table for table in markdown(file) if table.title == TITLE), None)
     if table is None:
         raise ValueError(f"{file} has no table under `{TITLE}`: tools/recompute/readme.py names it")

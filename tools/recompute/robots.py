@@ -1,5 +1,5 @@
-"""The tables of robots' topologies: the README's, and those that each run printed. A log has cells for all
-subscriptions together; the figures of each subscription and publisher come from its summary."""
+"""The tables of robots' topologies: in the README, and in the output of each run. The histogram of a log covers all
+subscriptions together; the figures of a single subscription or publisher come from the summary."""
 
 import re
 
@@ -13,7 +13,7 @@ ROW_NAMES = {"Cyclone DDS": "cyclonedds"}
 
 
 def cpu_percent(run):
-    """CPU time of the measured seconds in percent of one core."""
+    """CPU time of the measured seconds, in percent of one core."""
     return run.cpu_ns() / run.summary["measured_s"] / 1e7
 
 
@@ -22,13 +22,13 @@ def of_received(run, field):
 
 
 def load(run):
-    """The CPU time of other programs, of which the run warned."""
+    """The CPU time of other programs, if the run has a warning about it."""
     texts = [warning["sentence"] for warning in run.summary["warnings"] if warning["kind"] == "load"]
     return re.search(r"used (\d+) %", texts[0])[1] if texts else "–"
 
 
 def summary_row(run):
-    """The cells of a run in the README."""
+    """The cells of a run in the README's table."""
     skipped = sum(of["sent"]["skipped"] for of in run.summary["publishers"])
     micros = lambda ns: f"{ns / 1e3:.0f}"
     return [
@@ -41,7 +41,7 @@ def summary_row(run):
 
 
 def check_readme(ledger, table, logs):
-    """A table of the README: a topology, a row for each executor."""
+    """Checks a table of the README: one topology, with a row for each executor."""
     check, topology = Checked(ledger, table), table.header[0]
     unused = {log.name for log in logs.glob(f"{topology}-*.json")}
     for row, (name, *_) in enumerate(table.rows):
@@ -56,12 +56,12 @@ def check_readme(ledger, table, logs):
 
 
 def mark(n, percent):
-    """`*` if fewer than ten of n times lie beyond the percentile."""
+    """`*` if fewer than ten of n times are beyond the percentile."""
     return "" if round(n * (100 - percent) / 100, 6) >= 10 else "*"
 
 
 def check_text(ledger, file, logs):
-    """The tables that a run printed."""
+    """Checks the tables that a run printed."""
     run = Run(logs / f"{file.stem}.json")
     rules = {"publisher": publishers, "subscription": subscriptions, "slowest subscription": overload}
     for table in aligned(file, "topic"):
@@ -76,12 +76,13 @@ def check_text(ledger, file, logs):
 
 
 def plans(run, kind):
-    """The publishers or subscriptions of the topology in their order, each with its node."""
+    """The publishers or subscriptions of the topology, in order; each is a pair of the node's name and the plan."""
     return [(node["name"], plan) for process in run.topology["processes"] for node in process["nodes"] for plan in node[kind]]
 
 
 def rows_of(check, entries):
-    """The entries by topic and node, and the rows of the table; entries without a row are noted."""
+    """Yields each row of the table with the entry of the same topic and node. Records an error for an entry without a
+    row, and for a row without an entry."""
     found = {(entry["topic"], entry["node"]): entry for entry in entries}
     for row, (topic, node, *_) in enumerate(check.table.rows):
         if entry := found.pop((topic, node), None):
@@ -119,7 +120,8 @@ def subscriptions(check, run):
 
 
 def overload(check, run):
-    """Of each topic the subscription whose latencies have the largest sum."""
+    """Checks the table of slow subscriptions. It shows, for each topic, the subscription whose latencies have the
+    largest sum."""
     total = lambda entry: entry["latency"]["mean_ns"] * entry["latency"]["n"]
     slowest = {}
     for entry in run.summary["subscriptions"]:
@@ -148,7 +150,7 @@ def latencies(check, run):
 
 
 def totals(ledger, file, run):
-    """The lines of sums, as tables with a row."""
+    """Checks the lines of sums, each as a table with one row."""
     patterns = {
         r"  sent +(\d+) published, (\d+) skipped, (\d+) refused, (\d+) unsent":
             [str(run.sum("sent", field)) for field in ("samples", "skipped", "refused", "unsent")],
@@ -174,7 +176,7 @@ def totals(ledger, file, run):
 
 
 def targets(ledger, file, run):
-    """The requirements of the target: the value that was found, and whether it is met."""
+    """Checks the requirements of the target: each measured value, and whether it meets the requirement."""
     short = lambda value: f"{value:.3f}".rstrip("0").rstrip(".")
     found = {
         "late messages": (of_received(run, "late"), " %"),

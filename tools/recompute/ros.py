@@ -1,5 +1,5 @@
-"""The tables of ROS 2 programs over several RMWs: each cell is the median of the rounds, with the least and the
-largest."""
+"""The tables of ROS 2 programs over several RMWs. A cell is the median of the rounds, with the smallest and the largest
+value."""
 
 import json
 import re
@@ -20,7 +20,7 @@ def stem(case, name, round_):
 
 
 class Folder:
-    """The logs, and the JSON of each script."""
+    """The logs, and the JSON file of each script."""
 
     def __init__(self, folder, logs):
         self.logs, read = logs / "logs", lambda name: json.loads((folder / f"{name}.json").read_text())
@@ -29,7 +29,8 @@ class Folder:
 
 
 def csv(file, count):
-    """The row before the measured seconds, and the rows of these. The second of the first message is left out."""
+    """Reads a CSV log. Returns the row before the measured seconds, and the rows of these seconds. The second with the
+    first message does not count as measured."""
     lines = file.read_text().split("---EXPERIMENT-START---")[1].strip().splitlines()
     header = [name.strip() for name in lines[0].split(",")]
     rows = [dict(zip(header, map(float, line.split(",")))) for line in lines[1:] if line.count(",") >= len(header) - 1]
@@ -40,14 +41,14 @@ def csv(file, count):
 
 
 def cpu_us(file, count):
-    """CPU time of a process for each message, µs."""
+    """CPU time of a process per message, µs."""
     before, rows = csv(file, count)
     used = lambda row: row["ru_utime"] + row["ru_stime"]
     return (used(rows[-1]) - used(before)) / sum(row[count] for row in rows) * 1e6
 
 
 def apex_round(folder, result):
-    """A run of performance_test, from its two CSV; CPU time without RouDi."""
+    """The figures of a run of performance_test, from its two CSV files; CPU time without RouDi."""
     of = folder.logs / stem(result["case"], result["contestant"], result["round"])
     _, rows = csv(of.with_name(of.name + "-sub.csv"), "received")
     received = sum(row["received"] for row in rows)
@@ -59,7 +60,7 @@ def apex_round(folder, result):
 
 
 def points_round(folder, result):
-    """A run of the program for PointCloud2, from what both processes printed; CPU time without RouDi."""
+    """The figures of a run of the PointCloud2 program, from the output of both processes; CPU time without RouDi."""
     of = folder.logs / stem(result["case"], result["contestant"], result["round"])
     sub, pub = (json.loads(of.with_name(f"{of.name}-{side}.json").read_text()) for side in ("sub", "pub"))
     return {
@@ -69,7 +70,7 @@ def points_round(folder, result):
 
 
 def perf_test_round(folder, result):
-    """A run of `perf_test -c rclcpp`, from its log; CPU time without RouDi."""
+    """The figures of a run of `perf_test -c rclcpp`, from its log; CPU time without RouDi."""
     name = f"perf_test-{result['case']}-{result['contestant']}-{result['round']}".replace(", ", "-").replace(" ", "-")
     run = Run(folder.logs / f"{name}.json")
     workers = run.summary["workers"]
@@ -81,7 +82,7 @@ def perf_test_round(folder, result):
 
 
 def lost(rounds):
-    """The losses of all rounds, of the messages that were sent."""
+    """The number of lost messages of all rounds, and of sent ones."""
     gone, received = (sum(of[name] for of in rounds) for name in ("lost", "received"))
     return f"{gone:.0f} of {gone + received:,.0f}"
 
@@ -91,7 +92,8 @@ def has_roudi(result):
 
 
 def rounds_of(check, folder, results, case, name, row, of_round):
-    """The rounds of a row. CPU time with RouDi comes from the JSON, which may not be less than the time without it."""
+    """The figures of a row's rounds. CPU time with RouDi comes from the JSON; it must not be less than the time without
+    RouDi in the logs."""
     results = [result for result in results if (result["case"], result["contestant"]) == (case, name)]
     if not results:
         check.fail(row, "the folder's JSON has no such run")
@@ -108,7 +110,7 @@ def rounds_of(check, folder, results, case, name, row, of_round):
 
 
 def apex(ledger, table, folder, best):
-    """performance_test and PointCloud2."""
+    """Checks a table of performance_test or of the PointCloud2 program."""
     check, case = Checked(ledger, table), table.title.split(": ")[0]
     of_round = points_round if case.startswith("PointCloud2") else apex_round
     for row, (name, *_) in enumerate(table.rows):
@@ -127,8 +129,8 @@ def apex(ledger, table, folder, best):
 
 
 def ratios(ledger, file, best):
-    """The sentences: Gantry's best row beside the best of the others, by the medians; and the ratios of their
-    rounds."""
+    """Checks the sentences that compare the best row of Gantry with the best row of the others (by the medians), by the
+    ratios of their rounds."""
     pattern = r"(Latency|CPU time): (.*) takes (.*) × that of the best other, (.*)\."
     table = sentences(file, pattern, "Gantry beside the best other, under the tables", ["figure", "Gantry", "ratio", "other"])
     check = Checked(ledger, table, keys=2)
@@ -143,7 +145,7 @@ def ratios(ledger, file, best):
 
 
 def perf_test(ledger, table, folder):
-    """`perf_test -c rclcpp`."""
+    """Checks a table of `perf_test -c rclcpp`."""
     check, case = Checked(ledger, table), re.match(r"perf_test -c rclcpp, (.*?): ", table.title)[1]
     for row, (name, *_) in enumerate(table.rows):
         _, rounds = rounds_of(check, folder, folder.perf_test, case, name, row, perf_test_round)
@@ -153,7 +155,7 @@ def perf_test(ledger, table, folder):
 
 
 def irobot(ledger, table, folder):
-    """ros2-performance: its own totals, and the resources of the process."""
+    """Checks a table of ros2-performance: its own totals, and the resources of the process."""
     check, topology = Checked(ledger, table), table.title
     for row, (name, *_) in enumerate(table.rows):
         results = [one for one in folder.irobot if (one["topology"], one["contestant"]) == (topology, name)]
@@ -174,7 +176,7 @@ def irobot(ledger, table, folder):
 
 
 def nodes(ledger, table, folder):
-    """The start and the memory of nodes."""
+    """Checks a table with the start-up time and the memory of nodes."""
     check = Checked(ledger, table)
     number, processes = map(int, re.match(r"(\d+) nodes? in (\d+) process", table.title).groups())
     keys = ("ready_s", "cpu_s", "rss_mib", "pss_mib", "shared_kib", "idle_ms_per_s", "received")
@@ -193,7 +195,7 @@ def nodes(ledger, table, folder):
 
 
 def suites(ledger, tables, file):
-    """The sums of ROS 2's test suites over their programs. What each program counted has no log."""
+    """Checks the sums over the programs of ROS 2's test suites. The counts of the single programs have no log."""
     programs = next(table for table in tables if table.title == "All programs")
     check = Checked(ledger, programs)
     for column in range(1, len(programs.header)):

@@ -1,5 +1,5 @@
-"""The tables of `perf_test scale`. Their logs are not published: the figures of each point come from the folder's
-JSON, and what follows from several of them (rates, estimates, errors) is computed."""
+"""The tables of `perf_test scale`. Their logs are not published, so the figures of each point come from the folder's
+JSON. The values that follow from several figures (rates, estimates, errors) are computed."""
 
 import json
 import re
@@ -20,7 +20,7 @@ def endpoints(load):
 
 
 def carried(point):
-    """The load without the messages that timers passed over and those that were lost."""
+    """The load of a point, reduced by the messages that timers skipped and by the lost messages."""
     of, load = point["figures"], point["load"]
     sent = of["sent"] / of["due"] if of["due"] else 1
     received = of["received"] / (of["received"] + of["lost"]) if of["received"] + of["lost"] else 1
@@ -29,7 +29,7 @@ def carried(point):
 
 
 def estimated(estimate, load):
-    """CPU in percent of a core and memory in KiB of a load, by the weights of the fit."""
+    """The estimated CPU time (percent of a core) and memory (KiB) of a load, by the weights of the fit."""
     wanted = {
         "cpu": [load["processes"], load["wake_ups_hz"], endpoints(load), load["sent_hz"], load["received_hz"],
                 load["sent_bytes_per_s"]],
@@ -39,12 +39,12 @@ def estimated(estimate, load):
 
 
 def part(number, of):
-    """A part of the messages."""
+    """A number of messages, as a percentage of `of`."""
     return ((100 * number / of if of else 0), lambda value: "0 %" if value == 0 else f"{value:.2f} %")
 
 
 def point_cells(point):
-    """The cells of a topology that was measured."""
+    """The cells of a measured topology."""
     of, load = point["figures"], carried(point)
     return [
         (endpoints(load), count), (load["received_hz"], count), (of["cpu_percent"], fixed(1)), (of["cpu_per_message_ns"], time),
@@ -55,7 +55,7 @@ def point_cells(point):
 
 
 def check_cells(point, estimate):
-    """The cells of a topology that the fit has not seen."""
+    """The cells of a topology that was not used for the fit: measured and estimated values, and errors."""
     of = point["figures"]
     cpu, memory = estimated(estimate, carried(point))
     error = lambda value: f"{100 * value:+.0f} %"
@@ -67,7 +67,7 @@ def check_cells(point, estimate):
 
 
 def check_text(ledger, file):
-    """The tables that the command printed."""
+    """Checks the tables that the command printed."""
     found = read(file.parent)
     points = {point["name"]: point for point in found["sizes"] + found["variations"] + found["checks"]}
     for table in boxes(file):
@@ -84,7 +84,7 @@ def check_text(ledger, file):
 
 
 def check_readme(ledger, table, folder):
-    """The table of the README, which quotes both."""
+    """Checks the README's table, which quotes the runs with many processes and with one process."""
     check = Checked(ledger, table)
     for row, (name, *_) in enumerate(table.rows):
         nodes, one = re.fullmatch(r"([\d,]+)(, one process)?", name).groups()

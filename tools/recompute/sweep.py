@@ -1,4 +1,4 @@
-"""The tables of experiments with a run in each cell: with and without zero copy, sizes, types."""
+"""The tables of experiments before 2026-11-24, with one run for each combination: zero copy, sizes, types."""
 
 import re
 
@@ -18,7 +18,7 @@ class Runs:
         self.folder, self.runs, self.used = folder, {}, set()
 
     def get(self, contestant, name):
-        """The run, or the shortfall of a run without figures, or None without either."""
+        """Returns the run; if it has no figures, its shortfall; if there is no log, None."""
         log = self.folder / folder_name(contestant) / f"{name}-round1.json"
         if log not in self.runs:
             self.runs[log] = Run(log) if log.exists() else shortfall(log)
@@ -26,30 +26,31 @@ class Runs:
         return self.runs[log]
 
     def of(self, contestant):
-        """The runs of a contestant that tables have asked for and that have figures."""
+        """The runs of a contestant that `get` has returned and that have figures."""
         folder = self.folder / folder_name(contestant)
         return [run for log, run in self.runs.items() if log.parent == folder and isinstance(run, Run)]
 
     def left(self):
-        """The logs that no table has asked for."""
+        """The logs that no table has used."""
         return sorted(log for log in self.folder.glob("*/*.json") if log not in self.used)
 
 
 class Footnotes:
-    """The footnotes of a document: `- [1] sentence`."""
+    """The footnotes of a document, whose lines are `- [1] sentence`."""
 
     def __init__(self, file):
         self.of = dict(re.findall(r"^- \[(\d+)\] (.*)$", file.read_text(), re.M))
 
     def cell(self, of_run):
-        """The cell of a run without figures: its kind, and the number of the footnote with its sentence."""
+        """The cell of a run without figures: the kind of its shortfall, and the number of the footnote with the
+        sentence."""
         kind, sentence = of_run
         number = next((number for number, text in self.of.items() if text == sentence), "without a footnote")
         return f"{kind} [{number}]"
 
 
 def figures_or_shortfall(run, footnotes, figures):
-    """The cells of a run; of one without figures the first says why, and the others are empty."""
+    """The cells of a run. For a run without figures, the first cell has the reason, and the other cells are empty."""
     width = len(figures)
     if run is None:
         return ["(there is no log)"] + [""] * (width - 1)
@@ -63,7 +64,8 @@ CPU = lambda run: (run.cpu_per_message(), time)
 
 
 def zero_copy(ledger, file, logs):
-    """A row for each contestant and method, and the sentences of the ratios of both."""
+    """Checks the tables with a row for each contestant and method (with or without zero copy), and the sentences with
+    the ratios of the methods."""
     runs, footnotes = Runs(logs / "zero-copy"), Footnotes(file)
     figures = [
         P50, lambda run: (run.percentile(99), time), CPU, lambda run: (run.peak_kib(), mib),
@@ -87,14 +89,14 @@ def zero_copy(ledger, file, logs):
 
 
 def check_notes(ledger, file, runs):
-    """The sentences about the runs of each contestant."""
+    """Checks the sentences about the runs of each contestant."""
     runs_of = lambda _, contestant: runs.of(contestant)
     notes.warnings(ledger, file, runs_of)
     notes.copies(ledger, file, runs_of)
 
 
 def types(ledger, file, logs):
-    """A row for each message; of each contestant the latency and the CPU time."""
+    """Checks the tables with a row for each message, and the latency and CPU time of each contestant."""
     runs, footnotes = Runs(logs / "types"), Footnotes(file)
     for table in markdown(file):
         check = Checked(ledger, table)
@@ -111,8 +113,8 @@ def types(ledger, file, logs):
 
 
 def sizes(ledger, file, logs):
-    """A table for each contestant, a row for each message; of each way the latency and the messages received. Rows of
-    dashes have the sizes of the caches."""
+    """Checks the tables of message sizes: a table for each contestant, a row for each message, and for each path of
+    messages the latency and the number of received messages. Rows of dashes have the sizes of the CPU caches."""
     runs, footnotes, caches = Runs(logs / "sizes"), Footnotes(file), {}
     for table in markdown(file):
         check = Checked(ledger, table)
@@ -152,7 +154,7 @@ def sizes(ledger, file, logs):
 
 
 def caches_of(run):
-    """The sizes of the caches for data in bytes, of each level the largest."""
+    """The sizes in bytes of the data caches. If a level has several caches, the largest one counts."""
     found = {}
     for cache in run.environment["cpu"]["caches"]:
         if cache["kind"] != "Instruction":

@@ -1,21 +1,21 @@
-"""The tables of published documents: Markdown, boxes of `+---+`, and columns that spaces align."""
+"""Reads the tables of published documents: Markdown, boxes with lines such as `+---+`, and space-aligned columns."""
 
 import re
 
 
 class Table:
-    """A table: the file, the heading before it, its header and its rows."""
+    """A table of a document: the file, the heading before the table, its header and its rows."""
 
     def __init__(self, file, title, header):
         self.file, self.title, self.header, self.rows = file, title, header, []
 
     def column(self, name):
-        """The index of a column."""
+        """The index of the column with this heading."""
         return self.header.index(name)
 
 
 def cells(line):
-    """The cells of a line between bars, without the marks of bold text."""
+    """The cells of a line between bars, without the asterisks of bold text."""
     inner = line.strip().removeprefix("|").removesuffix("|")
     return [cell.replace("\\|", "|").strip().strip("*").strip() for cell in re.split(r"(?<!\\)\|", inner)]
 
@@ -26,7 +26,7 @@ def markdown(file):
 
 
 def boxes(file):
-    """The tables of boxes. Their title is the last line of text before them."""
+    """The boxed tables of a file. The title of a table is the last line of text before it."""
     return barred(file, lambda line: line.startswith("+-"), r"([^|+].*)")
 
 
@@ -49,8 +49,8 @@ def barred(file, is_rule, title_pattern):
 
 
 def aligned(file, first):
-    """The tables whose header begins with the word `first`, of lines that are indented and have no empty line
-    between."""
+    """The space-aligned tables whose header begins with the word `first`. Their lines are indented; an empty line ends
+    a table."""
     found, table = [], None
     for line in file.read_text().splitlines():
         words = re.split(r"\s{2,}", line.strip())
@@ -65,8 +65,8 @@ def aligned(file, first):
 
 
 def sentences(file, pattern, title, header):
-    """Lines of a document as a table: the groups of each line that the pattern matches, with its heading before
-    them."""
+    """The lines of a document that match `pattern`, as a table. A row has the heading before the line and the groups of
+    the match."""
     table, heading = Table(file, title, ["under", *header]), ""
     for line in file.read_text().splitlines():
         if line.startswith("#"):

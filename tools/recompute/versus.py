@@ -1,6 +1,6 @@
-"""The tables of contestants side by side: a table for each case, and the ratios. Of the base's forms, a contestant is
-compared with the one that has its settings, else a default with defaults and a best with bests; a middleware with one
-form is compared with all of them."""
+"""The tables that compare contestants: a table for each case, and the ratios to the base (Gantry). The base has several
+forms (settings). A contestant is compared with the form that has the same settings; otherwise defaults with defaults,
+and `best` with `best`. A middleware with one form is compared with all forms of the base."""
 
 import re
 
@@ -14,7 +14,7 @@ BASE = "gantry"
 
 
 class Contestant:
-    """The rounds of a contestant in one case."""
+    """The runs of a contestant in one case, a run for each round."""
 
     def __init__(self, folder, case, name):
         logs = (folder / case).glob(f"{folder_name(name)}-round*.json")
@@ -32,8 +32,8 @@ class Contestant:
         return self.form().startswith(":best")
 
     def figures(self, has_unit):
-        """The cells from `path` to `lost`: medians of the rounds, and the sum of losses. Newer tables of megabytes
-        per second have their unit in each cell."""
+        """The cells from `path` to `lost`: medians of the rounds, and the sum of losses. In newer tables, each cell of
+        the column with megabytes per second contains its unit."""
         runs, rate = self.runs, bytes_per_second if has_unit else fixed(1)
         paths = {run.path() for run in runs}
         return [
@@ -50,7 +50,7 @@ def bytes_per_second(value):
 
 
 def cases(folder, names):
-    """The contestants of each case of the unpacked logs, by their names in the order `names`."""
+    """The contestants of each case in the unpacked logs, by name, in the order of `names`."""
     found = {}
     known = {folder_name(name): name for name in names}
     place = lambda log: (list(known).index(log) if log in known else len(known), log)
@@ -62,7 +62,7 @@ def cases(folder, names):
 
 
 def bases_of(name, of_case):
-    """The forms of the base that a contestant is compared with."""
+    """The forms of the base with which a contestant is compared."""
     own, middlewares = of_case[name], [one.middleware for one in of_case.values()]
     middleware = BASE if BASE in middlewares else middlewares[0]
     bases = [one for one in of_case.values() if one.middleware == middleware]
@@ -77,16 +77,16 @@ def bases_of(name, of_case):
 
 
 def title_of(case, runs):
-    """The heading of a case, by the runs of the base."""
+    """The heading of a case, made from the runs of the base."""
     spec, qos = runs[0].spec, runs[0].qos()
     rounds = "one round" if len(runs) == 1 else f"medians of {len(runs)} rounds"
     return f"{case}: {spec['message']}, {spec['message_bytes']} bytes, {spec['rate_hz']} Hz, {qos}; {rounds}"
 
 
 def check_case(ledger, table, case, of_case):
-    """A case: a row for each contestant."""
+    """Checks the table of a case, which has a row for each contestant."""
     check = Checked(ledger, table)
-    # Some middlewares lack the QoS that was asked for; the base has it.
+    # The heading has the requested QoS. Some middlewares do not support it, so the runs of the base are used.
     title = title_of(case, min(of_case.values(), key=lambda one: one.middleware != BASE).runs)
     if table.title != title:
         check.fail(None, f"the heading is `{table.title}`, and the logs say `{title}`")
@@ -108,7 +108,7 @@ def check_case(ledger, table, case, of_case):
 
 
 def check_ratios(ledger, table, found):
-    """The table of ratios. Memory has the ratio of the first case of the document."""
+    """Checks the table of ratios. The ratio of memory is computed only for the first case of the document."""
     check = Checked(ledger, table, keys=3)
     first = next(iter(found.values()))
     wanted = {(base.name, name) for name in first for base in bases_of(name, first)}
@@ -127,13 +127,13 @@ def check_ratios(ledger, table, found):
 
 
 def check(ledger, file, logs):
-    """All tables of a `versus.md`; returns the cases, which the README quotes."""
+    """Checks all tables of a `versus.md`. Returns the cases, which the README quotes."""
     tables = markdown(file)
     found = cases(logs, [cells[0] for table in tables if table.title != "Ratios" for cells in table.rows])
     names = [table.title.split(":")[0] for table in tables]
     for case in sorted(set(found) - set(names)):
         Checked(ledger, tables[0]).fail(None, f"the document lacks a table of {case}, of which there are logs")
-    # The order of the document: the ratios of memory belong to its first case.
+    # The cases get the order of the document, because the ratios of memory belong to its first case.
     found = {case: found[case] for case in names if case in found}
     for table in tables:
         case = table.title.split(":")[0]

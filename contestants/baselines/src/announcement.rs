@@ -29,7 +29,7 @@ pub enum Side {
     Subscription,
 }
 
-/// A topic: the common beginning of the names of its endpoints' files.
+/// A topic, as the common prefix of the names of its endpoints' files.
 #[derive(Clone, Debug)]
 pub struct Topic(String);
 
@@ -54,7 +54,7 @@ impl Announced {
 /// A new id, made of the process id, a counter and the time.
 pub fn new_id() -> Id {
     static NEXT: AtomicU32 = AtomicU32::new(0);
-    // Relaxed: this counter is the only user of the value.
+    // Relaxed: no other data depends on the counter.
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let id = u128::from(std::process::id()) << 96 | u128::from(number) << 64 | u128::from(now_ns() as u64);
     id.to_be_bytes()
@@ -73,7 +73,7 @@ impl Topic {
         Topic(format!("{}{:016x}.", prefix(baseline), hash.finish()))
     }
 
-    /// The announcement of an endpoint.
+    /// The announcement of an endpoint of this topic.
     pub fn announced(&self, side: Side, id: Id, port: u16) -> Announced {
         let side = if side == Side::Publisher { 'p' } else { 's' };
         let name = format!("{}{side}.{:032x}.{port}", self.0, u128::from_be_bytes(id));
@@ -107,7 +107,7 @@ fn names(prefix: &str) -> Result<Vec<String>, String> {
     Ok(names.filter(|name| name.starts_with(prefix)).collect())
 }
 
-/// Whether the owner of a file lives. A file that was removed has no living owner.
+/// True if a living process holds the lock of the file. A file that was removed has no living owner.
 fn is_locked(path: &Path) -> bool {
     File::open(path).is_ok_and(|file| flock(file, FlockOperation::NonBlockingLockShared) == Err(Errno::WOULDBLOCK))
 }

@@ -17,7 +17,7 @@ use crate::udp::{UdpPublisher, UdpSubscription};
 
 /// The greatest history depth over shared memory, in messages.
 const MOST_DEPTH: u32 = 1000;
-/// The longest message in bytes that every kind of stream can buffer: the smallest one is the buffer of a pipe of
+/// The length in bytes of the longest message that every kind of stream can buffer. The smallest buffer is the pipe of
 /// an unprivileged user.
 const BUFFERED_BYTES: usize = 65_536;
 
@@ -30,8 +30,8 @@ pub struct Baseline {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Transport {
-    /// Shared memory. `complete` means that subscriptions may also sleep on a futex, and that messages may be used
-    /// in place.
+    /// Shared memory. `complete`: subscriptions may also sleep on a futex, and messages may be written and read in
+    /// place.
     Ring {
         complete: bool,
     },
@@ -99,7 +99,7 @@ impl Baseline {
     }
 }
 
-/// Checks that a publisher's memory has a place for each expected subscription, and that /dev/shm has enough
+/// Checks that a publisher's memory has a place (a queue) for each expected subscription, and that /dev/shm has enough
 /// free memory.
 fn check_ring(name: &str, spec: &RunSpec) -> Result<(), String> {
     let subscriptions = spec.expected_subscriptions.max(1) as usize;
@@ -163,7 +163,7 @@ impl Backend for Baseline {
 
     fn open(&self, spec: &RunSpec) -> Result<Box<dyn Session>, String> {
         let (transport, _) = self.way();
-        // The endpoints carry out all options that the capabilities allow.
+        // All requested options are in effect: the capabilities have excluded every other one.
         let mut effective = spec.options();
         effective.insert("transport".to_owned(), transport.to_owned());
         Ok(Box::new(BaselineSession { name: self.name, transport: self.transport, effective }))
@@ -174,7 +174,7 @@ impl Backend for Baseline {
     }
 }
 
-/// A baseline in this process.
+/// The session of a baseline in a worker process.
 struct BaselineSession {
     name: &'static str,
     transport: Transport,

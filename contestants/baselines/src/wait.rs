@@ -7,7 +7,8 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::Timespec;
 use rustix::io::Errno;
 
-/// Waits until one of the file descriptors is ready, at most `timeout`. With a single one, the call does not allocate.
+/// Waits until one of the file descriptors is ready, at most `timeout`. The call does not allocate if there is only
+/// one.
 ///
 /// # Errors
 /// The kernel's error, as a sentence.

@@ -1,4 +1,4 @@
-//! A loan whose bytes are written in place: the only file with unsafe code.
+//! A loan of uninitialised shared memory. This is the only file with unsafe code.
 #![allow(unsafe_code)]
 
 use iceoryx2::{port::publisher::Publisher, prelude::ipc, sample_mut::SampleMut};

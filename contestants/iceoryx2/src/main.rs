@@ -95,7 +95,7 @@ fn node() -> Result<Node<ipc::Service>, String> {
     })
 }
 
-/// The node of this process.
+/// The session of a worker process.
 struct Iceoryx2Session {
     /// The node of this process; its endpoints create their services on several threads.
     node: Mutex<Node<ipc::Service>>,

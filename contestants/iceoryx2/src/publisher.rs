@@ -55,7 +55,7 @@ pub fn create(node: &Node<ipc::Service>, spec: &RunSpec, plan: &EndpointPlan) ->
     }))
 }
 
-/// The reaction of a publisher to a full buffer.
+/// Reacts to a full buffer: retries for `LONGEST_BLOCKING`, then discards the message.
 fn give_up(info: &BackpressureInfo) -> BackpressureAction {
     if info.elapsed_time > LONGEST_BLOCKING {
         BackpressureAction::DiscardDataAndFail
@@ -72,7 +72,7 @@ struct Iceoryx2Publisher {
     /// The user's message, which is copied into a loan; `None` with zero copy.
     own: Option<Vec<u8>>,
     length_bytes: usize,
-    /// Whether the time at the end of the copy is recorded, as the end of a phase of the message's latency.
+    /// True if the end of the copy is recorded as the end of a phase of the message's latency.
     marks: bool,
 }
 

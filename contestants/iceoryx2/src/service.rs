@@ -9,9 +9,9 @@ use perf_worker::{
     run_spec::{Durability, History, RunSpec, Wait},
 };
 
-/// Messages.
+/// The publish-subscribe service of the messages.
 pub type Messages = publish_subscribe::PortFactory<ipc::Service, [u8], ()>;
-/// Wake-ups.
+/// The event service that wakes subscriptions.
 pub type Wakeups = event::PortFactory<ipc::Service>;
 
 /// The length of the buffer of a KEEP_ALL subscription, in messages; iceoryx2's buffers have a fixed length.
@@ -87,12 +87,12 @@ pub fn open(
     Ok((messages, Some(wakeups)))
 }
 
-/// The sentence of a failure.
+/// Formats the sentence of a failure.
 pub fn failed(act: &str, topic: &str, error: impl std::fmt::Debug) -> String {
     format!("iceoryx2 cannot {act} {topic}: {error:?}; programs of one topic need the same options")
 }
 
-/// Allocates the user's own message for the copies; `None` with zero copy. Every page is written once, so that the
+/// Allocates the user's own message for the copy path; `None` with zero copy. Every page is written once, so that the
 /// measurement has no page faults.
 pub fn own_message(spec: &RunSpec, plan: &EndpointPlan) -> Option<Vec<u8>> {
     (!spec.zero_copy).then(|| {

@@ -26,7 +26,8 @@ use crate::service::{self, Messages, failed, own_message};
 /// The reason, as a sentence: the services have other options, or too many endpoints.
 pub fn create(node: &Node<ipc::Service>, spec: &RunSpec, plan: &EndpointPlan) -> Result<Box<dyn Subscription>, String> {
     let (messages, wakeups) = service::open(node, spec, plan)?;
-    // The listener is created before the subscriber: no publisher may count a subscription that it cannot wake.
+    // The listener is created before the subscriber: otherwise a publisher could count a subscription that it cannot
+    // wake.
     let listener = wakeups.map(|wakeups| wakeups.listener_builder().create()).transpose();
     let listener = listener.map_err(|error| failed("create a listener of", &plan.topic, error))?;
     let port = messages.subscriber_builder().create();
@@ -46,7 +47,7 @@ struct Iceoryx2Subscription {
     messages: Messages,
     /// The user's message, into which samples are copied; `None` with zero copy.
     own: Option<Vec<u8>>,
-    /// Whether the time at the beginning of the copy is recorded, as the end of a phase of the message's latency.
+    /// True if the beginning of the copy is recorded as the end of a phase of the message's latency.
     marks: bool,
 }
 

@@ -41,12 +41,14 @@ static rclcpp::Node::SharedPtr make_node(const Plan &plan, const char *kind) {
     return std::make_shared<rclcpp::Node>(name, options_of(plan.run));
 }
 
-// The id of a message tells its publisher only on the one topic of a run. A topology has others.
+// True if the ids of messages contain the publisher's number. Only the single topic of a run uses this; a topology has
+// several topics.
 static bool has_marks(const perf_test_run &run) {
     return is_intra_process(run) && run.publishers > 1 && run.executor == nullptr;
 }
 
-// A pointer of a node is handed over as an owned message, in one process also the loan that rclcpp does not have there.
+// True if the publisher hands over an owned message (a unique_ptr). With intra-process=on, rclcpp has no loans, so
+// loaned_msg also means an owned message.
 static bool is_owning(const Plan &plan) {
     if (plan.run.executor == nullptr) {
         return is_intra_process(plan.run);
@@ -97,7 +99,7 @@ bool Publisher::source(std::uint8_t id[16]) {
     }
     const auto &gid = base().get_gid().data;
     std::memcpy(id, gid, 16);
-    // Cyclone DDS gives a handle of 8 bytes, which is another one in other processes.
+    // Only a GID of 16 bytes counts: Cyclone DDS gives a handle of 8 bytes, which differs between processes.
     return std::any_of(id + 8, id + 16, [](std::uint8_t byte) { return byte != 0; });
 }
 
@@ -129,7 +131,7 @@ void Subscription::stop() {
     if (!spinning_.valid()) {
         return;
     }
-    // An executor forgets a cancel that comes before its thread has begun to spin.
+    // An executor ignores a cancel before its thread has begun to spin, so cancel is repeated.
     do {
         executor_->cancel();
     } while (spinning_.wait_for(std::chrono::milliseconds(10)) != std::future_status::ready);

@@ -1,4 +1,4 @@
-// Executors of nodes: rclcpp's own, with its wall timers and its callbacks.
+// The executors of topologies: rclcpp's own executors, with its wall timers and its callbacks.
 #include "executor.hpp"
 
 #include <algorithm>
@@ -32,12 +32,12 @@ struct Executor {
     }
 };
 
-// The times at which a timer was due, by rclcpp.
+// The times at which rclcpp considered a timer due.
 class DueTimes {
 public:
     explicit DueTimes(std::int64_t period_ns) : period_ns_(period_ns) {}
 
-    // The number of periods from the last time to this one, less one: rclcpp passes over those that have ended.
+    // Returns the number of periods that rclcpp has skipped since the last call.
     std::uint64_t passed_over(std::int64_t due_ns) {
         const std::int64_t periods = is_first_ ? 1 : (due_ns - last_ns_ + period_ns_ / 2) / period_ns_;
         is_first_ = false;
@@ -57,7 +57,7 @@ rclcpp::TimerBase::SharedPtr make_timer(rclcpp::Node &node, std::int64_t period_
     const auto callback = [timer, times](const rclcpp::TimerInfo &info) {
         perf_test_timer_expired(timer, times->passed_over(info.expected_call_time.nanoseconds()));
     };
-#else // the time at which it is due next tells how many it has passed over in this call
+#else // computes the skipped periods from the time at which the timer is next due
     const auto callback = [timer, times](rclcpp::TimerBase &of) {
         perf_test_timer_expired(timer, times->passed_over(perf_test_now_ns() + of.time_until_trigger().count()));
     };
@@ -80,7 +80,7 @@ int add_timer(void *executor, const perf_test_endpoint *publisher, perf_test_tim
         Executor *self = static_cast<Executor *>(executor);
         const rclcpp::Node::SharedPtr node = shared_node(self->run, publisher->node);
         self->timers.push_back(make_timer(*node, publisher->pace_ns / publisher->pace_messages, timer));
-        self->timers.back()->cancel(); // until the start
+        self->timers.back()->cancel(); // the timer starts with the run
         self->add(node);
         return 0;
     });
@@ -120,7 +120,7 @@ int spin(void *executor, int64_t start_ns, perf_test_error *error) {
     const int result = guarded(error, -1, "spin", [&] {
         std::this_thread::sleep_for(nanoseconds(start_ns - perf_test_now_ns()));
         for (const auto &timer : self->timers) {
-            timer->reset(); // it expires a period from now on
+            timer->reset(); // the timer first expires one period from now
         }
         if (!self->is_stopped) {
             self->executor->spin();
@@ -135,7 +135,7 @@ void stop(void *executor) {
     Executor *self = static_cast<Executor *>(executor);
     perf_test_error ignored;
     self->is_stopped = true;
-    // An executor forgets a cancel that comes before its thread has begun to spin.
+    // An executor ignores a cancel before its thread has begun to spin, so cancel is repeated.
     while (self->is_spinning) {
         guarded(&ignored, 0, "cancel an executor", [&] { return self->executor->cancel(), 0; });
         std::this_thread::sleep_for(std::chrono::milliseconds(1));

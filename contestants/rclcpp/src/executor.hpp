@@ -14,7 +14,7 @@
 #define HAS_EVENTS_EXECUTOR 0
 #endif
 
-// The values of the setting `executor` and the executors of topologies, the default first.
+// The values of the setting `executor` and of a topology's executors, the default first.
 constexpr const char *EXECUTORS[] = {
     "single",
     "multi",
@@ -36,5 +36,5 @@ inline std::unique_ptr<rclcpp::Executor> make_executor(const std::string &name) 
     return std::make_unique<rclcpp::executors::SingleThreadedExecutor>();
 }
 
-// The executors of nodes.
+// The functions of a topology's executors.
 extern const perf_test_executor_functions EXECUTOR_FUNCTIONS;

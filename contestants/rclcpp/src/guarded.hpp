@@ -5,7 +5,8 @@
 
 #include "perf_test_backend.h"
 
-// Calls `work`, and returns `failed` with the sentence of its exception. `what`: as "create a publisher".
+// Calls `work` and returns its result. If `work` throws, stores the text of the exception in `error` and returns
+// `failed`. `what` is a phrase such as "create a publisher".
 template <class Result, class Work>
 Result guarded(perf_test_error *error, Result failed, const char *what, Work work) noexcept {
     try {

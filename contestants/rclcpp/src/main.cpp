@@ -1,4 +1,4 @@
-// A back end of perf_test: ROS 2's rclcpp over the RMW of the environment. Executors deliver the messages (push).
+// The back end of ROS 2's rclcpp, over the RMW of the environment. Executors deliver the messages (push).
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -30,7 +30,7 @@ void init(size_t domain_id) {
     rclcpp::init(0, nullptr, options, rclcpp::SignalHandlerOptions::None);
 }
 
-// Whether the RMW of the environment loans messages of this type. Needs a moment: it joins the domain.
+// True if the RMW of the environment loans messages of this type. The check is slow, because it joins the domain.
 bool does_rmw_loan(const MessageType &type, size_t domain_id) {
     init(domain_id);
     const bool is_loaned = type.is_loaned(*std::make_shared<rclcpp::Node>("perf_test_loans"));
@@ -40,7 +40,7 @@ bool does_rmw_loan(const MessageType &type, size_t domain_id) {
 
 // ---- The run ----
 
-// The reason why rclcpp cannot carry out the run; empty: it can.
+// Returns the reason why rclcpp cannot execute the run; empty if it can.
 std::string refusal(const perf_test_run &run) {
     const std::string message = run.message.name;
     const MessageType &type = find_message_type(run.message.type_name);
@@ -60,7 +60,7 @@ std::string refusal(const perf_test_run &run) {
     if (is_intra_process(run) && run.qos.durability == PERF_TEST_TRANSIENT_LOCAL) {
         return "with intra-process=on rclcpp keeps no history for other processes: use --durability VOLATILE";
     }
-    // In a topology each topic is checked by its subscriptions.
+    // In a topology, each subscription checks its own topic.
     if (is_intra_process(run) && run.publishers > 1 && run.message.last_id <= ID_MASK && run.executor == nullptr) {
         return "rclcpp does not tell publishers apart with intra-process=on, and the ids of " + message +
                " have no room for their numbers: use -p 1 or another message";
@@ -81,7 +81,7 @@ int check(const perf_test_run *run, perf_test_daemons *, perf_test_error *error)
     });
 }
 
-// The run is the session.
+// Starts rclcpp. The run itself serves as the session.
 void *open_session(const perf_test_run *run, perf_test_error *error) {
     return guarded<void *>(error, nullptr, "start", [&] {
         use_profile(*run);
@@ -98,7 +98,7 @@ void close_session(void *) {
     guarded(&ignored, false, "end", [] { return rclcpp::shutdown(); });
 }
 
-// The endpoints carry out the options, or are not created: see check_qos.
+// The requested options are in effect: an endpoint that cannot apply them is not created (check_qos).
 void effective(void *session, perf_test_effective *effective) {
     const auto *run = static_cast<const perf_test_run *>(session);
     for (size_t i = 0; i < run->option_count; i++) {
@@ -116,7 +116,7 @@ void effective(void *session, perf_test_effective *effective) {
 
 // ---- Endpoints ----
 
-// A pointer to an endpoint is one to its Sender or its Receiver.
+// `Base` is Sender or Receiver: a pointer to an endpoint in the C interface points to one of these base classes.
 template <class Base> void destroy(void *endpoint) {
     perf_test_error ignored;
     guarded(&ignored, false, "destroy an endpoint", [&] { return delete static_cast<Base *>(endpoint), true; });
@@ -169,14 +169,15 @@ std::string version() {
            rmw_name_and_version();
 }
 
-// `content` if the RMW of the environment loans messages of this type.
+// Returns `content` if the RMW of the environment loans messages of this type, otherwise 0.
 uint32_t if_loaned(uint32_t content, const char *type) {
     perf_test_error ignored;
     return guarded(&ignored, 0u, "ask for loans",
                    [&] { return does_rmw_loan(find_message_type(type), RCL_DEFAULT_DOMAIN_ID) ? content : 0u; });
 }
 
-// With the profile that loans: `check` refuses a run whose profile does not.
+// Returns the contents that the RMW loans with the profile data-sharing. A run with another profile may loan fewer;
+// `check` refuses it.
 uint32_t loaned_contents() {
     use_data_sharing();
     return has_rmw() ? if_loaned(PERF_TEST_PLAIN, "performance_test/msg/Array1k") |
@@ -188,7 +189,8 @@ uint32_t loaned_contents() {
 
 int main(int argc, char **argv) {
     const std::string of_middleware = version();
-    // Only a description says what the RMW loans, because asking costs time and memory; `check` asks for its message.
+    // Asking the RMW for its loans costs time and memory, so only the description has exact values; `check` asks for
+    // the message of its run.
     const bool is_description = argc == 2 && std::string_view(argv[1]) == "describe";
     perf_test_backend backend{};
     backend.version = PERF_TEST_BACKEND_VERSION;

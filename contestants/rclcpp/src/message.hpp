@@ -1,4 +1,4 @@
-// The payload and the stamp of the benchmark messages, which have different names for them.
+// Access to the payload and the stamp of the benchmark messages; the fields have different names in different messages.
 #pragma once
 
 #include <cstddef>
@@ -24,17 +24,17 @@ constexpr bool has_unbounded_sequence<T, std::void_t<decltype(std::declval<T>().
 template <class T, class = void> constexpr bool has_unbounded_string = false;
 template <class T>
 constexpr bool has_unbounded_string<T, std::void_t<decltype(std::declval<T>().unbounded_string)>> = true;
-// Those of performance_test have a time and an id, those of iRobot a header.
+// The messages of performance_test have a time and an id, the messages of iRobot a header.
 template <class T, class = void> constexpr bool has_id = false;
 template <class T> constexpr bool has_id<T, std::void_t<decltype(std::declval<T>().id)>> = true;
 
 struct Payload {
-    const void *data; // null of a text, whose bytes stay characters
+    const void *data; // null for a string: its characters are not overwritten
     std::size_t bytes;
 };
 
 template <class Elements> Payload bytes_of(const Elements &elements) {
-    // Without data(), which a BoundedVector has not if it is const.
+    // This avoids data(), because a const BoundedVector has no data().
     return {elements.empty() ? nullptr : &elements[0], elements.size() * sizeof elements[0]};
 }
 
@@ -49,7 +49,7 @@ template <class T> Payload payload(const T &message) {
         return bytes_of(message.unbounded_sequence);
     } else if constexpr (has_unbounded_string<T>) {
         return {nullptr, message.unbounded_string.size()};
-    } else { // structs of bytes, before the time
+    } else { // messages without a payload field: the bytes before the time
         static_assert(std::is_trivially_copyable_v<T> && std::is_standard_layout_v<T>);
         const auto *begin = reinterpret_cast<const std::uint8_t *>(&message);
         return {begin, static_cast<std::size_t>(reinterpret_cast<const std::uint8_t *>(&message.time) - begin)};
@@ -89,14 +89,14 @@ template <class T> void fill(T &message, perf_test_draft *draft, std::uint64_t i
     }
 }
 
-// The bytes of these messages beyond their payload.
+// Returns the number of bytes of a message of this type that are not payload.
 template <class T> std::uint64_t overhead_bytes(const perf_test_message &type) {
     const auto expected = std::make_unique<T>();
     prepare(*expected, type);
     return type.bytes - payload(*expected).bytes;
 }
 
-// Reads the stamp and the payload. `overhead_bytes`: of the message beyond its payload.
+// Reads the stamp and the payload. `overhead_bytes` is the number of bytes of the message that are not payload.
 template <class T> void read(const T &message, std::uint64_t overhead_bytes, perf_test_taken &taken) {
     const Payload own = payload(message);
     taken.length_bytes = overhead_bytes + own.bytes;

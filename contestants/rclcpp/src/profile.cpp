@@ -5,7 +5,7 @@
 
 namespace {
 
-// The older and the newer name of one variable.
+// The older and the newer name of the environment variable with the file of profiles.
 constexpr const char *FILE_VARIABLES[] = {"FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_DEFAULT_PROFILES_FILE"};
 
 } // namespace
@@ -26,6 +26,6 @@ void use_data_sharing() {
     for (const char *variable : FILE_VARIABLES) {
         setenv(variable, DATA_SHARING_FILE, 1);
     }
-    // Without it, rmw_fastrtps_cpp switches data sharing off for each endpoint.
+    // Without this variable, rmw_fastrtps_cpp switches data sharing off for each endpoint.
     setenv("RMW_FASTRTPS_USE_QOS_FROM_XML", "1", 0);
 }

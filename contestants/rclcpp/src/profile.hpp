@@ -1,4 +1,4 @@
-// The setting `profile`: the configuration of Fast DDS, which is one file of XML for the whole process.
+// The setting `profile`: the configuration of Fast DDS, which is one XML file for the whole process.
 #pragma once
 
 #include "perf_test_backend.h"
@@ -7,9 +7,9 @@ constexpr const char *PROFILE = "profile";
 constexpr const char *DATA_SHARING = "data-sharing";
 constexpr const char *PROFILES[] = {"default", DATA_SHARING, nullptr};
 
-// Gives this process the profile of the run, before it opens the RMW. The environment's own profile has precedence, and
-// another RMW than rmw_fastrtps_cpp reads none.
+// Applies the profile of the run to this process; must be called before the RMW is opened. A profile that the
+// environment names has precedence. RMWs other than rmw_fastrtps_cpp read no profile.
 void use_profile(const perf_test_run &run);
 
-// The same with the profile data-sharing.
+// Applies the profile data-sharing to this process.
 void use_data_sharing();

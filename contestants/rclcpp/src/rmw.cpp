@@ -9,7 +9,7 @@
 #include "rcutils/error_handling.h"
 #include "rmw/rmw.h"
 
-// The version in the manifest that the package has installed; empty: not found.
+// Returns the version in the installed manifest of the package; empty if there is none.
 static std::string version_of(const std::string &package) {
     const char *prefixes = std::getenv("AMENT_PREFIX_PATH");
     std::istringstream list(prefixes == nullptr ? "" : prefixes);
@@ -32,7 +32,7 @@ static const char *identifier() {
     return name;
 }
 
-// Whether an address lies in the memory of Fast DDS's data sharing.
+// True if an address lies in the memory of Fast DDS's data sharing.
 static bool is_in_data_sharing(const void *address) {
     std::ifstream mappings("/proc/self/maps");
     for (std::string line; std::getline(mappings, line);) {

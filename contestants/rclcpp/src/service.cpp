@@ -13,7 +13,7 @@ std::vector<ServiceType> &service_types() {
     return types;
 }
 
-// Throws if this program does not have it.
+// Throws if this program does not have the service type.
 const ServiceType &find_service_type(const std::string &message) {
     std::string known;
     for (const ServiceType &type : service_types()) {

@@ -1,4 +1,4 @@
-// Clients and servers of nodes: rclcpp's own, in the executors of topologies.
+// The clients and servers of topologies: rclcpp's own, in rclcpp's executors.
 #pragma once
 
 #include <initializer_list>
@@ -10,18 +10,19 @@
 #include "rclcpp/rclcpp.hpp"
 #include "rclcpp/version.h"
 
-// Humble does not count the clients of a service.
+// Services need Iron or later: Humble does not count the clients of a service.
 #define HAS_SERVICES RCLCPP_VERSION_GTE(21, 0, 0)
 
 int create_client(void *session, const perf_test_run *run, const perf_test_endpoint *plan,
                   perf_test_service_end *client, perf_test_error *error);
 int create_server(void *session, const perf_test_run *run, const perf_test_endpoint *plan,
                   perf_test_service_end *server, perf_test_error *error);
-// From now on the callback of the receiving end calls its destination. Returns its node.
+// Makes the receiving end of a client or a server call `responses` or `requests` from now on. Returns the node of the
+// endpoint.
 rclcpp::Node::SharedPtr start_client(void *receiver, perf_test_sink *responses);
 rclcpp::Node::SharedPtr start_server(void *receiver, perf_test_responder *requests);
 
-// The common part of both ends of a client or a server, and their destination.
+// The common part of a client and a server: both ends, and the destination of received responses or requests.
 struct ServiceEnds {
     explicit ServiceEnds(const Plan &plan);
     virtual ~ServiceEnds() = default;
@@ -34,12 +35,12 @@ struct ServiceEnds {
     perf_test_responder *requests = nullptr;
 };
 
-// A type of services whose request and response are one message.
+// A service type whose request and response contain the same message.
 struct ServiceType {
     const char *message; // as irobot_interfaces_plugin/msg/Stamped10b
     std::shared_ptr<ServiceEnds> (*client)(const Plan &plan);
     std::shared_ptr<ServiceEnds> (*server)(const Plan &plan);
 };
 
-// Adds types before main begins.
+// Adds service types to the list; static initialisers call this function before main.
 bool add_service_types(std::initializer_list<ServiceType> types);

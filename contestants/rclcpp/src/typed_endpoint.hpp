@@ -27,7 +27,7 @@ public:
             message::fill(loan.get(), draft, id_mask_, id_mark_);
             publisher_->publish(std::move(loan));
             sent->loaned = *is_shared_;
-        } else if (is_owning_) { // hands over the message itself
+        } else if (is_owning_) { // publishes an owned message
             auto owned = std::make_unique<T>();
             message::prepare(*owned, type_);
             message::fill(*owned, draft, id_mask_, id_mark_);
@@ -42,8 +42,8 @@ public:
 
 private:
     std::shared_ptr<rclcpp::Publisher<T>> publisher_;
-    std::unique_ptr<T> message_; // of the copy path
-    std::optional<bool> is_shared_; // of loans, once there was one
+    std::unique_ptr<T> message_; // the message of the copy path
+    std::optional<bool> is_shared_; // whether loans lie in shared memory; set at the first loan
 };
 
 template <class T> class TypedSubscription : public Subscription {
@@ -57,16 +57,16 @@ public:
                 take(*message, info);
             };
             subscription_ = node_->create_subscription<T>(topic, qos, callback);
-        } else if (is_intra_process(plan.run)) { // several callbacks of this kind share a message within a process
+        } else if (is_intra_process(plan.run)) { // several such callbacks of a process share one message
             const auto callback = [this](std::shared_ptr<const T> message, const rclcpp::MessageInfo &info) {
                 take(*message, info);
             };
             subscription_ = node_->create_subscription<T>(topic, qos, callback);
-        } else { // a loan is safe with this kind
+        } else { // a reference: the callback cannot keep the loan
             const auto callback = [this](const T &message, const rclcpp::MessageInfo &info) { take(message, info); };
             subscription_ = node_->create_subscription<T>(topic, qos, callback);
         }
-        // rclcpp copies a loan for the callback that owns its message.
+        // For a callback with unique_ptr, rclcpp copies the loan.
         is_loaned_ = subscription_->can_loan_messages() && plan.endpoint.pass_by != PERF_TEST_UNIQUE_PTR;
     }
 
@@ -87,9 +87,9 @@ private:
     }
 
     std::shared_ptr<rclcpp::Subscription<T>> subscription_;
-    std::uint64_t overhead_bytes_; // of a message beyond its payload
+    std::uint64_t overhead_bytes_; // the bytes of a message that are not payload
     bool is_loaned_ = false;
-    std::optional<bool> is_shared_; // of loans, once there was one
+    std::optional<bool> is_shared_; // whether loans lie in shared memory; set at the first loan
 };
 
 template <class T> MessageType message_type(const char *name) {

@@ -19,12 +19,12 @@ pub struct Arrival {
 pub struct Reader {
     /// The user's message, into which messages are copied; `None` with zero copy.
     own: Option<Vec<u8>>,
-    /// Whether the time at the beginning of the copy is recorded, as the end of a phase of the message's latency.
+    /// True if the beginning of the copy is recorded as the end of a phase of the message's latency.
     marks: bool,
 }
 
 impl Reader {
-    /// Creates the reader; without zero copy, this allocates the memory into which messages are copied.
+    /// Creates the reader. Without zero copy, allocates the memory into which messages are copied.
     pub fn new(spec: &RunSpec, plan: &EndpointPlan) -> Reader {
         Reader { own: own_message(spec, plan), marks: spec.phases }
     }

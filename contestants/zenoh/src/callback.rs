@@ -31,7 +31,7 @@ pub fn create(session: &Session, spec: &RunSpec, plan: &EndpointPlan) -> Box<dyn
 struct CallbackSubscription {
     session: Session,
     key: String,
-    /// Whether the arrival time of each message is recorded.
+    /// True if the arrival time of each message is recorded.
     marks: bool,
     /// The reader, behind a lock because several links may deliver at the same time.
     reader: Arc<Mutex<Reader>>,
@@ -68,7 +68,7 @@ impl Listener for CallbackSubscription {
     fn stop(&mut self) -> Result<(), String> {
         let Some((port, _presence)) = self.started.take() else { return Ok(()) };
         port.undeclare().wait().map_err(|error| failed("undeclare a subscriber", error))?;
-        // A running callback holds the lock, so this statement waits for its end.
+        // A running callback holds the lock, so this statement waits for the end of the callback.
         drop(self.reader.lock().unwrap_or_else(PoisonError::into_inner));
         Ok(())
     }

@@ -30,7 +30,7 @@ pub fn create(session: &Session, spec: &RunSpec, plan: &EndpointPlan) -> Result<
     let key = key(spec, plan);
     let (push, channel) = Channel::new(plan);
     let marks = spec.phases;
-    // `arrive` runs on zenoh's thread that reads the link.
+    // `arrive` runs on the thread of zenoh that reads the link.
     let arrive = move |sample: Sample| push.call(Arrival { arrived_ns: marks.then(now_ns), sample });
     let port = session.declare_subscriber(key.clone()).with((Callback::from(arrive), ())).wait();
     let port = port.map_err(|error| failed("declare a subscriber", error))?;
@@ -48,7 +48,7 @@ enum Channel {
 }
 
 impl Channel {
-    /// Creates a queue: the callback that pushes messages, and the end from which they are taken.
+    /// Creates a queue. Returns the callback that pushes messages, and the end from which they are taken.
     fn new(plan: &EndpointPlan) -> (Callback<Arrival>, Channel) {
         match plan.qos.history {
             History::KeepLast => {
@@ -62,7 +62,7 @@ impl Channel {
         }
     }
 
-    /// The next message, if there is one.
+    /// Takes the next message, if there is one.
     fn take(&self) -> Result<Option<Arrival>, String> {
         let taken = match self {
             Channel::Ring(handler) => handler.try_recv(),

@@ -11,11 +11,11 @@
 //! subscriptions get no old messages: zenoh's history is in another crate (`zenoh-ext`). Endpoints count each other by
 //! liveliness tokens.
 //!
-//! Zenoh's crate has shared memory only with its feature `shared-memory`, so this back end has none by default, either.
-//! In a build with the feature, shared memory is on by default: messages of 3 kB and more go through shared memory
-//! without a change of the program, and with `--zero-copy`, messages are loaned. Zenoh's documentation recommends no
-//! priority for latency, so messages have the default priority. Some files of a run stay in /dev/shm until the next
-//! run: zenoh removes only files of dead processes.
+//! In Zenoh's crate, shared memory needs the feature `shared-memory`, which is off by default; so the setting
+//! `shared-memory` is off by default. In a build with the feature, Zenoh itself switches shared memory on: messages of
+//! 3 kB and more go through it without a change of the program, and with `--zero-copy`, messages are loaned. Messages
+//! have the default priority, because Zenoh's documentation recommends no priority for latency. Some files of a run
+//! stay in /dev/shm until the next run: zenoh removes only files of dead processes.
 #![forbid(unsafe_code)]
 
 mod arrival;
@@ -35,7 +35,7 @@ use session::{EXPRESS, SHARED_MEMORY, ZenohSession, is_on};
 /// The version of zenoh in the lock file.
 const VERSION: &str = env!("ZENOH_VERSION");
 
-/// The back end of a program.
+/// The back end of one of the two programs.
 pub struct Zenoh {
     /// The name of the back end for the option `-c`.
     pub name: &'static str,

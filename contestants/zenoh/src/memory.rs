@@ -15,13 +15,13 @@ use crate::session::failed;
 
 /// The length of a KEEP_ALL subscription's buffer, in messages.
 const KEEP_ALL_BUFFER: usize = 64;
-/// The number of loans in addition to the ones that subscriptions hold: one is being written, and one is on the link.
+/// The number of loans in addition to the loans that subscriptions hold: one is being written, and one is on the link.
 const MORE_LOANS: usize = 2;
 /// The number of bytes that the allocator itself needs for each loan.
 const ALLOCATOR_BYTES: usize = 256;
 
-/// The configuration key of the message length, in bytes, from which on zenoh itself copies messages into
-/// shared memory.
+/// The configuration key of a message length in bytes. Zenoh itself copies messages of this length or more into shared
+/// memory.
 const THRESHOLD_KEY: &str = "transport/shared_memory/transport_optimization/message_size_threshold";
 
 /// The largest number of messages that wait in a subscription.
@@ -39,8 +39,8 @@ pub struct Loans {
 }
 
 impl Loans {
-    /// Allocates shared memory for the messages of a full buffer and for one more message of each subscription, which
-    /// reads it.
+    /// Allocates shared memory for the messages of a full buffer, and for one more message that each subscription
+    /// reads.
     ///
     /// # Errors
     /// The reason, as a sentence: there is not enough shared memory.
@@ -67,8 +67,8 @@ impl Loans {
     }
 }
 
-/// Waits until zenoh has allocated its own shared memory, into which it copies messages, if the messages of this plan
-/// are long enough for it. Without the wait, zenoh would silently send messages over the link.
+/// Waits until zenoh has allocated the shared memory into which it copies long messages. Returns at once if the
+/// messages of this plan are too short for it. Without the wait, zenoh would silently send messages over the link.
 ///
 /// # Errors
 /// The reason, as a sentence: zenoh cannot allocate the shared memory.
@@ -83,7 +83,7 @@ pub fn await_own_pool(session: &Session, plan: &EndpointPlan) -> Result<(), Stri
     })
 }
 
-/// Allocates the user's own message for the copies; `None` with zero copy. Every page is written once, so that the
+/// Allocates the user's own message for the copy path; `None` with zero copy. Every page is written once, so that the
 /// measurement has no page faults.
 pub fn own_message(spec: &RunSpec, plan: &EndpointPlan) -> Option<Vec<u8>> {
     (!spec.zero_copy).then(|| {

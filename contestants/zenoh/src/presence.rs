@@ -1,6 +1,6 @@
-//! The endpoints of a topic, by zenoh's liveliness tokens: each endpoint declares a token, and counts the tokens of the
-//! other side. Zenoh's own matching status does not suffice: a publisher's status shows only whether there is a
-//! subscription, and a subscription has no status.
+//! The endpoints of a topic, found by zenoh's liveliness tokens. Each endpoint declares a token. A publisher counts the
+//! tokens of subscriptions, and a subscription the tokens of publishers. Zenoh's own matching status is not enough: for
+//! a publisher it shows only whether there is a subscription, and a subscription has no status.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -35,7 +35,8 @@ impl Side {
     }
 }
 
-/// An endpoint's token, and the tokens of the other side.
+/// An endpoint's token, and the tokens of the other side (of subscriptions for a publisher, of publishers for a
+/// subscription).
 pub struct Presence {
     others: Arc<Mutex<BTreeSet<String>>>,
     _token: LivelinessToken,

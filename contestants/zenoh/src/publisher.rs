@@ -63,9 +63,9 @@ pub fn source_of(id: &EntityGlobalId) -> [u8; 16] {
 
 /// The message of a publisher.
 enum Message {
-    /// The user's own message, which zenoh copies.
+    /// The user's own message, which zenoh copies for each publication.
     Own(Vec<u8>),
-    /// A loan for each message.
+    /// The shared memory in which each message is loaned.
     Loaned(Loans),
 }
 
@@ -73,9 +73,9 @@ struct ZenohPublisher {
     port: Port<'static>,
     presence: Presence,
     message: Message,
-    /// The number of the next message, for its source information.
+    /// The number of the next message, which travels in the message's source information.
     number: u32,
-    /// Whether the time at the end of the copy is recorded, as the end of a phase of the message's latency.
+    /// True if the end of the copy is recorded as the end of a phase of the message's latency.
     marks: bool,
 }
 

@@ -1,7 +1,7 @@
 //! The session of a worker.
 //!
-//! Sessions find each other by zenoh's scouting, restricted to the loopback interface: zenoh programs on other hosts
-//! take no part in a run, and a run needs no network. Each domain has its own port; domain 0 has zenoh's default port.
+//! Sessions find each other by zenoh's scouting, restricted to the loopback interface. So a run needs no network, and
+//! does not see zenoh programs on other hosts. Each domain has its own port; domain 0 has zenoh's default port.
 
 use perf_worker::{
     backend::{self, Delivery, DeliveryKind, Publisher, Settings},
@@ -23,7 +23,7 @@ const SCOUTING_GROUP: &str = "224.0.0.224";
 /// The port of zenoh's scouting in domain 0. The port of another domain is this port plus the domain's id.
 const SCOUTING_PORT: u32 = 7446;
 
-/// Whether a setting is on.
+/// True if a setting is on.
 pub fn is_on(spec: &RunSpec, setting: &str) -> bool {
     spec.settings.get(setting).is_some_and(|value| value == "on")
 }
@@ -95,7 +95,7 @@ pub fn key(spec: &RunSpec, plan: &EndpointPlan) -> String {
     format!("perf_test/{}{}", spec.domain_id, plan.topic)
 }
 
-/// The sentence of a failure.
+/// Formats the sentence of a failure.
 pub fn failed(act: &str, error: impl std::fmt::Display) -> String {
     format!("zenoh cannot {act}: {error}")
 }

@@ -10,7 +10,7 @@ use std::{
 /// The least number of cycles for a median.
 const MIN_CYCLES: usize = 3;
 
-/// A benchmark.
+/// The description of a benchmark.
 pub struct Benchmark {
     /// The name of the benchmark, printed before its errors.
     pub name: &'static str,
@@ -26,15 +26,15 @@ pub struct Benchmark {
 pub struct Options {
     /// Measuring time in seconds, without set-up.
     pub seconds: f64,
-    /// Whether `--quick` was given.
+    /// True if `--quick` was given.
     pub is_quick: bool,
     /// The argument of `--only`: the names of the rows to measure, separated by commas; empty for all rows.
     pub only: String,
 }
 
 impl Benchmark {
-    /// Measures with the options of the command line, or plays the role that the command line of a
-    /// [`Process`](crate::Process) contains.
+    /// Runs the benchmark. Calls `measure` with the options of the command line. If a [`Process`](crate::Process) of
+    /// the benchmark has started this program, calls `play` with its role instead.
     pub fn main(&self, play: fn(&[String]) -> Result<()>, measure: fn(&Options) -> Result<()>) -> ExitCode {
         let arguments: Vec<String> = std::env::args().skip(1).collect();
         let outcome = match arguments.split_first() {
@@ -54,7 +54,7 @@ impl Benchmark {
         let mut output = std::io::stdout().lock();
         let Some(options) = self.parse(arguments)? else { return Ok(output.write_all(self.help.as_bytes())?) };
         if cfg!(debug_assertions) {
-            // Figures from such a build are useless.
+            // A build without optimisation gives useless figures.
             let name = self.name;
             writeln!(output, "{name}: nothing is measured in a build without optimisation; use cargo bench")?;
             return Ok(());
@@ -63,7 +63,7 @@ impl Benchmark {
         measure(&options)
     }
 
-    /// The options; `None` if the user asked for help.
+    /// Parses the options. Returns `None` if the user asked for help.
     fn parse(&self, arguments: &[String]) -> Result<Option<Options>> {
         let mut options = Options { seconds: self.seconds, is_quick: false, only: String::new() };
         let mut rest = arguments.iter();
@@ -90,7 +90,7 @@ impl Benchmark {
 }
 
 impl Options {
-    /// Calls `cycle` with 0, 1, 2, … until the measuring time is over, at least `MIN_CYCLES` times. Returns the
+    /// Calls `cycle` with 0, 1, 2, … until the measuring time is over, but at least `MIN_CYCLES` times. Returns the
     /// number of calls.
     pub fn cycles(&self, mut cycle: impl FnMut(usize) -> Result<()>) -> Result<usize> {
         let (start, mut cycles) = (Instant::now(), 0);
@@ -102,7 +102,7 @@ impl Options {
     }
 }
 
-/// The roles of a benchmark with a single process: there are none.
+/// The `play` function of a benchmark with a single process: every role is an error.
 pub fn no_role(role: &[String]) -> Result<()> {
     Err(format!("this benchmark has no role {role:?}").into())
 }

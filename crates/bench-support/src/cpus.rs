@@ -1,7 +1,7 @@
 //! The CPUs that this process may use, and the pinning of threads to them.
 //!
-//! The benchmark uses the first CPU, the other process the second one. A contestant (one of the compared
-//! libraries) is created under the CPU affinity with which it runs, or under a wider one.
+//! The benchmark runs on the first CPU, its other process on the second one. The CPU affinity under which a contestant
+//! (one of the compared libraries) is created includes the CPUs on which it later runs.
 
 use crate::Result;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
@@ -9,7 +9,7 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 /// The CPUs on which the benchmark measures.
 #[derive(Clone, Copy, Debug)]
 pub struct Cpus {
-    /// The benchmark's own.
+    /// The CPU of the benchmark itself.
     pub first: usize,
     /// The CPU of the other process; `None` if this process may use only one CPU.
     pub second: Option<usize>,

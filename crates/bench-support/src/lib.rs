@@ -1,7 +1,6 @@
 //! Code that the benchmarks of several crates share.
 //!
-//! No library links this crate, and it links none of Gantry's crates: the figures of a benchmark come from the
-//! benchmark's own files.
+//! No library links this crate, and it links none of Gantry's crates: the benchmarks pass their figures to it.
 
 mod benchmark;
 pub mod cpus;
@@ -16,7 +15,7 @@ pub use {
     process::Process,
 };
 
-/// The error of a benchmark, a sentence. It may be sent from one thread to another.
+/// An error of a benchmark: a sentence that can be sent to another thread.
 pub type Error = Box<dyn std::error::Error + Send + Sync>;
 /// A result whose error is a sentence.
 pub type Result<T> = std::result::Result<T, Error>;

@@ -1,8 +1,9 @@
-//! The other process of a benchmark between two processes.
+//! The other process of a benchmark that needs two processes.
 //!
-//! The benchmark handles the other process as a [`Peer`]; the other process plays a [`Role`]. It answers each line of
-//! the benchmark by a line, `ok` or an error's sentence; before a turn it answers `ready`. The last line is `end`.
-//! Between lines, the other process sleeps in a read. If its input ends without `end`, the benchmark was killed.
+//! In the benchmark, the other process is a [`Peer`]; the other process itself plays a [`Role`]. The benchmark writes
+//! lines, and the other process answers each line by `ok` or by an error's sentence. Before a turn of the measurement
+//! it also answers `ready`. The last line is `end`. Between lines, the other process sleeps in a read. If its input
+//! ends without `end`, the benchmark was killed.
 
 use crate::{Process, Result, cpus::Cpus};
 use std::io::{BufRead, Write};
@@ -10,7 +11,7 @@ use std::io::{BufRead, Write};
 const READY: &str = "ready";
 const OK: &str = "ok";
 
-/// The command line of the other process.
+/// The role of the other process, parsed from its command line.
 pub struct Role {
     /// The directory or domain in which both processes meet.
     pub place: String,
@@ -28,7 +29,7 @@ impl Role {
         Ok(Role { place: place.clone(), cpus: Cpus { first, second: cpus.get(1).copied() } })
     }
 
-    /// Calls `obey` for each line, until the line `end` has been handled. A turn uses the output for [`ready`].
+    /// Calls `obey` for each line, up to the line `end`. In a turn, `obey` passes the output to [`ready`].
     pub fn play(&self, mut obey: impl FnMut(&str, &mut dyn Write) -> Result<()>) -> Result<()> {
         let mut output = std::io::stdout().lock();
         for line in std::io::stdin().lock().lines() {
@@ -46,18 +47,18 @@ impl Role {
     }
 }
 
-/// Answers that the turn begins.
+/// Answers that the turn has started.
 pub fn ready(output: &mut dyn Write) -> Result<()> {
     writeln!(output, "{READY}")?;
     Ok(output.flush()?)
 }
 
-/// The other process, in the benchmark. If this value is dropped before the other process was asked to end, the
-/// process is killed.
+/// The other process, as the benchmark handles it. If this value is dropped before [`Peer::end`], the process is
+/// killed.
 pub struct Peer(Process);
 
 impl Peer {
-    /// Starts the other process for these CPUs.
+    /// Starts the other process; `cpus` are the CPUs of both processes.
     pub fn start(place: &str, cpus: &Cpus) -> Result<Peer> {
         let cpus = cpus.all().into_iter().map(|cpu| cpu.to_string());
         Ok(Peer(Process::start(std::iter::once(place.to_owned()).chain(cpus))?))
@@ -68,12 +69,12 @@ impl Peer {
         self.0.say(line)
     }
 
-    /// Waits until the other process has begun its turn.
+    /// Waits until the other process has started its turn.
     pub fn expect_ready(&mut self) -> Result<()> {
         self.expect(READY)
     }
 
-    /// Waits until the other process has carried out the line.
+    /// Waits until the other process has executed the line.
     pub fn expect_ok(&mut self) -> Result<()> {
         self.expect(OK)
     }

@@ -1,8 +1,8 @@
-//! Another process of a benchmark: this program again, in a role that the command line names.
+//! Another process of a benchmark: this program again. Its command line contains the role that it plays.
 //!
-//! The benchmark writes lines to the process's standard input and reads lines from its standard output. The
-//! process has a process group of its own, so that an interrupt from a terminal ends only the benchmark; the other
-//! process then ends because its input ends.
+//! The benchmark writes lines to the process's standard input and reads lines from its standard output. The process has
+//! its own process group, so that Ctrl-C in the terminal ends only the benchmark. The process then ends because its
+//! input ends.
 
 use crate::Result;
 use std::{
@@ -12,10 +12,10 @@ use std::{
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
 };
 
-/// The first argument on the command line of such a process.
+/// The first argument on the command line of another process.
 pub(crate) const CHILD: &str = "--child";
 
-/// Another process; killed when dropped.
+/// Another process of the benchmark. It is killed when this value is dropped.
 pub struct Process {
     child: Child,
     input: Option<ChildStdin>,
@@ -43,13 +43,13 @@ impl Process {
         self.child.id()
     }
 
-    /// Writes a line to its input.
+    /// Writes a line to the process's standard input.
     pub fn say(&mut self, line: &str) -> Result<()> {
         let input = self.input.as_mut().ok_or("the input of another process was closed")?;
         writeln!(input, "{line}").map_err(|why| format!("another process has closed its input: {why}").into())
     }
 
-    /// The next line of its output.
+    /// Reads the next line of the process's standard output.
     pub fn line(&mut self) -> Result<String> {
         let mut line = String::new();
         self.output.read_line(&mut line).map_err(|why| format!("cannot read from another process: {why}"))?;
@@ -69,7 +69,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // The process may have exited.
+        // The process may already have exited.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

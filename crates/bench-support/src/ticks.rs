@@ -1,16 +1,16 @@
-//! The clock for single hops (from one process to the other): the CPU's own counter where its rate is constant,
-//! because reading the system's clock costs as much as half a hop.
+//! The clock for short times, such as a message's hop from one process to another. On x86-64 it is the CPU's own
+//! counter, because reading the system's clock costs as much as half a hop.
 //!
-//! On x86-64, the clock is the time stamp counter, if the kernel reports it as constant and non-stop. Elsewhere it
-//! is the monotonic clock, in ns. On aarch64, the monotonic clock also reads the CPU's counter; many boards count
-//! in steps of 32 ns, so medians are not finer than that.
+//! On x86-64, the clock is the time stamp counter. If the kernel does not report this counter as constant and non-stop,
+//! [`Clock`] says so. Elsewhere the clock is the monotonic clock, in ns. On aarch64, the monotonic clock also reads the
+//! CPU's counter; many boards count in steps of 32 ns, so medians are not finer than 32 ns.
 
 use std::{
     fmt,
     time::{Duration, Instant},
 };
 
-/// Now, in ticks.
+/// The present time, in ticks.
 #[inline(always)]
 pub fn now() -> u64 {
     #[cfg(target_arch = "x86_64")]
@@ -35,12 +35,12 @@ fn monotonic_ns() -> u64 {
 pub struct Clock {
     /// Nanoseconds in a tick.
     pub ns_per_tick: f64,
-    /// Whether the counter runs at the same speed at every frequency of the CPU.
+    /// True if the counter has the same rate at every frequency of the CPU.
     pub steady: bool,
 }
 
 impl Clock {
-    /// Compares the counter with the monotonic clock for this time.
+    /// Measures the counter against the monotonic clock for `time`.
     pub fn calibrate(time: Duration) -> Clock {
         let (start, ticks) = (Instant::now(), now());
         while start.elapsed() < time {}

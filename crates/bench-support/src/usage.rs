@@ -3,12 +3,12 @@
 use crate::Result;
 use std::{iter::Sum, time::Duration};
 
-/// CPU time and wake-ups of all threads of one or more processes, in total or for each second.
+/// The CPU time and the wake-ups of all threads of one or more processes, as a sum or per second.
 #[derive(Clone, Copy, Default)]
 pub struct Usage {
-    /// Time on a CPU.
+    /// The time that the threads ran on a CPU.
     pub cpu_ms: f64,
-    /// The part of the CPU time that control threads used.
+    /// The part of the CPU time that Gantry's control threads used.
     pub control_ms: f64,
     /// The number of times that a thread was scheduled onto a CPU.
     pub wakes: f64,
@@ -34,12 +34,12 @@ impl Usage {
         Ok(usage)
     }
 
-    /// The usage after `before`.
+    /// The usage since `before`.
     pub fn since(self, before: Usage) -> Usage {
         self.combine(before, |after, before| after - before)
     }
 
-    /// The mean usage in one second, of a usage that was measured over `elapsed`.
+    /// Converts the usage of the time `elapsed` to the mean usage of one second.
     pub fn per_second(self, elapsed: Duration) -> Usage {
         self.combine(self, |value, _| value / elapsed.as_secs_f64())
     }

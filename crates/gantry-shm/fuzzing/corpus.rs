@@ -1,5 +1,5 @@
-//! The replay of the inputs in `fuzz/corpus`, so that faults found earlier stay fixed, and runs with some new
-//! random inputs.
+//! Tests that replay the inputs in `fuzz/corpus`, so that fixed faults do not return, and that also run some new random
+//! inputs.
 
 use super::{Stage, scribble};
 use std::{
@@ -10,12 +10,12 @@ use std::{
     },
 };
 
-/// The number of random inputs that are tried for each kind.
+/// The number of random inputs for each fuzz target.
 const RANDOM: usize = 1000;
-/// The number of random inputs for slow targets, which write large files, or join and leave domains.
+/// The number of random inputs for each slow target, which writes large files, or joins and leaves domains.
 const RANDOM_SLOW: usize = 100;
 
-/// A guard that prints the input if a panic unwinds over it.
+/// A guard that prints the input if the test panics.
 struct Blame(String);
 
 impl Drop for Blame {
@@ -26,7 +26,7 @@ impl Drop for Blame {
     }
 }
 
-/// The number of control threads that panicked, which the test would not notice otherwise.
+/// The number of control threads that have panicked. A panic of such a thread does not fail the test by itself.
 fn silent_panics() -> usize {
     static PANICS: AtomicUsize = AtomicUsize::new(0);
     static COUNT: Once = Once::new();
@@ -59,7 +59,7 @@ fn replay(target: &str, count: usize, run: impl Fn(&[u8])) {
     }
 }
 
-/// The seed is printed, and `SEED` in the environment sets it.
+/// Creates the random generator. Prints its seed, which the environment variable `SEED` can set.
 fn random() -> fastrand::Rng {
     let seed = std::env::var("SEED").map_or_else(|_| fastrand::u64(..), |seed| seed.parse().unwrap());
     eprintln!("SEED={seed}");

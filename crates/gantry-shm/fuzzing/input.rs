@@ -1,6 +1,6 @@
-//! The fuzzer's input, read as choices, numbers and damage to a file.
+//! The fuzzer's input, which is read as choices, as numbers and as damage to a file.
 //!
-//! Missing bytes are 0, so that every input is valid, and a shorter input causes fewer actions.
+//! Missing bytes are read as 0. So every input is valid, and a shorter input causes fewer actions.
 
 use std::{
     fs::File,
@@ -13,7 +13,7 @@ use std::{
     thread::JoinHandle,
 };
 
-/// Numbers at which programs fail.
+/// Numbers that often break programs.
 const EDGES: [u64; 24] = [
     0,
     1,
@@ -41,7 +41,7 @@ const EDGES: [u64; 24] = [
     u64::MAX,
 ];
 
-/// The rest of an input.
+/// The bytes of an input that are not read yet.
 pub(super) struct Input<'a>(pub(super) &'a [u8]);
 
 impl Input<'_> {
@@ -55,18 +55,18 @@ impl Input<'_> {
         first
     }
 
-    /// One of `end` choices.
+    /// Reads a number below `end`.
     pub(super) fn below(&mut self, end: usize) -> usize {
         let choice = if end <= 256 { self.number(1) } else { self.number(3) };
         choice as usize % end.max(1)
     }
 
-    /// The next `bytes` bytes as a number.
+    /// Reads the next `bytes` bytes as a little-endian number.
     fn number(&mut self, bytes: usize) -> u64 {
         (0..bytes).fold(0, |number, byte| number | u64::from(self.byte()) << (8 * byte))
     }
 
-    /// A number of 64 bits: a number that often breaks programs, a number near `old`, or any number.
+    /// Reads a number of 64 bits: one of `EDGES`, a number near `old`, or any number.
     fn value(&mut self, old: u64) -> u64 {
         match self.below(5) {
             0 => EDGES[self.below(EDGES.len())],
@@ -78,22 +78,22 @@ impl Input<'_> {
     }
 }
 
-/// A file into which the test writes as the input prescribes.
+/// A file that the test damages according to the input.
 pub(super) struct Damaged {
     file: Arc<File>,
-    /// The function that finds the offsets of meaningful words in the file's bytes.
+    /// The function that returns the offsets of meaningful words in the file.
     word_offsets: fn(&[u8]) -> Vec<usize>,
 }
 
 impl Damaged {
-    /// A new file with these bytes.
+    /// Creates a file with these bytes.
     pub(super) fn create(path: &Path, bytes: &[u8], word_offsets: fn(&[u8]) -> Vec<usize>) -> Damaged {
         let file = File::options().read(true).write(true).create(true).truncate(true).open(path).unwrap();
         file.write_all_at(bytes, 0).unwrap();
         Damaged { file: Arc::new(file), word_offsets }
     }
 
-    /// A file that is in use.
+    /// Opens a file that is in use.
     pub(super) fn open(path: &Path, word_offsets: fn(&[u8]) -> Vec<usize>) -> Damaged {
         Damaged { file: Arc::new(File::options().read(true).write(true).open(path).unwrap()), word_offsets }
     }
@@ -106,21 +106,21 @@ impl Damaged {
         self.file.metadata().unwrap().len() as usize
     }
 
-    /// The file's first bytes; the whole file can be much longer than the memory of the machine.
+    /// The first bytes of the file. The whole file may be much longer than the machine's memory.
     pub(super) fn bytes(&self) -> Vec<u8> {
         let mut bytes = vec![0; self.length_bytes().min(1 << 20)];
         self.file.read_exact_at(&mut bytes, 0).unwrap();
         bytes
     }
 
-    /// Writes up to 15 words, and now and then changes the length of the file.
+    /// Writes up to 15 words. For some inputs, also changes the length of the file.
     pub(super) fn damage(&self, input: &mut Input<'_>) {
         let choice = input.byte();
         (0..choice % 16).for_each(|_| self.poke(input));
         if choice / 16 % 4 == 1 {
             let old = self.length_bytes();
             let length = if choice & 128 == 0 { input.below(old + 1) as u64 } else { input.value(old as u64) };
-            // An error is ignored: the kernel refuses a length that a file cannot have.
+            // The call fails if a file cannot have this length; the length then stays.
             let _ = self.file.set_len(length);
         }
     }
@@ -130,12 +130,12 @@ impl Damaged {
         let (offset, old) = self.word(input);
         let width = 1 << input.below(4);
         let value = input.value(old).to_le_bytes();
-        // The damage does not lengthen the file: the length of a living file belongs to its owner.
+        // The write must not lengthen the file, because only the owner changes the length of a file in use.
         let width = width.min(self.length_bytes().saturating_sub(offset));
         self.file.write_all_at(&value[..width], offset as u64).unwrap();
     }
 
-    /// Starts a thread that writes two values to one word in turn, until the result is dropped.
+    /// Starts a thread that alternately writes two values to one word, until the result is dropped.
     pub(super) fn flip(&self, input: &mut Input<'_>) -> Flipper {
         let (offset, old) = self.word(input);
         let values = [old, input.value(old)].map(u64::to_le_bytes);
@@ -149,7 +149,7 @@ impl Damaged {
         Flipper { stop, thread: Some(thread) }
     }
 
-    /// Chooses an offset, mostly of a meaningful word; returns it with the value at this offset.
+    /// Chooses an offset, usually of a meaningful word. Returns the offset and the value there.
     fn word(&self, input: &mut Input<'_>) -> (usize, u64) {
         let bytes = self.bytes();
         let offsets = (self.word_offsets)(&bytes);
@@ -162,7 +162,7 @@ impl Damaged {
     }
 }
 
-/// A thread that writes several values to one word of a file in turn, until this value is dropped.
+/// A thread that alternately writes two values to one word of a file, until this value is dropped.
 pub(super) struct Flipper {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
@@ -177,7 +177,7 @@ impl Drop for Flipper {
     }
 }
 
-/// The eight bytes at `offset` as a word; bytes beyond the end are 0.
+/// Reads the eight bytes at `offset` as a word; bytes beyond the end are 0.
 pub(super) fn word(bytes: &[u8], offset: usize) -> u64 {
     let rest = bytes.get(offset..).unwrap_or_default();
     rest.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))

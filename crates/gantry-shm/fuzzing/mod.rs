@@ -1,10 +1,10 @@
-//! The fuzz targets of the engine: every kind of file that it maps, with bytes that the fuzzer chooses. `fuzz/` runs
-//! them, and `cargo test` runs each for a short time.
+//! The fuzz targets of the engine: every kind of file that it maps, with bytes that the fuzzer chooses. The programs in
+//! `fuzz/` run the targets, and `cargo test` runs each of them for a short time.
 //!
 //! There is one function for each kind of file. The function makes files with the real code, damages meaningful words
-//! (`word_offsets`) as the input prescribes (`input`), and then uses the files as the engine does. Success and the
-//! errors `Corrupt` and `Incompatible` are allowed; on any other result, the function panics. A read beyond a file's
-//! end is a SIGBUS; the fuzzer notices unbounded work and memory.
+//! (`word_offsets`) according to the input (`input`), and then uses the files as the engine does. Success and the
+//! errors `Corrupt` and `Incompatible` are allowed; on any other error, the function panics. A read beyond a file's end
+//! ends the process by SIGBUS. The fuzzer notices unbounded work and memory.
 
 #![expect(clippy::unwrap_used, reason = "a fuzz target reports by panicking")]
 
@@ -64,23 +64,23 @@ pub use scribble::scribble;
 
 /// The topic of all endpoints.
 const TOPIC: &str = "/fuzzed";
-/// The id of an invented process, of which only a file exists.
+/// The id of an invented process: it has a file, but does not run.
 const STRANGER: [u8; 16] = [0x5a; 16];
 
-/// The stage of the fuzz targets: files that the real code made, and a domain for damaged files.
+/// The set-up of the fuzz targets: bytes of files that the real code has made, and a domain for damaged files.
 pub struct Stage {
     root: tempfile::TempDir,
     domain: Arc<Domain>,
     board: Vec<u8>,
     process: Vec<u8>,
     publisher: Vec<u8>,
-    /// The publisher's description.
+    /// The description of the publisher's endpoint.
     description: EndpointDescription,
-    /// A subscription to another topic, whose block counts the losses of takes.
+    /// The block of a subscription to another topic. It counts the losses of takes.
     reader: EndpointBlock,
 }
 
-/// A directory under `GANTRY_SHM_DIR` (or `/dev/shm`) that is removed when the result is dropped.
+/// Creates a directory under `GANTRY_SHM_DIR` (or `/dev/shm`), which is removed when the result is dropped.
 fn new_root() -> tempfile::TempDir {
     let under = std::env::var_os(DIRECTORY_VARIABLE).map_or("/dev/shm".into(), PathBuf::from);
     tempfile::Builder::new().prefix("gantry-fuzz-").tempdir_in(under).unwrap()
@@ -91,7 +91,7 @@ fn bytes_type(payload_bytes: usize) -> TypeDescription {
     TypeDescription { name, hash: [7; 32], definition, payload_bytes }
 }
 
-/// Asserts that an error is one of the errors for damaged bytes.
+/// Asserts that damaged bytes may cause this error.
 fn assert_refused(error: &Error) {
     assert!(matches!(error, Error::Corrupt { .. } | Error::Incompatible { .. }), "{error:?}");
 }
@@ -109,7 +109,7 @@ impl Stage {
         let (board, process, publisher, description) = {
             let participant = Participant::join_under(root.path(), 1).unwrap();
             let directory = participant.domain.directory.path().to_owned();
-            // Messages of both kinds: inline and in slots.
+            // Messages of both kinds: inline (in ring entries) and in slots.
             let (max_memory_bytes, max_inline_bytes) = (Some(64 << 10), 64);
             let options = PublisherOptions { max_memory_bytes, max_inline_bytes, ..PublisherOptions::default() };
             let (qos, message) = (Qos::default().keep_last(8), bytes_type(256));
@@ -134,7 +134,7 @@ impl Stage {
         let reader = EndpointDescription { role: Role::Subscription, topic, ..description.clone() };
         let reader = domain.process.add_endpoint(&domain.directory, &reader).unwrap();
         let mut stage = Stage { root, domain, board, process, publisher, description, reader };
-        // The stranger uses this domain's board.
+        // The file of the invented process must name the board of this domain.
         let id = offset_of!(ProcessHeader, board_id);
         stage.process[id..id + 8].copy_from_slice(&stage.domain.board.id().to_le_bytes());
         stage
@@ -144,7 +144,7 @@ impl Stage {
         self.domain.directory.path().join(name)
     }
 
-    /// Fuzzes a description: raw bytes, or a real description with damage.
+    /// Fuzzes the description of an endpoint: raw bytes, or a real description with damage.
     pub fn description(&self, bytes: &[u8]) {
         let mut input = Input(bytes);
         let raw = match input.byte() {
@@ -163,7 +163,7 @@ impl Stage {
         }
     }
 
-    /// A board.
+    /// Fuzzes the board of a domain.
     pub fn board(&self, bytes: &[u8]) {
         let mut input = Input(bytes);
         let directory = self.domain.directory.make("board-of-others").unwrap();
@@ -174,14 +174,14 @@ impl Stage {
                 let _flipper = (input.byte() & 1 == 1).then(|| file.flip(&mut input));
                 use_board(&board, &directory, &mut input);
             }
-            // No process uses the damaged file, so it is removed.
+            // The damaged file is refused. No process uses it, so it is removed.
             None => assert!(Board::open_or_create(&directory, REGISTRY_PATIENCE).unwrap().is_none()),
         }
         directory.unlink(BOARD_NAME).unwrap();
     }
 
-    /// Fuzzes the file of a process that is alive or dead: reads it as publishers and subscriptions do, then
-    /// reaps the process.
+    /// Fuzzes the file of a process that is alive or dead: reads the file as publishers and subscriptions do, then
+    /// cleans up after the process (reaps it).
     pub fn process(&self, bytes: &[u8]) {
         let mut input = Input(bytes);
         let choice = input.byte();
@@ -203,7 +203,7 @@ impl Stage {
         if choice & 16 != 0 {
             assert!(inspect_under(self.root.path(), self.domain.domain_id).unwrap().is_some());
         }
-        drop((flipper, file)); // and with it the lock: the process is dead
+        drop((flipper, file)); // releases the file's lock: now the process counts as dead
         let registry = self.domain.board.lock(&self.domain.directory, REGISTRY_PATIENCE).unwrap();
         assert_eq!(reaper::reap(&registry).unwrap(), 1, "all but us");
         assert!(!self.path(&name).exists(), "a dead process's file stayed");
@@ -264,7 +264,7 @@ impl Stage {
                 let _ = (connection.has_news(), connection.received());
             }
             connection.skip_all(&mut losses);
-            // Memory is readable to the end of the file's last page.
+            // A mapping can be read to the end of the file's last page.
             let (base, length_bytes) = (
                 connection.mapping.hint(0, 0).unwrap() as usize - PAYLOAD_OFFSET,
                 file.length_bytes().next_multiple_of(PAGE_BYTES),
@@ -285,7 +285,7 @@ impl Stage {
     }
 }
 
-/// Fuzzes a board: uses it as joining, sleeping, publishing and reaping processes do.
+/// Uses a board like processes that join, sleep, publish and reap.
 fn use_board(board: &Board, directory: &Directory, input: &mut Input<'_>) {
     let hash = [line_hash(TOPIC), 0, u64::MAX, 4095][input.below(4)];
     let waiter = board.take_waiter(7);

@@ -1,9 +1,9 @@
-//! A fuzz target: a domain in use, in which the files of one participant are damaged while it runs.
+//! A fuzz target: a domain in use, in which the files of one participant are damaged.
 //!
-//! There are three participants: an intact one publishes, an intact one subscribes, and the third does both; the
-//! third's files and the board are damaged between (and during) all operations. The intact participants may lose
-//! samples of the third, but never samples of each other: held samples do not change, and no participant panics,
-//! hangs, or exceeds its memory limit.
+//! There are three participants: one publishes, one subscribes, and the third does both. The files of the third
+//! participant and the board are damaged between and during all operations. The first two, intact participants may lose
+//! samples of the third one, but never samples of each other. Samples that they hold do not change, and no participant
+//! panics, hangs, or exceeds its memory limit.
 
 use super::{
     alias_of, bytes_type,
@@ -31,7 +31,7 @@ const PAYLOAD_BYTES: usize = 2000;
 /// The largest number of subscriptions, and of held samples, of one participant.
 const MANY: usize = 12;
 
-/// An actor: a publisher, and the subscriptions of its participant.
+/// A participant with a publisher, subscriptions and held samples.
 struct Actor {
     publisher: Publisher,
     readers: Vec<Subscription>,
@@ -97,8 +97,8 @@ impl Actor {
     }
 }
 
-/// Panics on errors that damage cannot cause. Allowed are errors about invalid bytes of another process, and about a
-/// process that seems to hold samples or to block.
+/// Panics on errors that damage cannot cause. Damage may cause errors about another process that has invalid bytes, or
+/// that seems to hold samples or to block.
 fn expected<T>(result: Result<T>) -> Option<T> {
     use Error::*;
     let may_occur = |error: &Error| {
@@ -118,13 +118,13 @@ fn expected<T>(result: Result<T>) -> Option<T> {
     result.inspect_err(|error| assert!(may_occur(error), "{error:?}")).ok()
 }
 
-/// Whether a message is intact: each byte is its length.
+/// True if a message is intact: each byte has the value of the message's length.
 fn is_whole(sample: &Sample) -> bool {
     let bytes = sample.bytes();
     bytes.iter().all(|&byte| byte == bytes.len() as u8)
 }
 
-/// Runs a domain as the input prescribes.
+/// Runs a domain according to the input.
 pub fn scribble(bytes: &[u8]) {
     let mut input = Input(bytes);
     let root = new_root();
@@ -158,8 +158,8 @@ pub fn scribble(bytes: &[u8]) {
             8 => files[0].poke(&mut input),
             9 => files[1].poke(&mut input),
             10 => {
-                // Damage to this word can keep a publisher from discovering a subscription; the subscription notices
-                // this by the publisher's generation.
+                // Damage to a word of the board can keep a publisher from discovering a subscription; the subscription
+                // notices this by the publisher's generation.
                 board_is_whole = false;
                 files[2].poke(&mut input);
             }

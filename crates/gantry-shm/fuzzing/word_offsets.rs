@@ -1,4 +1,4 @@
-//! The offsets of meaningful words in each kind of file, which random damage would rarely hit.
+//! The offsets of meaningful words in each kind of file. Random damage would rarely hit these words.
 
 use super::input::word;
 use crate::protocol::{layout::*, ring::Descriptor};
@@ -7,23 +7,23 @@ use std::mem::offset_of;
 /// The number of ring entries, topic lines or blocks whose words are listed.
 const MANY: usize = 64;
 
-/// The words of `length_bytes` at `start`.
+/// The offsets of the words in the `length_bytes` bytes from `start` on.
 fn words(start: usize, length_bytes: usize) -> impl Iterator<Item = usize> {
     (start..start.saturating_add(length_bytes)).step_by(8)
 }
 
-/// Words of a description.
+/// The offsets of words of a description.
 pub(super) fn description(_: &[u8]) -> Vec<usize> {
     words(0, size_of::<DescriptionHeader>()).collect()
 }
 
-/// Words of a board.
+/// The offsets of words of a board.
 pub(super) fn board(bytes: &[u8]) -> Vec<usize> {
     let name = |line: usize| BOARD_NAMES_OFFSET + line * size_of::<u64>();
     let taken = (0..NAMED_LINES).filter(|&line| word(bytes, name(line)) != 0).take(MANY);
     let names = taken.clone().map(name);
     let taken = taken.map(|line| BOARD_TOPICS_OFFSET + line * size_of::<TopicLine>());
-    // Bells and owners.
+    // The bells and owners of the first waiter lines.
     let waiters = (0..4).flat_map(|line| words(BOARD_WAITERS_OFFSET + line * size_of::<WaiterLine>(), 16));
     words(0, size_of::<BoardHeader>())
         .chain(names)
@@ -32,7 +32,7 @@ pub(super) fn board(bytes: &[u8]) -> Vec<usize> {
         .collect()
 }
 
-/// Words of a process file.
+/// The offsets of words of a process file.
 pub(super) fn process(bytes: &[u8]) -> Vec<usize> {
     let mut offsets: Vec<usize> = words(0, size_of::<ProcessHeader>()).collect();
     let mut block = word(bytes, offset_of!(ProcessHeader, first_block)) as usize;
@@ -41,7 +41,7 @@ pub(super) fn process(bytes: &[u8]) -> Vec<usize> {
         if !(LINE_BYTES..=bytes.len()).contains(&size_bytes) {
             break;
         }
-        // These words are the block's header and the first records, or the block's header and the description.
+        // A block's header is followed by reader records or by a description; these are the first words of both.
         offsets.extend(words(block, 24));
         offsets.extend(words(block + LINE_BYTES, (4 * LINE_BYTES).min(size_bytes - LINE_BYTES)));
         block += size_bytes;
@@ -50,10 +50,10 @@ pub(super) fn process(bytes: &[u8]) -> Vec<usize> {
     offsets
 }
 
-/// Words of a publisher's file.
+/// The offsets of words of a publisher's file.
 pub(super) fn publisher(bytes: &[u8]) -> Vec<usize> {
     let mut offsets: Vec<usize> = words(0, size_of::<PublisherHeader>()).collect();
-    // The words that each take of a reader depends on get more weight.
+    // Each take of a reader depends on these words, so they are repeated: the fuzzer chooses them more often.
     offsets.extend([offset_of!(PublisherHeader, ring), offset_of!(PublisherHeader, head)].repeat(8));
     let ring = Descriptor::from_word(word(bytes, offset_of!(PublisherHeader, ring)));
     let entry_bytes = word(bytes, offset_of!(PublisherHeader, domain_id)) as usize >> 32;
@@ -61,7 +61,7 @@ pub(super) fn publisher(bytes: &[u8]) -> Vec<usize> {
         let offset = ring.offset + entry * entry_bytes;
         let entry = word(bytes, offset);
         if entry != 0 {
-            // The first word, which determines whether and how the rest is read, gets more weight.
+            // The first word determines whether and how the rest is read, so the fuzzer chooses it more often.
             offsets.extend([offset].repeat(4));
             offsets.extend(words(offset, entry_bytes.min(64)));
             let slot = (entry >> 32) as usize * LINE_BYTES;

@@ -1,5 +1,5 @@
-//! The storeys (layers of modules) of this crate: no module imports from a higher storey, no files import each other
-//! in a circle, and the drawing in the README shows the same storeys.
+//! Checks the layers (storeys) of this crate: a module imports only from lower layers, there are no import cycles, and
+//! the README shows the same layers.
 
 use test_support::storeys;
 

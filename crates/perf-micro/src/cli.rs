@@ -33,8 +33,9 @@ pub enum Command {
     /// Measures the memory of publishers, subscriptions, services and clients on a microcontroller: static, stack,
     /// heap, and code.
     ///
-    /// A program is built for a Cortex-M3 with 0, 1, 5 and 10 of each, linked, and run in QEMU with the agent. Without
-    /// rustc's target thumbv7m-none-eabi or qemu-system-arm it is measured on this host, and the results say so.
+    /// Builds a program for a Cortex-M3 with 0, 1, 5 and 10 entities of each kind, links it, and runs it in QEMU with
+    /// the agent. Without rustc's target thumbv7m-none-eabi or qemu-system-arm, the program is measured on this host,
+    /// and the results say so.
     #[command(after_help = memory::AFTER_HELP)]
     Memory(MemoryOptions),
     /// Measures the bytes per second that a board publishes over each transport.
@@ -46,19 +47,19 @@ pub enum Command {
     Throughput(ThroughputOptions),
     /// Measures the round trip between a board and a node of this host, and the time of each direction.
     ///
-    /// The board publishes numbers over reliable streams, which hold the time of its clock as synchronised with the
-    /// agent, and the node sends them back. The results are the times of both directions by the board's synchronised
-    /// clock, as the published test measures them, and beside them the true times with the error of that clock.
+    /// The board publishes numbers over reliable streams, and the node sends them back. Each number is the time of the
+    /// board's clock, which is synchronised with the agent. The results are the times of both directions by this clock,
+    /// as in the published test, and the true times with the clock's error.
     #[command(after_help = latency::AFTER_HELP)]
     Latency(LatencyOptions),
-    /// Measures what faults of the line, the agent and the board cost: time without data, messages lost, and which side
-    /// is notified.
+    /// Measures the cost of faults of the line, the agent and the board: time without data, lost messages, and which
+    /// side is notified.
     ///
-    /// The faults are single lost frames, frames lost and bytes damaged by chance, a cable that is pulled out, an agent
-    /// that is killed and started again, and a board that begins anew.
+    /// The faults are: single lost frames; frames lost and bytes damaged at random; a cable that is pulled out; an
+    /// agent that is killed and started again; and a board that is reset.
     #[command(after_help = recovery::AFTER_HELP)]
     Recovery(RecoveryOptions),
-    /// A daemon of an experiment, which this process becomes; started by the program itself.
+    /// Makes this process a daemon of an experiment. Only the program itself starts it in this way.
     #[command(hide = true)]
     Daemon {
         /// The process id of the program that starts it.

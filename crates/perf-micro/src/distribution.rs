@@ -1,4 +1,4 @@
-//! The distribution of a quantity. Percentiles are values that occurred (nearest rank).
+//! The distribution of a quantity. Each percentile is a value that occurred (nearest rank).
 
 use serde::Serialize;
 
@@ -33,7 +33,7 @@ impl FromIterator<i64> for Distribution {
     }
 }
 
-/// A time in ms.
+/// Converts a time to ms.
 pub fn ms(ns: i64) -> f64 {
     ns as f64 / 1e6
 }

@@ -1,4 +1,4 @@
-//! An experiment: its agent, its steps one after the other, the steps that failed, and its files.
+//! An experiment: its agent, its steps in their order, the steps that failed, and its files.
 
 use std::{
     path::{Path, PathBuf},
@@ -18,19 +18,19 @@ use serde::Serialize;
 
 use crate::{options::PlaceOptions, rig::Rig, transport::Transport};
 
-/// An experiment that is under way.
+/// An experiment that is running.
 #[derive(Debug)]
 pub struct Experiment {
-    /// The verb of the experiment.
+    /// The name of the experiment's command.
     name: &'static str,
-    /// The program of the agent.
+    /// The path of the agent's program.
     pub agent: PathBuf,
     folder: Folder,
-    /// Whether the user wants to end the experiment.
+    /// The flag that the user wants to end the experiment.
     pub interrupt: Interrupt,
     progress: Progress,
     steps: usize,
-    /// The steps that were begun.
+    /// The number of steps that have started.
     begun: usize,
     failures: Vec<String>,
     warnings: Vec<StepWarnings>,
@@ -49,15 +49,15 @@ struct StepWarnings {
 pub struct Report<D> {
     /// The tables.
     pub tables: Vec<Table>,
-    /// The figures that are compared with earlier figures, by names that end with their units.
+    /// The figures that are compared with earlier figures. Each has a name, which ends with its unit, and a value.
     pub figures: Vec<(String, String)>,
-    /// The results with their whole precision.
+    /// The results with full precision.
     pub details: D,
     /// The picture as SVG.
     pub picture: Option<String>,
 }
 
-/// The details in the JSON.
+/// The part of the JSON file with the details.
 #[derive(Serialize)]
 struct Details<'a, D> {
     #[serde(flatten)]
@@ -69,7 +69,7 @@ struct Details<'a, D> {
 }
 
 impl StepWarnings {
-    /// The note below the tables.
+    /// The note with these warnings below the tables.
     fn note(&self) -> Option<String> {
         Warnings::from_runs([&Summary { warnings: self.warnings.clone(), ..Summary::default() }]).note(&self.step)
     }
@@ -91,8 +91,8 @@ impl Experiment {
         Ok(Experiment { name, agent, folder, interrupt, progress, steps, begun: 0, failures, warnings })
     }
 
-    /// Executes a step of the experiment. Returns `None` if the step fails, or if the user ended the experiment
-    /// before it.
+    /// Executes a step of the experiment. Returns `None` if the step fails, or if the user has already ended the
+    /// experiment.
     pub fn step<T>(&mut self, title: &str, measure: impl FnOnce(&Experiment) -> Result<T, String>) -> Option<T> {
         if self.interrupt.is_requested() {
             return None;
@@ -105,7 +105,7 @@ impl Experiment {
         measured.map_err(|sentence| self.fail(format!("{title}: {sentence}"))).ok()
     }
 
-    /// Executes a step that measures times: unsuitable settings of the machine, and load by other programs, become
+    /// Executes a step that measures times. Unsuitable settings of the machine, and load by other programs, become
     /// warnings. `measure` must end the processes that it starts.
     pub fn timed_step<T>(&mut self, title: &str, measure: impl FnOnce(&Experiment) -> Result<T, String>) -> Option<T> {
         let watch = Watch::start(&root_folder());
@@ -115,15 +115,15 @@ impl Experiment {
         Some(measured)
     }
 
-    /// Starts a rig with the agent.
+    /// Starts a rig (a board's line with an agent) for a transport.
     ///
     /// # Errors
-    /// The reason, as a sentence, if the system gives no line, or the agent does not start.
+    /// The reason, as a sentence, if the line cannot be created, or the agent does not start.
     pub fn rig(&self, transport: Transport) -> Result<Rig, String> {
         Rig::start(transport, &self.agent, &self.interrupt)
     }
 
-    /// Keeps the sentence of a failure.
+    /// Stores the sentence of a failure for the results.
     pub fn fail(&mut self, sentence: String) {
         self.failures.push(sentence);
     }
@@ -165,7 +165,7 @@ impl Experiment {
     }
 }
 
-/// The path of the agent: the given path, or the path of the agent beside this program.
+/// Finds the agent: at the given path, or in the folder of this program.
 fn find_agent(given: Option<&Path>) -> Result<PathBuf, Failure> {
     let beside = || Some(std::env::current_exe().ok()?.with_file_name(crate::rig::AGENT));
     let path = given.map(Path::to_owned).or_else(beside).unwrap_or_else(|| crate::rig::AGENT.into());

@@ -1,4 +1,4 @@
-//! `perf_micro`: micro-ROS's published benchmark, and recovery from faults, without a board.
+//! `perf_micro`: the benchmark that micro-ROS has published, and the recovery from faults, measured without a board.
 //!
 //! ```text
 //! board (a thread with gantry-micro) ─► line (paced) ─► gantry-agent ─► a node of this host

@@ -36,14 +36,14 @@ impl RigOptions {
     }
 }
 
-/// The given values; all if none is given.
+/// Returns the given values, or all values if none is given.
 pub fn all_by_default<T: ValueEnum>(given: &[T]) -> Vec<T> {
     if given.is_empty() { T::value_variants().to_vec() } else { given.to_vec() }
 }
 
-/// One of the values of an option, each of which has a name on the command line.
+/// A value of an option with a fixed set of values, such as a transport.
 pub trait Named: ValueEnum {
-    /// The name of the value.
+    /// The name of the value on the command line.
     fn name(&self) -> String {
         self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
     }

@@ -14,7 +14,7 @@ use crate::{
     latency, memory, recovery, throughput,
 };
 
-/// Runs the program: 0 good, 1 the measurement failed, 2 wrong usage.
+/// Runs the program. The exit code is 0 for success, 1 if the measurement failed, and 2 for wrong usage.
 #[must_use]
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let cli = match Cli::try_parse_from(arguments) {

@@ -24,32 +24,32 @@ pub enum Transport {
     CanFdNoBrs,
 }
 
-/// The speed of a line that is paced.
+/// The speed of a line that a relay limits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Speed {
     /// The bytes per second in each direction.
     pub bytes_per_s: f64,
-    /// The number of bytes that travel as one chunk.
+    /// The number of bytes that the relay moves as one chunk.
     pub chunk_bytes: usize,
 }
 
-/// The board's identifier on a bus.
+/// The CAN identifier of the board.
 pub const CAN_IDENTIFIER: u32 = 0x11;
-/// The bits of a byte on a serial line: a start bit, 8 data bits, a stop bit.
+/// The bits that a byte takes on a serial line: a start bit, 8 data bits, a stop bit.
 const BITS_OF_BYTE: f64 = 10.0;
 /// The size of a bulk packet at full speed, bytes (USB 2.0, table 5-9).
 const USB_PACKET_BYTES: usize = 64;
-/// Full speed has room for 19 bulk packets in a frame of 1 ms (USB 2.0, table 5-9).
+/// The number of bulk packets per second at full speed: a frame of 1 ms has room for 19 (USB 2.0, table 5-9).
 const USB_PACKETS_PER_S: f64 = 19_000.0;
 
 impl Transport {
-    /// The bits per second that both ends of a serial port set.
+    /// The bit rate of a serial port, which both ends must set.
     #[must_use]
     pub fn baud(self) -> u32 {
         if self == Transport::Tcp { 460_800 } else { 115_200 }
     }
 
-    /// The speed of the transport's line in bytes; `None` if the line is not paced, or is a bus.
+    /// The speed of the transport's line; `None` if the line has no limited speed, or is a bus.
     #[must_use]
     pub fn speed(self) -> Option<Speed> {
         let (bytes_per_s, chunk_bytes) = match self {
@@ -60,7 +60,8 @@ impl Transport {
         Some(Speed { bytes_per_s, chunk_bytes })
     }
 
-    /// The bit rates of the transport's bus: the nominal rate, and the rate for data; `None` if the line is no bus.
+    /// The bit rates of the transport's bus: first the nominal rate, then the rate for data. `None` if the line is no
+    /// bus.
     #[must_use]
     pub fn bit_rates(self) -> Option<[u32; 2]> {
         match self {
@@ -70,8 +71,8 @@ impl Transport {
         }
     }
 
-    /// The number of messages like this one that the line carries in a second; `None` if the line is not paced. A
-    /// bus carries the messages of both directions.
+    /// The number of messages of this kind that the line can carry in a second; `None` if the line has no limited
+    /// speed. On a bus, the messages of both directions share this number.
     #[must_use]
     pub fn messages_per_s(self, message: &[u8]) -> Option<f64> {
         if let Some([nominal, data]) = self.bit_rates() {
@@ -83,15 +84,15 @@ impl Transport {
         Some(self.speed()?.bytes_per_s / (message.len() + self.framing_bytes(message.len())) as f64)
     }
 
-    /// The bytes that the framing adds to a message of this length. The count leaves out bytes that serial framing
-    /// replaces by two bytes.
+    /// The bytes that the framing adds to a message of this length. Serial framing replaces some bytes by two bytes;
+    /// these are not counted.
     #[must_use]
     pub fn framing_bytes(self, message_bytes: usize) -> usize {
         match self {
             Transport::Serial | Transport::Usb => 7,
             Transport::Tcp => 2,
             Transport::Udp => 0,
-            // The framing of CAN FD is the length, and zeros up to a length that a frame may have.
+            // The framing of CAN FD is a byte with the length, and zeros up to the next permitted length of a frame.
             Transport::CanFd | Transport::CanFdNoBrs => {
                 let lengths = can_fd::FRAME_LENGTHS.iter().map(|length| usize::from(*length));
                 lengths.filter(|length| *length > message_bytes).min().unwrap_or(message_bytes) - message_bytes
@@ -99,7 +100,7 @@ impl Transport {
         }
     }
 
-    /// Whether each message is a packet; otherwise the line is a stream of bytes.
+    /// True if each message is a packet; otherwise the line is a stream of bytes.
     #[must_use]
     pub fn is_packet_oriented(self) -> bool {
         matches!(self, Transport::Udp | Transport::CanFd | Transport::CanFdNoBrs)

@@ -1,4 +1,4 @@
-//! Checks the storeys (layers) of this crate: imports go down only, and no files import each other in a circle.
+//! Checks the layers (storeys) of this crate: a file imports only from lower layers, and there are no import cycles.
 
 use test_support::storeys;
 

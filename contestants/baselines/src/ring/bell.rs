@@ -1,6 +1,6 @@
 //! The bell of a subscription: a futex word in the subscription's file, on which the subscription sleeps.
 //!
-//! The word is 1 while the subscription sleeps or is about to.
+//! The word is 1 while the subscription sleeps or is about to sleep.
 
 use std::fs::File;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
@@ -75,7 +75,7 @@ mod tests {
     #[test]
     fn a_subscription_that_is_about_to_sleep_misses_no_message() {
         const ROUNDS: u64 = 20_000;
-        // If a wake-up were missed, a round would take this long.
+        // The duration of the test if a wake-up is missed.
         const LONG: Duration = Duration::from_secs(600);
         let file = File::from(memfd_create("bell", MemfdFlags::CLOEXEC).unwrap());
         file.set_len(BELL_BYTES as u64).unwrap();

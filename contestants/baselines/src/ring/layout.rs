@@ -1,4 +1,5 @@
-//! The layout of a publisher's memory: a place with a queue for each subscription, a mark for each slot, and the slots.
+//! The layout of a publisher's memory. A *place* belongs to one subscription and has a queue of slots. A *slot* holds
+//! one message. The *mark* of a slot has a bit for each place that holds the slot.
 
 use perf_worker::endpoint::EndpointPlan;
 
@@ -7,24 +8,24 @@ use perf_worker::endpoint::EndpointPlan;
 pub const PLACES: usize = 64;
 const LINE_BYTES: usize = 64;
 const PAGE_BYTES: usize = 4096;
-/// The offsets in a place at which the two halves of the subscription's id lie.
+/// The offsets, within a place, of the two halves of the subscription's id.
 pub const ID: [usize; 2] = [0, 8];
-/// Whether there is a subscription.
+/// The offset, within a place, of the word that is 1 while a subscription has the place.
 pub const ACTIVE: usize = 16;
 /// The offset, within a place, of the number of the queue's oldest entry. The number has its own cache line, which
 /// avoids false sharing with the tail.
 pub const HEAD: usize = LINE_BYTES;
-/// The offset, within a place, of the number of the queue's next entry. This number has its own cache line, too.
+/// The offset, within a place, of the number of the queue's next entry. This number also has its own cache line.
 pub const TAIL: usize = 2 * LINE_BYTES;
-/// The entries.
+/// The offset, within a place, of the entries of the queue.
 pub const ENTRIES: usize = 3 * LINE_BYTES;
 
 /// The layout of the memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// The bytes of a message.
+    /// The size of a message in bytes.
     pub message_bytes: usize,
-    /// The entries of a queue.
+    /// The number of entries of a queue.
     pub depth: usize,
 }
 
@@ -49,7 +50,7 @@ impl Layout {
         (ENTRIES + 4 * self.depth).next_multiple_of(LINE_BYTES)
     }
 
-    /// The offset of the mark of a slot: the bits of the places that hold the slot.
+    /// The offset of the mark of a slot.
     pub fn mark(self, slot: usize) -> usize {
         PLACES * self.place_bytes() + 8 * slot
     }
@@ -68,7 +69,7 @@ impl Layout {
         self.slot(self.slots())
     }
 
-    /// The most memory in bytes that is used with this number of subscriptions.
+    /// The memory in bytes that is used at most with this number of subscriptions.
     pub fn used_bytes(self, subscriptions: usize) -> usize {
         self.slot(self.depth + subscriptions + 1)
     }

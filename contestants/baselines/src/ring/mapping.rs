@@ -38,8 +38,8 @@ impl Mapping {
     /// The 4-byte word at an offset that is a multiple of 4.
     pub fn word(&self, offset: usize) -> &AtomicU32 {
         assert!(offset.is_multiple_of(4), "offset {offset} of a word");
-        // SAFETY: `at` checked the bounds, and the address is aligned by M1 and the assertion. All processes use it as
-        // an atomic (M2). It lives as long as `self`.
+        // SAFETY: `at` checked the bounds, and the address is aligned by M1 and the assertion. All processes use this
+        // word as an atomic (M2). The mapping lives as long as `self`.
         unsafe { AtomicU32::from_ptr(self.at(offset, 4).cast()) }
     }
 

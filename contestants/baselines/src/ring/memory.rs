@@ -1,16 +1,17 @@
-//! The memory of a publisher: slots for messages, and a queue of slots for each subscription.
+//! The memory of a publisher: slots for messages, and a place with a queue of slots for each subscription.
 //!
 //! Invariants
 //! - R1: only the publisher's thread writes slots, marks them and pushes. Each place belongs to one subscription, which
 //!   alone pops from the place's queue.
-//! - R2: the mark of a slot has a bit for each place whose queue or subscription holds the slot. The publisher sets
-//!   it before it pushes. The bit is cleared by the process that popped the slot: by the subscription after it has
-//!   read the slot, or by the publisher if the queue was full.
+//! - R2: the mark of a slot has a bit for each place whose queue or subscription holds the slot. The publisher sets the
+//!   mark before it pushes the slot. The process that popped the slot clears the bit: the subscription after it has
+//!   read the slot, or the publisher if the queue was full.
 //! - R3: each entry is popped once, because a pop is a compare-and-swap of the queue's head. The publisher overwrites
 //!   an entry only after the head has moved beyond it, so the swap fails if an entry was replaced while it was read.
-//! - R4: the publisher writes a slot only while its mark is 0, and a subscription reads one only after it popped it.
+//! - R4: the publisher writes a slot only while the mark of the slot is 0. A subscription reads a slot only after it
+//!   has popped the slot.
 //!
-//! All values are 0 in the beginning: empty queues without subscriptions, and free slots.
+//! All values are initially 0: the queues are empty, the places have no subscriptions, and the slots are free.
 #![allow(unsafe_code)]
 
 use std::fs::File;
@@ -41,8 +42,8 @@ impl Memory {
     fn pop(&self, place: usize, fewest: u64) -> Option<(u64, usize)> {
         let (head, tail) = (self.place(place) + HEAD, self.place(place) + TAIL);
         let (head, tail) = (self.mapping.long_word(head), self.mapping.long_word(tail));
-        // Acquire: its partner is the other side's swap of the head. If that side moved the head, it had read
-        // the entry.
+        // Acquire: its partner is the swap of the head by the other side (publisher or subscription). The other side
+        // reads the entry before it moves the head.
         let mut first = head.load(Acquire);
         loop {
             // Acquire: its partner is the Release store of the tail in `push`. The entries, marks and slots that the
@@ -50,7 +51,7 @@ impl Memory {
             if tail.load(Acquire).wrapping_sub(first) < fewest {
                 return None;
             }
-            // Relaxed: the swap decides (R3).
+            // Relaxed: the swap fails if the entry was replaced in the meantime (R3).
             let entry = self.entry(place, first).load(Relaxed);
             // AcqRel: its partner is the other side's swap or load of the head.
             match head.compare_exchange(first, first.wrapping_add(1), AcqRel, Acquire) {
@@ -122,8 +123,7 @@ impl Writer {
         unsafe { self.0.mapping.bytes_mut(layout.slot(slot), layout.message_bytes) }
     }
 
-    /// Sets the mark of a slot: the places whose bits are set in `places` hold the slot. The slot is pushed to
-    /// these places afterwards.
+    /// Sets the mark of a slot to the bits `places`. The caller then pushes the slot to these places.
     pub fn mark(&mut self, slot: usize, places: u64) {
         // Relaxed: the Release store of the tail in `push` follows.
         self.0.mark(slot).store(places, Relaxed);
@@ -132,13 +132,13 @@ impl Writer {
     /// Adds a marked slot to the queue of a place. A full queue loses its oldest message.
     pub fn push(&mut self, place: usize, slot: usize) {
         let oldest = self.0.pop(place, self.0.layout.depth as u64);
-        // An entry may hold no valid slot if a faulty process damaged it.
+        // A faulty process may have damaged the entry, so the slot is checked.
         if let Some((_, oldest)) = oldest.filter(|(_, slot)| *slot < self.0.layout.slots()) {
             // Relaxed: only this thread marks the slot again (R1), and the subscription did not read the slot (R3).
             self.0.mark(oldest).fetch_and(!(1 << place), Relaxed);
         }
         let tail = self.0.mapping.long_word(self.0.place(place) + TAIL);
-        // Relaxed: only this thread writes it.
+        // Relaxed: only this thread writes the tail.
         let end = tail.load(Relaxed);
         self.0.entry(place, end).store(slot as u32, Relaxed);
         // Release: its partner is the Acquire load in `pop`.
@@ -172,7 +172,7 @@ impl Reader {
         Ok(place.map(|place| Reader { memory, place, taken: 0, missed: 0 }))
     }
 
-    /// Whether there is a message.
+    /// True if the queue has a message.
     pub fn has_message(&self) -> bool {
         let word = |at: usize| self.memory.mapping.long_word(self.memory.place(self.place) + at);
         // Acquire: its partners are the stores of the head and the tail. A later pop sees at least these values.
@@ -244,7 +244,7 @@ mod tests {
         (0..places).for_each(|place| writer.push(place, slot));
     }
 
-    /// The value of all words in the next message, and the number of missed messages.
+    /// Takes the next message. Returns the value that all its words have, and the number of missed messages.
     fn take(reader: &mut Reader) -> Option<(u64, u64)> {
         let value = |message: &[u8], missed| {
             let first = *message.first_chunk::<8>().unwrap();

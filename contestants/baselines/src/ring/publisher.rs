@@ -28,19 +28,19 @@ pub struct RingPublisher {
     places: u64,
     /// The user's message, which is copied into a slot; `None` with zero copy.
     own: Option<Vec<u8>>,
-    /// Whether the time at the end of the copy is recorded, as the end of a phase of the message's latency.
+    /// True if the end of the copy is recorded as the end of a phase of the message's latency.
     marks: bool,
-    /// Whether subscriptions may sleep, so that their bells must ring.
+    /// True if subscriptions may sleep, so that their bells must ring.
     rings: bool,
     /// The last field: the file is removed after all other fields are dropped.
     _file: OwnFile,
 }
 
 impl RingPublisher {
-    /// Creates the publisher. If `rings`, subscriptions may sleep, and the publisher rings their bells.
+    /// Creates the publisher. `rings` means that subscriptions may sleep, so that the publisher rings their bells.
     ///
     /// # Errors
-    /// The reason, as a sentence: no shared memory.
+    /// The reason, as a sentence: shared memory is not available.
     pub fn new(topic: Topic, spec: &RunSpec, plan: &EndpointPlan, rings: bool) -> Result<RingPublisher, String> {
         let (id, layout) = (new_id(), Layout::new(plan));
         let file = OwnFile::create(&topic.announced(Side::Publisher, id, 0), layout.bytes())?;

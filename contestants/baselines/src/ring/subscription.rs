@@ -26,13 +26,13 @@ pub struct RingSubscription {
     bell: Bell,
     /// The id and the memory of each publisher.
     publishers: Vec<(Id, Reader)>,
-    /// The publisher whose turn it is.
+    /// The index of the publisher from which the next take starts.
     next: usize,
     /// The number of overwritten messages of publishers that have ended.
     overwritten_before: u64,
     /// The user's message, into which messages are copied; `None` with zero copy.
     own: Option<Vec<u8>>,
-    /// Whether the time at the beginning of the copy is recorded, as the end of a phase of the message's latency.
+    /// True if the beginning of the copy is recorded as the end of a phase of the message's latency.
     marks: bool,
     /// The last field: the file is removed after all other fields are dropped.
     _file: OwnFile,
@@ -42,7 +42,7 @@ impl RingSubscription {
     /// Creates the subscription.
     ///
     /// # Errors
-    /// The reason, as a sentence: there is no shared memory.
+    /// The reason, as a sentence: shared memory is not available.
     pub fn new(topic: Topic, spec: &RunSpec, plan: &EndpointPlan) -> Result<RingSubscription, String> {
         let id = new_id();
         let file = OwnFile::create(&topic.announced(Side::Subscription, id, 0), BELL_BYTES)?;

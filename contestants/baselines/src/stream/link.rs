@@ -21,7 +21,7 @@ use crate::announcement::{Announced, Id};
 
 /// The largest number of links that wait to be accepted, larger than the number of publishers in a run.
 const BACKLOG: i32 = 256;
-/// The file that has the largest permitted size of a pipe.
+/// The file with the largest permitted size of a pipe.
 const PIPE_MAX: &str = "/proc/sys/fs/pipe-max-size";
 
 /// A kind of stream.
@@ -58,10 +58,10 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Begins to listen on a port. Returns the listener, and the announcement that `announce` makes for the port.
+    /// Starts to listen on a port. Returns the listener, and the announcement that `announce` makes for the port.
     ///
     /// # Errors
-    /// The kernel's.
+    /// The kernel's error.
     pub fn new(kind: Kind, announce: impl Fn(u16) -> Announced) -> rustix::io::Result<(Listener, Announced)> {
         let socket = stream_socket(kind, SocketFlags::NONBLOCK)?;
         let port = if kind == Kind::Tcp {
@@ -139,7 +139,7 @@ pub fn connect_to(kind: Kind, announced: &Announced, id: Id) -> rustix::io::Resu
         return Ok(socket);
     }
     let (reading, writing) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
-    // The kernel may refuse the largest size if the user has many pipes; then the pipe keeps its size.
+    // The kernel may refuse the largest size if the user has many pipes; the pipe then keeps its default size.
     let largest = std::fs::read_to_string(PIPE_MAX).ok().and_then(|largest| largest.trim().parse().ok());
     if let Some(largest) = largest {
         let _ = fcntl_setpipe_size(&writing, largest);

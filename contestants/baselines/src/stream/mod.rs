@@ -3,8 +3,8 @@
 //!
 //! A publisher waits while the stream of a subscription is full, as with RELIABLE and KEEP_ALL.
 //!
-//! The copy out of the stream is the only marked phase of a message; it begins with the first bytes. The copy into the
-//! stream cannot be marked: the same system call also sends the message and wakes the reader.
+//! With `--phases`, the copy out of the stream is the only measured phase of a message; it begins with the first bytes.
+//! The copy into the stream cannot be measured: the same system call also sends the message and wakes the reader.
 
 mod link;
 mod publisher;

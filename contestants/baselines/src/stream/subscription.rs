@@ -20,10 +20,10 @@ use crate::{message, wait::wait_for};
 pub struct StreamSubscription {
     listener: Listener,
     links: Vec<Link>,
-    /// The link whose turn it is.
+    /// The index of the link from which the next take starts.
     next: usize,
     message_bytes: usize,
-    /// Whether the time at the beginning of the copy is recorded, as the end of a phase of the message's latency.
+    /// True if the beginning of the copy is recorded as the end of a phase of the message's latency.
     marks: bool,
     _file: OwnFile,
 }
@@ -41,7 +41,7 @@ struct Link {
 }
 
 impl Link {
-    /// Reads the available bytes of the message. Returns whether the message is whole.
+    /// Reads the available bytes of the message. Returns true if the message is complete.
     fn read_rest(&mut self, marks: bool) -> Result<bool, String> {
         while self.read < self.message.len() {
             if marks && self.read == 0 {

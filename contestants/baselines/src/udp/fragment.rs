@@ -2,8 +2,8 @@
 
 use crate::announcement::Id;
 
-/// The largest number of bytes of a message in a datagram. With the header, the datagram has the largest multiple of a
-/// cache line that UDP over IPv4 carries.
+/// The largest number of bytes of a message in one datagram. With the header, such a datagram has the largest multiple
+/// of 64 bytes (a cache line) that UDP over IPv4 carries.
 pub const MOST_BYTES: usize = 65_472 - HEADER_BYTES;
 /// The size of a header.
 pub const HEADER_BYTES: usize = 32;

@@ -31,12 +31,13 @@ pub struct UdpSubscription {
     messages: Vec<Assembly>,
     /// The index of the message to which the last datagram belonged: the next datagram probably continues it.
     current: usize,
-    /// Whether the time at the beginning of the copy is recorded, as the end of a phase of the message's latency.
+    /// True if the beginning of the copy is recorded as the end of a phase of the message's latency.
     marks: bool,
     _file: OwnFile,
 }
 
-/// A message that arrives in fragments, in their order. After a lost fragment, the next one has an unexpected offset.
+/// A message that arrives in fragments, in their order. A fragment after a lost one has an unexpected offset, so it is
+/// ignored.
 struct Assembly {
     /// The id of the publisher; `None` before the first fragment.
     source: Option<Id>,
@@ -44,8 +45,8 @@ struct Assembly {
     filled: usize,
     /// The time before the first fragment was received, if phases are measured.
     in_hand_ns: Option<i64>,
-    /// The buffer of the message. It has room for one more fragment, so that a fragment of another message can be
-    /// received after the bytes of this message.
+    /// The buffer of the message, with room for one more fragment: if a received fragment belongs to another message,
+    /// it lies after the bytes of this message.
     bytes: Vec<u8>,
 }
 
@@ -55,7 +56,7 @@ impl Assembly {
         Assembly { source: None, sequence: 0, filled: 0, in_hand_ns: None, bytes }
     }
 
-    /// Whether the fragment is the next one of this message, or the first one of the publisher's next message.
+    /// True if the fragment is the next one of this message, or the first one of the publisher's next message.
     fn continues(&mut self, header: Header) -> bool {
         if header.offset == 0 {
             (self.source, self.sequence, self.filled) = (Some(header.source), header.sequence, 0);
@@ -121,8 +122,8 @@ impl UdpSubscription {
         })
     }
 
-    /// Moves a fragment from the offset `at` of the message `from`, where it was received, to the message to which
-    /// it belongs.
+    /// Moves a received fragment to the message to which it belongs. The fragment was received at the offset `at` of
+    /// the message `from`.
     fn relocate(&mut self, (from, at): (usize, usize), index: usize, bytes: usize) {
         let to = self.messages[index].filled;
         if from == index {

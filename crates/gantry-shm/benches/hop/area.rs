@@ -1,9 +1,9 @@
-//! Plain words of memory that two processes share: the basis of the contestants without a library.
+//! Plain words of memory that two processes share. The contestants without a library use them.
 //!
 //! Invariants:
 //! - The mapping is never removed and the file behind it never shrinks, so the words stay valid until the process ends.
-//! - All access is atomic; a word is used with one width only. Each user keeps this invariant by calling only `words`
-//!   or only `halves`.
+//! - All access is atomic; a word is used with one width only. Each user of a file keeps this invariant by calling only
+//!   `words` or only `halves`.
 
 use crate::{Result, payload::WORD_BYTES};
 use rustix::mm::{MapFlags, ProtFlags, mmap};
@@ -13,7 +13,7 @@ use std::{
     sync::atomic::{AtomicU32, AtomicU64},
 };
 
-/// The distance in words at which no prefetcher fetches two cache lines together: CPUs fetch lines in pairs.
+/// The distance in words between data that must not share a prefetch: CPUs fetch cache lines in pairs, 128 bytes.
 pub const APART: usize = 128 / WORD_BYTES;
 
 /// Maps the file at `path` as 64-bit words; creates it with zeros if it does not exist.
@@ -27,7 +27,7 @@ pub fn words(path: &Path, count: usize) -> Result<&'static [AtomicU64]> {
 /// Maps a file like [`words`], but as 32-bit words, which futexes need.
 pub fn halves(path: &Path, count: usize) -> Result<&'static [AtomicU32]> {
     let base = map(path, count * size_of::<AtomicU32>())?;
-    // SAFETY: as in `words`.
+    // SAFETY: as in `words`, with 32-bit words.
     Ok(unsafe { std::slice::from_raw_parts(base.cast(), count) })
 }
 

@@ -1,16 +1,17 @@
-//! A contestant: a way of messaging that is measured between two processes, its sides, mostly by ping-pong.
+//! A contestant: a way of sending messages between two processes, which is measured mostly by ping-pong. Each process
+//! has one side of it.
 //!
-//! `schedule` is the side that measures, `play` the side that answers. The loops are generic, so that the compiler
-//! makes a separate loop for each contestant; only the call at the start of a turn is dynamic. Invariants:
-//! - The first round trips of a turn bring code and cache lines into the caches and are not counted.
-//! - No side waits for ever: silence of the other side for `PATIENCE` is an error.
+//! The process of `schedule` measures, the process of `play` answers. The loops are generic, so that the compiler makes
+//! a separate loop for each contestant; only the call at the start of a turn is dynamic. Invariants:
+//! - The first round trips of a turn load code and cache lines into the caches, and are not counted.
+//! - No side waits for ever: if the other side is silent for `PATIENCE`, the wait fails.
 
 use crate::{Result, ticks};
 use std::time::{Duration, Instant};
 
 /// The number of round trips at the beginning of a turn that are not counted.
 pub const WARM_UP: usize = 100;
-/// The time limit for an answer of the other side.
+/// The longest wait for an answer of the other side.
 pub const PATIENCE: Duration = Duration::from_secs(10);
 /// The number of polls between two readings of the clock.
 const POLLS_PER_CLOCK: usize = 1 << 20;
@@ -18,7 +19,7 @@ const POLLS_PER_CLOCK: usize = 1 << 20;
 /// The side that a process has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// The side that begins, and measures.
+    /// The side that starts each round trip, and measures.
     Ping,
     /// The side that answers.
     Pong,
@@ -26,9 +27,9 @@ pub enum Side {
 
 /// One side of a measurement.
 pub trait Contestant {
-    /// Waits until both sides see each other. Both sides call this method at the same time.
+    /// Waits until the two sides are connected. Both sides call this method at the same time.
     fn meet(&mut self) -> Result<()>;
-    /// Measures `count` samples, in ticks.
+    /// Measures `count` samples, in ticks of the clock.
     fn measure(&mut self, count: usize, samples: &mut Vec<u64>) -> Result<()>;
     /// Answers the other side while it measures `count` samples.
     fn answer(&mut self, count: usize) -> Result<()>;
@@ -36,7 +37,7 @@ pub trait Contestant {
 
 /// One side of a ping-pong: it sends and takes.
 pub trait Pair {
-    /// Waits until both sides see each other.
+    /// Waits until the two sides are connected.
     fn meet(&mut self) -> Result<()> {
         Ok(())
     }
@@ -46,7 +47,7 @@ pub trait Pair {
     fn take(&mut self) -> Result<u64>;
 }
 
-/// A ping-pong contestant. Its samples are round trips, back to back, with one reading of the clock for each.
+/// A ping-pong contestant. Its samples are round trips without a pause between them; the clock is read once for each.
 pub struct PingPong<P>(pub P);
 
 impl<P: Pair> Contestant for PingPong<P> {
@@ -102,7 +103,7 @@ pub fn poll<T>(mut next: impl FnMut() -> Result<Option<T>>) -> Result<T> {
     }
 }
 
-/// The error of a side whose other side does not answer.
+/// The error if the other side does not answer.
 #[cold]
 pub fn silence() -> crate::Error {
     format!("the other process did not answer for {} s; it may have ended or be stopped", PATIENCE.as_secs()).into()

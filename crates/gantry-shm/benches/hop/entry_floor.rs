@@ -1,10 +1,11 @@
-//! The lowest possible cost of messages in the ring's entries: a seqlock of the message's size, without
-//! Gantry's protocol.
+//! The lowest possible cost of messages that travel in the entries of a ring buffer: a seqlock of the message's size,
+//! without Gantry's protocol.
 //!
-//! An entry is a sequence and, directly behind it, the payload. The publisher marks the entry as being written, writes
-//! the payload, and stores the sequence. The reader polls the sequence, copies the payload into memory of its own and
-//! reads the sequence again: a copy that the publisher overwrote meanwhile is an error. There is no clock, no side can
-//! sleep, join or leave, and the publisher does not check its reader's position. Both sides prefetch cache lines.
+//! An entry is a sequence number and, directly after it, the payload. The publisher marks the entry as being written,
+//! writes the payload, and stores the sequence number. The reader polls the sequence number, copies the payload into
+//! private memory, and reads the sequence number again. If the publisher has overwritten the entry during the copy, the
+//! benchmark fails. No side reads a clock, sleeps, joins or leaves, and the publisher does not check its reader's
+//! position. Both sides prefetch cache lines.
 
 use crate::{
     Result, area,
@@ -20,12 +21,12 @@ use std::{
 
 /// The number of entries.
 const ENTRIES: usize = 8;
-/// The mark in the sequence of an entry that is being written.
+/// The bit of an entry's sequence number that marks the entry as being written.
 const WRITING: u64 = 1 << 63;
 /// The size of the largest message, in words.
 const MAX_WORDS: usize = 128;
 
-/// One side of the contestant: it has a ring in which it publishes, and takes from the other side's ring.
+/// One side of the contestant. It publishes in its own ring, and takes from the other side's ring.
 pub struct EntryFloor {
     outgoing: Ring,
     incoming: Ring,
@@ -38,12 +39,12 @@ struct Ring {
     /// The distance between two entries in words.
     stride: usize,
     payload: Payload,
-    /// The sequence of the last message.
+    /// The sequence number of the last message.
     last: u64,
 }
 
 impl EntryFloor {
-    /// Makes one side, which meets the other side in the file at `path`.
+    /// Creates one side. The two sides share the file at `path`.
     pub fn new(path: &Path, side: Side, payload: Payload) -> Result<EntryFloor> {
         if payload.words() > MAX_WORDS {
             return Err(format!("a message in an entry has at most {MAX_WORDS} words, not {}", payload.words()).into());
@@ -57,7 +58,7 @@ impl EntryFloor {
 }
 
 impl Ring {
-    /// The words of an entry: its sequence and its payload.
+    /// The words of an entry: its sequence number and its payload.
     #[inline(always)]
     fn entry(&self, sequence: u64) -> &'static [AtomicU64] {
         &self.entries[sequence as usize % ENTRIES * self.stride..][..1 + self.payload.words()]
@@ -71,7 +72,7 @@ impl Pair for EntryFloor {
         ring.last += 1;
         let entry = ring.entry(ring.last);
         entry[0].store(WRITING | ring.last, Relaxed);
-        fence(Release); // with the reader's fence: a copy with a word of this message sees the mark
+        fence(Release); // partner: the reader's fence; a copy with a word of this message sees the mark
         entry[1..].iter().for_each(|word| word.store(value, Relaxed));
         entry[0].store(ring.last, Release);
         entry.iter().step_by(LINE_WORDS).for_each(hand_over);

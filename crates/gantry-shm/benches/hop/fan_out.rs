@@ -1,10 +1,10 @@
 //! Publishing to many *active* readers: the cost of a publish while 1, 8 or 64 subscriptions take every sample.
 //!
-//! The subscriptions live in the other process, on the other CPU, and take one after the other. The publisher
-//! publishes bursts that fit in the history and waits (not timed) until every reader has taken every sample. So no
-//! sample may be lost, and the benchmark checks this. A statistical sample is the time of `PUBLISHES` publishes,
-//! with their loans, payloads and reclaims. `PUBLISHES` is the largest number of slots that the engine reclaims at
-//! once, so that every statistical sample has its share of reclaims.
+//! The subscriptions are in the other process, on the other CPU, and take one after the other. The publisher publishes
+//! bursts that fit into the history. After each burst it waits, untimed, until every reader has taken every sample. So
+//! no sample may be lost; the benchmark checks this. A statistical sample is the time of `PUBLISHES` publishes,
+//! including their loans, payloads and reclaims. `PUBLISHES` is the largest number of slots that the engine reclaims at
+//! once, so that every statistical sample includes its share of reclaims.
 
 use crate::{
     Result, area,
@@ -19,21 +19,21 @@ use std::sync::atomic::{AtomicU64, Ordering::*};
 
 /// The number of publishes in a statistical sample.
 pub const PUBLISHES: u64 = 256;
-/// The number of publishes between two waits for the readers.
+/// The number of publishes in a burst, between two waits for the readers.
 const BURST: u64 = 32;
 /// The depth of the history, which is more than a burst.
 const DEPTH: u32 = 64;
 /// The number of statistical samples at the beginning of a turn that are not counted.
 const WARM_UP: usize = 2;
 
-/// One side.
+/// One side of the measurement.
 pub enum FanOut {
     /// The publisher.
     Ping {
         sender: Box<Sender>,
         /// The number of subscriptions.
         readers: usize,
-        /// The number of samples that every reader has taken, as the other side reports it.
+        /// The number of samples that every reader has taken; the other side writes it to shared memory.
         taken: &'static AtomicU64,
         /// The number of samples that were published.
         published: u64,
@@ -43,7 +43,7 @@ pub enum FanOut {
         receivers: Vec<Receiver>,
         /// The number of samples that each subscription has taken.
         taken_by: Vec<u64>,
-        /// The number of samples that all subscriptions have taken, for the other side.
+        /// The number of samples that all subscriptions have taken, in shared memory for the other side.
         taken: &'static AtomicU64,
     },
 }

@@ -1,11 +1,12 @@
-//! The lowest possible cost of messages in slots (the floor): an entry names a slot, without Gantry's protocol.
+//! The lowest possible cost of messages in slots (the floor): a ring of entries that contain the index of a slot,
+//! without Gantry's protocol.
 //!
-//! Gantry is compared with this floor, and for small messages with `entry_floor`. The floor is a ring of entries,
-//! each on a cache line of its own; an entry is a sequence and a slot. The publisher writes the payload in place and
-//! stores the entry; the reader polls the entry, then reads the payload: two misses, of which the second depends on
-//! the first. Slots are not protected against overwriting, and no side can sleep, join or leave. The floor is made
-//! fast: cache lines are fetched for writing before they are needed and demoted after they are written, and
-//! measurements showed that each of these hints helps; `ratio floor/one-line` shows the result.
+//! Gantry is compared with this floor, and for small messages with `entry_floor`. An entry has its own cache line, with
+//! a sequence number and the index of a slot. The publisher writes the payload in the slot and stores the entry; the
+//! reader polls the entry, then reads the payload. So a message costs two cache misses, and the second depends on the
+//! first. Slots are not protected against overwriting, and no side sleeps, joins or leaves. The floor is as fast as
+//! possible: cache lines are fetched for writing before they are needed, and demoted after they are written.
+//! Measurements showed that each of these hints helps; `ratio floor/one-line` shows the result.
 
 use crate::{
     Result, area,
@@ -18,13 +19,13 @@ use std::{
     sync::atomic::{AtomicU64, Ordering::*},
 };
 
-/// The number of entries and slots. It is small, so that 4 KiB slots of both directions stay in near caches; an even
-/// smaller number does not help.
+/// The number of entries and slots. It is small, so that 4 KiB slots of both directions stay in the caches near the
+/// CPU; an even smaller number does not help.
 const ENTRIES: usize = 8;
-/// The number of low bits of an entry that hold the sequence; the bits above them hold the slot's index.
+/// The number of low bits of an entry that hold the sequence number; the bits above hold the slot's index.
 const SEQUENCE_BITS: u32 = 48;
 
-/// One side of the contestant: it has a ring in which it publishes, and takes from the other side's ring.
+/// One side of the contestant. It publishes in its own ring, and takes from the other side's ring.
 pub struct Floor {
     outgoing: Ring,
     incoming: Ring,
@@ -36,15 +37,15 @@ struct Ring {
     /// The distance between two slots in words.
     stride: usize,
     payload: Payload,
-    /// The sequence of the last message.
+    /// The sequence number of the last message.
     last: u64,
 }
 
 impl Floor {
-    /// Makes one side, which meets the other side in the file at `path`.
+    /// Creates one side. The two sides share the file at `path`.
     pub fn new(path: &Path, side: Side, payload: Payload) -> Result<Floor> {
-        // The distance is a cache line more than the payload needs, so that slots do not all fall into the same set
-        // of the cache.
+        // The distance is a cache line more than the payload needs: otherwise all slots could fall into the same set of
+        // the cache.
         let stride = payload.words().next_multiple_of(APART) + APART;
         let ring_words = ENTRIES * APART + ENTRIES * stride;
         let (ping, pong) = area::words(path, 2 * ring_words)?.split_at(ring_words);
@@ -102,10 +103,10 @@ impl Pair for Floor {
     }
 }
 
-/// Begins to fetch a cache line for writing.
+/// Starts to fetch a cache line for writing.
 #[inline(always)]
 pub fn fetch_for_writing(word: &AtomicU64) {
-    // Without the target feature `prfchw`, `_mm_prefetch` becomes a fetch for reading.
+    // `_mm_prefetch` is not used: without the target feature `prfchw` it becomes a fetch for reading.
     #[cfg(target_arch = "x86_64")]
     // SAFETY: a hint; it changes no register, flag or memory, and CPUs without it ignore it.
     unsafe {
@@ -120,8 +121,7 @@ pub fn fetch_for_writing(word: &AtomicU64) {
     let _ = word;
 }
 
-/// Hints that another CPU needs a line next: the line moves from this CPU's own cache to the shared cache, which is
-/// nearer to all CPUs.
+/// Hints that another CPU needs a cache line next: the line moves from this CPU's own cache to the shared cache.
 #[inline(always)]
 pub fn hand_over(word: &AtomicU64) {
     #[cfg(target_arch = "x86_64")]

@@ -1,7 +1,6 @@
-//! Two futex words and nothing else: the lowest cost of blocking.
+//! The lowest cost of blocking: two futex words and nothing else.
 //!
-//! Hops of contestants that block are compared with this contestant. A side stores a word, wakes the other side and
-//! sleeps at once.
+//! Contestants that block are compared with this one. A side stores a word, wakes the other side and sleeps at once.
 
 use crate::{
     Result, area,
@@ -22,7 +21,7 @@ pub struct Futexes {
 }
 
 impl Futexes {
-    /// Makes one side, which meets the other side in the file at `path`.
+    /// Creates one side. The two sides share the file at `path`.
     pub fn new(path: &Path, side: Side) -> Result<Futexes> {
         let halves = area::halves(path, 4 * APART)?;
         let (ping, pong) = (&halves[0], &halves[2 * APART]);
@@ -49,7 +48,8 @@ impl Pair for Futexes {
                 return Ok(seen.into());
             }
             match futex::wait(self.incoming, futex::Flags::empty(), seen, Some(&timeout)) {
-                // The wait ended by a wake-up, a change before the sleep, or a signal: the loop loads the word again.
+                // The wait ended by a wake-up, a signal, or a change of the word before the sleep: the loop loads the
+                // word again.
                 Ok(()) | Err(Errno::AGAIN | Errno::INTR) => {}
                 Err(Errno::TIMEDOUT) => return Err(silence()),
                 Err(why) => return Err(format!("cannot wait on a futex: {why}").into()),

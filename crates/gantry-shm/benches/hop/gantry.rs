@@ -1,9 +1,9 @@
 //! The contestant Gantry, with messages written and read in place: the only file of this benchmark that uses
 //! Gantry's API.
 //!
-//! `Sender` and `Receiver` are used by `fan_out`, the pair `Gantry` by ping-pongs. A contestant that blocks sleeps
-//! in `Subscription::wait`; the wait spins before the sleep only if the contestant was built while this process
-//! could use two CPUs.
+//! `fan_out` uses `Sender` and `Receiver`; ping-pongs use the pair `Gantry`. A contestant that blocks sleeps in
+//! `Subscription::wait`. The wait spins before the sleep only if this process could use two CPUs when the contestant
+//! was created.
 
 use crate::{
     Result,
@@ -15,27 +15,28 @@ use gantry_shm::{Participant, Publisher, PublisherOptions, Qos, SourceTime, Subs
 use std::{sync::Arc, time::Instant};
 use zerocopy::FromBytes;
 
-/// The number of the domain under the benchmark's own root.
+/// The domain id. Any id is free, because the benchmark has its own directory of shared memory.
 const DOMAIN: u32 = 0;
 const NODE: &str = "hop";
 
 /// A publisher.
 pub struct Sender {
     publisher: Publisher,
-    /// The time of publishing that all messages have, because this benchmark does not measure the reading of a clock.
+    /// The publication time of all messages. It is constant, because this benchmark does not measure the reading of a
+    /// clock.
     time: SourceTime,
     payload: Payload,
 }
 
 impl Sender {
-    /// Publishes on `topic`, and keeps `depth` samples.
+    /// Creates a publisher on `topic`, which keeps `depth` samples.
     pub fn new(root: &Root, topic: &str, payload: Payload, depth: u32) -> Result<Sender> {
         let options = PublisherOptions::default();
         let publisher = Publisher::new(join(root)?, NODE, topic, message_type(payload), qos(depth), options)?;
         Ok(Sender { publisher, time: SourceTime::now(), payload })
     }
 
-    /// Waits for `readers` subscriptions.
+    /// Waits until `readers` subscriptions are matched.
     pub fn meet(&mut self, readers: usize) -> Result<()> {
         if self.publisher.wait_for_subscriptions(readers, PATIENCE)? {
             return Ok(());
@@ -44,7 +45,7 @@ impl Sender {
         Err(format!("{count} of {readers} Gantry subscriptions were matched in time {why}").into())
     }
 
-    /// Loan, write, publish.
+    /// Loans memory, writes the payload and publishes it.
     #[inline(always)]
     pub fn publish(&mut self, value: u64) -> Result<()> {
         let mut loan = self.publisher.loan(self.payload.bytes)?;
@@ -62,13 +63,13 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// Subscribes to `topic`.
+    /// Creates a subscription on `topic`.
     pub fn new(root: &Root, topic: &str, payload: Payload, depth: u32) -> Result<Receiver> {
         let subscription = Subscription::new(join(root)?, NODE, topic, message_type(payload), qos(depth))?;
         Ok(Receiver { subscription, payload })
     }
 
-    /// Waits for a publisher.
+    /// Waits until a publisher is matched.
     pub fn meet(&mut self) -> Result<()> {
         let since = Instant::now();
         while self.subscription.publisher_count()? == 0 {
@@ -81,7 +82,7 @@ impl Receiver {
         Ok(())
     }
 
-    /// Takes, reads and drops the next sample, if there is one now.
+    /// Takes, reads and drops the next sample; `None` if there is none.
     #[inline(always)]
     pub fn take(&mut self) -> Result<Option<u64>> {
         let Some(sample) = self.subscription.take()? else { return Ok(None) };
@@ -110,7 +111,7 @@ pub struct Gantry {
 }
 
 impl Gantry {
-    /// Creates a publisher and a subscription on two topics that begin with `name`.
+    /// Creates a publisher and a subscription on two topics whose names begin with `name`.
     pub fn new(root: &Root, name: &str, side: Side, payload: Payload, blocks: bool) -> Result<Gantry> {
         const DEPTH: u32 = 8;
         let (ping, pong) = (format!("/{name}/ping"), format!("/{name}/pong"));

@@ -1,10 +1,10 @@
 //! The contestant iceoryx2, with messages written and read in place: the only file of this benchmark that uses
 //! iceoryx2's API.
 //!
-//! Polling contestants use a publish-subscribe service. Blocking contestants have an event service, too, as in
+//! Polling contestants use a publish-subscribe service. Blocking contestants also use an event service, as in
 //! iceoryx2's own examples: one side sends and notifies, the other side waits on the listener, then receives.
-//! iceoryx2 keeps its files under this benchmark's root, and the names of its shared memory have the root's prefix,
-//! so that no file stays and services of other programs are not found. iceoryx2 logs nothing.
+//! iceoryx2's files lie in the benchmark's own directory, and the names of its shared memory begin with the name of
+//! this directory. So no file stays, and services of other programs are not found. iceoryx2 logs nothing.
 
 use crate::{
     Result,
@@ -36,7 +36,7 @@ pub struct Iceoryx {
 }
 
 impl Iceoryx {
-    /// Opens the services that begin with `name`.
+    /// Opens the services whose names begin with `name`.
     pub fn new(root: &Root, name: &str, side: Side, payload: Payload, blocks: bool) -> Result<Iceoryx> {
         set_log_level(LogLevel::Fatal);
         let node = node(root)?;
@@ -89,7 +89,7 @@ impl Pair for Iceoryx {
         self.payload.write(|word| {
             words[word].write(value);
         });
-        // SAFETY: shared memory from the kernel begins as zeros and is only ever written with words, so every word is
+        // SAFETY: the kernel fills shared memory with zeros, and it is only ever written with words. So every word is
         // initialised, and every value is a valid `u64`.
         let sample = unsafe { sample.assume_init() };
         sample.send().map_err(sentence)?;

@@ -1,11 +1,11 @@
-//! `cargo bench -p gantry-shm --features iceoryx2 --bench hop`: the cost of a hop, beside its lowest possible cost
-//! and the cost of other libraries.
+//! `cargo bench -p gantry-shm --features iceoryx2 --bench hop`: the cost of a hop, compared with its lowest possible
+//! cost and with other libraries.
 //!
-//! A *hop* is half a round trip between two processes: this program, and the same program started again as the other
+//! A *hop* is half a round trip between two processes: this program, and the same program, started again as the other
 //! side. Invariants:
-//! - Everything is measured in one run, in turns of milliseconds (`schedule`): a machine, above all a virtual one, may
-//!   move a cache line in 50 ns now and in 100 ns a minute later, so figures of two runs cannot be compared.
-//! - All contestants write and read the same words of their payload through one function (`payload`).
+//! - All contestants are measured in one run, in turns of milliseconds (`schedule`). A machine, above all a virtual
+//!   one, may move a cache line in 50 ns now and in 100 ns a minute later, so figures of two runs cannot be compared.
+//! - All contestants access the same words of their payload, by the functions of `payload`.
 //! - A process whose turn it is not sleeps in the kernel (`peer`), and no file stays (`root`).
 
 mod area;
@@ -38,7 +38,7 @@ cargo bench -p gantry-shm --features iceoryx2 --bench hop [-- OPTIONS]
   --quick       measure for 15 seconds
   --help        print this help
 ",
-    seconds: 90.0, // with set-up, the whole run stays under two minutes
+    seconds: 90.0, // the whole run, with set-up, takes less than two minutes
     quick_seconds: 15.0,
 };
 

@@ -1,9 +1,9 @@
-//! One cache line that two processes write in turns: the time that this machine needs to move a line.
+//! One cache line that two processes write in turn: the time that this machine needs to move a cache line between CPUs.
 //!
-//! The contestant `floor` is compared with this time. One side writes odd numbers, the other side even numbers. With
-//! a pause between two loads, the two sides become synchronised, and the line moves once for each hop. Without a
-//! pause, the side that loads takes the line from the side that is about to write, and the line moves twice, as the
-//! floor's entries do. Both variants are shown; the floor is compared with the variant with a pause.
+//! The contestant `floor` is compared with this time. One side writes odd numbers, the other side even numbers. With a
+//! pause between two loads, the two sides become synchronised, and the line moves once for each hop. Without a pause,
+//! the loading side takes the line from the side that is about to write, and the line moves twice, like the entries of
+//! the floor. The benchmark shows both variants, and compares the floor with the variant with a pause.
 
 use crate::{
     Result, area,
@@ -14,7 +14,7 @@ use std::{
     sync::atomic::{AtomicU64, Ordering::*},
 };
 
-/// One side.
+/// One side of the contestant.
 pub struct OneLine {
     word: &'static AtomicU64,
     side: Side,
@@ -25,8 +25,7 @@ pub struct OneLine {
 }
 
 impl OneLine {
-    /// Makes one side, which meets the other side in the file at `path`. `loads` is the number of loads
-    /// between two pauses.
+    /// Creates one side. The two sides share the file at `path`. `loads` is the number of loads between two pauses.
     pub fn new(path: &Path, side: Side, loads: usize) -> Result<OneLine> {
         Ok(OneLine { word: &area::words(path, 1)?[0], side, loads, last: 0 })
     }

@@ -1,15 +1,15 @@
-//! The words of a payload that are written and read: they are the same for every contestant.
+//! The choice of the payload's words that are written and read. It is the same for all contestants.
 //!
-//! A closure of the contestant accesses each word. `Lines`: one word of each 64-byte line and the last word are
-//! written, the last word is read. Every line moves to the writer's core, and the reader depends on the word that was
-//! written last. `Stamped`: only the first word is written and read, as in performance_test.
+//! A closure of the contestant accesses each word. `Lines`: the writer writes one word of each 64-byte line and the
+//! last word; the reader reads the last word. So every line moves to the writer's core, and the reader depends on the
+//! word that was written last. `Stamped`: only the first word is written and read, as in performance_test.
 
 /// The bytes of a word.
 pub const WORD_BYTES: usize = 8;
 /// The words of a cache line.
 pub const LINE_WORDS: usize = 8;
 
-/// The use of a payload.
+/// The words of a payload that a message touches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Touch {
     /// Each line is written.
@@ -33,7 +33,7 @@ impl Payload {
         self.bytes / WORD_BYTES
     }
 
-    /// Writes a payload: `set` stores the message's value in a word.
+    /// Writes a payload. `set` stores the message's value in the word with the given index.
     #[inline(always)]
     pub fn write(&self, mut set: impl FnMut(usize)) {
         match self.touch {
@@ -45,7 +45,7 @@ impl Payload {
         }
     }
 
-    /// Reads; `get` loads a word.
+    /// Reads a payload. `get` loads the word with the given index.
     #[inline(always)]
     pub fn read<T>(&self, get: impl FnOnce(usize) -> T) -> T {
         match self.touch {

@@ -1,8 +1,8 @@
-//! The other process of the benchmark: it builds its side of every variant, and answers the measuring process in
-//! each turn.
+//! The other process of the benchmark. It builds its side of every variant, and answers the measuring process in each
+//! turn.
 //!
-//! This process reads the lines `build`, `meet`, `turn INDEX COUNT` and `end` from its standard input (`peer`). When
-//! this process ends, for any reason, it removes the files of both processes.
+//! This process reads the lines `build`, `meet`, `turn INDEX COUNT` and `end` from its standard input (`peer`). When it
+//! ends, for any reason, it removes the files of both processes.
 
 use crate::{
     Result,
@@ -14,7 +14,7 @@ use crate::{
 };
 use std::io::Write;
 
-/// Plays until the line `end`.
+/// Answers the measuring process until the line `end`.
 pub fn play(words: &[String]) -> Result<()> {
     let role = Role::parse(words)?;
     let root = Root::at(&role.place);

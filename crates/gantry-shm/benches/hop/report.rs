@@ -1,7 +1,7 @@
-//! The printed report: the machine, a table, the comparisons.
+//! The printed report: the machine, the table and the comparisons.
 //!
-//! Programs read the lines that begin with "ratio ": exactly `ratio NAME VALUE`, one for each comparison that could
-//! be made. No other line begins with this word.
+//! Other programs parse the lines `ratio NAME VALUE`, one for each possible comparison. No other line begins with the
+//! word "ratio".
 
 use crate::{
     Options, Result,
@@ -14,9 +14,9 @@ use crate::{
 };
 use std::io::Write;
 
-/// The key of a row: contestant, payload size in bytes, use of the payload, number of cores, way of waiting.
+/// The key of a row: contestant, payload size in bytes, touched words, number of cores, kind of waiting.
 type RowKey = (Kind, usize, Touch, usize, Wait);
-/// A comparison: its name, and the keys of the two rows.
+/// A comparison: its name, and the keys of the two rows that are divided.
 type Comparison = (&'static str, RowKey, RowKey);
 
 fn comparisons() -> [Comparison; 12] {

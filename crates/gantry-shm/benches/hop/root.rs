@@ -1,7 +1,7 @@
-//! The directory of all shared files of a run, and its removal.
+//! The directory of all shared files of a run. It is removed at the end.
 //!
-//! The benchmark's first process creates the directory, and removes it at its end, also after an error. If the first
-//! process was killed, the other process removes the directory when its input ends.
+//! The first process of the benchmark creates the directory, and removes it at its end, also after an error. If the
+//! first process was killed, the other process removes the directory when its input ends.
 
 use crate::Result;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ const SHARED_MEMORY: &str = "/dev/shm";
 pub struct Root(PathBuf);
 
 impl Root {
-    /// Creates a directory with a name of its own.
+    /// Creates a directory with a unique name.
     pub fn create() -> Result<Root> {
         let directory = tempfile::Builder::new()
             .prefix("gantry-hop-")
@@ -37,7 +37,7 @@ impl Root {
         self.0.join(name)
     }
 
-    /// The prefix for the names of shared memory that cannot lie in the directory.
+    /// The prefix of shared memory that a library creates outside the directory.
     pub fn prefix(&self) -> String {
         format!("{}-", self.0.file_name().unwrap_or_default().to_string_lossy())
     }
@@ -45,7 +45,7 @@ impl Root {
 
 impl Drop for Root {
     fn drop(&mut self) {
-        // Both processes may remove the directory, in any order, so it may be gone.
+        // The other process may already have removed the directory.
         let _ = std::fs::remove_dir_all(&self.0);
         let prefix = self.prefix();
         for file in std::fs::read_dir(SHARED_MEMORY).into_iter().flatten().flatten() {

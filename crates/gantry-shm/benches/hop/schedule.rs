@@ -1,4 +1,4 @@
-//! The schedule: all variants run in turns of milliseconds, in cycles, until the time is over.
+//! The schedule: all variants run again and again, in turns of milliseconds, until the time is over.
 //!
 //! A *cycle* is one turn of each variant. Figures that are compared come from the same cycle, so that a change of the
 //! machine's speed changes both.
@@ -17,7 +17,7 @@ use std::{
     time::Instant,
 };
 
-/// Both sides of all variants.
+/// This process's side of all variants, and the other process.
 pub struct Schedule {
     variants: Vec<Variant>,
     built: Vec<Box<dyn Contestant>>,
@@ -29,12 +29,12 @@ pub struct Schedule {
 pub struct Measured {
     /// The number of turns of each variant.
     pub cycles: usize,
-    /// The rows.
+    /// The rows of the table.
     pub rows: Vec<(Variant, Statistics)>,
 }
 
 impl Schedule {
-    /// Starts the other process and builds both sides.
+    /// Starts the other process, and builds both sides of all variants.
     pub fn new(root: &Root, cpus: &Cpus) -> Result<Schedule> {
         let mut peer = Peer::start(&root.path().to_string_lossy(), cpus)?;
         let variants = variant::usable(cpus);
@@ -53,7 +53,7 @@ impl Schedule {
     /// Measures all variants.
     pub fn run(&mut self, options: &Options) -> Result<Measured> {
         let mut rows: Vec<_> = self.variants.iter().map(|&variant| (variant, Statistics::default())).collect();
-        // The first turns fault pages in on both sides and are not counted.
+        // The first turns cause page faults on both sides, so they are not counted.
         self.cycle(|_, _| {})?;
         let start = Instant::now();
         let cycles = options.cycles(|cycle| {
@@ -66,7 +66,7 @@ impl Schedule {
         Ok(Measured { cycles, rows })
     }
 
-    /// Ends the other process, and removes this side's endpoints.
+    /// Removes the endpoints of this process, then ends the other process.
     pub fn end(self) -> Result<()> {
         drop(self.built);
         self.peer.end()
@@ -90,11 +90,11 @@ impl Schedule {
     }
 }
 
-/// Prints the progress on a terminal.
+/// Prints the progress if standard error is a terminal.
 fn progress(line: &str) {
     let mut output = std::io::stderr().lock();
     if output.is_terminal() {
-        // An error of the output is ignored, because the figures do not depend on it.
+        // An error is ignored, because the figures do not depend on this output.
         let _ = write!(output, "{line}").and_then(|()| output.flush());
     }
 }

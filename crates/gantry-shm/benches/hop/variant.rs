@@ -1,6 +1,6 @@
-//! The rows of the table: each row is a `Variant`.
+//! The variants that are measured: each is a row of the table.
 //!
-//! Both processes use the same list, and name a variant by its index in the list. Variants that are compared have
+//! Both processes have the same list of variants, and identify a variant by its index. Variants that are compared have
 //! their turns one after the other.
 
 use crate::{
@@ -21,11 +21,11 @@ use crate::{
 /// The contestant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A single cache line carries the message; the reader makes this number of loads between two pauses.
+    /// One cache line carries the message. The number is the number of loads between two pauses of the reader.
     OneLine(usize),
-    /// A ring without the protocol's checks whose entries carry the message.
+    /// A ring buffer whose entries carry the message, without the checks of Gantry's protocol.
     EntryFloor,
-    /// A ring without the protocol's checks whose entries name a slot.
+    /// A ring buffer whose entries contain the index of a slot, without the checks of Gantry's protocol.
     Floor,
     /// Two futex words.
     Futex,
@@ -33,27 +33,27 @@ pub enum Kind {
     Gantry,
     /// iceoryx2's ping-pong.
     Iceoryx,
-    /// Gantry's publish, with this number of active readers.
+    /// Gantry's publish, with this number of readers that take every sample.
     Publish(usize),
 }
 
-/// The way in which the taking side waits.
+/// The wait of the taking side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
     /// The reader polls in a loop.
     Poll,
     /// The reader sleeps in the kernel at once.
     Block,
-    /// The reader polls for a while, then sleeps.
+    /// The reader polls for a while, and then sleeps in the kernel.
     SpinThenBlock,
 }
 
-/// A row.
+/// A row of the table.
 #[derive(Clone, Copy, Debug)]
 pub struct Variant {
     pub kind: Kind,
     pub payload: Payload,
-    /// The number of CPUs: 1 or 2.
+    /// The number of CPUs, 1 or 2, for the two processes.
     pub cores: usize,
     pub wait: Wait,
     /// The number of statistical samples in one turn.
@@ -133,7 +133,7 @@ impl Variant {
         }
     }
 
-    /// The number of hops or publishes in a statistical sample.
+    /// The number of hops, or of publishes, in a statistical sample.
     pub fn divisor(&self) -> u64 {
         match self.kind {
             Kind::Publish(_) => fan_out::PUBLISHES,
@@ -149,9 +149,9 @@ impl Variant {
         }
     }
 
-    /// Builds one side. `index` distinguishes this variant from the others.
+    /// Builds one side. `index` is the index of this variant, and makes its names unique.
     pub fn build(&self, root: &Root, index: usize, cpus: &Cpus, side: Side) -> Result<Box<dyn Contestant>> {
-        // A library may decide when it is set up whether to busy-wait, by the number of CPUs that this process may use.
+        // A library may decide at its set-up whether to busy-wait, by the number of CPUs that this process may use.
         if self.wait == Wait::Block {
             Cpus::pin(&[self.cpu(cpus, side)])?;
         } else {

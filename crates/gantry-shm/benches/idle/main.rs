@@ -1,9 +1,9 @@
 //! `cargo bench -p gantry-shm --bench idle`: the cost of sleeping readers, which should be nearly zero.
 //!
-//! 100 readers sleep in [`Subscription::wait`]: first all in one process, then each in a process of its own; each
-//! case is measured without other activity and beside a publisher at 100 Hz on another topic. Readers and publisher
-//! are this program, started again. The CPU time of these processes is read from the kernel (`usage`), which costs
-//! them nothing. `--seconds N` sets the measuring time of a row.
+//! 100 readers sleep in [`Subscription::wait`]: first all in one process, then each in a process of its own. Each case
+//! is measured without other activity, and beside a publisher at 100 Hz on another topic. Readers and publisher are
+//! this program, started again. The kernel gives the CPU time of these processes (`usage`), which costs the processes
+//! nothing. `--seconds N` sets the measuring time of a row.
 
 use bench_support::{Benchmark, Options, Process, Result, usage::Usage};
 use gantry_shm::{Participant, Publisher, PublisherOptions, Qos, SourceTime, Subscription, TypeDescription};
@@ -16,8 +16,8 @@ use std::{
 };
 
 const READERS: usize = 100;
-/// The time after which the joins are over, and sleeping threads no longer wake often for the short first slices of
-/// their sleeps.
+/// The time until all joins are over and the threads sleep long: a thread first sleeps in short slices, so it wakes up
+/// often.
 const SETTLE: Duration = Duration::from_secs(8);
 const PUBLISH_PERIOD: Duration = Duration::from_millis(10);
 const PAYLOAD_BYTES: usize = 64;
@@ -91,7 +91,7 @@ fn print(out: &mut impl Write, what: &str, rate: Usage) -> Result<()> {
     Ok(writeln!(out, "{what:44} {cpu_ms:8.2} {:10.3} {wakes:8.0} {control_ms:14.2}", cpu_ms / 10.0)?)
 }
 
-/// Starts another process in a role; returns when it is ready.
+/// Starts another process in a role. Returns when the process is ready.
 fn start(role: &str, root: &Path, arguments: &[&str]) -> Result<Process> {
     let root = root.to_string_lossy();
     let mut process = Process::start([role, &*root].iter().chain(arguments))?;
@@ -101,19 +101,19 @@ fn start(role: &str, root: &Path, arguments: &[&str]) -> Result<Process> {
     }
 }
 
-/// Role: starts `count` threads, each of which sleeps on a subscription of its own.
+/// The role of a sleeper: starts `count` threads, each of which sleeps on its own subscription.
 fn sleep(root: &Path, count: usize) -> Result<()> {
     let participant = Participant::join_under(root, 0)?;
     for _ in 0..count {
         let mut subscription =
             Subscription::new(participant.clone(), "/sleeper", "/quiet", message_type(), Qos::default())?;
-        subscription.wait(Duration::from_millis(1))?; // the subscription has a waiter line afterwards
+        subscription.wait(Duration::from_millis(1))?; // the first wait reserves a waiter line on the board
         std::thread::spawn(move || while subscription.wait(Duration::MAX).is_ok() {});
     }
     ready_until_input_ends()
 }
 
-/// Role: publishes without a reader.
+/// The role of the publisher, which has no reader.
 fn publish(root: &Path) -> Result<()> {
     let participant = Participant::join_under(root, 0)?;
     let mut publisher = publisher(participant)?;

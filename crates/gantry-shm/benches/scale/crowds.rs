@@ -1,23 +1,23 @@
-//! Crowds of processes that join at the same time: the cost for each process to join, to keep its endpoints without
-//! traffic, and to leave.
+//! Crowds of processes that start at the same time: the cost for each process to join the domain, to keep its endpoints
+//! without traffic, and to leave.
 
 use super::{Result, endpoints::used_bytes, player::Player, processes::check_empty, root};
 use bench_support::usage::Usage;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::time::{Duration, Instant};
 
-/// The time after which the joins and the first probes for deaths are over.
+/// The time until the joins and the first checks for dead processes are over.
 const SETTLE: Duration = Duration::from_secs(2);
-/// The time for which idle processes are measured; it contains several probes for dead processes.
+/// The time for which idle processes are measured; it contains several checks for dead processes.
 const KEEP: Duration = Duration::from_secs(4);
 
-/// A crowd: a number of processes with the same numbers of endpoints, which are assigned to the topics in turn.
+/// A crowd: processes with the same number of endpoints. The endpoints are assigned to the topics in turn.
 pub struct Crowd {
     pub name: &'static str,
     pub processes: usize,
-    /// The number of processes that publish.
+    /// The number of processes with publishers.
     pub publishing: usize,
-    /// The number of publishers of each publishing process, and of subscriptions of each process.
+    /// The number of publishers of each publishing process, and the number of subscriptions of each process.
     pub endpoints: usize,
     pub topics: usize,
 }
@@ -34,10 +34,10 @@ pub fn measure(crowds: &[Crowd]) -> Result<()> {
 fn measure_crowd(crowd: &Crowd) -> Result<()> {
     let Crowd { name, processes, publishing, endpoints, topics } = *crowd;
     let before = getrlimit(Resource::Nofile);
-    // Two pipes for each process.
+    // This process needs two pipes for each process of the crowd.
     setrlimit(Resource::Nofile, Rlimit { current: before.maximum, ..before })?;
     let root = root()?;
-    // On each topic, all publishers and all subscriptions are matched.
+    // The numbers of publishers and subscriptions of each topic, which must all be matched.
     let (publishers, subscriptions) = (publishing * endpoints / topics, processes * endpoints / topics);
     let start = |number| {
         let own = if number < publishing { endpoints } else { 0 };
@@ -65,7 +65,7 @@ fn measure_crowd(crowd: &Crowd) -> Result<()> {
     Ok(setrlimit(Resource::Nofile, before)?)
 }
 
-/// Makes all processes take their next step; returns the time until the last process has taken it.
+/// Makes all processes take their next step. Returns the time until the last process has taken it.
 fn all_go_on(players: &mut [Player]) -> Result<f64> {
     let start = Instant::now();
     players.iter_mut().try_for_each(Player::go)?;
@@ -77,7 +77,7 @@ fn usage(players: &[Player]) -> Result<Usage> {
     players.iter().map(|player| Usage::of_process(player.id())).sum()
 }
 
-/// Private memory and page tables.
+/// The sum of the private memory and the page tables of all processes.
 fn private_kib(players: &[Player]) -> Result<f64> {
     let mut sum_kib = 0.0;
     for player in players {

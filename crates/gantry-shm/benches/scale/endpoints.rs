@@ -1,12 +1,12 @@
-//! Many publishers in one process, each on a topic of its own: their costs, and the small number of descriptors that
-//! they need.
+//! Many publishers in one process, each on its own topic: their costs, and the number of file descriptors, which stays
+//! small.
 
 use super::{Result, median, print_ratio, publish_ns, publisher, root, subscription};
 use gantry_shm::Participant;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::{os::unix::fs::MetadataExt, path::Path, time::Instant};
 
-/// The limit on descriptors (`ulimit -n`).
+/// The limit on file descriptors (`ulimit -n`) in this benchmark.
 const DESCRIPTORS: u64 = 256;
 
 /// One row of the table.
@@ -72,7 +72,7 @@ fn measure_count(count: usize) -> Result<EndpointCosts> {
         }
         match_us.push(start.elapsed().as_secs_f64() * 1e6);
     }
-    let descriptors = std::fs::read_dir("/proc/self/fd")?.count() - 1; // without the one for this directory
+    let descriptors = std::fs::read_dir("/proc/self/fd")?.count() - 1; // without the descriptor of this directory
     let publish_ns = publish_ns(&mut publishers[count / 2])?;
     let (create_us, match_us) = (median(&mut create_us[last_tenth]), median(&mut match_us));
     Ok(EndpointCosts { count, create_us, match_us, shared_bytes, descriptors, publish_ns })

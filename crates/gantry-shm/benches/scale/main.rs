@@ -1,9 +1,9 @@
 //! `cargo bench -p gantry-shm --bench scale`: the cost of one endpoint, process or reader among many.
 //!
-//! Four tables: publishers in one process (`endpoints`), processes in one domain and readers on one topic
-//! (`processes`), crowds that join and leave at once (`crowds`). In the first three tables, each row has twice as
-//! many of these as the row before. The `ratio` lines below a table divide the cost of one more endpoint, process or
-//! reader in the last row by this cost in the first row: 1 means that the cost does not grow. With `--quick`, all
+//! There are four tables: publishers in one process (`endpoints`), processes in one domain, readers on one topic (both
+//! in `processes`), and crowds that join and leave at once (`crowds`). In the first three tables, each row has twice as
+//! many publishers, processes or readers as the row before. The `ratio` lines below a table divide the cost of one more
+//! in the last row by the cost of one more in the first row: 1 means that the cost does not grow. With `--quick`, all
 //! numbers are a tenth.
 
 #![expect(clippy::print_stdout, reason = "a table for people")]
@@ -36,7 +36,7 @@ cargo bench -p gantry-shm --bench scale [-- OPTIONS]
   --quick       use a tenth of all endpoints, processes and readers
   --help        print this help
 ",
-    seconds: 0.0, // there is no time limit
+    seconds: 0.0, // not used: the numbers of endpoints decide the length
     quick_seconds: 0.0,
 };
 
@@ -78,7 +78,7 @@ fn message_type() -> TypeDescription {
     }
 }
 
-/// The cost of one loan and its publish: the median of many measurements, in ns.
+/// The cost of a loan and its publish: the median of many measurements, in ns.
 fn publish_ns(publisher: &mut Publisher) -> Result<f64> {
     const BATCH: u32 = 64;
     let mut batches_ns = Vec::new();

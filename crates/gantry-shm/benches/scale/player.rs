@@ -12,7 +12,7 @@ use std::{
 /// The number of topics of each process, so that 200 processes have 1000 topics.
 const TOPICS_EACH: usize = 5;
 
-/// A process in a role.
+/// A child process with a role.
 pub struct Player(Process);
 
 impl Player {
@@ -25,23 +25,23 @@ impl Player {
         Ok(Player(process))
     }
 
-    /// Its process id.
+    /// The id of the process.
     pub fn id(&self) -> u32 {
         self.0.id()
     }
 
-    /// Lets the process take its next step; the first step is to join.
+    /// Lets the process take its next step. In the first step, it joins the domain.
     pub fn go(&mut self) -> Result<()> {
         self.0.say("go")
     }
 
-    /// Waits until the process has taken its step; returns the time since its first step.
+    /// Waits until the process has taken its step. Returns the time since the process started its first step.
     pub fn ready_ms(&mut self) -> Result<f64> {
         let line = self.0.line()?;
         line.parse().map_err(|_| format!("a child wrote {line:?} instead of a time").into())
     }
 
-    /// Lets the process leave in an orderly way.
+    /// Lets the process leave the domain and end.
     pub fn leave(&mut self) -> Result<()> {
         self.0.end()
     }
@@ -59,7 +59,8 @@ pub fn play(words: &[String]) -> Result<()> {
     let participant = Participant::join_under(root, 0)?;
     let took = || say(&format!("{}", start.elapsed().as_secs_f64() * 1e3));
     match (&**role, &*numbers) {
-        // One of many processes in a domain: it publishes on some topics, and subscribes to its neighbour's topics.
+        // The role of one of many processes: publishes on some topics, and subscribes to the topics of the next
+        // process.
         ("neighbour", [number]) => {
             let first = number * TOPICS_EACH;
             let mut endpoints = Vec::new();
@@ -71,15 +72,15 @@ pub fn play(words: &[String]) -> Result<()> {
             took()?;
             wait_for_input();
         }
-        // One of many readers of a topic. The reader does not sleep: otherwise the time of a publish would include
-        // the cost of waking it.
+        // The role of one of many readers of a topic. The reader does not sleep: otherwise a publish would also have to
+        // wake it, which would be measured too.
         ("reader", _) => {
             let mut subscription = subscription(&participant, "/popular")?;
             subscription.publisher_count()?;
             took()?;
             wait_for_input();
         }
-        // Joins and leaves all the time.
+        // The role of a process that joins and leaves the domain all the time.
         ("restless", _) => {
             took()?;
             drop(participant);

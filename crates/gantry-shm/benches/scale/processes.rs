@@ -4,7 +4,7 @@ use super::{PATIENCE, Result, median, player::Player, print_ratio, publish_ns, p
 use gantry_shm::Participant;
 use std::{path::Path, time::Instant};
 
-/// The number of newly joining processes that are measured.
+/// The number of processes whose join to the full domain is measured.
 const NEWCOMERS: usize = 20;
 
 pub fn measure_processes(counts: &[usize]) -> Result<()> {
@@ -89,7 +89,7 @@ pub fn measure_readers(counts: &[usize]) -> Result<()> {
     Ok(())
 }
 
-/// Starts `count` processes; returns them when all are ready, and the time in ms since their common start.
+/// Starts `count` processes in a role. Returns them when all are ready, with the time in ms since their common start.
 fn start(role: &str, root: &Path, count: usize) -> Result<(Vec<Player>, f64)> {
     let mut players = (0..count).map(|number| Player::start(role, root, &[number])).collect::<Result<Vec<_>>>()?;
     let start = Instant::now();

@@ -1,19 +1,20 @@
-//! The state of waiter lines on the board: their owners, and whether the lines are in a topic's sets of sleepers or
-//! watchers. The state is read from the file, with offsets from the printed layout.
+//! The state of the waiter lines on the board (the shared file of a domain with wake-up hints): their owners, and
+//! whether a topic's sets of sleepers or watchers contain them. The state is read from the file, with offsets from the
+//! printed layout.
 
 use crate::support::{Root, offset_of};
 use std::{collections::BTreeSet, path::Path};
 
-/// The numbers of waiter lines in different states, read from the files of a domain.
+/// The waiter lines in different states, as indices, read from the files of a domain.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Waiters {
-    /// The lines that belong to processes with a process file.
+    /// The lines whose owner has a process file.
     pub owned: BTreeSet<usize>,
-    /// Lines of other processes.
+    /// The lines whose owner has no process file.
     pub lost: BTreeSet<usize>,
-    /// The lines of threads that sleep until there is a sample, on any topic.
+    /// The lines of threads that sleep until there is a sample on some topic.
     pub sleeping: BTreeSet<usize>,
-    /// The lines that are announced as sleepers, or as watchers of readers or publishers.
+    /// The lines that topics contain as sleepers, or as watchers of readers or publishers.
     pub announced: BTreeSet<usize>,
 }
 
@@ -22,8 +23,8 @@ impl Waiters {
         let mut waiters = Waiters::default();
         let files = root.files();
         let processes = files.iter().filter(|path| path.extension().is_some_and(|ending| ending == "process"));
-        // A line contains the first eight bytes of its owner's id, with which the name of the owner's file begins,
-        // in hexadecimal.
+        // A line contains the first eight bytes of its owner's id. The name of the owner's file begins with the same
+        // bytes in hexadecimal.
         let first_half = |path: &Path| {
             let id = u64::from_str_radix(&path.file_name().unwrap().to_str().unwrap()[..16], 16).unwrap();
             u64::from_le_bytes(id.to_be_bytes())
@@ -43,7 +44,7 @@ impl Waiters {
             line.split([' ', ',']).filter_map(|word| word.parse().ok()).collect()
         };
         let word_at = |offset: usize| u64::from_le_bytes(bytes[offset..][..8].try_into().unwrap());
-        // The layout has a line "board: topics at … x …, waiters at … x …".…
+        // The printed layout contains "board: topics at … x …, waiters at … x …".
         let numbers = numbers_of("board: topics at ");
         let [topics, topic_count, waiters, waiter_count] = numbers[..4] else { panic!("{numbers:?}") };
         let (topic_bytes, waiter_bytes) = (numbers_of("TopicLine: ")[0], numbers_of("WaiterLine: ")[0]);
@@ -70,7 +71,7 @@ impl Waiters {
         self.sleeping = sleeping;
     }
 
-    /// Whether each line that is taken or announced has an owner.
+    /// True if each line that is taken or announced has an owner.
     pub fn are_all_owned(&self) -> bool {
         self.lost.is_empty() && self.announced.is_subset(&self.owned)
     }

@@ -1,4 +1,5 @@
-//! The deaths of children, one after the other, and the checks after each death.
+//! The deaths of child processes, one after the other, and the checks after each death. A *pass* is one execution of a
+//! crash point.
 
 use crate::{
     scenarios::{SCENARIOS, Scenario},
@@ -16,26 +17,26 @@ use std::{
     },
 };
 
-/// The number of attempts to kill a child at a given pass: threads run in another order each time, so an attempt may
-/// not reach the pass.
+/// The number of attempts to kill a child at a given pass. Threads run in another order each time, so an attempt may
+/// end before the pass.
 const TRIES: usize = 4;
-/// The number of plays of a scenario in which its passes are counted; the smallest count is used.
+/// The number of times that a scenario is played to count its passes. The smallest count is used.
 const COUNTS: usize = 3;
 
 static DEATHS: AtomicUsize = AtomicUsize::new(0);
 static SURVIVED: AtomicUsize = AtomicUsize::new(0);
 
-/// The number of times that each scenario passes each crash point.
+/// For each scenario, the number of passes of each crash point.
 static PASSES: LazyLock<Vec<Vec<u64>>> = LazyLock::new(|| SCENARIOS.iter().map(count_passes).collect());
 
-/// The end of a child.
+/// The end of a child process.
 pub struct End {
     pub status: ExitStatus,
-    /// The number of times that the scenario passed each point; `None` if the child died before the end.
+    /// The number of passes of each crash point; `None` if the child died early.
     passes: Option<Vec<u64>>,
 }
 
-/// Starts a child and does the work that it asks for until it ends.
+/// Starts a child process, and serves its requests until it ends.
 pub fn start(
     root: &Root,
     scenario: &str,
@@ -61,7 +62,7 @@ pub fn start(
     End { status: child.wait().unwrap(), passes }
 }
 
-/// Plays a scenario, in which the child dies at a pass of a point if `death` names one, and checks the state after it.
+/// Plays a scenario, and checks the state after it. If `death` is a crash point and a pass, the child dies there.
 fn play(scenario: &Scenario, death: Option<(usize, u64)>) -> End {
     let root = Root::new();
     let arguments = death.map(|(index, pass)| [index.to_string(), pass.to_string()]);
@@ -97,7 +98,7 @@ fn count_passes(scenario: &Scenario) -> Vec<u64> {
     least
 }
 
-/// Chooses the passes at which children die: all passes if they are few; otherwise the first two, some between, and
+/// Chooses the passes at which children die: all passes if they are few; otherwise the first two, some in between, and
 /// the last.
 fn chosen(passes: u64) -> Vec<u64> {
     match passes {
@@ -106,7 +107,7 @@ fn chosen(passes: u64) -> Vec<u64> {
     }
 }
 
-/// Kills children at passes of the point `POINTS[index]`, in each scenario that passes it.
+/// Kills children at passes of the crash point `POINTS[index]`, in each scenario that executes it.
 pub fn kill_everywhere(index: usize) {
     let point = POINTS[index];
     let mut deaths = 0;
@@ -124,7 +125,7 @@ pub fn kill_everywhere(index: usize) {
     DEATHS.fetch_add(deaths, SeqCst);
 }
 
-/// Whether the child dies at this pass, in one of a few tries.
+/// True if the child dies at this pass, in one of `TRIES` attempts.
 fn dies(scenario: &Scenario, death: (usize, u64)) -> bool {
     (0..TRIES).any(|_| {
         let end = play(scenario, Some(death));
@@ -134,7 +135,7 @@ fn dies(scenario: &Scenario, death: (usize, u64)) -> bool {
     })
 }
 
-/// A guard that prints the scenario and the crash point if a panic unwinds over it.
+/// A guard that prints the scenario and the crash point if the test panics.
 struct Whereabouts {
     scenario: &'static str,
     point: &'static str,
@@ -147,7 +148,7 @@ impl Drop for Whereabouts {
     }
 }
 
-/// Prints the number of deaths; fails if too many children did not die at their crash points.
+/// Prints the number of deaths. Fails if too many children did not die at their crash points.
 pub fn sum_up() -> ExitCode {
     let (deaths, survived) = (DEATHS.load(SeqCst), SURVIVED.load(SeqCst));
     eprintln!("{deaths} children died, {survived} came to their end in each of {TRIES} tries");

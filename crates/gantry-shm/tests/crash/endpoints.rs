@@ -1,5 +1,5 @@
-//! A publisher of numbered messages, and a subscription that notices each message that is missing, changed or
-//! out of order.
+//! A publisher of numbered messages, and a subscription that notices each message that is missing, changed or out of
+//! order.
 
 use crate::support::{check, fill};
 use gantry_shm::{Error, Gid, Publisher, Sample, SourceTime, Subscription};
@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 /// The number of bytes at each end of a long message that are filled and checked.
 const END_BYTES: usize = 1024;
 
-/// A publisher of messages whose numbers are their sequences.
+/// A publisher. The number in each message is its sequence number.
 pub struct Talker {
     pub publisher: Publisher,
     pub sent: u64,
@@ -23,7 +23,7 @@ impl Talker {
         assert!(self.try_send(bytes), "no reader took a sample in time");
     }
 
-    /// Publishes the next message; returns false if readers blocked the publisher for too long.
+    /// Publishes the next message. Returns false if readers blocked the publisher for too long.
     pub fn try_send(&mut self, bytes: usize) -> bool {
         let number = self.sent + 1;
         let mut loan = self.publisher.loan(bytes).unwrap();
@@ -40,33 +40,33 @@ impl Talker {
     }
 }
 
-/// Returns the number in a message; panics if the message is not as it was written.
+/// Returns the number in a message. Panics if the message has changed since it was written.
 fn read(bytes: &[u8]) -> u64 {
     let number = check(&bytes[..bytes.len().min(END_BYTES)]);
     assert_eq!(check(&bytes[bytes.len().saturating_sub(END_BYTES)..]), number, "the ends of a message differ");
     number
 }
 
-/// A subscription that takes every sample of every publisher, in order, and holds the last few samples.
+/// A subscription that takes every sample of every publisher, in order, and holds the last samples.
 pub struct Listener {
     pub subscription: Subscription,
     /// The number of samples that the subscription took.
     pub taken: u64,
     held: VecDeque<(u64, Sample)>,
     most_held: usize,
-    /// The next number of each publisher.
+    /// The next expected number of each publisher.
     next: Vec<(Gid, u64)>,
-    /// Whether the publishers had published before the subscription joined.
+    /// True if a publisher may have published before the subscription joined.
     is_late: bool,
 }
 
 impl Listener {
-    /// Makes a listener from a subscription that exists before the first message.
+    /// Creates a listener for a subscription that exists before the first message.
     pub fn new(subscription: Subscription, most_held: usize) -> Listener {
         Listener { subscription, taken: 0, held: VecDeque::new(), most_held, next: Vec::new(), is_late: false }
     }
 
-    /// Makes a listener from a subscription that joins later, so that its first message may have any number.
+    /// Creates a listener for a subscription that joins later: its first message may have any number.
     pub fn late(subscription: Subscription, most_held: usize) -> Listener {
         Listener { is_late: true, ..Listener::new(subscription, most_held) }
     }
@@ -90,7 +90,7 @@ impl Listener {
         }
     }
 
-    /// Releases up to `count` samples, the longest held first; checks that none of them changed meanwhile.
+    /// Releases up to `count` samples, the longest held first. Panics if a sample has changed while it was held.
     pub fn release(&mut self, count: usize) {
         for (number, sample) in self.held.drain(..count.min(self.held.len())) {
             assert_eq!(read(sample.bytes()), number, "a held sample changed");

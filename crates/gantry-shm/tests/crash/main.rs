@@ -2,9 +2,9 @@
 //! and that no file remains.
 //!
 //! Needs the crash points: `cargo test -p gantry-shm --features crash-points --test crash`. There is a test for each
-//! point. A child plays each of the `scenarios` that pass the point, again and again beside the `survivors`, and dies
-//! at the first pass, then at the second, and so on. If the argument is the name of a point, only the test of this
-//! point runs.
+//! crash point. A child process plays each of the `scenarios` that execute the point, again and again, beside the
+//! surviving processes (`survivors`). It dies at the first execution of the point, in the next play at the second one,
+//! and so on. If the argument is the name of a point, only the test of this point runs.
 
 #![cfg_attr(feature = "crash-points", expect(clippy::unwrap_used, reason = "a test that cannot go on panics"))]
 

@@ -1,5 +1,5 @@
-//! The work of a process that will be killed. The dying process drives the scenario: by lines of text, it asks the
-//! surviving processes for the work that it needs from them.
+//! The scenarios: the work of a process that will be killed. The dying process drives its scenario. By lines of text,
+//! it requests work from the surviving processes.
 
 use crate::{
     endpoints::{Listener, Talker},
@@ -21,14 +21,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A scenario: the work of the process that dies, and the other processes beside it.
+/// A scenario: the work of the process that dies, and the other processes that run meanwhile.
 pub struct Scenario {
     pub name: &'static str,
     pub others: Others,
     play: fn(&Path),
 }
 
-/// Together they pass every point.
+/// All scenarios. Together they execute every crash point.
 pub const SCENARIOS: &[Scenario] = &[
     Scenario { name: "alone", others: Others::Absent, play: make_and_remove_everything },
     Scenario { name: "reap", others: Others::Dead, play: make_and_remove_everything },
@@ -38,16 +38,17 @@ pub const SCENARIOS: &[Scenario] = &[
     Scenario { name: "waiting", others: Others::Sleeping, play: sleep_and_wake },
 ];
 
-/// The time limit for a child, in seconds: a child that hangs dies of SIGALRM, which is not the expected signal.
+/// The time limit for a child process, in seconds. A child that hangs dies by SIGALRM, which the test reports as an
+/// error.
 const MAX_LIFE_S: u32 = 60;
-/// Long enough to fall asleep.
+/// The length of a wait in which a thread certainly falls asleep.
 const NAP: Duration = Duration::from_millis(2);
 
-/// Plays the scenario with this name under this root: up to a pass of a point if the arguments name one, otherwise to
-/// its end, and then prints its passes. With the argument `newcomer`, this process joins later; with `remains`, it
-/// dies before the scenario.
+/// Plays a scenario; the first two arguments are its name and the root directory. If the next arguments are a crash
+/// point and a pass, this process dies there; otherwise it plays to the end and prints the number of passes. With
+/// `newcomer` this process only joins and exchanges messages; with `remains` it dies and leaves files.
 pub fn play(arguments: &[String]) {
-    // SAFETY: plain system call.
+    // SAFETY: a system call without memory arguments.
     unsafe { libc::alarm(MAX_LIFE_S) };
     let scenario = SCENARIOS.iter().find(|scenario| scenario.name == arguments[0]).unwrap();
     let root = Path::new(&arguments[1]);
@@ -68,7 +69,7 @@ fn say(line: &str) {
     stdout.flush().unwrap();
 }
 
-/// Asks the survivors for work; returns their answer, which comes when the work is done.
+/// Requests work from the survivors. Returns their answer.
 fn ask(request: &str) -> String {
     say(request);
     let mut answer = String::new();
@@ -80,7 +81,7 @@ fn join(root: &Path) -> Arc<Participant> {
     Participant::join_under(root, 0).unwrap()
 }
 
-/// A publisher and a subscription that are matched with each other and with the survivors' endpoints.
+/// Creates a publisher and a subscription that are matched with each other and with the survivors' endpoints.
 fn pair_among(others: Others, participant: &Arc<Participant>, options: PublisherOptions) -> (Talker, Listener) {
     let (bytes, qos) = (others.payload_bytes(), others.qos());
     let mut publisher = publisher_with(participant, bytes, qos, options);
@@ -91,7 +92,7 @@ fn pair_among(others: Others, participant: &Arc<Participant>, options: Publisher
     (Talker::new(publisher), Listener::late(subscription, 12))
 }
 
-/// Joins, publishes, takes, leaves.
+/// Joins the domain, exchanges samples with the survivors, and leaves.
 fn exchange_with_survivors(root: &Path, others: Others) {
     let participant = join(root);
     let (mut talker, mut listener) = pair_among(others, &participant, PublisherOptions::default());
@@ -103,7 +104,7 @@ fn exchange_with_survivors(root: &Path, others: Others) {
     assert_eq!(listener.taken, 6);
 }
 
-/// Creates and removes all entities, in the first and the last of two domains.
+/// Creates and removes all kinds of entities, in two domains.
 fn make_and_remove_everything(root: &Path) {
     let participants = [0, 7].map(|domain| Participant::join_under(root, domain).unwrap());
     for participant in &participants {
@@ -124,7 +125,7 @@ fn alone_on_topic(participant: &Arc<Participant>, topic: &str) -> (Publisher, Su
     (publisher, Subscription::new(participant.clone(), "/listener", topic, bytes_type(64), qos).unwrap())
 }
 
-/// Dies and leaves files, board lines and announcements in two domains.
+/// Creates endpoints in two domains, and dies. Leaves files, lines on the board, and announced sleepers.
 fn leave_remains(root: &Path) {
     let participants = [0, 7].map(|domain| Participant::join_under(root, domain).unwrap());
     let mut endpoints: Vec<_> = participants
@@ -135,7 +136,7 @@ fn leave_remains(root: &Path) {
     kill_process(getpid(), Signal::KILL).unwrap();
 }
 
-/// Passes the points of the data path: loan, publish, retire, reclaim, take, hold, release.
+/// Executes the crash points of the data path: loan, publish, retire, reclaim, take, hold, release.
 fn publish_and_take(root: &Path) {
     let participant = join(root);
     let _node = GraphRecord::node(participant.clone(), "/node", NodeDetails::default()).unwrap();
@@ -150,7 +151,7 @@ fn publish_and_take(root: &Path) {
     }
 }
 
-/// A larger ring, and more memory.
+/// Makes the publisher's ring and its memory grow.
 fn grow(root: &Path) {
     let participant = join(root);
     let (mut talker, mut listener) = pair_among(Others::Large, &participant, PublisherOptions::default());
@@ -166,14 +167,14 @@ fn grow(root: &Path) {
     let theirs: usize = ask("deeper").parse().unwrap();
     eventually("the deep reader is matched", || talker.publisher.subscription_count().unwrap() == theirs + 1);
     send(4, large, &mut talker);
-    // These are more samples than the first ring of a deep history has room for.
+    // The first ring of a deep history has no room for these samples, so it grows.
     send(8, 64, &mut talker);
     send(8, 64, &mut talker);
     ask("shallower");
     send(10, 64, &mut talker);
 }
 
-/// With KEEP_ALL on both sides, this process waits for the survivors, and they wait for it.
+/// With KEEP_ALL on both sides, this process waits for the survivors, and the survivors wait for it.
 fn wait_for_each_other(root: &Path) {
     let participant = join(root);
     let options = PublisherOptions { max_blocking_time: NAP, ..Others::Gating.options() };
@@ -182,7 +183,7 @@ fn wait_for_each_other(root: &Path) {
         while talker.try_send(64) {
             listener.take_all();
         }
-        ask("soon"); // the answer comes first
+        ask("soon"); // answered before the survivors take
         while !talker.try_send(64) {}
         for _ in 0..10 {
             listener.take_all();
@@ -193,15 +194,15 @@ fn wait_for_each_other(root: &Path) {
     ask("take");
     listener.take_all();
     let before = listener.taken;
-    ask("stream 30"); // the answer comes first
+    ask("stream 30"); // answered before the survivors publish
     while listener.taken < before + 30 {
         assert!(listener.subscription.wait(PATIENCE).unwrap());
         listener.take_all();
     }
-    ask("stream 30"); // no reader takes these
+    ask("stream 30"); // this process does not take these samples
 }
 
-/// Sleeps in every way, and wakes a sleeper.
+/// Sleeps in every kind of wait, and wakes a sleeping survivor.
 fn sleep_and_wake(root: &Path) {
     let participant = join(root);
     let (mut talker, mut listener) = pair_among(Others::Sleeping, &participant, PublisherOptions::default());
@@ -227,8 +228,8 @@ fn sleep_and_wake(root: &Path) {
     wake_a_collector(&participant, &mut talker, &mut listener);
 }
 
-/// Sleeps on a collector of this process, and wakes it: while one of its threads sleeps, and after it has left the
-/// collecting to the sleeping thread.
+/// Sleeps on a collector (a wait set for executors) of this process, and wakes it: first while one of its threads
+/// sleeps, then after the collecting thread has handed the work over to the sleeping thread.
 fn wake_a_collector(participant: &Arc<Participant>, talker: &mut Talker, listener: &mut Listener) {
     let mut collector = Collector::new(participant).unwrap();
     let attachment = collector.attach(&listener.subscription).unwrap();

@@ -1,4 +1,4 @@
-//! The survivors, which are the processes that run beside the killed process, and the checks of their state.
+//! The survivors: the processes that run beside the killed process, and the checks of their state.
 
 use crate::{
     board::Waiters,
@@ -15,15 +15,15 @@ use std::{
     thread::JoinHandle,
 };
 
-/// The other processes, and their QoS.
+/// The processes that run beside the killed process, and their QoS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Others {
     Absent,
-    /// The remains of a process that died before the scenario.
+    /// No process runs, but a process that died earlier has left its files.
     Dead,
     Small,
     Large,
-    /// RELIABLE KEEP_ALL.
+    /// The endpoints are RELIABLE KEEP_ALL, so publishers wait for readers.
     Gating,
     /// A reader that sleeps whenever there is nothing to take.
     Sleeping,
@@ -50,7 +50,7 @@ impl Others {
     }
 }
 
-/// The survivors: a publisher and subscriptions in this process, and other processes.
+/// The survivors: a publisher and subscriptions in this process.
 pub struct Survivors<'a> {
     root: &'a Root,
     others: Others,
@@ -59,12 +59,12 @@ pub struct Survivors<'a> {
     listener: Listener,
     deep: Option<Listener>,
     sleeper: Option<Sleeper>,
-    /// The number of messages that the publisher can have on loan.
+    /// The number of messages that the publisher can have on loan at the same time.
     capacity: usize,
     graph: Graph,
 }
 
-/// The graph at its last change.
+/// The ROS graph after its last change.
 struct Graph {
     generation: u64,
     entries: Vec<GraphEntry>,
@@ -75,7 +75,7 @@ impl Graph {
         Graph { generation: participant.graph_generation().unwrap(), entries: participant.graph().unwrap() }
     }
 
-    /// Reads the graph again only if its generation changed.
+    /// Reads the graph again if its generation has changed.
     fn refresh(&mut self, participant: &Participant) {
         if self.generation != participant.graph_generation().unwrap() {
             *self = Graph::new(participant);
@@ -127,7 +127,7 @@ impl Survivors<'_> {
         survivors
     }
 
-    /// Does the work that the dying process asks for, and answers with the number of subscriptions.
+    /// Does the work that the dying process requests, and answers with the number of subscriptions.
     pub fn serve(&mut self, request: &str, mut answer: impl FnMut(usize)) {
         self.graph.refresh(&self.participant);
         let (verb, count) = request.split_once(' ').unwrap_or((request, "0"));
@@ -166,7 +166,7 @@ impl Survivors<'_> {
         self.deep.iter_mut().for_each(Listener::take_all);
     }
 
-    /// Publishes `count` messages, each of which is taken.
+    /// Publishes `count` messages, and takes each of them.
     fn exchange(&mut self, count: usize) {
         for _ in 0..count {
             self.take_all();
@@ -184,7 +184,7 @@ impl Survivors<'_> {
         }
     }
 
-    /// The number of largest messages that fit on loan when all samples are taken and released.
+    /// Takes and releases all samples. Returns the number of messages of the largest size that can then be on loan.
     fn capacity(&mut self) -> usize {
         self.listener.release(usize::MAX);
         let bytes = self.others.payload_bytes();
@@ -192,16 +192,16 @@ impl Survivors<'_> {
         loans.len()
     }
 
-    /// Checks the state of all survivors after a death, or after an orderly end.
+    /// Checks the state of all survivors after the child died or ended.
     pub fn check(mut self, scenario: &str) {
-        self.take_all(); // samples that the dead process published are still valid
+        self.take_all(); // samples of the dead process are still valid
         self.deep = None;
         let own = self.subscriptions();
         let (talker, listener) = (&mut self.talker.publisher, &mut self.listener.subscription);
         eventually("the death is noticed", || {
             (talker.subscription_count().unwrap(), listener.publisher_count().unwrap()) == (own, 1)
         });
-        self.wait_for_sleeper(); // the dead may not have rung
+        self.wait_for_sleeper(); // the child may have died before it rang the sleeper's bell
         eventually("the graph is without the dead", || {
             self.graph.refresh(&self.participant);
             self.graph.entries.len() == 1 + own
@@ -213,7 +213,7 @@ impl Survivors<'_> {
             self.talker.publisher.subscription_count().unwrap();
             let names = self.root.files();
             let count = |ending| names.iter().filter(|name| name.extension().is_some_and(|e| e == ending)).count();
-            // Five files are expected: one process file, one publisher's file, the board, and two directories.
+            // The five are a process file, a publisher's file, the board, and two directories.
             (names.len(), count("process"), count("pub")) == (5, 1, 1)
         });
         eventually("its memory is unmapped", || {
@@ -230,7 +230,7 @@ impl Survivors<'_> {
         let newcomer = start(self.root, scenario, &["newcomer"], |request, answer| self.serve(request, answer));
         assert!(newcomer.status.success(), "the newcomer ends with {}", newcomer.status);
         assert_eq!(self.listener.taken, before + 6, "three samples of the newcomer, three of the survivors");
-        self.exchange(20); // no reader holds a sample of the newcomer any more
+        self.exchange(20); // now no reader holds a sample of the newcomer
     }
 
     fn leave(mut self) {
@@ -245,7 +245,7 @@ impl Survivors<'_> {
     }
 }
 
-/// Checks, when no process is left, that the next process finds everything in order, and leaves no file.
+/// Checks that the next process finds everything in order and leaves no file. No other process may run.
 pub fn check_next(root: &Root) {
     let participant = root.join();
     let mut publisher = publisher(&participant, 64, Qos::default());
@@ -263,7 +263,7 @@ fn check_empty(root: &Root) {
     assert_eq!(mapped(root), Vec::<String>::new(), "a mapping stayed");
 }
 
-/// The mappings of this process under this root.
+/// The lines of /proc/self/maps for files under this root.
 fn mapped(root: &Root) -> Vec<String> {
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
     maps.lines().filter(|line| line.contains(root.path().to_str().unwrap())).map(str::to_owned).collect()

@@ -1,5 +1,5 @@
-//! Tests of the basis of services: a sample names the request that it answers, and a client finds out which
-//! publishers can still answer.
+//! Tests of the basis of services: a sample can contain the id of the request that it answers, and a client can find
+//! out which publishers can still answer.
 
 use crate::support::*;
 use gantry_shm::{Gid, Qos, RequestId, SourceTime, Subscription};
@@ -16,7 +16,7 @@ tests![
 fn a_sample_names_the_request_that_it_answers() {
     let root = Root::new();
     let participant = root.join();
-    // The publisher has few slots, so that each slot is used for answers and for other samples.
+    // With few slots, each slot is used for answers and for other samples.
     let mut publisher = publisher(&participant, 64, Qos::default().keep_last(1));
     let mut subscription = subscription(&participant, 64, Qos::default());
     match_up(&mut publisher, &mut subscription);
@@ -25,7 +25,7 @@ fn a_sample_names_the_request_that_it_answers() {
         let answers = number % 3 == 0;
         if number % 5 == 0 {
             let mut unpublished = publisher.loan(64).unwrap();
-            unpublished.set_request(request); // must not stick to the slot
+            unpublished.set_request(request); // the slot must forget the request
         }
         let mut loan = publisher.loan(64).unwrap();
         if answers {
@@ -113,8 +113,8 @@ fn polling_of_liveness_notices_a_killed_publisher_sooner() {
         subscription.poll_liveness(false);
         begin.elapsed()
     };
-    // The round without polling comes first, because the control thread continues to poll for a while after the last
-    // request to poll.
+    // The case without close polling comes first: after the last request to poll closely, the control thread still
+    // polls closely for a while.
     let [seldom, closely] = [false, true].map(|closely| (0..3).map(|_| notice(closely)).sum::<Duration>());
     assert!(closely * 2 < seldom, "{closely:?} is not much less than {seldom:?}");
 }

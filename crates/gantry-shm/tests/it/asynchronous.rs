@@ -1,4 +1,5 @@
-//! Asynchronous publishing: the sender thread wakes the sleeping readers, and misses none of them.
+//! Tests of asynchronous publishing, in which a sender thread wakes the sleeping readers. No sleeping reader may be
+//! missed.
 
 use crate::support::*;
 use gantry_shm::{Error, Participant, PublishMode, Publisher, PublisherOptions, Qos, Subscription};
@@ -26,10 +27,10 @@ fn subscription_to(participant: &Arc<Participant>, topic: &str) -> Subscription 
     Subscription::new(participant.clone(), "/listener", topic, bytes_type(BYTES), Qos::default()).unwrap()
 }
 
-/// Sleeps until a sample comes.
+/// Sleeps until a sample comes. Returns its number.
 fn next(subscription: &mut Subscription, deadline: Instant) -> u64 {
     loop {
-        // A lost wake-up would cost a slice of sleep, which takes a second.
+        // After a lost wake-up, the reader sleeps for another second (the longest sleep), so the deadline passes.
         assert!(Instant::now() < deadline, "wake-ups are lost");
         if subscription.wait(PATIENCE).unwrap()
             && let Some(sample) = subscription.take().unwrap()
@@ -76,7 +77,7 @@ fn a_sleeper_is_woken_for_the_last_sample_of_a_publisher_that_leaves() {
             }
         });
         for number in 1..=ROUNDS {
-            // The period is so long that the reader is woken only by the publisher's leave.
+            // The sender's period is so long that only the end of the publisher wakes the reader.
             let mut publisher = asynchronous(&participant, "/short", Duration::from_secs(1)).unwrap();
             assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
             send(&mut publisher, BYTES, number);
@@ -89,7 +90,7 @@ fn a_sleeper_is_woken_for_the_last_sample_of_a_publisher_that_leaves() {
 fn publishers_that_come_and_go_share_a_sender() {
     let root = Root::new();
     let participant = root.join();
-    // The sender thread would sleep for this period if the faster publisher did not wake it.
+    // The sender thread must wake up for the faster publisher, instead of sleeping for this publisher's period.
     let _slow = asynchronous(&participant, "/slow", Duration::from_secs(1)).unwrap();
     let deadline = Instant::now() + PATIENCE;
     for round in 0..100 {

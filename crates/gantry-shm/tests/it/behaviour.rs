@@ -1,4 +1,4 @@
-//! Publishers and subscriptions in one process.
+//! Tests of publishers and subscriptions in one process.
 
 use crate::support::*;
 use gantry_shm::{Error, Publisher, PublisherOptions, Qos, SourceTime, Subscription, TypeDescription};
@@ -98,7 +98,7 @@ fn a_held_sample_is_never_overwritten() {
 fn more_samples_can_be_held_than_a_reader_record_has_pins() {
     let root = Root::new();
     let participant = root.join();
-    let (qos, bytes) = (Qos::default().keep_last(4), 2 * BYTES); // not inline: copies need no pins
+    let (qos, bytes) = (Qos::default().keep_last(4), 2 * BYTES); // too large for inline: copies need no pins
     let mut publisher = publisher(&participant, bytes, qos);
     let mut subscription = subscription(&participant, bytes, qos);
     match_up(&mut publisher, &mut subscription);
@@ -107,7 +107,7 @@ fn more_samples_can_be_held_than_a_reader_record_has_pins() {
         send(&mut publisher, bytes, number);
         held.push(subscription.take().unwrap().unwrap());
     }
-    // The samples are released in an unusual order, on another thread.
+    // The samples are released out of order, some of them on another thread.
     let (odd, even): (Vec<_>, Vec<_>) = held.into_iter().partition(|sample| check(sample.bytes()) % 2 == 1);
     std::thread::spawn(move || drop(odd)).join().unwrap();
     for number in 201..=1000 {
@@ -144,7 +144,7 @@ fn a_subscription_that_holds_too_many_samples_harms_itself() {
         }
     }
     assert_eq!(held.iter().map(|sample| check(sample.bytes())).collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5, 6]);
-    // Another publisher is not concerned.
+    // The limit applies to each publisher separately.
     let mut second = publisher_with(&participant, bytes, Qos::default().keep_last(1), options);
     let mut loan = second.loan(bytes).unwrap();
     fill(loan.bytes_mut(), 100);
@@ -164,7 +164,7 @@ fn a_late_joiner_gets_the_history_only_if_it_is_transient_local() {
     for number in 1..=20 {
         send(&mut publisher, BYTES, number);
     }
-    // From here on, the publisher does nothing.
+    // From now on the publisher makes no calls: late joiners must not need it.
     assert_eq!(drain(&mut subscription(&participant, BYTES, qos.transient_local())), [16, 17, 18, 19, 20]);
     assert_eq!(drain(&mut subscription(&participant, BYTES, qos.keep_last(2).transient_local())), [19, 20]);
     let mut late = subscription(&participant, BYTES, qos);
@@ -209,7 +209,8 @@ fn samples_of_several_publishers_come_oldest_first() {
         let mut number = 0;
         for (round, kept) in [(5, 15), (1, 3), (3, 9)] {
             for index in 0..3 * round {
-                // Each publisher publishes once in each round, and every other round begins with the last publisher.
+                // In each group of three, each publisher publishes once. In the second round, the last publisher comes
+                // first.
                 let turn = if round == 1 { 2 - index } else { index % 3 };
                 number += 1;
                 send(&mut publishers[turn], bytes, number);
@@ -325,7 +326,7 @@ fn a_volatile_publisher_needs_few_slots_when_readers_keep_up() {
         assert_eq!(drain(&mut subscription), [number]);
     }
     assert!(publisher.memory_bytes() < 5 << 20, "{} bytes for messages of a megabyte", publisher.memory_bytes());
-    // When readers do not keep up, the publisher grows instead of losing samples of the history.
+    // If a reader falls behind, the publisher's memory grows, and no sample of the history is lost.
     for number in 51..=100 {
         send(&mut publisher, LARGE, number);
     }
@@ -358,7 +359,7 @@ fn a_slow_reader_of_a_fast_publisher_still_gets_samples() {
     });
 }
 
-/// A take gives up if the publisher retires each sample before the reader can pin it. This must be the exception.
+/// A take returns nothing if the publisher retires each sample before the reader can pin it. This must be rare.
 fn a_flood_prevents_few_takes() {
     let root = Root::new();
     let participant = root.join();
@@ -438,7 +439,7 @@ fn waiting_times_out_and_wakes_up() {
     let participant = root.join();
     let mut subscription = subscription(&participant, BYTES, Qos::default());
     assert!(!subscription.wait(Duration::from_millis(1)).unwrap());
-    // The publisher does not exist yet when the subscription goes to sleep.
+    // The subscription sleeps before the publisher exists.
     let thread = std::thread::spawn(move || {
         let sample = receive(&mut subscription);
         check(sample.bytes())
@@ -461,14 +462,14 @@ fn restarted_publishers_leave_nothing_behind() {
         let mut publisher = publisher(&participant, BYTES, Qos::default());
         match_up(&mut publisher, &mut subscription);
         send(&mut publisher, BYTES, restart);
-        // There is only one take for each wait, so the loop never meets a take that returns nothing.
+        // Each wait is followed by only one take, so no take returns nothing.
         assert!(subscription.wait(PATIENCE).unwrap());
         assert_eq!(check(subscription.take().unwrap().unwrap().bytes()), restart);
         if restart == 10 {
             after_ten = open();
         }
     }
-    // Other tests of this process open files meanwhile; a leak would show as 90 more descriptors.
+    // Other tests of this process open files at the same time, so a margin is needed; a leak would be 90 descriptors.
     assert!(open() < after_ten + 60, "{after_ten} descriptors became {}", open());
 }
 
@@ -482,7 +483,7 @@ fn a_reused_reader_record_counts_for_its_new_owner_alone() {
     let sample = subscription.take().unwrap();
     drop(subscription);
     assert_eq!(publisher.subscription_count().unwrap(), 0);
-    drop(sample); // now its reader record is free for a publisher of another topic
+    drop(sample); // frees the reader record, which another publisher's reader then uses
     let other = |node: &str, topic| {
         let message_type = bytes_type(BYTES);
         (
@@ -495,7 +496,7 @@ fn a_reused_reader_record_counts_for_its_new_owner_alone() {
     assert_eq!(publisher.subscription_count().unwrap(), 0);
 }
 
-/// Publishes, takes, holds and releases samples at random, and compares the engine with a queue.
+/// Publishes, takes, holds and releases samples at random, and compares the results with a simple queue.
 fn random_operations_agree_with_a_plain_model() {
     let mut random = Random::new();
     let mut random = |below| random.below(below);
@@ -549,7 +550,7 @@ fn a_copy_of_a_sample_has_its_bytes() {
         let sample = subscription.take().unwrap().unwrap();
         sample.copy_into(&mut copy);
         assert_eq!(copy, sample.bytes());
-        // The copy fills as much of the target as fits, and writes nothing behind it.
+        // The copy must end at the end of the message or of the target, whichever is first.
         for room_bytes in [length_bytes / 2, length_bytes + 9] {
             let mut room = vec![0xee; room_bytes];
             let copied_bytes = length_bytes.min(room_bytes);

@@ -1,5 +1,5 @@
-//! The roles of child processes. Each role joins the domain under the root in its first argument, prints `ready`, and
-//! ends when its standard input ends.
+//! The roles of child processes. In each role, the child joins the domain under the root (its first argument), prints
+//! `ready`, and ends when its standard input ends.
 
 use crate::support::*;
 use gantry_shm::{Participant, Qos};
@@ -29,14 +29,14 @@ pub fn play(arguments: &[String]) {
         "stream" => stream(&participant),
         "check" => check_all(&participant),
         "hold" => hold_when_told(&participant),
-        // Role: has a publisher and a subscription, and does nothing.
+        // Has a publisher and a subscription, and does nothing.
         "idle" => {
             let _publisher = publisher(&participant, STREAM_BYTES, stream_qos());
             let _subscription = subscription(&participant, STREAM_BYTES, stream_qos());
             say("ready");
             std::io::stdin().lock().lines().for_each(drop);
         }
-        // Role: joins and leaves until the role's input ends.
+        // Joins and leaves until its standard input ends.
         "come-and-go" => {
             drop(participant);
             let ended = watch_stdin();
@@ -51,7 +51,7 @@ pub fn play(arguments: &[String]) {
     }
 }
 
-/// Publishes as fast as it can.
+/// Publishes at full speed until standard input ends.
 fn stream(participant: &Arc<Participant>) {
     let mut publisher = publisher(participant, STREAM_BYTES, stream_qos());
     publisher.wait_for_subscriptions(1, PATIENCE).unwrap();
@@ -65,7 +65,7 @@ fn stream(participant: &Arc<Participant>) {
     }
 }
 
-/// Takes and checks samples, and holds the last few; prints a line when it has taken ten.
+/// Takes and checks samples, and holds the last ones. Prints a line after ten samples.
 fn check_all(participant: &Arc<Participant>) {
     let mut subscription = subscription(participant, STREAM_BYTES, stream_qos());
     say("ready");
@@ -88,7 +88,7 @@ fn check_all(participant: &Arc<Participant>) {
     }
 }
 
-/// Takes one sample for each line of input, and holds the sample.
+/// Takes one sample for each line of standard input, and holds it.
 fn hold_when_told(participant: &Arc<Participant>) {
     let mut subscription = subscription(participant, STREAM_BYTES, stream_qos());
     say("ready");
@@ -99,86 +99,86 @@ fn hold_when_told(participant: &Arc<Participant>) {
     }
 }
 
-/// The roles that are defined beside the tests that need them.
+/// Plays the roles that are defined in the files of their tests.
 fn play_of_tests(role: &str, arguments: &[String], participant: Arc<Participant>) {
     let root = arguments[1].as_ref();
     match role {
-        // Role: forks, and lets the child try everything that a forked child must not do.
+        // Forks, and lets the forked child try everything that it must not do.
         "fork" => crate::fork::forked_child_gets_errors(root, participant),
-        // Forks on a thread that is ending.
+        // Forks on a thread, and again when this thread ends.
         "fork-at-end" => crate::fork::fork_at_end(&participant),
-        // Becomes another program.
+        // Replaces itself by another program (exec).
         "exec" => crate::death::exec_when_told(&participant),
         // Takes all samples and counts them.
         "count" => crate::growth::count(&participant, arguments[2].parse().unwrap()),
-        // Makes publishers that publish and are dropped at once.
+        // Creates publishers that publish and are dropped at once.
         "shoot" => crate::first_samples::shoot(&participant, arguments[2].parse().unwrap()),
-        // Has a history for late joiners.
+        // Keeps a history for late joiners.
         "history" => crate::history::publish_a_third(&participant, arguments[2].parse().unwrap()),
-        // Fills a small file system.
+        // Fills a small file system with messages.
         "fill" => crate::limits::fill_a_small_file_system(&participant),
-        // Publishes more than a small file system has room for, without an error.
+        // Publishes more than a small file system can hold; the oldest samples are lost, without an error.
         "lose-oldest" => crate::limits::lose_the_oldest(&participant),
         "lose-ring" => crate::limits::lose_beyond_the_first_ring(root, &participant),
-        // Makes as many files as a small file system has room for.
+        // Creates files until a small file system has no inode left.
         "no-inode" => crate::limits::use_all_inodes(root, &participant),
-        // Grows until that is refused.
+        // Loans messages until the publisher's file cannot grow.
         "grow" => crate::files::grow_to_the_end(&participant),
-        // Fills a small file system while it holds many samples.
+        // Holds more samples than there is room for in a small file system.
         "hold-all" => crate::limits::hold_more_than_there_is_room_for(root, &participant),
-        // Publishes in a small file system with two free pages.
+        // Publishes in a small file system in which only two pages are free.
         "last-page" => crate::limits::use_the_last_page(root, &participant),
-        // Roles that publish and take samples with less address space than the files reserve (limited from now on,
-        // or from the start), or with little memory that may be locked.
+        // Roles that publish and take with too little address space for the reserves of the files (limited from the
+        // start or later), or with little lockable memory.
         "map-little" => crate::mapping::map_little(root, &participant),
         "map-nothing" => crate::mapping::map_nothing(&participant),
         "map-later" => crate::mapping::map_later(&participant),
         "lock-little" => crate::mapping::lock_little(root, participant),
-        // Role: publishes and takes in a process where each system call is a trap.
+        // Publishes and takes while a trap catches system calls.
         "without-system-call" => crate::realtime::play_in_trap(&participant, &arguments[2]),
-        // Role: publishes and takes on two threads, while allocations are counted or each system call is a trap.
+        // Publishes and takes on two threads, while allocations are counted or a trap catches system calls.
         "two-threads" => {
             crate::realtime::play_on_two_threads(&participant, &arguments[2], arguments[3].parse().unwrap());
         }
-        // Makes a system call, while each system call is a trap.
+        // Makes a system call, which the trap must catch.
         "system-call" => crate::realtime::make_a_system_call(),
-        // Holds samples of any size.
+        // Takes samples of any size, and holds them.
         "hold-any" => crate::memory::hold_so_many(&participant, arguments[2].parse().unwrap()),
-        // Role: takes samples from a publisher that waits for this reader.
+        // Takes samples from a publisher that waits for this reader.
         "hold-gating" => crate::keep_all::hold_when_told(&participant),
         other => play_waiting(other, arguments, participant),
     }
 }
 
-/// Plays the roles of the tests of waiting, of many endpoints, of the control thread and of the registry.
+/// Plays the roles for the tests of waiting, of many endpoints, of the control thread and of the registry.
 fn play_waiting(role: &str, arguments: &[String], participant: Arc<Participant>) {
     let root = arguments[1].as_ref();
     match role {
-        // Role: publishes on any of many topics; a line of input names the topic.
+        // Publishes on one of fifty topics for each line of input, which is the number of the topic.
         "fifty" => crate::waiting::talk_on_fifty_topics(&participant),
-        // Publishes or subscribes to thousands of topics.
+        // Has a publisher or a subscription on each of two thousand topics.
         "two-thousand" => crate::many::have_two_thousand_endpoints(&participant, &arguments[2]),
-        // Subscribes, but may open no file.
+        // Subscribes in a process that cannot open files.
         "without-descriptors" => crate::many::subscribe_without_descriptors(&participant),
-        // Role: publishes one sample at the first line of input, and dies.
+        // Publishes one sample at the first line of input, and dies.
         "last-words" => crate::descriptor::say_last_words(&participant),
-        // Role: joins and leaves, and counts the threads, descriptors and files that stay in this process.
+        // Joins and leaves, and counts the threads, descriptors and mapped files that remain.
         "many-participants" => crate::control::join_and_leave_often(root, participant),
-        // Joins on a real-time thread.
+        // Joins on a pinned real-time thread.
         "join-pinned" => crate::control::join_pinned(root, participant),
-        // Role: holds a sample longer than the sample's subscription exists.
+        // Holds a sample longer than its subscription exists.
         "hold-after-all" => crate::control::hold_after_all(&participant),
-        // Role: forks again and again beside a busy control thread.
+        // Forks again and again while its control thread is busy.
         "forks" => crate::fork::fork_while_control_is_busy(root, &participant),
-        // Role: joins another domain again and again; each join removes the files of dead processes.
+        // Joins another domain again and again; each join removes the files of dead processes.
         "reap" => crate::registry::reap_often(root, participant),
-        // Role: joins and leaves, and checks that the process's files exist.
+        // Joins and leaves again and again, and checks that its files exist meanwhile.
         "create" => crate::registry::create_often(root, participant),
-        // Role: holds 40 samples, and reports the publishers that it joined and the samples that changed.
+        // Holds 40 samples. Reports the number of publishers that it joined, and of samples that changed.
         "hold-and-report" => crate::separation::hold_and_report(&participant),
-        // Role: at each line of standard input, publishes as many messages as there is memory for.
+        // Publishes at each line of standard input until the memory is used up.
         "publish-all" => crate::separation::publish_when_told(&participant),
-        // Locks the registry.
+        // Locks the registry, and does not release it.
         "hold-registry" => crate::registry::hold_registry(root, &participant),
         other => panic!("no role {other}"),
     }

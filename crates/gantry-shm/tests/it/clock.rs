@@ -1,5 +1,5 @@
-//! Tests with a wall clock that is set while a publisher lives, which happens on boards without a battery-backed
-//! clock: small messages still travel inline.
+//! Tests with a wall clock that is set while a publisher exists, as on boards without a battery-backed clock. Small
+//! messages must still travel inline.
 
 use crate::support::*;
 use gantry_shm::{Publisher, Qos, SourceTime, Subscription};
@@ -16,8 +16,8 @@ const DEPTH: u64 = 8;
 /// A number of samples that is larger than the number of entries in the publisher's ring.
 const RING: u64 = 64;
 
-/// Publishes message `number` as if the wall clock had been set forward by `step_ns` since the start; returns the
-/// message's wall time.
+/// Publishes message `number` as if the wall clock had been set forward by `step_ns`. Returns the wall time of the
+/// message.
 fn send_at(publisher: &mut Publisher, number: u64, step_ns: i64) -> u64 {
     let mut time = SourceTime::now();
     time.wall_ns = time.wall_ns.wrapping_add_signed(step_ns);
@@ -27,7 +27,7 @@ fn send_at(publisher: &mut Publisher, number: u64, step_ns: i64) -> u64 {
     time.wall_ns
 }
 
-/// Takes message `number`, and checks its wall time; returns whether it is inline.
+/// Takes message `number`, and checks its wall time. Returns true if the message is inline.
 #[track_caller]
 fn take(subscription: &mut Subscription, number: u64, wall_ns: u64) -> bool {
     let sample = subscription.take().unwrap().unwrap();
@@ -35,7 +35,7 @@ fn take(subscription: &mut Subscription, number: u64, wall_ns: u64) -> bool {
     sample.is_inline()
 }
 
-/// Sends and takes messages with these steps of the clock; returns the numbers of the inline messages.
+/// Sends and takes messages, each with one of these steps of the clock. Returns the numbers of the inline messages.
 fn inline(publisher: &mut Publisher, subscription: &mut Subscription, steps: impl Iterator<Item = i64>) -> Vec<u64> {
     let of_step = |(number, step_ns)| {
         let wall_ns = send_at(publisher, number, step_ns);
@@ -56,7 +56,7 @@ fn endpoints(root: &Root) -> (Publisher, Subscription) {
 fn a_clock_that_is_set_once_ends_no_inline_message() {
     let root = Root::new();
     let (mut publisher, mut subscription) = endpoints(&root);
-    // Some messages that were sent before the clock was set are taken after it, and keep their times.
+    // Half of the messages are sent before the clock is set and taken after it; they must keep their times.
     let steps = (1..=DEPTH).map(|number| if number <= DEPTH / 2 { 0 } else { 30 * 365 * 24 * HOUR_NS });
     let times: Vec<u64> = (1..).zip(steps).map(|(number, step_ns)| send_at(&mut publisher, number, step_ns)).collect();
     for (number, &wall_ns) in (1..).zip(&times) {

@@ -1,4 +1,5 @@
-//! Tests of the collector: it reports all topics that have news, and any thread of its process can wake it.
+//! Tests of the collector, the wait set for executors: it reports all topics that have news, and any thread of its
+//! process can wake it.
 
 use crate::{
     support::*,
@@ -31,7 +32,7 @@ const TOPICS: usize = 40;
 fn pairs(participant: &Arc<Participant>, qos: Qos) -> (Vec<Publisher>, Vec<Subscription>) {
     let mut publishers: Vec<_> = (0..TOPICS).map(|number| publisher_on(participant, &topic(number), qos)).collect();
     let subscriptions = (0..TOPICS).map(|number| subscription_to(participant, &topic(number), qos)).collect();
-    // A publisher keeps no samples for subscriptions that are not matched yet.
+    // The subscriptions must be matched first, because a publisher keeps no samples for unmatched subscriptions.
     assert!(publishers.iter_mut().all(|publisher| publisher.wait_for_subscriptions(1, PATIENCE).unwrap()));
     (publishers, subscriptions)
 }
@@ -95,7 +96,7 @@ fn a_muted_subscription_reports_nothing() {
     let bit = attachments[0].bit();
     for attachment in &mut attachments {
         collector.mute(attachment);
-        collector.mute(attachment); // once more makes no difference
+        collector.mute(attachment); // a second call makes no difference
     }
     send(&mut publishers[0], BYTES, 1);
     assert_eq!(collected(&mut collector), []);
@@ -171,10 +172,10 @@ fn a_bell_wakes_a_collector_for_news_from_elsewhere() {
         ringer.join().unwrap();
     }
     drop(collector);
-    bell.ring(); // its collector is gone
+    bell.ring(); // has no effect, because the collector no longer exists
 }
 
-/// Starts a thread that sleeps on the collector, once for each call of the returned function.
+/// Starts a thread that sleeps once on the collector.
 fn sleeping<'s>(
     scope: &'s std::thread::Scope<'s, '_>,
     collector: &mut Collector,
@@ -183,8 +184,8 @@ fn sleeping<'s>(
     scope.spawn(move || Sleeper::new().sleep(sleep, Some(Instant::now() + 2 * PATIENCE), || false))
 }
 
-/// Two threads share a collector: one sleeps or is about to, and the other hands the collecting over to it, before or
-/// after a message comes.
+/// Two threads share a collector. One thread sleeps or is about to sleep. The other thread hands the collecting over to
+/// it, before or after a message comes.
 fn news_wake_the_thread_that_sleeps_while_another_works() {
     let root = Root::new();
     let participant = root.join();
@@ -196,14 +197,14 @@ fn news_wake_the_thread_that_sleeps_while_another_works() {
         let begin = Instant::now();
         std::thread::scope(|scope| {
             let sleeper = sleeping(scope, &mut collector);
-            assert_eq!(collected(&mut collector), []); // from now on the collector is not rung
+            assert_eq!(collected(&mut collector), []); // from now on, messages do not ring the collector's bell
             match round % 4 {
                 0 => {
                     collector.hand_over(|| false);
                     send(&mut publishers[3], BYTES, 1);
                 }
                 1 => {
-                    send(&mut publishers[3], BYTES, 1); // it comes before the look
+                    send(&mut publishers[3], BYTES, 1); // `hand_over` finds the message
                     collector.hand_over(|| false);
                 }
                 2 => collector.hand_over(|| true),
@@ -225,7 +226,7 @@ fn all_threads_that_sleep_can_be_woken() {
         std::thread::scope(|scope| {
             let sleepers = [(); 3].map(|()| sleeping(scope, &mut collector));
             collected(&mut collector);
-            collector.bell().ring(); // nobody sleeps, as far as it sees
+            collector.bell().ring(); // no effect: after `collected`, the bell sees no sleeper
             collector.bell().ring_all();
             sleepers.into_iter().for_each(|sleeper| sleeper.join().unwrap());
         });

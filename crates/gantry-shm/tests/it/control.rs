@@ -1,5 +1,5 @@
-//! The control thread: it matches endpoints, notices deaths and cleans up for programs that make no calls, and
-//! leaves nothing behind when it ends.
+//! Tests of the control thread: it matches endpoints, notices deaths and cleans up for programs that make no calls, and
+//! it leaves nothing behind when it ends.
 
 use crate::{
     child::{STREAM_BYTES, say, stream_qos},
@@ -35,8 +35,8 @@ fn a_subscription_that_only_takes_is_matched() {
     let root = Root::new();
     let participant = root.join();
     let mut subscription = subscription_to(&participant, "/events", Qos::default());
-    // The child publishes only when it is matched. No call of this process waits for the match, so the control
-    // thread must make it.
+    // The child publishes only after it is matched. This process makes no call that matches endpoints, so its control
+    // thread must do it.
     let mut talker = root.child("last-words", &[]);
     talker.line();
     talker.say("speak");
@@ -75,11 +75,11 @@ fn many_deaths_at_once_are_noticed_while_others_are_stopped() {
     root.assert_empty();
 }
 
-/// The `/proc` status of each control thread of this process.
+/// The contents of `/proc/self/task/*/status` of each control thread of this process.
 fn control_threads() -> Vec<String> {
     let tasks = std::fs::read_dir("/proc/self/task").unwrap().map_while(Result::ok);
     let is_control = |task: &Path| std::fs::read_to_string(task.join("comm")).is_ok_and(|name| name.trim_end() == NAME);
-    // A thread that ends during the loop is left out.
+    // A thread that ends during the loop is skipped.
     tasks
         .filter(|task| is_control(&task.path()))
         .filter_map(|task| std::fs::read_to_string(task.path().join("status")).ok())
@@ -90,7 +90,8 @@ fn control_threads_block_all_signals() {
     let root = Root::new();
     let _participant = root.join();
     eventually("the thread has set its name", || !control_threads().is_empty());
-    // The kernel, the C library or an emulator keeps some signals from being blocked.
+    // Some signals cannot be blocked (by the kernel, the C library or an emulator), so another thread's mask serves for
+    // comparison.
     let all = std::thread::spawn(|| {
         block_all_signals();
         blocked_signals(&std::fs::read_to_string("/proc/thread-self/status").unwrap())
@@ -112,8 +113,8 @@ fn control_threads_do_not_inherit_real_time() {
     assert_eq!(line, "done");
 }
 
-/// Role of a child process: joins on a thread of SCHED_FIFO, if that is permitted, pinned to one of the
-/// process's CPUs.
+/// Role of a child process: joins on a thread that has SCHED_FIFO (if permitted) and is pinned to one CPU. The control
+/// thread must not inherit either.
 pub fn join_pinned(root: &Path, first: Arc<Participant>) {
     drop(first);
     let all = sched_getaffinity(None).unwrap();
@@ -122,12 +123,12 @@ pub fn join_pinned(root: &Path, first: Arc<Participant>) {
         let mut last = CpuSet::new();
         last.set((0..CpuSet::MAX_CPU).rev().find(|&cpu| all.is_set(cpu)).unwrap());
         sched_setaffinity(None, &last).unwrap();
-        // SAFETY: an all-zero structure is a value of the type.
+        // SAFETY: an all-zero `sched_param` is valid.
         let mut parameters: libc::sched_param = unsafe { std::mem::zeroed() };
         parameters.sched_priority = 10;
-        // SAFETY: it has no preconditions.
+        // SAFETY: the call has no preconditions.
         let thread = unsafe { libc::pthread_self() };
-        // SAFETY: `thread` is the calling thread; the parameters are ours.
+        // SAFETY: `thread` is the calling thread, and `parameters` is a local variable.
         let code = unsafe { libc::pthread_setschedparam(thread, libc::SCHED_FIFO, &raw const parameters) };
         let _ = setpriority_process(None, -5);
         (Participant::join_under(&root, 0).unwrap(), code == 0)
@@ -142,7 +143,8 @@ pub fn join_pinned(root: &Path, first: Arc<Participant>) {
         id.is_some_and(|id| sched_getaffinity(Some(id)) == Ok(all))
     });
     let stat = std::fs::read_to_string(task().unwrap().join("stat")).unwrap();
-    // proc_pid_stat(5): field 3 follows the name; 19 is the nice value, 40 the real-time priority, 41 the policy.
+    // The fields of proc_pid_stat(5), of which the third one follows the name: 19 is the nice value, 40 the real-time
+    // priority, 41 the policy.
     let fields: Vec<&str> = stat.rsplit_once(')').unwrap().1.split_whitespace().collect();
     assert_eq!([fields[19 - 3], fields[40 - 3], fields[41 - 3]], ["0", "0", "0"], "{stat}");
     drop(participant);
@@ -152,18 +154,18 @@ pub fn join_pinned(root: &Path, first: Arc<Participant>) {
     }
 }
 
-/// The signals that a thread blocks, by its status: bit n - 1 for signal n.
+/// The signals that a thread blocks, from its status: bit n - 1 is signal n.
 fn blocked_signals(status: &str) -> String {
     let blocked = status.lines().find_map(|line| line.strip_prefix("SigBlk:")).unwrap();
     blocked.trim().to_owned()
 }
 
 fn block_all_signals() {
-    // SAFETY: an all-zero set is a value of the type; `sigfillset` then writes it whole.
+    // SAFETY: an all-zero `sigset_t` is valid, and `sigfillset` then writes all of it.
     let mut all: libc::sigset_t = unsafe { std::mem::zeroed() };
-    // SAFETY: `all` is ours.
+    // SAFETY: `all` is a local variable.
     assert_eq!(unsafe { libc::sigfillset(&raw mut all) }, 0);
-    // SAFETY: `all` is ours; the call changes this thread's mask only.
+    // SAFETY: `all` is a local variable, and the call changes only this thread's mask.
     assert_eq!(unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, std::ptr::null_mut()) }, 0);
 }
 
@@ -175,8 +177,8 @@ fn participants_leave_no_thread_descriptor_or_file() {
     root.assert_empty();
 }
 
-/// Role of a child process: joins and leaves 500 times, in two domains. The role needs a process of its own, because it
-/// counts the threads, descriptors and mapped files of the process.
+/// Role of a child process: joins and leaves 500 times, in two domains. It needs its own process, because it counts the
+/// threads, descriptors and mapped files of the process.
 pub fn join_and_leave_often(root: &Path, first: Arc<Participant>) {
     let counts = || {
         ["/proc/self/task", "/proc/self/fd", "/proc/self/map_files"].map(|of| std::fs::read_dir(of).unwrap().count())
@@ -191,20 +193,20 @@ pub fn join_and_leave_often(root: &Path, first: Arc<Participant>) {
         match_up(&mut other, &mut elsewhere);
         send(&mut publisher, 64, 1);
         send(&mut other, 64, 2);
-        eventually("two control threads run", || control_threads().len() == 2); // each thread sets its own name
+        eventually("two control threads run", || control_threads().len() == 2); // a thread sets its name itself
         let (sample, other_sample) = (subscription.take().unwrap().unwrap(), elsewhere.take().unwrap().unwrap());
         drop((participants, publisher, other, subscription, elsewhere));
         eventually("the control threads end with their participants", || control_threads().is_empty());
-        // Samples may outlive their participant beside a new participant.
+        // Samples may outlive their participant, even if this process joins the domain again.
         let again = Participant::join_under(root, 0).unwrap();
         assert_eq!((check(sample.bytes()), check(other_sample.bytes())), (1, 2));
         drop((again, sample, other_sample));
     };
     drop(first);
-    round(); // resources that a process needs once are created now
+    round(); // creates resources that a process creates only once
     let before = counts();
     (0..250).for_each(|_| round());
-    // The kernel lists a joined thread for a moment after its end, so the check is repeated.
+    // The kernel still lists a joined thread for a moment, so the check is repeated.
     eventually("threads, descriptors and mapped files are what they were", || counts() == before);
     say("done");
 }
@@ -219,7 +221,7 @@ fn endpoints_that_come_and_go_on_one_topic_leave_nothing() {
             let (participant, mut random) = (participant.clone(), Random::new());
             std::thread::spawn(move || {
                 for number in 0..150 {
-                    // The children's publishers have the same topic and payload.
+                    // The children's publishers have the same topic and payload size.
                     let mut kept: Vec<_> =
                         (0..random.below(3)).map(|_| subscription(&participant, 64, Qos::default())).collect();
                     if kind % 2 == 0 {
@@ -255,7 +257,7 @@ fn a_publisher_keeps_nothing_mapped_of_readers_that_are_gone() {
         let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
         let root = root.path().to_str().unwrap();
         let processes = maps.lines().filter(|line| line.contains(root) && line.contains(".process"));
-        // The process maps its own file twice, the second time as a peer, so one mapping is subtracted.
+        // This process maps its own file twice (once as a peer), so one mapping is subtracted.
         processes.count() - 1
     };
     for role in ["hold", "hold-after-all"] {
@@ -268,13 +270,13 @@ fn a_publisher_keeps_nothing_mapped_of_readers_that_are_gone() {
         eventually("it is mapped", || others_mapped() == 1);
         reader.kill();
         eventually("it is not mapped any more", || {
-            send(&mut publisher, STREAM_BYTES, 2); // the publisher applies here what its control thread found
+            send(&mut publisher, STREAM_BYTES, 2); // here the publisher applies what its control thread has found
             others_mapped() == 0
         });
     }
 }
 
-/// Role of a child process: takes a sample for each line of input, and holds it longer than its subscription.
+/// Role of a child process: takes a sample for each line of input, and holds it longer than its subscription exists.
 pub fn hold_after_all(participant: &Arc<Participant>) {
     let mut subscription = subscription(participant, STREAM_BYTES, stream_qos());
     say("ready");

@@ -1,4 +1,4 @@
-//! Killed and stopped processes: the other processes continue, no sample is corrupted, and no file remains.
+//! Tests of killed and stopped processes: the other processes continue, no sample is corrupted, and no file remains.
 
 use crate::{child::*, support::*};
 use gantry_shm::Participant;
@@ -33,7 +33,7 @@ fn a_killed_publisher_leaves_its_reader_working() {
         }
         let numbers: Vec<u64> = held.iter().map(|sample| check(sample.bytes())).collect();
         talker.kill();
-        drain(&mut subscription); // samples that were published before the death are still good
+        drain(&mut subscription); // samples that were published before the death are still valid
         assert_eq!(held.iter().map(|sample| check(sample.bytes())).collect::<Vec<_>>(), numbers);
     }
     drop((subscription, participant));
@@ -50,7 +50,7 @@ fn a_killed_reader_leaves_its_publisher_working() {
     for _ in 0..5 {
         let mut victim = root.child("check", &[]);
         assert_eq!(victim.line(), "ready");
-        // The kill comes in mid-stream, while samples are published and taken.
+        // The kill comes while samples are published and taken.
         for _ in 0..500 {
             number += 1;
             send(&mut publisher, STREAM_BYTES, number);
@@ -62,7 +62,7 @@ fn a_killed_reader_leaves_its_publisher_working() {
         }
     }
     assert_eq!(survivor.line(), "took ten");
-    survivor.finish(); // the survivor checked every sample
+    survivor.finish(); // the surviving child has checked every sample
     drop((publisher, participant));
     root.assert_empty();
 }
@@ -112,7 +112,7 @@ fn a_stopped_reader_keeps_its_samples_and_does_no_harm() {
         send(&mut publisher, STREAM_BYTES, number);
     }
     assert_eq!(stopped.line(), "took ten");
-    stopped.finish(); // the samples that it held while it was stopped were still valid
+    stopped.finish(); // the child has checked the samples that it held while it was stopped
 }
 
 fn files_of_the_dead_are_removed_by_the_next_start() {
@@ -149,7 +149,7 @@ fn a_sleeping_survivor_removes_the_dead_by_itself() {
     idle.line();
     assert_eq!(subscription.publisher_count().unwrap(), 1);
     idle.kill();
-    // The wait is longer than a slice of sleep: nothing arrives, but the death is noticed.
+    // The wait is longer than the longest sleep. No sample comes, but the wait notices the death.
     assert!(!subscription.wait(Duration::from_millis(2500)).unwrap());
     assert_eq!(subscription.publisher_count().unwrap(), 0);
     assert_eq!(count_of(&root, "pub"), 0, "{:?}", root.files());
@@ -166,7 +166,7 @@ fn a_death_in_steady_traffic_is_noticed() {
     assert_eq!(publisher.subscription_count().unwrap(), 2);
     idle.kill();
     assert_eq!(publisher.subscription_count().unwrap(), 1, "a dead subscription counts");
-    // The survivor finds a sample whenever it wakes up; the files of dead processes must be removed nevertheless.
+    // The reader finds a sample whenever it wakes up. Nevertheless, the files of dead processes must be removed.
     let mut victim = root.child("idle", &[]);
     victim.line();
     victim.kill();
@@ -175,7 +175,7 @@ fn a_death_in_steady_traffic_is_noticed() {
         eventually("the files of the dead are removed", || {
             number += 1;
             send(&mut publisher, STREAM_BYTES, number);
-            std::thread::sleep(Duration::from_millis(1)); // so that the reader sleeps, too
+            std::thread::sleep(Duration::from_millis(1)); // lets the reader sleep between samples
             count_of(&root, "process") == 1
         });
         (publisher, root)
@@ -202,7 +202,7 @@ fn a_process_that_execs_is_dead_for_the_others_at_once() {
     assert_eq!((subscription.publisher_count().unwrap(), publisher.subscription_count().unwrap()), (2, 2));
     child.say("exec");
     assert_eq!(child.line(), "execs");
-    // The child is now another program with the same pid, which echoes its input.
+    // The child is now `cat`, with the same pid, and echoes its input.
     child.say("hello");
     assert_eq!(child.line(), "hello");
     assert_eq!(publisher.subscription_count().unwrap(), 1);
@@ -211,7 +211,7 @@ fn a_process_that_execs_is_dead_for_the_others_at_once() {
     child.finish();
 }
 
-/// Role of a child process: becomes `cat` after a line of input.
+/// Role of a child process: replaces itself by `cat` after a line of input.
 pub fn exec_when_told(participant: &Arc<Participant>) {
     let _publisher = publisher(participant, STREAM_BYTES, stream_qos());
     let _subscription = subscription(participant, STREAM_BYTES, stream_qos());

@@ -1,4 +1,5 @@
-//! The descriptor of a subscription, for epoll and poll: no sample is missed when publishers come, leave or die.
+//! Tests of the file descriptor of a subscription, for epoll and poll: no sample is missed when publishers come, leave
+//! or die.
 
 use crate::{
     support::*,
@@ -20,18 +21,18 @@ tests![
 
 const NOW: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 
-/// A timeout that is longer than any other wait of a test.
+/// The timeout of a poll, which is longer than any expected wait.
 fn patience() -> Timespec {
     Timespec { tv_sec: PATIENCE.as_secs() as i64, tv_nsec: 0 }
 }
 
-/// Whether the descriptor becomes readable within this time.
+/// True if the descriptor becomes readable within this time.
 pub fn is_readable(subscription: &mut Subscription, timeout: Timespec) -> bool {
     let descriptor = subscription.descriptor().unwrap();
     poll(&mut [PollFd::new(&descriptor, PollFlags::IN)], Some(&timeout)).unwrap() == 1
 }
 
-/// Takes numbers, waiting on the descriptor, until the number `end` has come.
+/// Waits on the descriptor and takes samples until the number `end` has come. Returns all numbers.
 fn receive_by_descriptor(subscription: &mut Subscription, end: u64) -> Vec<u64> {
     let mut seen = Vec::new();
     while seen.last() != Some(&end) {
@@ -46,7 +47,7 @@ fn a_descriptor_is_readable_while_there_is_something_to_take() {
     let participant = root.join();
     let mut subscription = subscription_to(&participant, "/events", Qos::default().keep_last(10));
     assert!(!is_readable(&mut subscription, NOW));
-    // The publisher comes after the descriptor.
+    // The publisher is created after the descriptor.
     let mut publisher = publisher_on(&participant, "/events", Qos::default().keep_last(10));
     assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
     for number in (1..=300).step_by(3) {
@@ -54,7 +55,7 @@ fn a_descriptor_is_readable_while_there_is_something_to_take() {
             send(&mut publisher, BYTES, number);
         }
         assert!(is_readable(&mut subscription, patience()));
-        // The control thread may still have the result of its discovery locked, and then the first take finds nothing.
+        // The first take may find nothing, while the control thread holds the lock on the result of its discovery.
         let mut first = None;
         eventually("the first of three is taken", || {
             first = subscription.take().unwrap();
@@ -62,7 +63,7 @@ fn a_descriptor_is_readable_while_there_is_something_to_take() {
         });
         assert_eq!(check(first.unwrap().bytes()), number);
         assert!(is_readable(&mut subscription, patience()), "two more are there");
-        // The control thread may make the descriptor readable for a sample that is just being taken; the next take
+        // The control thread may make the descriptor readable for a sample that is being taken. The next take then
         // finds nothing and clears the descriptor.
         eventually("not readable when all is taken", || {
             drain(&mut subscription);
@@ -89,8 +90,7 @@ fn several_descriptors_share_an_epoll() {
     let mut random = Random::new();
     for _ in 0..500 {
         let number = random.below(TOPICS as u64) as usize;
-        // The drop of a subscription removes its descriptor from the epoll set, and does no harm to the
-        // other subscriptions.
+        // Dropping a subscription removes its descriptor from the epoll set, and must not harm the other subscriptions.
         if random.below(20) == 0 {
             subscriptions[number] = None;
         }
@@ -101,7 +101,7 @@ fn several_descriptors_share_an_epoll() {
             epoll::wait(&set, rustix::buffer::spare_capacity(&mut events), Some(&patience())).unwrap();
             assert!(!events.is_empty(), "a sample of topic {number} is not announced");
             for event in events {
-                // The descriptor may have become readable again for a further sample during the take.
+                // During the take, a further sample may have made the descriptor readable again.
                 let index = { event.data }.u64() as usize;
                 let found = drain(subscriptions[index].as_mut().unwrap());
                 assert!(found.is_empty() || index == number, "{found:?} on topic {index}");
@@ -126,7 +126,7 @@ fn no_event_of_a_descriptor_is_lost() {
             (0..random.below(3000)).for_each(|_| std::hint::spin_loop());
             send(&mut publisher, BYTES, number);
         }
-        publisher // samples that were not taken yet are lost with it
+        publisher // keeps the publisher alive: its end would lose the samples that are not taken yet
     });
     assert_eq!(receive_by_descriptor(&mut subscription, EVENTS), Vec::from_iter(1..=EVENTS));
     thread.join().unwrap();
@@ -148,7 +148,7 @@ fn a_descriptor_announces_the_last_words_of_a_publisher_that_left() {
     root.assert_empty();
 }
 
-/// Role of a child process: publishes a sample for its first line of input, and dies at once.
+/// Role of a child process: publishes a sample at its first line of input, and dies at once.
 pub fn say_last_words(participant: &Arc<Participant>) {
     let mut publisher = publisher_on(participant, "/events", Qos::default());
     assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
@@ -189,7 +189,8 @@ fn a_descriptor_announces_history_at_once() {
     let mut subscription = subscription_to(&participant, "/events", qos);
     assert!(is_readable(&mut subscription, patience()));
     assert_eq!(drain(&mut subscription).len(), 3);
-    // The descriptor is also readable for a sample whose time was read (peeked) before the descriptor existed.
+    // The descriptor is also readable for a sample that the subscription had read but not taken when the descriptor was
+    // created.
     let mut subscription = subscription_to(&participant, "/events", qos);
     assert!(subscription.take().unwrap().is_some());
     assert!(is_readable(&mut subscription, patience()));

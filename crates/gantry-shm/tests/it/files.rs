@@ -1,4 +1,4 @@
-//! The files: their format, and directories and files that cannot be trusted.
+//! Tests of the files in shared memory: their format, and directories and files that cannot be trusted.
 
 use crate::support::*;
 use gantry_shm::{Error, Participant, Qos, SourceTime};
@@ -41,7 +41,7 @@ fn the_layout_is_the_golden_one() {
     );
 }
 
-/// The user's directory, whose name has a uid, which may be another one in a user namespace.
+/// Finds the user's directory. Its name contains the uid, which differs in a user namespace.
 fn user_directory(root: &Root) -> std::path::PathBuf {
     let _participant = root.join();
     root.files().into_iter().find(|path| path.parent() == Some(root.path())).unwrap()
@@ -102,12 +102,12 @@ fn a_root_that_is_no_tmpfs_is_refused() {
         assert!(refused.contains(part), "{part} is not in: {refused}");
     }
     assert_eq!(std::fs::read_dir(root.path()).unwrap().count(), 0, "it was refused, and made a directory");
-    // A file system on a disk (an overlay) may not support unnamed files; then the error states this.
+    // A file system on a disk (an overlay) may not support unnamed files; the error then says so.
     let allowed = join("1");
     assert!(allowed.starts_with(root.path().to_str().unwrap()) || allowed.contains("O_TMPFILE"), "{allowed}");
 }
 
-/// Role of a child process: joins the directory that the environment sets, and prints the directory or the error.
+/// Role of a child process: joins the default directory, which the environment sets. Prints the directory or the error.
 pub fn join_default() {
     match Participant::join(0) {
         Ok(participant) => {
@@ -125,8 +125,8 @@ fn a_program_with_the_rights_of_its_file_ignores_the_environment() {
     }
     let (root, folder) = (Root::new(), tempfile::tempdir().unwrap());
     let program = folder.path().join("it");
-    // Another process makes the copy: if this process did, a child that another test forks meanwhile would keep the
-    // copy open for writing, so that it could not be executed (ETXTBSY).
+    // `cp` makes the copy in another process. If this process wrote the copy, a child that another test forks meanwhile
+    // would keep it open for writing, and it could not be executed (ETXTBSY).
     let copied = std::process::Command::new("cp").arg(std::env::current_exe().unwrap()).arg(&program).status().unwrap();
     assert!(copied.success());
     if std::os::unix::fs::chown(&program, Some(NOBODY), Some(NOBODY)).is_err() {
@@ -143,7 +143,7 @@ fn a_program_with_the_rights_of_its_file_ignores_the_environment() {
     assert!(line.starts_with("/dev/shm/gantry-"), "{line}");
 }
 
-/// The command of a shell that runs this program after `command`.
+/// A shell command that executes `command` and then this program.
 fn after(command: &str) -> std::process::Command {
     let mut shell = std::process::Command::new("sh");
     shell.args(["-c", &format!("{command} \"$@\""), "sh"]).args(this_program());
@@ -168,7 +168,7 @@ fn the_umask_does_not_matter() {
 
 fn a_limit_of_file_sizes_is_a_sentence() {
     let root = Root::new();
-    // The limit counts units of 512 or 1024 bytes, depending on the shell.
+    // Depending on the shell, the unit of the limit is 512 or 1024 bytes.
     let mut child = root.child_by(after("ulimit -f 4096; exec"), "grow", &[]);
     let line = child.line();
     for part in ["ulimit -f", "/chatter", "this one needs"] {
@@ -178,7 +178,7 @@ fn a_limit_of_file_sizes_is_a_sentence() {
     root.assert_empty();
 }
 
-/// Role of a child process: loans until there is an error, prints the error, and publishes.
+/// Role of a child process: loans until an error, drops the loans, publishes a message, and prints the error.
 pub fn grow_to_the_end(participant: &std::sync::Arc<Participant>) {
     let bytes = 64 << 10;
     let mut publisher = publisher(participant, bytes, Qos::default());
@@ -224,14 +224,14 @@ fn a_board_of_another_version_is_refused_while_a_process_lives() {
         std::fs::write(&board, contents).unwrap();
         let error = Participant::join_under(root.path(), 0).unwrap_err();
         assert!(matches!(error, Error::Incompatible { .. }) && error.to_string().contains(word), "{error}");
-        // The files of a version whose processes are gone are removed.
+        // When all processes of a version have ended, the next process removes their files.
         idle.kill();
         drop(root.join());
         root.assert_empty();
     }
 }
 
-/// Dead processes of another version left all their files, whose layout is unknown to this version.
+/// Dead processes of another version have left their files, whose layout this version does not know.
 fn files_of_another_version_are_removed() {
     use std::os::unix::fs::FileExt;
     for with_board in [true, false] {
@@ -263,8 +263,8 @@ fn a_damaged_publisher_is_an_error_and_not_a_crash() {
     let file = std::fs::OpenOptions::new().read(true).write(true).open(path).unwrap();
     let mut bytes = vec![0; file.metadata().unwrap().len() as usize];
     file.read_exact_at(&mut bytes, 0).unwrap();
-    // The ring's descriptor is at offset 128, the size of its entries at 92 (docs/internals/memory-layout.golden);
-    // sequence 1 is in the second entry.
+    // The ring's descriptor is at offset 128, the size of its entries at 92 (docs/internals/memory-layout.golden). The
+    // sample with sequence number 1 is in the second entry.
     let descriptor = u64::from_le_bytes(bytes[128..136].try_into().unwrap());
     let ring = (descriptor >> 32) * 64 + u64::from(u32::from_le_bytes(bytes[92..96].try_into().unwrap()));
     assert_eq!(bytes[ring as usize], 1, "the entry of sequence 1");
@@ -278,7 +278,7 @@ fn a_damaged_publisher_is_an_error_and_not_a_crash() {
     }
     assert!(matches!(subscription.take(), Err(Error::Corrupt { .. })));
     assert!(subscription.take().unwrap().is_none(), "the publisher is left out, not tried for ever");
-    // The subscription does not attach the publisher again, although other endpoints join the topic.
+    // The subscription must not attach the publisher again, although other endpoints join the topic.
     let _others = [(); 2].map(|()| self::subscription(&participant, 64, Qos::default()));
     assert!(subscription.take().unwrap().is_none());
     assert_eq!(subscription.publisher_count().unwrap(), 0);
@@ -314,7 +314,7 @@ fn a_vanished_board_is_refused_while_a_process_uses_it() {
     idle.line();
     let board = root.files().into_iter().find(|path| path.ends_with("board")).unwrap();
     std::fs::remove_file(board).unwrap();
-    // A participant that joined nevertheless would take samples with pins that the publisher does not see.
+    // If the new participant joined, it would take samples with pins that the publisher does not see.
     let error = Participant::join_under(root.path(), 0).unwrap_err().to_string();
     assert!(error.contains(&format!("pid {}", idle.child.id())), "{error}");
     idle.finish();
@@ -345,14 +345,14 @@ fn a_process_that_cannot_be_read_is_said_when_a_publisher_is_made() {
     idle.line();
     let path = root.files().into_iter().find(|path| path.extension().is_some_and(|e| e == "process")).unwrap();
     let file = std::fs::OpenOptions::new().write(true).open(path).unwrap();
-    file.write_all_at(&u64::MAX.to_le_bytes(), 192).unwrap(); // `used_bytes`
+    file.write_all_at(&u64::MAX.to_le_bytes(), 192).unwrap(); // the field `used_bytes`
     let mut publisher = publisher(&root.join(), 64, Qos::default());
     let sentences = publisher.take_first_mismatches();
     assert!(sentences[0].contains("used_bytes"), "{sentences:?}");
     assert_eq!(publisher.take_first_mismatches(), Vec::<String>::new());
 }
 
-/// The files of another process are damaged at random, and this process continues.
+/// Damages the files of another process at random. This process must continue.
 fn scribbled_files_give_errors_and_never_a_crash() {
     use std::os::unix::fs::FileExt;
     let mut random = Random::new();
@@ -364,7 +364,7 @@ fn scribbled_files_give_errors_and_never_a_crash() {
         let suffix = ["pub", "process"][random.below(2) as usize];
         let path = root.files().into_iter().find(|path| path.extension().is_some_and(|e| e == suffix)).unwrap();
         let file = std::fs::OpenOptions::new().write(true).open(path).unwrap();
-        // The damage is in the headers and the bytes behind them: small values pass the first checks, large and
+        // The damage is in the headers and in the bytes after them. Small values pass the first checks; large and
         // extreme values do not.
         for _ in 0..=random.below(4) {
             let value = match random.below(4) {
@@ -415,7 +415,7 @@ fn nothing_is_left_after_an_orderly_end() {
 }
 
 fn an_inline_length_that_makes_no_sense_is_corrupt() {
-    // One length exceeds the type's payload, the other exceeds an entry.
+    // The first length exceeds the payload of the type, the second one exceeds an entry.
     for length_bytes in [61_u64, 1024] {
         let root = Root::new();
         let participant = root.join();
@@ -423,7 +423,7 @@ fn an_inline_length_that_makes_no_sense_is_corrupt() {
         let mut subscription = subscription(&participant, 60, Qos::default());
         match_up(&mut publisher, &mut subscription);
         let loan = publisher.loan(60).unwrap();
-        // The two times are as far apart as the system's clocks: other times would not fit in an entry.
+        // An entry has room only for times that differ like the system's two clocks, so real times are used.
         let now_ns = |clock| {
             let now = clock_gettime(clock);
             now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
@@ -438,7 +438,7 @@ fn an_inline_length_that_makes_no_sense_is_corrupt() {
             u64::from_le_bytes(word)
         };
         let descriptor = word_at(offset_of("PublisherHeader", "ring") as u64);
-        // The entry of sequence 1, in the ring at offset / 64; the entry has the payload's length in 11 bits.
+        // The entry of the sample with sequence number 1. Its first word has the payload's length in 11 bits.
         let entry =
             (descriptor >> 32) * 64 + (word_at(offset_of("PublisherHeader", "entry_bytes") as u64) & 0xffff_ffff);
         let word = word_at(entry) & !(0x7ff << 52) | length_bytes << 52;

@@ -1,5 +1,4 @@
-//! A subscription that exists before a publisher loses none of the publisher's samples, also if the publisher
-//! ends at once.
+//! Tests that a subscription loses no sample of a publisher that is created later, even if the publisher ends at once.
 
 use crate::support::*;
 use gantry_shm::{Participant, Publisher, Qos, SourceTime, Subscription};
@@ -8,13 +7,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The longest time for which the drop of a publisher waits for subscriptions that have not joined it.
+/// The longest time for which the drop of a publisher waits for subscriptions to join.
 const LINGER: Duration = Duration::from_millis(100);
-/// The number of publishers that come and go one after the other, and the number of samples of each.
+/// The number of publishers that come and go one after the other; `SAMPLES` is the number of samples of each publisher.
 const SHOTS: u64 = 200;
 const SAMPLES: u64 = 9;
-/// The number of publishers that may wait in vain for the subscription, because a loaded machine may not run the
-/// subscription's process in time.
+/// The number of publishers that may end before the subscription joins. A loaded machine may not run the subscription's
+/// process in time.
 const MAX_REPEATS: u64 = 10;
 
 tests! {
@@ -38,8 +37,8 @@ fn numbers(shot: u64) -> std::ops::Range<u64> {
     shot * SAMPLES..(shot + 1) * SAMPLES
 }
 
-/// Role of a child process: at each line of standard input, makes a publisher, publishes and drops the publisher.
-/// Prints whether the drop waited for the longest possible time, as if no subscription had joined.
+/// Role of a child process: at each line of standard input, creates a publisher, publishes and drops the publisher.
+/// Prints whether the drop waited for the whole `LINGER`, which means that no subscription joined.
 pub fn shoot(participant: &Arc<Participant>, payload_bytes: usize) {
     for (shot, _line) in (0..).zip(std::io::stdin().lines()) {
         let begin = Instant::now();
@@ -59,8 +58,7 @@ fn the_first_samples_arrive_within_a_process() {
         let mut subscription = subscription(&participant, payload_bytes, Qos::default());
         for shot in 0..SHOTS {
             let _publisher = publish_some(&participant, shot, payload_bytes);
-            // As a rule, the sample is available at once, but a discovery that the control thread is just doing may
-            // delay it.
+            // Usually the sample is available at once. A discovery on the control thread may delay it.
             assert!(subscription.wait(PATIENCE).unwrap());
             assert_eq!(take_all(&mut subscription), Vec::from_iter(numbers(shot)));
         }
@@ -80,7 +78,7 @@ fn the_first_samples_arrive_across_processes() {
             }
             child.say("shoot");
             if child.line() != "ended" {
-                repeats.push(shot); // with other numbers
+                repeats.push(shot); // the next publisher has other numbers
                 assert!(repeats.len() as u64 <= MAX_REPEATS, "publishers {repeats:?} waited in vain");
                 continue;
             }
@@ -92,7 +90,7 @@ fn the_first_samples_arrive_across_processes() {
         }
         child.finish();
         taken.extend(take_all(&mut subscription));
-        // Samples of a publisher that waited in vain may have arrived nevertheless; they are left out.
+        // Samples of a publisher that ended early may have arrived, so they are not compared.
         taken.retain(|number| !repeats.contains(&(number / SAMPLES)));
         assert_eq!(taken, expected, "in this order, none missing and none twice");
     }

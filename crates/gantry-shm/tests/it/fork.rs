@@ -1,7 +1,7 @@
-//! Forked processes: a child gets errors, harms nothing, and keeps no dead parent alive.
+//! Tests of forked processes: a forked child gets errors, harms nothing, and does not make its dead parent look alive.
 //!
-//! An emulator of another machine may accept the advice of madvise(2) that keeps pages from a child, but not follow
-//! it: [`why_not`] tests for this.
+//! By advice of madvise(2), the engine keeps pages from a forked child. An emulator of another machine may accept this
+//! advice but ignore it: [`why_not`] tests for this.
 
 use crate::{
     child::*,
@@ -36,7 +36,7 @@ tests![
     forked_children_end_at_any_step_of_the_control_thread,
 ];
 
-/// A watcher that reads the matches of a subscription, as the watcher of QoS events does.
+/// A watcher that reads the matches of a subscription, as Gantry's watcher for QoS events does.
 struct Looker(Generation, PublisherMatches);
 
 impl Looker {
@@ -57,27 +57,27 @@ impl Watcher for Looker {
     }
 }
 
-/// The reason why these tests cannot work on this machine, if there is one. This process must have one thread.
+/// The reason why these tests cannot work on this machine; `None` if they can. The process must have only one thread.
 pub fn why_not() -> Option<String> {
     let (kept_back, wiped) = (advised_page(Advice::LinuxDontFork), advised_page(Advice::LinuxWipeOnFork));
     let (_reader, writer) = std::io::pipe().unwrap();
-    // SAFETY: this process has one thread.
+    // SAFETY: this process has only one thread.
     let pid = unsafe { libc::fork() };
     if pid == 0 {
-        // SAFETY: if the page is not mapped here, the system call returns an error; it causes no fault.
+        // SAFETY: if the page is not mapped in the child, the system call returns an error; it causes no fault.
         let is_kept_back = unsafe { libc::write(writer.as_raw_fd(), kept_back.cast(), 1) } == -1
             && std::io::Error::last_os_error().raw_os_error() == Some(Errno::FAULT.raw_os_error());
-        // SAFETY: the page is private memory of this process, whether it was wiped or not.
+        // SAFETY: the page is private memory of this process; wiped or not, it can be read.
         let is_wiped = unsafe { wiped.read_volatile() } == 0;
-        // SAFETY: plain system call.
+        // SAFETY: a system call without memory arguments.
         unsafe { libc::_exit(i32::from(!is_kept_back) + 2 * i32::from(!is_wiped)) };
     }
     let mut status = 0;
-    // SAFETY: plain system call; `status` is ours.
+    // SAFETY: a system call; `status` is a local variable.
     let ended = unsafe { libc::waitpid(pid, &mut status, 0) };
     assert!(ended == pid && libc::WIFEXITED(status), "{ended} {status}");
     for page in [kept_back, wiped] {
-        // SAFETY: the page is ours and is not used any more.
+        // SAFETY: `advised_page` mapped the page, and it is not used any more.
         unsafe { munmap(page.cast(), PAGE_BYTES) }.unwrap();
     }
     match libc::WEXITSTATUS(status) {
@@ -88,14 +88,14 @@ pub fn why_not() -> Option<String> {
     }
 }
 
-/// Makes a page of this process that contains a 1, and gives the kernel this advice about it.
+/// Maps a page, gives the kernel this advice about it, and writes a 1 into it.
 fn advised_page(advice: Advice) -> *mut u8 {
     let protection = ProtFlags::READ | ProtFlags::WRITE;
     // SAFETY: a new mapping at an address of the kernel's choice aliases nothing.
     let page = unsafe { mmap_anonymous(std::ptr::null_mut(), PAGE_BYTES, protection, MapFlags::PRIVATE) }.unwrap();
-    // SAFETY: it is ours.
+    // SAFETY: the page was just mapped here.
     unsafe { madvise(page, PAGE_BYTES, advice) }.unwrap();
-    // SAFETY: as above.
+    // SAFETY: the page was just mapped here.
     unsafe { page.cast::<u8>().write_volatile(1) };
     page.cast()
 }
@@ -104,8 +104,8 @@ fn a_forked_child_gets_errors_and_harms_nothing() {
     let root = Root::new();
     let mut parent = root.child("fork", &[]);
     assert_eq!(parent.line(), "forked");
-    // The grandchild lives on with copies of all descriptors of parent and child. The deaths of parent and child
-    // must be noticed nevertheless.
+    // The grandchild still lives, with copies of all descriptors of its parent and grandparent. Nevertheless, their
+    // deaths must be noticed.
     parent.kill();
     let participant = root.join();
     assert_eq!(count_of(&root, "process"), 1, "the forked child keeps its dead parent alive");
@@ -113,7 +113,7 @@ fn a_forked_child_gets_errors_and_harms_nothing() {
     root.assert_empty();
 }
 
-/// Role of a child process: forks, and checks in the grandchild that every handle returns an error.
+/// Role of a child process: forks, and checks in the forked child that every handle returns an error.
 pub fn forked_child_gets_errors(root: &Path, participant: Arc<Participant>) {
     let mut publisher = publisher(&participant, STREAM_BYTES, stream_qos());
     let mut subscription = subscription(&participant, STREAM_BYTES, stream_qos());
@@ -150,38 +150,39 @@ pub fn forked_child_gets_errors(root: &Path, participant: Arc<Participant>) {
         publisher.count_copy();
         subscription.count_copy();
         bell.ring();
-        [true, false].into_iter().for_each(interrupt_waits); // rings no bell of the parent
+        [true, false].into_iter().for_each(interrupt_waits); // must ring no bell of the parent
         drop(collector);
-        // Memory that the parent may write is not mapped in the child, and no other mapping takes its place. SAFETY:
-        // this process has one thread.
+        // The child must not map memory that the parent writes, and no other mapping may take its address. SAFETY: this
+        // process has one thread.
         let stray = unsafe { libc::fork() };
         if stray == 0 {
             let page = spare.bytes_mut().as_mut_ptr().map_addr(|address| address & !(PAGE_BYTES - 1)).cast();
             let flags = MapFlags::PRIVATE | MapFlags::FIXED_NOREPLACE;
-            // SAFETY: a system call, which replaces no mapping.
+            // SAFETY: with MAP_FIXED_NOREPLACE, the system call replaces no mapping.
             let mapped = unsafe { mmap_anonymous(page, PAGE_BYTES, ProtFlags::READ | ProtFlags::WRITE, flags) };
             assert_eq!(mapped, Err(Errno::EXIST));
             spare.bytes_mut()[0] = 1;
-            // SAFETY: plain system call.
+            // SAFETY: a system call without memory arguments.
             unsafe { libc::_exit(0) };
         }
         let mut status = 0;
-        // SAFETY: plain system call; `status` is ours.
+        // SAFETY: a system call; `status` is a local variable.
         unsafe { libc::waitpid(stray, &mut status, 0) };
         assert!(libc::WIFSIGNALED(status) && libc::WTERMSIG(status) == libc::SIGSEGV, "{status}");
-        // A sample is dropped last, because it refers to memory that its subscription kept.
+        // The sample is dropped last, because it refers to memory of its subscription.
         drop((spare, watcher, matches, publisher, subscription, participant));
         assert_eq!(sample.info().sequence, 1);
         drop(sample);
-        // The child joins a domain itself after the parent's handles are gone, and its own child has copies of all
-        // its descriptors. The death of the child must be noticed nevertheless.
+        // After the parent's handles are dropped, the child joins a domain itself. Its own forked child has copies of
+        // all its descriptors. Nevertheless, the child's death must be noticed.
         let own = Participant::join_under(root, 0).unwrap();
         // SAFETY: this process has one thread.
         if unsafe { libc::fork() } != 0 {
-            // The child's files must be removed although no destructor runs. SAFETY: plain system call.
+            // The child ends without destructors, but its files must be removed. SAFETY: a system call without memory
+            // arguments.
             unsafe { libc::_exit(i32::from(own.domain_id() != 0)) };
         }
-        // The grandchild outlives parent and child until the test closes the pipe.
+        // This process (the grandchild) lives until the test closes the pipe.
         let _ = std::io::stdin().read(&mut [0]);
         std::process::exit(0);
     }
@@ -194,7 +195,7 @@ pub fn forked_child_gets_errors(root: &Path, participant: Arc<Participant>) {
         drain_unchecked(&mut subscription);
     }
     let mut status = 0;
-    // SAFETY: plain system call; `status` is ours.
+    // SAFETY: a system call; `status` is a local variable.
     let ended = unsafe { libc::waitpid(pid, &mut status, 0) };
     assert_eq!((ended, status), (pid, 0), "the forked child failed");
     say("forked");
@@ -207,37 +208,39 @@ fn a_thread_that_ends_forks() {
     assert_eq!(parent.line(), "forked");
     parent.kill();
     let participant = root.join();
-    // This may take a moment, because the forked child may not have run its fork handler yet.
+    // The check is repeated, because the forked child may not have run its fork handler yet.
     eventually("the death of the parent is noticed beside its child", || count_of(&root, "process") == 1);
     drop(participant);
     root.assert_empty();
 }
 
-/// A thread-local whose destructor forks when the thread ends, after thread-locals that were first used later are gone.
+/// A thread-local whose destructor forks at the end of its thread. By then, thread-locals that were first used later
+/// are destroyed.
 struct ForksAtEnd;
 
 impl Drop for ForksAtEnd {
     fn drop(&mut self) {
-        // SAFETY: the child makes only system calls.
+        // SAFETY: the child only makes system calls.
         if unsafe { libc::fork() } == 0 {
-            // The child waits until the test closes the pipe. SAFETY: the system call writes no byte.
+            // The child waits until the test closes the pipe. SAFETY: a read of 1 byte to a null pointer writes
+            // nothing.
             unsafe { libc::read(0, std::ptr::null_mut(), 1) };
-            // SAFETY: plain system call.
+            // SAFETY: a system call without memory arguments.
             unsafe { libc::_exit(0) };
         }
     }
 }
 
-/// Role of a child process: forks on a thread that is ending.
+/// Role of a child process: forks on a thread, and again when this thread ends.
 pub fn fork_at_end(_participant: &Arc<Participant>) {
     thread_local!(static AT_END: ForksAtEnd = const { ForksAtEnd });
     let thread = std::thread::spawn(|| {
         AT_END.with(|_| ());
-        // SAFETY: the child makes only system calls.
+        // SAFETY: the child only makes system calls.
         match unsafe { libc::fork() } {
-            // SAFETY: plain system call.
+            // SAFETY: a system call without memory arguments.
             0 => unsafe { libc::_exit(0) },
-            // SAFETY: plain system call.
+            // SAFETY: with a null pointer, the system call writes no status.
             pid => unsafe { libc::waitpid(pid, std::ptr::null_mut(), 0) },
         };
     });
@@ -258,7 +261,7 @@ fn forked_children_end_at_any_step_of_the_control_thread() {
     root.assert_empty();
 }
 
-/// Role of a child process: forks often, while the control thread has much to do.
+/// Role of a child process: forks often, while its control thread has much work.
 pub fn fork_while_control_is_busy(root: &Path, participant: &Arc<Participant>) {
     let ended = Arc::new(AtomicBool::new(false));
     let (busy, stop) = (participant.clone(), ended.clone());
@@ -273,8 +276,8 @@ pub fn fork_while_control_is_busy(root: &Path, participant: &Arc<Participant>) {
     let watcher = Looker::new(&subscription, participant).unwrap();
     assert!(!wait_set.wait(&mut [], Duration::from_micros(100)).unwrap());
     for round in 0..40 {
-        // SAFETY: the child uses only operations that must work in a forked child of a process with threads, which
-        // this test checks.
+        // SAFETY: the child only uses operations that must work after a fork of a process with threads; this test
+        // checks them.
         let pid = unsafe { libc::fork() };
         if pid == 0 {
             let is_forked = |error: Option<Error>| assert!(matches!(error, Some(Error::Forked)), "{error:?}");
@@ -297,7 +300,7 @@ pub fn fork_while_control_is_busy(root: &Path, participant: &Arc<Participant>) {
         }
         let (mut status, mut ended) = (0, 0);
         eventually("the forked child ends", || {
-            // SAFETY: plain system call; `status` is ours.
+            // SAFETY: a system call; `status` is a local variable.
             ended = unsafe { libc::waitpid(pid, &mut status, libc::WNOHANG) };
             ended != 0
         });

@@ -1,5 +1,5 @@
-//! Tests of KEEP_ALL with histories of any size: gating (RELIABLE KEEP_ALL) readers get all samples that were
-//! published, and no others.
+//! Tests of KEEP_ALL with histories of any size. A gating (RELIABLE KEEP_ALL) reader gets exactly the samples that were
+//! published after its match.
 
 use crate::{
     keep_all::{BYTES, fill_up, keeps, qos},
@@ -10,13 +10,13 @@ use std::{collections::VecDeque, sync::Arc};
 
 tests![every_size_of_history_keeps_its_promise, a_cap_in_bytes_gates_too, random_gated_operations_agree_with_a_queue,];
 
-/// Checks that the history fills, that a part of it is taken, and that it fills again, for any ratio of the sizes of
-/// ring and history. `slots` are created in advance, because a publisher that needs a new slot reads the state of its
-/// readers first.
+/// Checks that a history fills up, is partly taken, and fills up again, for any ratio of the sizes of ring and history.
+/// The publisher creates `slots` slots in advance: a publisher that needs a new slot would first read the state of its
+/// readers.
 fn stays_full(participant: &Arc<Participant>, samples: usize, slots: usize, qos: Qos) {
     let mut publisher = publisher_with(participant, BYTES, qos, keeps(samples));
     drop((0..slots).map(|_| publisher.loan(BYTES).unwrap()).collect::<Vec<_>>());
-    // The history was not kept for a reader: only a part of it still exists.
+    // No reader was matched, so only a part of these samples still exists.
     let mut next = 1 + 3 * samples as u64 + 16;
     (1..next).for_each(|number| assert!(try_send(&mut publisher, BYTES, number)));
     let mut subscription = subscription(participant, BYTES, qos);
@@ -67,7 +67,7 @@ fn a_cap_in_bytes_gates_too() {
     assert_eq!(subscription.losses(), Default::default());
 }
 
-/// Endpoints publish, take, hold, join and leave at random: each reader gets exactly the samples that were published
+/// Publishes, takes, holds, joins and leaves at random. Each reader must get exactly the samples that were published
 /// since its join.
 fn random_gated_operations_agree_with_a_queue() {
     let mut random = Random::new();

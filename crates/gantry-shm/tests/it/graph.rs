@@ -1,4 +1,4 @@
-//! Tests of the graph: nodes, endpoints, their connections, and the notification of their changes.
+//! Tests of the ROS graph: nodes, endpoints, their connections, and the notification of changes.
 
 use crate::{child::*, support::*};
 use gantry_shm::{
@@ -26,7 +26,7 @@ tests![
     announced_publishers_are_counted_when_they_come_and_go,
 ];
 
-/// Keeps the newest generation.
+/// A watcher that stores the newest generation.
 struct Newest(Generation, AtomicU64);
 
 impl Watcher for Newest {
@@ -60,7 +60,8 @@ fn the_drop_of_a_waker_may_use_what_it_waited_for() {
     let root = Root::new();
     let participant = root.join();
     let (done, dropped) = std::sync::mpsc::channel();
-    // The drop runs in a thread, because a waker that is dropped under a lock would block the thread for ever.
+    // The subscription is dropped on another thread: if a waker were dropped under a lock, that thread would block for
+    // ever.
     std::thread::spawn(move || {
         let mut subscription = subscription(&participant, STREAM_BYTES, stream_qos());
         for _ in 0..2 {
@@ -69,7 +70,7 @@ fn the_drop_of_a_waker_may_use_what_it_waited_for() {
                 matches.look(SeenPublishers::default()).unwrap();
                 done.send("subscription").unwrap();
             };
-            subscription.set_waker(waker_at_drop(look)).unwrap(); // drops the first
+            subscription.set_waker(waker_at_drop(look)).unwrap(); // the second call drops the first waker
         }
         drop(subscription);
     });
@@ -77,7 +78,7 @@ fn the_drop_of_a_waker_may_use_what_it_waited_for() {
     assert_eq!(names, ["subscription", "subscription"]);
 }
 
-/// Announced publishers do not raise the generation of the topic, by which endpoints are usually counted.
+/// Announced publishers do not raise the generation of the topic, by which other endpoints are counted.
 fn announced_publishers_are_counted_when_they_come_and_go() {
     let root = Root::new();
     let (participant, observer) = (root.join(), root.join());
@@ -154,7 +155,7 @@ fn each_endpoint_pair_has_a_connection_state() {
     let participant = root.join();
     let qos = Qos::default().keep_last(2);
     let _offer = publisher(&participant, 64, qos.best_effort());
-    // All endpoints are in one process, so a reader record does not show to which subscription it belongs.
+    // All endpoints are in one process, so the process does not show to which subscription a reader record belongs.
     let _fast = subscription(&participant, 64, qos.best_effort().keep_last(1));
     let _fussy = subscription(&participant, 64, qos.reliable());
     let _slow = subscription(&participant, 64, qos.best_effort().keep_last(9));
@@ -189,7 +190,7 @@ fn a_subscription_of_a_stopped_process_is_not_mapped_until_it_goes_on() {
     let mut child = root.child("check", &[]);
     assert_eq!(child.line(), "ready");
     kill_process(child.pid(), Signal::STOP).unwrap();
-    waitpid(Some(child.pid()), WaitOptions::UNTRACED).unwrap(); // until all its threads are stopped
+    waitpid(Some(child.pid()), WaitOptions::UNTRACED).unwrap(); // waits until all threads of the child are stopped
     let publisher = publisher(&participant, STREAM_BYTES, stream_qos());
     let stopped = states(&participant);
     kill_process(child.pid(), Signal::CONT).unwrap();
@@ -213,7 +214,7 @@ fn copies_are_counted_for_each_endpoint() {
     (0..3).for_each(|_| talker.count_copy());
     listener.count_copy();
     assert_eq!(counts(), (3, 1));
-    // The new endpoint uses the block of the old one, and its count of copies begins at zero.
+    // The new publisher uses the memory block of the old one, but its count of copies must start at zero.
     let message_type = bytes_type(64);
     drop(talker);
     let again = Publisher::new(

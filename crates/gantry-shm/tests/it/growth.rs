@@ -1,4 +1,4 @@
-//! Rings that grow under readers, while the publisher publishes at full speed.
+//! Tests of rings that grow while a publisher publishes at full speed and readers use them.
 
 use crate::{
     child::say,
@@ -17,14 +17,14 @@ use std::{
 
 tests![a_deep_reader_joins_a_running_publisher_and_no_reader_loses, overwritten_is_exact_while_rings_grow];
 
-/// Publishes at full speed until `done`; stores in `matched` the first number that all `count` readers certainly get.
+/// Publishes at full speed until `done`. Stores in `matched` the first number that all `count` readers must get.
 fn talk(mut publisher: Publisher, count: usize, pace: &AtomicU64, matched: &AtomicU64, done: &AtomicBool) -> u64 {
     let mut number = 0;
     while !done.load(Acquire) {
         if matched.load(Relaxed) == 0 && number % 64 == 0 && publisher.subscription_count().unwrap() >= count {
             matched.store(number + 1, Release);
         }
-        // The publisher's lead over the readers is limited to less than their depths.
+        // The publisher's lead over the readers stays smaller than their depths.
         if number < pace.load(Acquire) + 4000 {
             number += 1;
             send(&mut publisher, BYTES, number);
@@ -35,9 +35,8 @@ fn talk(mut publisher: Publisher, count: usize, pace: &AtomicU64, matched: &Atom
     number
 }
 
-/// There are three readers: one reader has a depth just above its lag and stays on the first ring, one joins in the
-/// middle, and one is in another process. All of them lag by less than their depths, so no reader loses a sample
-/// after its match.
+/// There are three readers: one with a depth just above its lag, which stays on the first ring; one that joins later;
+/// and one in another process. All lag by less than their depths, so no reader may lose a sample after its match.
 fn a_deep_reader_joins_a_running_publisher_and_no_reader_loses() {
     let root = Root::new();
     let participant = root.join();
@@ -55,7 +54,7 @@ fn a_deep_reader_joins_a_running_publisher_and_no_reader_loses() {
                 next += 1;
             }
             let seconds = second.map_or(Vec::new(), drain);
-            pace.store(next - 1, Release); // all of the readers have taken these
+            pace.store(next - 1, Release); // all readers of this process have taken the samples up to here
             (next, seconds)
         };
         while follow(None).0 < 3000 {}
@@ -80,7 +79,8 @@ fn a_deep_reader_joins_a_running_publisher_and_no_reader_loses() {
     });
 }
 
-/// Role of a child process: takes all samples, and prints whether all samples between two numbers came.
+/// Role of a child process: takes all samples. Prints whether all samples between two numbers, read from standard
+/// input, have come.
 pub fn count(participant: &Arc<Participant>, depth: u32) {
     let mut subscription = subscription(participant, BYTES, keep_last(depth));
     let (sender, ends) = std::sync::mpsc::channel();
@@ -99,8 +99,8 @@ pub fn count(participant: &Arc<Participant>, depth: u32) {
     }
 }
 
-/// Readers with larger and larger depths join, and each makes the ring grow. Meanwhile a reader of small depth
-/// takes, and each sample is either taken or counted as overwritten.
+/// Readers of larger and larger depth join, and each makes the ring grow. Meanwhile, a reader of small depth takes.
+/// Each sample must be either taken or counted as overwritten.
 fn overwritten_is_exact_while_rings_grow() {
     let root = Root::new();
     let participant = root.join();

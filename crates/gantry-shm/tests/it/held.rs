@@ -1,4 +1,5 @@
-//! The cost of many held samples for the subscription and for the publishers of its topic, in operations.
+//! Tests of the cost of many held samples, for the subscription and for the publishers of its topic, counted in
+//! operations.
 
 use crate::support::*;
 use gantry_shm::{Qos, Sample};
@@ -12,7 +13,7 @@ tests![
 const INLINE_BYTES: usize = 64;
 const SLOT_BYTES: usize = 512;
 
-/// The sum of the readers' generations of all topics: each change of a generation wakes the publishers of the topic.
+/// The sum over all topics of the generation of readers. Each increase wakes the publishers of the topic.
 fn generations(root: &Root) -> u64 {
     const TOPIC_LINE_BYTES: usize = 256;
     let board = root.files().into_iter().find(|path| path.file_name().is_some_and(|name| name == "board")).unwrap();
@@ -30,7 +31,7 @@ fn process_bytes(root: &Root) -> u64 {
     process.unwrap().metadata().unwrap().len()
 }
 
-/// Holds `count` samples of this size. Returns the increase of the generations and of the length of the process's file.
+/// Holds `count` samples of this size. Returns the increase of the generations, and the growth of the process's file.
 fn hold(bytes: usize, count: u64) -> (u64, u64) {
     let root = Root::new();
     let participant = root.join();

@@ -1,4 +1,4 @@
-//! The history of a publisher, as readers of any depth get it, both readers that are matched in time and late joiners.
+//! Tests of a publisher's history with readers of any depth, both early readers and late joiners.
 
 use crate::{child::say, support::*};
 use gantry_shm::{Participant, Publisher, PublisherOptions, Qos, SourceTime};
@@ -24,7 +24,7 @@ tests![
 
 pub const BYTES: usize = 64;
 
-/// Options with which the publisher keeps this number of samples for readers with a larger depth than its own.
+/// Options by which the publisher keeps up to this number of samples for readers that are deeper than itself.
 pub fn keeps(samples: usize) -> PublisherOptions {
     PublisherOptions { max_kept_samples: samples, ..Default::default() }
 }
@@ -62,7 +62,7 @@ fn a_deep_reader_gets_what_the_publisher_may_keep() {
     let root = Root::new();
     let participant = root.join();
     let small = PublisherOptions { max_kept_bytes: 64 << 10, ..keeps(1000) };
-    // There are two bounds, because some samples are retired together.
+    // The number has two bounds, because the publisher retires several samples together.
     for (options, bytes, least, most) in [(keeps(100), BYTES, 100, 120), (small, 10_000, 5, 7), (small, 100_000, 2, 2)]
     {
         let mut publisher = publisher_with(&participant, usize::MAX, keep_last(2), options);
@@ -76,8 +76,8 @@ fn a_deep_reader_gets_what_the_publisher_may_keep() {
     }
 }
 
-/// There is no livelock: a newest sample always exists, so a take finds a sample however fast the publisher is. This
-/// holds for large samples, too, of which the publisher retires few at a time.
+/// Tests that there is no livelock. A newest sample always exists, so each take finds a sample, however fast the
+/// publisher is. This must also hold for large samples, which the publisher retires in smaller groups.
 fn a_reader_of_depth_one_always_finds_something() {
     let root = Root::new();
     let participant = root.join();
@@ -90,7 +90,7 @@ fn a_reader_of_depth_one_always_finds_something() {
         let (found, takes) = std::thread::scope(|scope| {
             scope.spawn(move || {
                 for _ in 0..last {
-                    let loan = publisher.loan(bytes).unwrap(); // no byte is read, so the publisher is not slowed down
+                    let loan = publisher.loan(bytes).unwrap(); // no byte is written, for full speed
                     publisher.publish(loan, SourceTime::now()).unwrap();
                 }
                 done.store(true, Release);
@@ -130,14 +130,15 @@ fn a_late_joiner_gets_the_smaller_of_both_depths() {
     }
 }
 
-/// Publishes a sample with this source time, which is also the sample's number.
+/// Publishes a sample with this source time, which is also its number.
 fn send_at(publisher: &mut Publisher, monotonic_ns: u64) {
     let mut loan = publisher.loan(BYTES).unwrap();
     fill(loan.bytes_mut(), monotonic_ns);
     publisher.publish(loan, SourceTime { monotonic_ns, wall_ns: 0 }).unwrap();
 }
 
-/// Returns the last `depth` of the times that the publishers keep, in order, and the number of the other times.
+/// Returns the times of the last `depth` samples that the publishers keep, in order, and the number of the other kept
+/// samples.
 fn model_of(times: &[Vec<u64>], kept: usize, depth: usize) -> (Vec<u64>, u64) {
     let last = |times: &[u64], count: usize| times[times.len().saturating_sub(count)..].to_vec();
     let mut all: Vec<u64> = times.iter().flat_map(|times| last(times, kept.min(depth))).collect();
@@ -163,7 +164,7 @@ fn the_history_of_several_publishers_comes_in_order() {
             assert_eq!((drain(&mut late), late.losses().overwritten), expected, "depth {depth}");
         }
     }
-    // Samples with the same time come in the same order for every reader.
+    // Samples with equal times must have the same order for every reader.
     publishers.iter_mut().for_each(|publisher| send_at(publisher, 1000));
     let [one, other] = [(); 2].map(|()| {
         let mut late = subscription(&participant, BYTES, keep_last(3).transient_local());
@@ -176,7 +177,7 @@ fn the_history_of_several_publishers_comes_in_order() {
 fn the_history_of_idle_processes_comes_in_order() {
     let root = Root::new();
     let participant = root.join();
-    // Publisher n of 3 publishes the times n, n + 3, n + 6, ...
+    // The three publishers publish the times up to 300 in turn.
     let mut idle: Vec<_> = (0..3).map(|index| root.child("history", &[&index.to_string()])).collect();
     idle.iter_mut().for_each(|child| assert_eq!(child.line(), "ready"));
     for depth in [1, 4, 10, 50] {
@@ -185,7 +186,7 @@ fn the_history_of_idle_processes_comes_in_order() {
     }
 }
 
-/// Role of a child process: publishes a third of the times up to 300, and then does nothing.
+/// Role of a child process: publishes a third of the times up to 300, then makes no further calls.
 pub fn publish_a_third(participant: &Arc<Participant>, index: u64) {
     let mut publisher = publisher(participant, BYTES, keep_last(10).transient_local());
     (1..=300).filter(|time| time % 3 == index).for_each(|time| send_at(&mut publisher, time));
@@ -215,7 +216,7 @@ fn expired_samples_are_passed_over_at_any_position() {
     let root = Root::new();
     let participant = root.join();
     let qos = keep_last(10).transient_local();
-    // One sample's time is just after the start of the machine, the other's is in the future.
+    // The time `old` is just after the start of the machine, `new` is in the future.
     let (old, new) = (1, u64::MAX);
     for (times, valid) in
         [(vec![old; 10], 0), (vec![new; 10], 10), (vec![old, new, old, old, new], 2), (vec![new, old], 1)]

@@ -1,4 +1,5 @@
-//! Tests of inspection: the report names readers, holders and problems, and the inspection changes nothing.
+//! Tests of inspection: the report contains readers, holders of samples, and problems, and the inspection changes
+//! nothing.
 
 use crate::{child::*, support::*};
 use gantry_shm::{Holder, Inspector, inspect_under};
@@ -23,9 +24,9 @@ fn a_report_names_readers_and_holders() {
         holder.say("take");
         holder.line();
     }
-    assert_eq!(publisher.subscription_count().unwrap(), 1); // the inspection sees the second record of the holder
+    assert_eq!(publisher.subscription_count().unwrap(), 1); // makes the publisher see the holder's second reader record
     let before = root.files();
-    // One report comes from outside of the domain, one from a participant.
+    // The first report comes from outside the domain, the second one from a participant.
     for report in [inspect_under(root.path(), 0).unwrap().unwrap(), participant.inspect().unwrap()] {
         assert_eq!(report.problems, Vec::<String>::new());
         assert_eq!(report.processes.len(), 2);

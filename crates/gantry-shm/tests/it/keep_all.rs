@@ -1,4 +1,4 @@
-//! Tests of KEEP_ALL: a publisher waits for gating (RELIABLE KEEP_ALL) readers, and for no other readers.
+//! Tests of KEEP_ALL: a publisher waits for gating (RELIABLE KEEP_ALL) readers, but not for other readers.
 
 use crate::{
     child::{STREAM_BYTES, say},
@@ -32,12 +32,12 @@ pub fn qos() -> Qos {
     Qos::default().keep_all().reliable()
 }
 
-/// Options with which the publisher keeps this number of samples, and does not wait for its readers.
+/// Options by which the publisher keeps up to this number of samples, and does not wait for readers.
 pub fn keeps(samples: usize) -> PublisherOptions {
     PublisherOptions { max_kept_samples: samples, max_blocking_time: Duration::ZERO, ..Default::default() }
 }
 
-/// The options of [`keeps`], but the publisher waits for its readers.
+/// Options like [`keeps`], but the publisher waits for its readers.
 fn waits(samples: usize) -> PublisherOptions {
     PublisherOptions { max_blocking_time: PATIENCE, ..keeps(samples) }
 }
@@ -49,7 +49,7 @@ fn pair(participant: &Arc<Participant>, options: PublisherOptions) -> (Publisher
     (publisher, subscription)
 }
 
-/// Publishes from `first` on, until a message does not fit; returns the number of that message.
+/// Publishes messages, starting with number `first`, until a message does not fit. Returns the number of this message.
 pub fn fill_up(publisher: &mut Publisher, first: u64) -> u64 {
     (first..).find(|&number| !try_send(publisher, BYTES, number)).unwrap()
 }
@@ -69,7 +69,7 @@ fn a_full_history_hands_the_loan_back_and_takes_it_later() {
     let pid = std::process::id().to_string();
     assert!(matches!(*unpublished.error, Error::PublishTimeout { waited_ms: 5, .. }), "{text}");
     assert!(text.contains("/chatter") && text.contains(&pid), "{text}");
-    // The loan that was not published keeps its bytes and its address; it is published after other messages.
+    // The refused loan keeps its bytes and its address, and can be published after other messages.
     for number in end + 1..end + 5 {
         assert_eq!((unpublished.loan.bytes().as_ptr(), check(unpublished.loan.bytes())), (address, end));
         let sample = subscription.take().unwrap().unwrap();
@@ -99,19 +99,19 @@ fn a_blocked_publisher_goes_on_when_its_reader_takes() {
     assert_eq!(subscription.losses(), Default::default());
 }
 
-/// Fills a publisher's history, and publishes one more message in a thread, which sends the publisher's memory size
-/// when it is done.
+/// Starts a thread that fills a publisher's history and then blocks. When all messages are published, the thread sends
+/// the publisher's memory size.
 fn block(mut publisher: Publisher) -> mpsc::Receiver<u64> {
     let (sender, receiver) = mpsc::channel();
     let (about, to_block) = mpsc::channel();
     std::thread::spawn(move || {
         for number in 1..=100 {
-            let _ = about.send(number); // fails once the receiver is gone
+            let _ = about.send(number); // fails after the receiver was dropped
             send(&mut publisher, BYTES, number);
         }
         sender.send(publisher.memory_bytes() as u64).unwrap();
     });
-    // The history is full at the fifth message.
+    // The history is full when the thread publishes the fifth message.
     while to_block.recv().unwrap() < 5 {}
     receiver
 }
@@ -126,7 +126,7 @@ fn a_blocked_publisher_goes_on_when_its_reader_leaves() {
     done.recv_timeout(PATIENCE).unwrap();
 }
 
-/// Role of a child process: takes one sample for each line of input, and holds the sample.
+/// Role of a child process: takes one sample for each line of standard input, and holds it.
 pub fn hold_when_told(participant: &Arc<Participant>) {
     let mut subscription = subscription(participant, STREAM_BYTES, qos());
     subscription.publisher_count().unwrap();
@@ -216,7 +216,7 @@ fn a_reader_that_joins_a_gated_stream_loses_nothing_from_then_on() {
             number += 1;
             send(&mut publisher, BYTES, number);
         }
-        // From here on, the second reader is matched.
+        // From now on, the second reader is matched.
         assert_eq!(publisher.subscription_count().unwrap(), 2);
         let matched = number + 1;
         (matched..matched + 1000).for_each(|number| _ = send(&mut publisher, BYTES, number));
@@ -254,7 +254,7 @@ fn samples_lost_before_a_gating_reader_was_matched_are_counted_as_such() {
     let participant = root.join();
     let mut publisher = publisher_with(&participant, BYTES, qos(), keeps(1));
     let (mut number, mut lost) = (0, 0);
-    // The loop ends when the publisher retired samples between the join of the reader and the match.
+    // The loop ends when the publisher has retired samples between the join of a reader and its match.
     while lost == 0 {
         let (mut subscription, sent) = std::thread::scope(|scope| {
             let talker = scope.spawn(|| fill_up(&mut publisher, number + 1) - 1); // until the reader is matched
@@ -281,7 +281,7 @@ fn the_slower_of_two_readers_decides() {
     let next = fill_up(&mut publisher, end);
     assert!((end + 3..end + 30).contains(&next), "three were taken, {} fit", next - end);
     assert_eq!(drain(&mut slow), (4..next).collect::<Vec<u64>>());
-    // A reader that has left does not block the publisher any more.
+    // The slow reader blocks the publisher only while it exists.
     assert_eq!(drain(&mut quick), (end..next).collect::<Vec<u64>>());
     let end = fill_up(&mut publisher, next);
     assert_eq!(drain(&mut quick), (next..end).collect::<Vec<u64>>());
@@ -298,7 +298,7 @@ fn a_cap_without_end_is_what_fits() {
     assert_eq!(drain(&mut subscription), (1..=3000).collect::<Vec<u64>>());
 }
 
-/// The late joiner is the publisher's first reader.
+/// The late joiner is the first reader of this publisher.
 fn a_late_joiner_gets_all_samples_of_a_latched_publisher() {
     let root = Root::new();
     let participant = root.join();

@@ -1,4 +1,4 @@
-//! Publishers that come, publish and leave before a subscription takes.
+//! Tests of publishers that come, publish and leave before a subscription takes.
 
 use crate::support::*;
 use gantry_shm::{Losses, Participant, Publisher, Qos, Subscription};
@@ -12,7 +12,7 @@ tests![
 
 const BYTES: usize = 64;
 
-/// Sends `count` samples of consecutive numbers, and leaves.
+/// Publishes `count` samples with consecutive numbers, and ends the publisher.
 fn come_and_leave(participant: &Arc<Participant>, qos: Qos, first: u64, count: u64) {
     let mut publisher: Publisher = publisher(participant, BYTES, qos);
     assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
@@ -69,7 +69,7 @@ fn a_slow_reader_of_publishers_that_leave_has_as_many_mappings_as_samples() {
         come_and_leave(&participant, qos, 2 * round + 1, 1);
         assert!(has_no_publisher(&mut subscription));
         taken.push(check(subscription.take().unwrap().unwrap().bytes()));
-        // Publishers may stay mapped whose samples wait to be taken, or whose end is not discovered yet.
+        // A publisher stays mapped while its samples wait to be taken, or until its end is discovered.
         assert!(mappings(&root) <= 10 + 4, "{} mappings", mappings(&root));
     }
     taken.extend(drain(&mut subscription));

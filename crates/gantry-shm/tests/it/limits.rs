@@ -1,4 +1,4 @@
-//! Tests with little memory: a full file system causes an error that states this, and the available memory is used.
+//! Tests with little memory: a full file system causes an error that says so, and all available memory is used.
 
 use crate::{
     child::say,
@@ -19,12 +19,12 @@ tests![
     no_room_for_a_file_is_a_sentence,
 ];
 
-/// The reason why these tests cannot run on this machine, if there is one.
+/// The reason why these tests cannot run on this machine; `None` if they can.
 pub fn why_not() -> Option<String> {
     why_no_small_tmpfs(Root::new().path())
 }
 
-/// Plays a role in a small file system; returns its output.
+/// Plays a role in a small file system. Returns its output.
 fn play(role: &str) -> String {
     let root = Root::new();
     let arguments = ["--child", role, root.path().to_str().unwrap()];
@@ -68,7 +68,7 @@ fn no_room_for_a_file_is_a_sentence() {
     assert!(output.contains("went on"), "{output}");
 }
 
-/// Role of a child process: makes files until there is no room for more, then a publisher.
+/// Role of a child process: creates files until no inode is left, then tries to create a publisher.
 pub fn use_all_inodes(root: &Path, participant: &Arc<Participant>) {
     let mut first = publisher(participant, 64, Qos::default());
     let mut subscription = subscription(participant, 64, Qos::default());
@@ -112,13 +112,13 @@ pub fn fill_a_small_file_system(participant: &Arc<Participant>) {
     };
     assert!(matches!(error, Error::NoRoom { .. }), "{error}");
     say(&error.to_string());
-    // The publisher can continue after a slot is returned.
+    // The publisher can continue after a loan is returned.
     loans.pop();
     send(&mut publisher, bytes, 201);
     assert_eq!(drain(&mut subscription), [201]);
 }
 
-/// Fills the file system up to `left_bytes`.
+/// Fills the file system until only `left_bytes` are free.
 fn leave_only(root: &Path, left_bytes: u64) {
     let filler = std::fs::File::create(root.join("filler")).unwrap();
     let free_bytes = rustix::fs::statvfs(root).map(|s| s.f_bavail * s.f_frsize).unwrap();
@@ -129,8 +129,7 @@ fn loses_oldest() -> PublisherOptions {
     PublisherOptions { loses_oldest_at_limit: true, max_inline_bytes: 0, ..Default::default() }
 }
 
-/// Role of a child process: publishes images of 25 MB with a depth of ten in a file system that has room
-/// for two images.
+/// Role of a child process: publishes images of 25 MB with a depth of ten, in a file system with room for two images.
 pub fn lose_the_oldest(participant: &Arc<Participant>) {
     let (bytes, qos) = (25_000_000, Qos::default().reliable().keep_last(10));
     let mut publisher = publisher_with(participant, bytes, qos, loses_oldest());
@@ -145,7 +144,7 @@ pub fn lose_the_oldest(participant: &Arc<Participant>) {
     let numbers: Vec<u8> = taken.iter().map(|sample| sample.bytes()[0]).collect();
     assert_eq!(numbers, [19, 20], "the newest are there");
     assert_eq!((subscription.losses().overwritten, publisher.take_lost_samples()), (18, 18));
-    // Samples that a reader holds cannot be given up for new ones.
+    // The memory of held samples cannot be used for new samples.
     let error = publisher.loan(bytes).unwrap_err();
     assert!(matches!(error, Error::NoRoom { .. }), "{error}");
     drop(taken);
@@ -153,13 +152,13 @@ pub fn lose_the_oldest(participant: &Arc<Participant>) {
     say("lost and counted");
 }
 
-/// Role of a child process: publishes small messages while the ring has no room to grow.
+/// Role of a child process: publishes small messages while there is no memory for a larger ring.
 pub fn lose_beyond_the_first_ring(root: &Path, participant: &Arc<Participant>) {
     let (bytes, qos) = (512, Qos::default().reliable().keep_last(1000));
     let mut publisher = publisher_with(participant, bytes, qos, loses_oldest());
     let mut subscription = subscription(participant, bytes, qos);
     match_up(&mut publisher, &mut subscription);
-    // There are enough slots, so that the ring is the first to need more room.
+    // Enough slots are created first, so that only the ring needs more memory.
     drop((0..50).map(|_| publisher.loan(bytes).unwrap()).collect::<Vec<_>>());
     leave_only(root, 0);
     (1..=200).for_each(|number| assert_eq!(send(&mut publisher, bytes, number), number));
@@ -173,15 +172,15 @@ pub fn lose_beyond_the_first_ring(root: &Path, participant: &Arc<Participant>) {
     say("lost and counted");
 }
 
-/// Role of a child process: has a reader that cannot hold more samples because there is no room for pins; the reader
-/// stays matched.
+/// Role of a child process: has a reader that cannot hold more samples, because there is no memory for more pins. The
+/// reader must stay matched.
 pub fn hold_more_than_there_is_room_for(root: &Path, participant: &Arc<Participant>) {
     let qos = Qos::default().keep_last(4);
-    let bytes = 512; // not inline: copies need no pins
+    let bytes = 512; // too large to travel inline: inline samples are copied and need no pins
     let mut publisher = publisher(participant, bytes, qos);
     let mut subscription = subscription(participant, bytes, qos);
     match_up(&mut publisher, &mut subscription);
-    // There are enough slots, so that the reader is the first to need more room.
+    // Enough slots are created first, so that only the reader needs more memory.
     drop((0..3000).map(|_| publisher.loan(bytes).unwrap()).collect::<Vec<_>>());
     let mut held = Vec::new();
     let mut hold_next = |number| {
@@ -204,12 +203,12 @@ pub fn hold_more_than_there_is_room_for(root: &Path, participant: &Arc<Participa
     say("still matched");
 }
 
-/// The number of samples for which the first ring of a deep history has room.
+/// The number of samples that fit into the first ring of a deep history.
 const FIRST_DEPTH: u64 = 15;
 
-/// Role of a child process: publishes small messages in a file system with two free pages, which are enough.
+/// Role of a child process: publishes small messages in a file system with two free pages, which must be enough.
 pub fn use_the_last_page(root: &Path, participant: &Arc<Participant>) {
-    // The samples are in slots, so that each message needs memory.
+    // Without inline messages, each message needs memory for a slot.
     let options = PublisherOptions { max_inline_bytes: 0, ..Default::default() };
     let (mut publisher, mut subscription) = pair(participant, Qos::default().keep_last(1000), options);
     leave_only(root, 8192);
@@ -217,14 +216,14 @@ pub fn use_the_last_page(root: &Path, participant: &Arc<Participant>) {
         send_any(&mut publisher, 64, number);
         check_any(subscription.take().unwrap().unwrap().bytes(), number);
     }
-    // Samples that the reader does not take are kept until there is no room for more.
+    // Samples that are not taken are kept until there is no memory for more.
     let mut number = FIRST_DEPTH;
     let error = loop {
         number += 1;
         match publisher.loan(64) {
             Ok(loan) => match publisher.publish(loan, SourceTime::now()) {
                 Ok(_sequence) => {}
-                Err(refused) => break *refused.error, // the ring of the longer history
+                Err(refused) => break *refused.error, // the longer history needs a larger ring
             },
             Err(error) => break error,
         };

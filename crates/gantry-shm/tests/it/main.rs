@@ -1,6 +1,6 @@
-//! Tests of the engine as its users see it: in one process, and between real processes that are killed.
+//! Tests of the engine by its public API: in one process, and between real processes that are killed.
 //!
-//! The same program also runs as the child processes: `it --child ROLE ARGUMENTS…` plays a role of `child`.
+//! This program also runs as child process: `it --child ROLE ARGUMENTS…` plays a role of `child`.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 

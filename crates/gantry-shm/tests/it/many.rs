@@ -1,4 +1,4 @@
-//! Many endpoints and processes: no resource runs out without need.
+//! Tests with many endpoints and processes: no resource runs out needlessly.
 
 use crate::{child::say, support::*};
 use gantry_shm::{Participant, Publisher, Qos, SourceTime, Subscription, inspect_under};
@@ -14,7 +14,7 @@ tests![
 ];
 
 const PUBLISHERS: usize = 2000;
-/// The limit that `ulimit -n` sets.
+/// The limit on file descriptors, as `ulimit -n` sets it.
 const DESCRIPTORS: u64 = 256;
 
 fn topic(number: usize) -> String {
@@ -30,8 +30,8 @@ fn two_thousand_publishers_need_few_descriptors() {
     assert_eq!(listener.line(), "ready");
     talker.say("publish");
     assert_eq!(talker.line(), "published");
-    // All messages were published before: a subscription that sleeps would take a waiter line, and there are
-    // only 511 lines.
+    // All messages are published before, so that no subscription sleeps: each sleeping subscription needs a waiter
+    // line, and there are only 511 lines.
     listener.say("take");
     assert_eq!(listener.line(), format!("took {PUBLISHERS}"));
     talker.say("grow");
@@ -63,8 +63,8 @@ fn a_subscription_without_descriptors_says_so_and_recovers() {
     reader.finish();
 }
 
-/// Role of a child process: has a subscription in a process that may open no file until its parent sends a line. No
-/// call discovers publishers for the subscription.
+/// Role of a child process: has a subscription, but cannot open files until its parent sends a line. Publishers must be
+/// discovered without any call.
 pub fn subscribe_without_descriptors(participant: &Arc<Participant>) {
     let mut subscription = subscription(participant, 64, Qos::default());
     let limit = getrlimit(Resource::Nofile);
@@ -90,7 +90,7 @@ pub fn subscribe_without_descriptors(participant: &Arc<Participant>) {
     say(&format!("took {}", check(taken.unwrap().bytes())));
 }
 
-/// Role of a child process: 2000 endpoints in a process that may open 256 files.
+/// Role of a child process: has 2000 endpoints, but can open only 256 files.
 pub fn have_two_thousand_endpoints(participant: &Arc<Participant>, side: &str) {
     let order = || std::io::stdin().lock().lines().next().unwrap().unwrap();
     let limit = getrlimit(Resource::Nofile);
@@ -111,7 +111,8 @@ pub fn have_two_thousand_endpoints(participant: &Arc<Participant>, side: &str) {
             }
             say("published");
             order();
-            // A file is opened for a moment when it grows, which needs a descriptor.
+            // These loans make the file grow. To grow a file, the engine opens it for a moment, which needs a
+            // descriptor.
             let loans: Vec<_> = (0..4000).map(|_| publishers[7].loan(64).unwrap()).collect();
             for loan in loans {
                 publishers[7].publish(loan, SourceTime::now()).unwrap();
@@ -148,7 +149,7 @@ fn many_processes_come_and_go_at_once() {
         for number in 1..=100 {
             send(&mut publisher, crate::child::STREAM_BYTES, number);
         }
-        // Half of the readers die, half of them leave.
+        // Half of the readers die, the other half leave.
         for (index, mut reader) in readers.into_iter().enumerate() {
             if index % 2 == 0 { reader.kill() } else { reader.finish() }
         }
@@ -158,7 +159,7 @@ fn many_processes_come_and_go_at_once() {
     root.assert_empty();
 }
 
-/// With many processes, each process probes for deaths at random times.
+/// Tests that a death is noticed among many processes, where each process checks for deaths only at random times.
 fn a_death_among_many_is_noticed() {
     let root = Root::new();
     let mut children: Vec<_> = (0..20).map(|_| root.child("check", &[])).collect();
@@ -170,7 +171,7 @@ fn a_death_among_many_is_noticed() {
     assert_eq!(participant.inspect().unwrap().processes.len(), 1 + children.len());
 }
 
-/// A board has lines for 511 waiters; all further waiters share one line.
+/// The board has a line for each of 511 waiters; all further waiters share one line.
 fn sleepers_that_share_a_waiter_line_are_woken_and_forgotten() {
     let root = Root::new();
     let participant = root.join();
@@ -189,6 +190,6 @@ fn sleepers_that_share_a_waiter_line_are_woken_and_forgotten() {
             send(&mut publisher, 64, number);
         }
     });
-    send(&mut publisher, 64, 4); // the sleepers left without clearing their announcements
+    send(&mut publisher, 64, 4); // clears the announcements that the sleepers left
     assert_eq!(sleepers(), Vec::<String>::new(), "each publish would ring for no sleeper");
 }

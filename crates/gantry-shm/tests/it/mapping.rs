@@ -1,4 +1,4 @@
-//! Files that cannot be mapped with all their room to grow, because address space or locked memory is limited.
+//! Tests with little address space or lockable memory: files cannot be mapped with all their room to grow.
 
 use crate::{child::say, memory::MEBIBYTE, support::*};
 use gantry_shm::{
@@ -20,15 +20,15 @@ tests![
     a_publisher_without_a_memory_limit_publishes,
 ];
 
-/// Ignores the test under an emulator, whose limits differ from the limits of the program that it runs.
+/// Ignores the test under an emulator, which has other limits than the program that it runs.
 fn ignore_under_an_emulator() {
     if this_program().len() > 1 {
         ignore("an emulator runs this program");
     }
 }
 
-/// Makes a type without a bound: the address space reserved for its publisher by default is more than most of these
-/// processes may map.
+/// Creates a message type without a size bound. By default, its publisher reserves more address space than most of
+/// these processes may map.
 fn unbounded() -> TypeDescription {
     TypeDescription { payload_bytes: usize::MAX, ..bytes_type(0) }
 }
@@ -43,7 +43,7 @@ fn subscription_of(participant: &Arc<Participant>, topic: &str) -> Subscription 
     Subscription::new(participant.clone(), "/listener", topic, unbounded(), qos).unwrap()
 }
 
-/// Sends messages so that the file grows many times, and holds the samples that arrive.
+/// Publishes 40 messages, so that the file grows several times. Takes and holds all samples.
 fn send_and_hold(publisher: &mut Publisher, subscription: &mut Subscription, bytes: usize) -> Vec<(u64, Sample)> {
     let mut held: Vec<(u64, Sample)> = Vec::new();
     for number in 1..=40 {
@@ -54,14 +54,14 @@ fn send_and_hold(publisher: &mut Publisher, subscription: &mut Subscription, byt
     held
 }
 
-/// Publishes a message of any contents with this length.
+/// Publishes a message of this length, with contents that depend on `number`.
 fn send_any(publisher: &mut Publisher, bytes: usize, number: u64) {
     let mut loan = publisher.loan(bytes).unwrap();
     fill_any(loan.bytes_mut(), number);
     publisher.publish(loan, SourceTime::now()).unwrap();
 }
 
-/// Starts the role in a process with at most `kibibytes` KiB of address space.
+/// Starts a role in a process with at most `kibibytes` KiB of address space.
 fn limited_child(root: &Root, kibibytes: usize, role: &str) -> Peer {
     let mut shell = Command::new("sh");
     let program = this_program();
@@ -69,8 +69,8 @@ fn limited_child(root: &Root, kibibytes: usize, role: &str) -> Peer {
     root.child_by(shell, role, &[])
 }
 
-/// Runs the role in a process with at most `kibibytes` KiB of address space, and publishes to it. Returns the
-/// role's result line.
+/// Starts a role in a process with at most `kibibytes` KiB of address space, and publishes to it. Returns the result
+/// that the role prints.
 fn with_address_space(kibibytes: usize, role: &str) -> String {
     let root = Root::new();
     let participant = root.join();
@@ -86,14 +86,14 @@ fn with_address_space(kibibytes: usize, role: &str) -> String {
 
 fn a_process_with_little_address_space_publishes_and_takes() {
     ignore_under_an_emulator();
-    // The limits are as `ulimit -v` sets them. With the default reserve of a publisher (1 GiB), each of them is too
-    // small for two full mappings.
+    // `ulimit -v` sets these limits. A publisher reserves 1 GiB by default, so each limit is too small for two full
+    // mappings.
     for kibibytes in [60_000, 200_000, 700_000, 1_200_000, 1_500_000, 2_400_000, 2_600_000] {
         assert_eq!(with_address_space(kibibytes, "map-little"), "took all", "{kibibytes} KiB");
     }
 }
 
-/// Role of a child process.
+/// Role of a child process: publishes and takes with little address space.
 pub fn map_little(root: &Path, participant: &Arc<Participant>) {
     let mut remote = subscription_of(participant, "/of/parent");
     say("ready");
@@ -106,15 +106,15 @@ pub fn map_little(root: &Path, participant: &Arc<Participant>) {
     let held = send_and_hold(&mut publisher, &mut subscription, 20_000);
     check_mapped_once(root);
     check_hole_in_child(publisher.loan(20_000).unwrap().bytes_mut());
-    // The memory of the samples stays mapped, at the address at which each sample was taken.
+    // The samples stay mapped at their addresses, even without publisher and subscription.
     drop((publisher, subscription));
     held.iter().for_each(|(number, sample)| check_any(sample.bytes(), *number));
-    // The program itself still gets memory.
+    // The program itself can still allocate memory.
     assert_eq!(vec![1_u8; MEBIBYTE].len(), MEBIBYTE);
     say("took all");
 }
 
-/// A file that grew must not take the address space of all its former lengths.
+/// Checks that each file is mapped only once: a file that grew must not keep the mappings of its former lengths.
 fn check_mapped_once(root: &Path) {
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
     let of_root = maps.lines().filter(|line| line.contains(root.to_str().unwrap()));
@@ -126,21 +126,20 @@ fn check_mapped_once(root: &Path) {
     assert!(found.len() >= 5, "{maps}");
 }
 
-/// Checks that no memory of a forked child takes the place of the parent's mapping, not even of a mapping that was
-/// made longer.
+/// Checks that a forked child maps no memory at the address of the parent's mapping, even if that mapping has grown.
 fn check_hole_in_child(bytes: &mut [u8]) {
     let page = bytes.as_mut_ptr().map_addr(|address| address & !4095).cast();
     let flags = MapFlags::PRIVATE | MapFlags::FIXED_NOREPLACE;
     // SAFETY: the child makes only system calls.
     let pid = unsafe { libc::fork() };
     if pid == 0 {
-        // SAFETY: a system call, which replaces no mapping.
+        // SAFETY: with MAP_FIXED_NOREPLACE, the system call replaces no mapping.
         let mapped = unsafe { mmap_anonymous(page, 4096, ProtFlags::READ, flags) };
-        // SAFETY: plain system call.
+        // SAFETY: a system call without memory arguments.
         unsafe { libc::_exit(i32::from(mapped != Err(Errno::EXIST))) };
     }
     let mut status = 0;
-    // SAFETY: plain system call; `status` is ours.
+    // SAFETY: a system call; `status` is a local variable.
     let ended = unsafe { libc::waitpid(pid, &mut status, 0) };
     assert_eq!((ended, status), (pid, 0), "a forked child maps memory where its parent writes");
 }
@@ -157,9 +156,10 @@ fn a_process_that_may_lock_little_memory_publishes_and_takes() {
     assert_eq!(line, "took all");
 }
 
-/// Role of a child process: calls `mlockall(MCL_FUTURE)` with the usual `RLIMIT_MEMLOCK` of 8 MiB.
+/// Role of a child process: calls `mlockall(MCL_FUTURE)` with the usual `RLIMIT_MEMLOCK` of 8 MiB, then publishes and
+/// takes.
 pub fn lock_little(root: &Path, first: Arc<Participant>) {
-    drop(first); // its thread may be getting 64 MiB for the heap of the C library right now
+    drop(first); // its control thread might just be mapping 64 MiB for the C library's heap
     let limit = Some(8 << 20);
     if let Err(error) = drop_lock_capability() {
         return say(&format!("cannot drop CAP_IPC_LOCK: {error}"));
@@ -194,7 +194,7 @@ fn a_process_without_address_space_gets_a_sentence() {
     }
 }
 
-/// Role of a child process: loans messages that it cannot map.
+/// Role of a child process: loans messages until it cannot map another one.
 pub fn map_nothing(participant: &Arc<Participant>) {
     let mut remote = subscription_of(participant, "/of/parent");
     say("ready");
@@ -228,7 +228,7 @@ fn a_sample_that_cannot_be_mapped_is_taken_later() {
     child.finish();
 }
 
-/// Role of a child process: takes a sample whose memory it can map only later.
+/// Role of a child process: takes a sample that it cannot map at first.
 pub fn map_later(participant: &Arc<Participant>) {
     let mut subscription = subscription_of(participant, "/of/parent");
     say("ready");
@@ -236,7 +236,7 @@ pub fn map_later(participant: &Arc<Participant>) {
     let maximum = getrlimit(Resource::As).maximum;
     let used_pages: u64 =
         std::fs::read_to_string("/proc/self/statm").unwrap().split(' ').next().unwrap().parse().unwrap();
-    // Enough for the program itself.
+    // The limit leaves enough address space for the program itself.
     let current = Some(used_pages * rustix::param::page_size() as u64 + (8 << 20));
     setrlimit(Resource::As, Rlimit { current, maximum }).unwrap();
     say("full");

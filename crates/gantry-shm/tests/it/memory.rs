@@ -33,7 +33,7 @@ fn limited(bytes: usize) -> PublisherOptions {
     PublisherOptions { max_memory_bytes: Some(bytes), ..Default::default() }
 }
 
-/// Makes a publisher of samples of any size, and its reader.
+/// Creates a publisher of samples of any size, and a matched subscription.
 pub fn pair(participant: &Arc<Participant>, qos: Qos, options: PublisherOptions) -> (Publisher, Subscription) {
     let mut publisher = publisher_with(participant, usize::MAX, qos, options);
     let mut subscription = subscription(participant, usize::MAX, qos);
@@ -47,14 +47,14 @@ fn any_length(random: &mut Random) -> usize {
     random.below(1 << magnitude) as usize
 }
 
-/// Publishes sample `number`, filled from this number.
+/// Publishes sample `number`, with contents that depend on this number.
 pub fn send_any(publisher: &mut Publisher, bytes: usize, number: u64) {
     let mut loan = publisher.loan(bytes).unwrap();
     fill_any(loan.bytes_mut(), number);
     assert_eq!(publisher.publish(loan, SourceTime::now()).unwrap(), number);
 }
 
-/// The bytes of memory that the publishers' files use.
+/// The memory in bytes that all publishers' files occupy.
 fn allocated_bytes(root: &Root) -> u64 {
     let files = root.files().into_iter().filter(|path| path.extension().is_some_and(|ending| ending == "pub"));
     files.map(|path| path.metadata().unwrap().blocks() * 512).sum()
@@ -66,8 +66,8 @@ fn inline_messages_of_each_length_keep_their_bytes() {
     for max_inline_bytes in [0, 1, 48, 49, 256, 1008, 1009, 1024] {
         let options = PublisherOptions { max_inline_bytes, ..Default::default() };
         let (mut publisher, mut subscription) = pair(&participant, Qos::default().keep_last(2), options);
-        // The lengths lie around the ends of cache lines; the message with one byte more than the limit travels in
-        // a slot.
+        // The lengths are close to multiples of 16. The message that is one byte longer than the limit travels in a
+        // slot.
         let lengths = (0..=max_inline_bytes + 1).filter(|bytes| [0, 1, 7, 15].contains(&(bytes % 16)));
         let mut held: Vec<Sample> = Vec::new();
         for (number, bytes) in (1..).zip(lengths) {
@@ -80,7 +80,8 @@ fn inline_messages_of_each_length_keep_their_bytes() {
     }
 }
 
-/// The samples of one subscription share their places, which must become larger with each publisher of this test.
+/// A subscription copies inline samples into its *places* (private memory). In this test, each publisher has another
+/// limit of inline messages, so the places must become larger.
 fn inline_messages_of_publishers_with_different_limits_keep_their_bytes() {
     let root = Root::new();
     let participant = root.join();
@@ -99,7 +100,7 @@ fn inline_messages_of_publishers_with_different_limits_keep_their_bytes() {
             held.push((number, receive(&mut subscription)));
         }
     }
-    // Not all samples are inline: if the two clocks were read far apart, an entry has no room for the difference.
+    // Some samples may not be inline: if the two clocks were read far apart, the difference does not fit into an entry.
     assert!(held.iter().any(|(_, sample)| sample.is_inline()));
     held.iter().for_each(|(number, sample)| check_any(sample.bytes(), *number));
 }
@@ -119,7 +120,8 @@ fn the_first_samples_of_many_publishers_are_taken_without_allocation() {
     assert_eq!(count(|| (0..PUBLISHERS).for_each(take)), Counts::default());
 }
 
-/// The slot that is kept for the next inline message lies behind a large slot, whose memory a larger slot needs.
+/// A publisher keeps a slot for its next inline message. In this test, that slot lies after a large slot, whose memory
+/// an even larger slot needs.
 fn the_slot_of_an_inline_message_is_given_back() {
     let root = Root::new();
     let participant = root.join();
@@ -245,12 +247,12 @@ fn the_error_at_the_limit_names_the_holders() {
     assert!(limit_bytes == MEBIBYTE && used_bytes + needed_bytes > MEBIBYTE - 200_000, "{text}");
     let program = std::env::current_exe().unwrap();
     let program = program.file_name().unwrap().to_str().unwrap();
-    // A slot for 100,000 bytes has a header, and its size is a multiple of 64.
+    // A slot for 100,000 bytes also has a header, and its size is a multiple of 64.
     let held = format!("5 ({} bytes) held by {program} (pid {})", 5 * 100_096, holder.child.id());
     for part in ["/chatter", &held, &format!("{} on loan", loans.len()), "memory limit"] {
         assert!(text.contains(part), "{part} is not in: {text}");
     }
-    // The publisher continues: it uses the slots that were reclaimed, including the slots that the dead reader held.
+    // The publisher can use reclaimed slots again, including the slots that the dead reader held.
     drop(loans);
     holder.kill();
     for number in 6..=100 {
@@ -259,7 +261,7 @@ fn the_error_at_the_limit_names_the_holders() {
     drop((0..6).map(|_| publisher.loan(100_000).unwrap()).collect::<Vec<_>>());
 }
 
-/// Role of a child process: takes this number of samples as they come, and holds them.
+/// Role of a child process: takes `count` samples, and holds them.
 pub fn hold_so_many(participant: &Arc<Participant>, count: usize) {
     let mut subscription = subscription(participant, usize::MAX, Qos::default());
     subscription.publisher_count().unwrap();
@@ -273,8 +275,8 @@ pub fn hold_so_many(participant: &Arc<Participant>, count: usize) {
     std::io::stdin().lock().lines().for_each(drop);
 }
 
-/// Samples that are kept only for a reader with a larger depth than the publisher's are retired before a loan fails
-/// for lack of memory.
+/// Tests that deep readers do not cause an error at the memory limit: before a loan fails, the publisher retires the
+/// samples that it keeps only for readers deeper than itself.
 fn a_deep_reader_never_stops_a_publisher_at_its_limit() {
     let root = Root::new();
     let participant = root.join();
@@ -293,7 +295,7 @@ fn a_deep_reader_never_stops_a_publisher_at_its_limit() {
     }
 }
 
-/// Publishes a small sample; returns its sequence.
+/// Publishes a small sample. Returns its sequence number.
 fn publisher_head(publisher: &mut Publisher) -> u64 {
     let loan = publisher.loan(1).unwrap();
     publisher.publish(loan, SourceTime::now()).unwrap()
@@ -304,7 +306,7 @@ fn many_sizes_fit_within_a_limit() {
     let participant = root.join();
     let (mut publisher, mut subscription) = pair(&participant, Qos::default().keep_last(4), limited(8 * MEBIBYTE));
     let mut random = Random::new();
-    // Four samples are kept while one is written; each has at most a megabyte, and the sizes come in any order.
+    // At any time there are four kept samples and one being written. Each has up to a megabyte, in random order.
     for number in 1..=1500 {
         let bytes = random.below(MEBIBYTE as u64) as usize;
         let mut loan = publisher.loan(bytes).unwrap_or_else(|error| panic!("sample {number}: {error}"));

@@ -1,4 +1,4 @@
-//! Random operations of several publishers and readers against a plain reference model.
+//! Compares random operations of several publishers and readers with a simple reference model.
 
 use crate::support::*;
 use gantry_shm::{Participant, Publisher, PublisherOptions, Qos, Sample, SourceTime, Subscription};
@@ -6,25 +6,25 @@ use std::{collections::VecDeque, sync::Arc};
 
 tests![random_operations_of_many_agree_with_a_plain_model];
 
-/// A writer of the test: a publisher, and its state in the model.
+/// A publisher of the test, with its state in the model.
 struct Writer {
     publisher: Publisher,
     depth: usize,
     is_transient_local: bool,
-    /// All samples that the publisher published, as (time, length).
+    /// All published samples, as (time, length).
     published: Vec<(u64, usize)>,
 }
 
-/// A reader of the test: a subscription, and the samples that it must get by the model.
+/// A subscription of the test, with its state in the model.
 struct Reader {
     subscription: Subscription,
     depth: usize,
-    /// The samples that the reader must get, each as the publisher's gid and the sequence.
+    /// The samples that the subscription must still get: the publisher's gid and the sequence number.
     queue: VecDeque<([u8; 16], u64)>,
     overwritten: u64,
 }
 
-/// All endpoints, with the clock for the samples' times.
+/// All endpoints, and the clock from which samples get their times.
 struct World {
     random: Random,
     participant: Arc<Participant>,
@@ -34,7 +34,7 @@ struct World {
     clock: u64,
 }
 
-/// The greatest depth of a reader; publishers keep this number of samples.
+/// The greatest depth of a reader. Publishers keep up to this number of samples.
 const DEEPEST: u64 = 300;
 
 impl World {
@@ -66,8 +66,8 @@ impl World {
         self.match_all();
     }
 
-    /// A late joiner takes the history of all publishers that have a history, and leaves: it must get the newest
-    /// samples, the oldest first.
+    /// Creates a late joiner, which takes the history of all TRANSIENT_LOCAL publishers and leaves. It must get the
+    /// newest samples, the oldest first.
     fn check_history(&mut self) {
         let depth = self.depth();
         let qos = Qos::default().keep_last(depth as u32).transient_local();
@@ -103,7 +103,7 @@ impl World {
         let mut loan = writer.publisher.loan(length).unwrap();
         fill_any(loan.bytes_mut(), self.clock);
         let now = SourceTime::now();
-        // The two times are as far apart as the clocks: otherwise the sample would not travel inline.
+        // The two times differ like the system's clocks: otherwise the sample would not travel inline.
         let wall_ns = self.clock + now.wall_ns - now.monotonic_ns;
         let time = SourceTime { monotonic_ns: self.clock, wall_ns };
         let sequence = writer.publisher.publish(loan, time).unwrap();
@@ -119,7 +119,7 @@ impl World {
         }
     }
 
-    /// Overwritten samples are counted when the next sample is taken.
+    /// Takes a sample, and compares it with the model. A take also counts the samples that were overwritten before it.
     fn take(&mut self, index: usize) {
         let reader = &mut self.readers[index];
         let Some(sample) = reader.subscription.take().unwrap() else {
@@ -146,12 +146,12 @@ impl World {
             0..4 if writers < 4 => self.add_writer(),
             4..6 if writers > 1 => {
                 let index = self.below(writers);
-                drop(self.writers.swap_remove(index)); // its samples can still be taken
+                drop(self.writers.swap_remove(index)); // the samples of this publisher can still be taken
             }
             6..14 if readers < 6 => self.add_reader(),
             14..20 if readers > 0 => {
                 let index = self.below(readers);
-                drop(self.readers.swap_remove(index)); // its samples can still be held
+                drop(self.readers.swap_remove(index)); // samples of this reader may still be held
             }
             20..30 => self.check_history(),
             30..35 if writers > 0 => (0..self.below(700)).for_each(|_| {
@@ -189,7 +189,7 @@ fn random_operations_of_many_agree_with_a_plain_model() {
             while !world.readers[index].queue.is_empty() {
                 world.take(index);
             }
-            world.take(index); // finds nothing more
+            world.take(index); // checks that there is no further sample
         }
         world.held.iter().for_each(|(sample, number)| check_any(sample.bytes(), *number));
     }

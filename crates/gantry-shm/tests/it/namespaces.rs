@@ -1,4 +1,4 @@
-//! Processes in other pid namespaces, such as containers that share `/dev/shm` and the user.
+//! Tests with processes in other pid namespaces, such as containers that share `/dev/shm` and the user.
 
 use crate::{child::*, support::*};
 use gantry_shm::inspect_under;
@@ -11,7 +11,7 @@ tests![
     without_proc_the_error_says_so,
 ];
 
-/// The command `unshare`, which runs a program in a pid namespace of its own, as the same user.
+/// The command `unshare`, which runs a program in a new pid namespace as the same user.
 fn in_pid_namespace() -> Command {
     let mut command = Command::new("unshare");
     if !rustix::process::geteuid().is_root() {
@@ -21,7 +21,7 @@ fn in_pid_namespace() -> Command {
     command
 }
 
-/// The reason why these tests cannot run on this machine, if there is one.
+/// The reason why these tests cannot run on this machine; `None` if they can.
 pub fn why_not() -> Option<String> {
     let why = match in_pid_namespace().arg("true").output() {
         Ok(output) if output.status.success() => return None,
@@ -48,7 +48,7 @@ fn processes_meet_across_pid_namespaces() {
         send(&mut publisher, STREAM_BYTES, number);
     }
     assert_eq!(reader.line(), "took ten");
-    reader.finish(); // the child checked each sample, including the held ones
+    reader.finish(); // the child has checked each sample, including held samples
     drop(publisher);
     let mut subscription = subscription(&participant, STREAM_BYTES, stream_qos());
     let mut talker = elsewhere(&root, "stream");
@@ -74,7 +74,7 @@ fn a_death_in_another_pid_namespace_is_seen() {
     assert_eq!(holder.line(), "holds 1");
     let holders = || participant.inspect().unwrap().processes.into_iter().flat_map(|process| process.publishers);
     let named: Vec<String> = holders().flat_map(|publisher| publisher.holders).map(|holder| holder.process).collect();
-    // In this process's namespace, another process has the same pid.
+    // The name says so, because in this namespace the pid may belong to another process.
     assert!(matches!(&named[..], [name] if name.ends_with("in another pid namespace)")), "{named:?}");
     holder.kill();
     eventually("its death is seen", || publisher.subscription_count().unwrap() == 0);
@@ -90,7 +90,7 @@ fn the_living_of_another_pid_namespace_are_not_removed() {
     for _ in 0..5 {
         let mut visitor = elsewhere(&root, "idle");
         visitor.line();
-        visitor.finish(); // it looked for the dead when it joined and when it left
+        visitor.finish(); // the visitor looks for dead processes when it joins and when it leaves
     }
     assert_eq!(root.files().len(), files);
     assert_eq!(inspect_under(root.path(), 0).unwrap().unwrap().problems, Vec::<String>::new());

@@ -1,5 +1,5 @@
-//! Samples that outlive their subscription, their publisher or their participant: the drop of the last sample frees
-//! the memory that the samples kept.
+//! Tests of samples that outlive their subscription, their publisher or their participant. The drop of the last sample
+//! must free the memory that was kept for the samples.
 
 use crate::support::*;
 use allocations::count;
@@ -14,22 +14,22 @@ tests![
     records_of_dropped_samples_are_used_again,
 ];
 
-/// Messages of the first size travel inline, so that their samples are copies; messages of the second size
-/// travel in slots.
+/// The sizes of messages: the first size travels inline, so that samples are copies; the second size travels in slots.
 const SIZES_BYTES: [usize; 2] = [64, 512];
 const SLOT_BYTES: usize = SIZES_BYTES[1];
 const THREADS: usize = 2;
-/// A number of samples that is larger than the number of pins in two records.
+/// A number of samples that is larger than the number of pins in two reader records.
 const MANY: usize = 12;
 
-/// The mappings of publishers' files under `root` in this process, without the mappings of the publishers themselves,
-/// which were made before the files had names.
+/// The number of mappings of publishers' files under `root` in this process. The publishers' own mappings do not count:
+/// they were made before the files had names.
 fn mapped(root: &Root) -> usize {
     let (maps, root) = (std::fs::read_to_string("/proc/self/maps").unwrap(), root.path().to_str().unwrap());
     maps.lines().filter(|line| line.contains(root) && line.contains(".pub")).count()
 }
 
-/// Waits until the publishers are unmapped: the control thread keeps a publisher mapped while it maps its pages.
+/// Waits until no publisher is mapped. The check is repeated, because the control thread may still be mapping pages of
+/// a publisher.
 #[track_caller]
 fn unmapped(root: &Root, when: &str) {
     eventually(&format!("no publisher is mapped {when}"), || mapped(root) == 0);
@@ -51,7 +51,7 @@ fn take(publisher: &mut Publisher, subscription: &mut Subscription, count: usize
         .collect()
 }
 
-/// Drops the samples on [`THREADS`] threads while this thread drops `owner`; all begin at the same time.
+/// Drops the samples on [`THREADS`] threads and `owner` on this thread, all at the same time.
 fn drop_at_once<T>(owner: T, mut samples: Vec<Sample>) {
     let start = &Barrier::new(THREADS + 1);
     let half = samples.split_off(samples.len() / 2);

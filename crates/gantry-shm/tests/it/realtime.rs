@@ -1,8 +1,8 @@
-//! Tests that the data path allocates nothing and, while no reader sleeps, makes no system call; real-time threads
-//! rely on this.
+//! Tests that the data path allocates nothing and, while no reader sleeps, makes no system call. Real-time threads rely
+//! on this.
 //!
-//! Every scenario runs twice: on a thread whose allocations are counted, and in a child process with a *trap*, a
-//! seccomp filter by which the first forbidden system call ends the process.
+//! Every scenario runs twice: on a thread whose allocations are counted, and in a child process with a *trap*. The trap
+//! is a seccomp filter that ends the process at the first forbidden system call.
 
 use crate::support::*;
 use allocations::{Counts, count};
@@ -19,15 +19,15 @@ use std::{
 };
 use test_support::trap::{self, step};
 
-/// The number of cycles after which the history is full, batches were reclaimed and all slots exist.
+/// The number of cycles before the measurement. By then the history is full, slots were reclaimed, and all slots exist.
 const WARM_UP_CYCLES: u64 = 5_000;
-/// The number of cycles after the warm-up, which run without an allocation or a system call.
+/// The number of measured cycles, in which no allocation and no system call may occur.
 const CYCLES: u64 = 100_000;
 const LARGE_BYTES: usize = 100 << 10;
-/// The output line of a child that made no system call.
+/// The line that a child prints if it made no system call.
 const OK: &str = "realtime ok";
 
-/// The tests; tests that need the trap for system calls are ignored if it cannot be set.
+/// Returns the tests. If the trap cannot be set, the tests that need it are ignored.
 pub fn trials(no_trap: bool) -> Vec<Trial> {
     let mut trials = vec![
         trial("the_counter_sees_a_box", the_counter_sees_a_box),
@@ -51,7 +51,7 @@ fn trial(name: &str, test: impl FnOnce() + Send + 'static) -> Trial {
     test_support::trial(format!("{}::{name}", module_path!()), test)
 }
 
-/// A scenario: the numbers of endpoints, and their work in a cycle.
+/// A scenario: the numbers of endpoints, and their work in each cycle.
 #[derive(Clone, Copy)]
 struct Scenario {
     name: &'static str,
@@ -61,9 +61,9 @@ struct Scenario {
     qos: Qos,
     /// The number of samples that each subscription holds.
     held: usize,
-    /// Publishers publish once in this number of cycles.
+    /// Publishers publish once in every `publish_every` cycles.
     publish_every: u64,
-    /// Subscriptions take once in this number of cycles.
+    /// Subscriptions take once in every `take_every` cycles.
     take_every: u64,
 }
 
@@ -104,7 +104,7 @@ fn scenarios() -> Vec<Scenario> {
     ]
 }
 
-/// Adds policies that make publish and take check times; no sample expires, because the samples have the time 0.
+/// Adds QoS policies that make publish and take check times. No sample expires, because its time is 0.
 fn promises(qos: Qos) -> Qos {
     let century = Duration::from_secs(100 * 365 * 24 * 3600);
     let manual = qos.liveliness(Liveliness::ManualByTopic).liveliness_lease_duration(century);
@@ -125,8 +125,7 @@ fn without_system_call(name: &str) {
     assert_eq!(line, OK, "loan, publish, take or release made a system call, or failed");
 }
 
-/// Role of a child process: runs a scenario with the trap for system calls set; the last line of output is [`OK`] if
-/// there was no system call.
+/// Role of a child process: runs a scenario with the trap. Prints [`OK`] as its last line if there was no system call.
 pub fn play_in_trap(participant: &Arc<Participant>, name: &str) {
     let scenario = scenarios().into_iter().find(|scenario| scenario.name == name).unwrap();
     let mut cast = Cast::new(participant, scenario);
@@ -138,27 +137,28 @@ pub fn play_in_trap(participant: &Arc<Participant>, name: &str) {
     trap::end(format_args!("{OK}"));
 }
 
-/// Makes a panic end the process. Unwinding would make many system calls, which must not look like system calls of the
-/// data path, and another thread might wait for the thread that panicked.
+/// Makes a panic end the process at once. Unwinding makes many system calls, which must not look like system calls of
+/// the data path. Besides, another thread might wait for the thread that panicked.
 fn panics_end_the_process() {
     std::panic::set_hook(Box::new(|panic| trap::end(format_args!("{panic}"))));
 }
 
-/// Runs two threads in this child process. If one of them fails, so that the other would wait for ever, the
-/// process ends.
+/// Runs the two threads in a child process, which ends if one of them fails; otherwise the other thread would wait for
+/// ever.
 fn on_two_threads(instrument: &str, bytes: usize) {
     let line = Root::new().child("two-threads", &[instrument, &bytes.to_string()]).line();
     assert_eq!(line, OK, "loan, publish, take or release on two threads did not get past the {instrument}");
 }
 
-/// Role of a child process: publishes on one thread as fast as it can, polls on another, and releases on both.
+/// Role of a child process: publishes at full speed on one thread, polls on another thread, and releases samples on
+/// both.
 pub fn play_on_two_threads(participant: &Arc<Participant>, instrument: &str, bytes: usize) {
     panics_end_the_process();
     let (mut publisher, mut subscription) =
         (publisher(participant, bytes, Qos::default()), subscription(participant, bytes, Qos::default()));
     match_up(&mut publisher, &mut subscription);
-    // The number of slots that are needed depends on the interleaving of the threads. A hundred is more than both
-    // threads can ever hold together.
+    // The number of needed slots depends on the timing of the threads. A hundred slots are more than both threads can
+    // ever hold, so no slot is created later.
     let loans: Vec<_> = (0..100).map(|_| publisher.loan(bytes).unwrap()).collect();
     for mut loan in loans {
         stamp(loan.bytes_mut(), 0);
@@ -175,7 +175,7 @@ pub fn play_on_two_threads(participant: &Arc<Participant>, instrument: &str, byt
         if ended.fetch_add(1, AcqRel) == 1 {
             trap::end(format_args!("{OK}"));
         }
-        // A thread for which each system call is a trap cannot even end, so it loops.
+        // Even the end of a thread makes system calls, which the trap would catch; so the thread loops.
         loop {
             std::hint::spin_loop();
         }
@@ -194,10 +194,10 @@ pub fn play_on_two_threads(participant: &Arc<Participant>, instrument: &str, byt
     });
 }
 
-/// A sample, with its number, that one thread has left for the other thread.
+/// A sample that one thread leaves for the other thread, and its number.
 type HandedOver = Mutex<Option<(u64, Sample)>>;
 
-/// Publishes, and drops the sample of another thread, which must still contain its number.
+/// Publishes a sample. Drops the sample that the other thread has left, which must still contain its number.
 fn publish_and_release(publisher: &mut Publisher, bytes: usize, number: u64, handed_over: &HandedOver) {
     step("loan");
     let mut loan = publisher.loan(bytes).unwrap();
@@ -213,7 +213,7 @@ fn publish_and_release(publisher: &mut Publisher, bytes: usize, number: u64, han
     }
 }
 
-/// The number of the sample that was taken, if there was one.
+/// Takes a sample and leaves it for the other thread. Returns its number; `None` if there was no sample.
 fn take_and_hand_over(subscription: &mut Subscription, handed_over: &HandedOver) -> Option<u64> {
     step("take");
     let sample = subscription.take().unwrap()?;
@@ -235,7 +235,7 @@ fn the_trap_catches_a_system_call() {
     assert_eq!(line, format!("a test made system call {}", libc::SYS_getppid));
 }
 
-/// Role of a child process: makes a system call after the trap for system calls is set.
+/// Role of a child process: makes a system call after the trap is set.
 pub fn make_a_system_call() {
     trap::set(&[]).unwrap();
     step("a test");
@@ -254,7 +254,7 @@ struct Cast {
 
 struct Reader {
     subscription: Subscription,
-    /// The held samples: the newest samples with their numbers, as many as the scenario holds.
+    /// The newest samples and their numbers; the scenario sets how many are held.
     held: Vec<Option<(u64, Sample)>>,
     taken: u64,
 }
@@ -304,7 +304,7 @@ impl Cast {
         }
     }
 
-    /// Asserts that every sample was taken, except samples that a slow reader missed.
+    /// Asserts that every sample was taken, except for samples that a slow reader missed.
     fn assert_complete(&self) {
         assert_eq!(self.published > 0, self.scenario.publishers > 0);
         for reader in &self.readers {
@@ -317,7 +317,7 @@ impl Cast {
 }
 
 impl Reader {
-    /// Takes until nothing is left.
+    /// Takes samples until none is left.
     fn take(&mut self) {
         loop {
             step("take");
@@ -339,7 +339,7 @@ impl Reader {
     }
 }
 
-/// Writes every byte; `support::fill` takes too long for this number of large messages.
+/// Writes every byte of a message. `support::fill` would take too long for all these large messages.
 fn stamp(bytes: &mut [u8], number: u64) {
     bytes.fill(number as u8);
     *bytes.first_chunk_mut().unwrap() = number.to_le_bytes();

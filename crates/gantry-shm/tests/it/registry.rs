@@ -1,5 +1,5 @@
-//! Tests of the registry lock: processes that join, leave and reap at the same time, and a process that blocks the
-//! other processes.
+//! Tests of the registry lock, under which processes join, leave and remove files of dead processes (reap): all at the
+//! same time, and with a process that blocks the others.
 
 use crate::{child::*, support::*};
 use gantry_shm::{Error, Participant};
@@ -12,7 +12,7 @@ use std::{
 
 tests![reapers_never_remove_the_living, a_process_that_keeps_others_from_joining_is_named];
 
-/// The number of joins of each process that creates endpoints.
+/// The number of times that each creating process joins.
 const CREATIONS: u64 = 600;
 
 fn reapers_never_remove_the_living() {
@@ -20,7 +20,7 @@ fn reapers_never_remove_the_living() {
     let mut reapers = [root.child("reap", &[]), root.child("reap", &[])];
     reapers.iter_mut().for_each(|reaper| assert_eq!(reaper.line(), "ready"));
     let mut creators: Vec<Peer> = (0..3).map(|_| root.child("create", &[])).collect();
-    // These processes leave files that the reapers have to remove.
+    // Killed processes leave files, which the reaping processes must remove.
     for _ in 0..10 {
         let mut victim = root.child("idle", &[]);
         victim.line();
@@ -30,12 +30,12 @@ fn reapers_never_remove_the_living() {
         assert_eq!(creator.line(), format!("created {CREATIONS}, of which 0 were removed"));
     }
     creators.into_iter().chain(reapers).for_each(Peer::finish);
-    drop(Participant::join_under(root.path(), 0).unwrap()); // one victim may have died after the last reaper looked
+    drop(Participant::join_under(root.path(), 0).unwrap()); // removes the files of the last victim
     root.assert_empty();
 }
 
-/// Role of a child process: joins another domain again and again, which removes the files of dead processes
-/// in this domain.
+/// Role of a child process: joins another domain again and again. Each join also removes the files of dead processes in
+/// this domain.
 pub fn reap_often(root: &Path, participant: Arc<Participant>) {
     drop(participant);
     let ended = watch_stdin();
@@ -45,13 +45,13 @@ pub fn reap_often(root: &Path, participant: Arc<Participant>) {
     }
 }
 
-/// Role of a child process: joins, publishes and leaves often; counts the joins after which its files were removed
-/// by another process.
+/// Role of a child process: joins, publishes and leaves often. Counts the joins in which another process removed its
+/// files.
 pub fn create_often(root: &Path, participant: Arc<Participant>) {
     drop(participant);
     let mut removed = 0;
     for number in 1..=CREATIONS {
-        // The board and the directory may be removed between any two joins.
+        // Between two joins, the board and the directory may be removed.
         let participant = Participant::join_under(root, 0).unwrap();
         let mut publisher = publisher(&participant, 64, stream_qos());
         let mut subscription = subscription(&participant, 64, stream_qos());
@@ -88,8 +88,8 @@ fn a_process_that_keeps_others_from_joining_is_named() {
     kill_process(holder.pid(), Signal::STOP).unwrap();
     let path = root.path().to_owned();
     let waits = std::thread::spawn(move || Participant::join_under(&path, 0));
-    // Two others must not wait: a process that only removes dead processes' files in the blocked domain, and another
-    // thread of this process.
+    // The blocked domain must not delay joins of other domains, neither their removal of dead processes' files nor
+    // another thread of this process.
     for domain_id in 7..27 {
         drop(Participant::join_under(root.path(), domain_id).unwrap());
     }
@@ -101,7 +101,7 @@ fn a_process_that_keeps_others_from_joining_is_named() {
     root.assert_empty();
 }
 
-/// Role of a child process: locks the board and writes its pid there, like a process that was stopped during its join.
+/// Role of a child process: locks the board and writes its pid there, as if it was stopped while it joined.
 pub fn hold_registry(root: &Path, _participant: &Arc<Participant>) {
     let path = files_of(root).into_iter().find(|path| path.ends_with("board")).unwrap();
     let board = std::fs::OpenOptions::new().read(true).write(true).open(path).unwrap();

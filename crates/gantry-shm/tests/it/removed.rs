@@ -1,5 +1,5 @@
-//! Tests with files that another program removed while their owners live: matched endpoints continue, and the problem
-//! is reported.
+//! Tests with files that another program removed while their owners were alive. Matched endpoints continue, and the
+//! problem is reported.
 
 use crate::{child::*, support::*};
 use gantry_shm::{Error, Participant, PublisherOptions, inspect_under};
@@ -19,8 +19,8 @@ pub fn file(root: &Root, ending: &str) -> PathBuf {
     root.files().into_iter().find(|path| path.extension().is_some_and(|e| e == ending)).unwrap()
 }
 
-/// Waits until the readers that the publishers see have joined: a reader whose file loses its name before the join
-/// leaves the publisher.
+/// Waits until all readers that the publishers see have joined. If the file of a reader's process is removed before the
+/// join, the reader leaves the publisher.
 fn wait_for_joins(participant: &Participant) {
     eventually("the readers joined", || {
         let processes = participant.inspect().unwrap().processes;
@@ -39,12 +39,13 @@ fn a_process_whose_file_was_removed_is_honoured() {
     assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
     wait_for_joins(&participant);
     std::fs::remove_file(its_file).unwrap();
-    // A process that joins now does not see the process without a name, and makes the other processes list
+    // A process that joins now does not see the process whose file was removed. Its join makes the other processes list
     // their peers again.
     let mut idle = root.child("idle", &[]);
     idle.line();
     idle.finish();
-    // The reader checks the samples that it holds: if its pins were not respected, the reader would see other bytes.
+    // The reader checks the samples that it holds. If the publisher ignored the reader's pins, these samples would
+    // change.
     for number in 1..=2000 {
         send(&mut publisher, STREAM_BYTES, number);
     }
@@ -53,7 +54,7 @@ fn a_process_whose_file_was_removed_is_honoured() {
     let expected = format!("(pid {}) was removed while it lives", reader.child.id());
     assert!(problems.iter().any(|problem| problem.contains(&expected)), "{expected} is not in {problems:?}");
     assert_eq!(reader.line(), "took ten");
-    // The death of the process must be noticed nevertheless.
+    // Nevertheless, the death of the process must be noticed.
     reader.kill();
     eventually("its death is noticed", || publisher.subscription_count().unwrap() == 0);
     drop((publisher, participant));
@@ -87,7 +88,7 @@ fn a_publisher_whose_file_was_removed_goes_on_with_what_it_has() {
     }
     let problems = inspect_under(root.path(), 0).unwrap().unwrap().problems;
     assert!(problems.iter().any(|problem| problem.contains("a publisher of /chatter whose file")), "{problems:?}");
-    drop(reader); // its mapping would be shared
+    drop(reader); // the late subscription would share the reader's mapping
     let mut late = subscription(&participant, STREAM_BYTES, stream_qos());
     assert_eq!(late.publisher_count().unwrap(), 0, "there is nothing to map");
     assert!(late.mismatches()[0].contains("is not there"), "{:?}", late.mismatches());
@@ -103,7 +104,7 @@ fn a_removed_domain_goes_on_for_matched_endpoints() {
     assert_eq!(reader.line(), "ready");
     assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
     wait_for_joins(&participant);
-    // The publisher's present memory is enough; this memory cannot grow any more.
+    // These loans create enough slots, because the publisher's memory cannot grow after the removal.
     drop((0..20).map(|_| publisher.loan(STREAM_BYTES).unwrap()).collect::<Vec<_>>());
     let user_directory = root.files().into_iter().find(|path| path.parent() == Some(root.path())).unwrap();
     std::fs::remove_dir_all(user_directory).unwrap();
@@ -111,8 +112,8 @@ fn a_removed_domain_goes_on_for_matched_endpoints() {
         send(&mut publisher, STREAM_BYTES, number);
     }
     assert_eq!(reader.line(), "took ten");
-    // A process that starts now is alone, in a domain of the same name. (It is a child, because this process has
-    // joined already.)
+    // A process that starts now is alone in a new domain with the same number. It is a child process, because this
+    // process has already joined.
     let mut alone = root.child("idle", &[]);
     assert_eq!(alone.line(), "ready");
     assert_eq!(inspect_under(root.path(), 0).unwrap().unwrap().processes.len(), 1);
@@ -148,7 +149,7 @@ fn forgets_a_dead_publisher(removed: &str) {
     check(sample.bytes());
     drain(&mut reader);
     drop((sample, reader, participant));
-    // Without a board, no process may remove the files of dead processes until it is certain that no process lives.
+    // Without a board, a process may remove files only when it is certain that no process lives.
     drop(root.join());
     root.assert_empty();
 }
@@ -175,7 +176,7 @@ fn a_death_that_no_other_process_sees_is_announced_though_others_come() {
     let its_file = root.files().into_iter().find(is_its).unwrap();
     std::fs::remove_file(&its_file).unwrap();
     talker.kill();
-    root.child("idle", &[]).line(); // joins, and is killed: the set of processes changes twice
+    root.child("idle", &[]).line(); // The child joins and is killed, so the set of processes changes twice.
     let id = its_file.file_stem().unwrap().to_str().unwrap().to_owned();
     // No call checks whether the publisher still exists, so the control thread must notice its end.
     eventually("its memory is unmapped", || {

@@ -1,5 +1,5 @@
-//! Tests with processes that cannot find each other, because files were removed: a sample that one of the processes
-//! holds does not change.
+//! Tests with processes that cannot find each other, because files were removed. A sample that one of the processes
+//! holds must not change.
 
 use crate::{child::*, removed::file, support::*};
 use gantry_shm::{Error, Participant, PublisherOptions, SourceTime};
@@ -21,8 +21,8 @@ tests![
     a_process_file_is_removed_at_any_moment_of_a_join,
 ];
 
-/// Role of a child process: takes all samples, holds the last 40, and checks each sample at its take and
-/// at its release.
+/// Role of a child process: takes all samples and holds the last 40. Checks each sample when it is taken and when it is
+/// released.
 pub fn hold_and_report(participant: &Arc<Participant>) {
     let mut subscription = subscription(participant, STREAM_BYTES, stream_qos().keep_last(50));
     let ended = watch_stdin();
@@ -80,7 +80,7 @@ fn everything_in_a_domain_is_removed_while_it_runs() {
     talker.say("200");
     assert_eq!(talker.line(), "published 200");
     root.files().iter().filter(|path| path.is_file()).for_each(|path| std::fs::remove_file(path).unwrap());
-    // The processes that start now use a new board, and find each other there.
+    // Processes that start now use a new board, on which they find each other.
     let participant = root.join();
     let mut publisher = publisher(&participant, STREAM_BYTES, stream_qos());
     let mut newcomer = root.child("check", &[]);
@@ -88,7 +88,7 @@ fn everything_in_a_domain_is_removed_while_it_runs() {
     assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
     talker.say("200");
     assert_eq!(talker.line(), "published 200");
-    // When old processes end, the old reader's process lists the processes again.
+    // The end of an old process makes the old reader's process list all processes again.
     talker.finish();
     idle.finish();
     let met = reader.line();
@@ -115,13 +115,13 @@ fn a_reader_joins_no_publisher_on_another_board() {
     });
     let is_board = |path: &PathBuf| path.file_name().is_some_and(|name| name == "board");
     let files: Vec<PathBuf> = root.files().into_iter().filter(|path| path.is_file()).collect();
-    // A process that joins while all files are moved away makes another board.
+    // All files are moved away, so the process that joins now creates another board.
     let away = |path: &PathBuf| root.path().join(path.file_name().unwrap());
     files.iter().for_each(|path| std::fs::rename(path, away(path)).unwrap());
     let participant = root.join();
     let mut publisher = publisher(&participant, STREAM_BYTES, stream_qos());
     files.iter().filter(|path| !is_board(path)).for_each(|path| std::fs::rename(away(path), path).unwrap());
-    idle.into_iter().for_each(Peer::finish); // the reader lists the processes again
+    idle.into_iter().for_each(Peer::finish); // makes the reader list all processes again
     let met = reader.line();
     (1..=2000).for_each(|number| _ = send(&mut publisher, STREAM_BYTES, number));
     assert_eq!(reader.last_line(), "took 0 of 2 publishers, 0 corrupt, 0 changed while held");
@@ -131,8 +131,8 @@ fn a_reader_joins_no_publisher_on_another_board() {
     root.assert_empty();
 }
 
-/// Role of a child process: at each line of input, publishes the number of samples in the line, and prints the
-/// number that it published.
+/// Role of a child process: for each line of input, publishes the number of samples in the line, and prints the number
+/// of published samples.
 pub fn publish_when_told(participant: &Arc<Participant>) {
     let options = PublisherOptions { max_memory_bytes: Some(256 * STREAM_BYTES), ..Default::default() };
     let mut publisher = publisher_with(participant, STREAM_BYTES, stream_qos(), options);
@@ -148,7 +148,7 @@ pub fn publish_when_told(participant: &Arc<Participant>) {
     }
 }
 
-/// Stops all threads of the child.
+/// Stops all threads of the child process.
 fn stop(child: &Peer) {
     kill_process(child.pid(), Signal::STOP).unwrap();
     let has_stopped = |thread: std::fs::DirEntry| {
@@ -159,8 +159,8 @@ fn stop(child: &Peer) {
     eventually("it stops", || std::fs::read_dir(&threads).unwrap().map(Result::unwrap).all(has_stopped));
 }
 
-/// This is the case that a reader's check of its own name does not cover: the reader joins while its file has its
-/// name, and the name is lost before the publisher lists the processes.
+/// Tests a case that a reader's check of its own file name does not cover: the reader joins while its file has a name,
+/// and the name is removed before the publisher lists the processes.
 fn a_publisher_that_cannot_see_a_reader_reclaims_nothing() {
     let root = Root::new();
     let mut talker = root.child("publish-all", &[]);
@@ -180,7 +180,7 @@ fn a_publisher_that_cannot_see_a_reader_reclaims_nothing() {
     let error = talker.line();
     held.iter().zip(1..).for_each(|(sample, number)| assert_eq!(number_of(sample.bytes()), Ok(number)));
     assert!(error.contains("nothing can be freed") && error.contains("was removed"), "{error}");
-    // The publisher continues when the reader's process is gone.
+    // The publisher continues when the reader's process has ended.
     drop((held, reader, participant));
     eventually("it reclaims again", || {
         talker.say("500");
@@ -190,7 +190,8 @@ fn a_publisher_that_cannot_see_a_reader_reclaims_nothing() {
     root.assert_empty();
 }
 
-/// No process has seen the reader's file when the reader dies, so no process can probe the lock on it.
+/// Tests a reader that dies before any process has seen its file. No process has the file open, so none can test its
+/// lock.
 fn a_reader_that_dies_unseen_stops_no_publisher() {
     let root = Root::new();
     let mut talker = root.child("publish-all", &[]);

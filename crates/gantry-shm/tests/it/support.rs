@@ -1,4 +1,4 @@
-//! Helpers for the tests: domains of their own, messages with checksums, child processes.
+//! Helpers for the tests: separate domains, messages with checksums, child processes.
 
 use gantry_shm::{
     Error, Participant, Publisher, PublisherOptions, Qos, Sample, SourceTime, Subscription, TypeDescription,
@@ -54,7 +54,7 @@ impl Root {
         self.child_by(command, role, arguments)
     }
 
-    /// Starts this program in a role, by a `command` to which the program's path is appended.
+    /// Starts this program in a role, as an argument of `command`, such as a shell.
     pub fn child_by(&self, mut command: Command, role: &str, arguments: &[&str]) -> Peer {
         Peer::start(command.args(["--child", role, self.path().to_str().unwrap()]).args(arguments))
     }
@@ -86,13 +86,13 @@ pub fn subscription(participant: &Arc<Participant>, payload_bytes: usize, qos: Q
     Subscription::new(participant.clone(), "/listener", "/chatter", bytes_type(payload_bytes), qos).unwrap()
 }
 
-/// Waits until the two endpoints are matched, so that no sample is lost before the match.
+/// Matches the two endpoints, so that no sample is lost before the match.
 pub fn match_up(publisher: &mut Publisher, subscription: &mut Subscription) {
     subscription.publisher_count().unwrap();
     publisher.subscription_count().unwrap();
 }
 
-/// Fills every byte from `number`, with a checksum at the end.
+/// Fills all bytes with values computed from `number`, and a checksum at the end.
 pub fn fill(bytes: &mut [u8], number: u64) {
     let (words, _) = bytes.as_chunks_mut::<8>();
     let (last, body) = words.split_last_mut().unwrap();
@@ -105,12 +105,12 @@ pub fn fill(bytes: &mut [u8], number: u64) {
     *last = sum.to_le_bytes();
 }
 
-/// Returns the number that [`fill`] wrote; panics if any byte differs.
+/// Returns the number that [`fill`] wrote. Panics if a byte has changed.
 pub fn check(bytes: &[u8]) -> u64 {
     number_of(bytes).unwrap_or_else(|number| panic!("message {number} is corrupt"))
 }
 
-/// Returns the number that [`fill`] wrote; returns it as an error if any byte differs.
+/// Returns the number that [`fill`] wrote; as an error if a byte has changed.
 pub fn number_of(bytes: &[u8]) -> Result<u64, u64> {
     let (words, _) = bytes.as_chunks::<8>();
     let (last, body) = words.split_last().unwrap();
@@ -119,7 +119,7 @@ pub fn number_of(bytes: &[u8]) -> Result<u64, u64> {
     if sum == u64::from_le_bytes(*last) { Ok(number) } else { Err(number) }
 }
 
-/// Fills bytes of any length from `number`: each byte depends on its offset and the number.
+/// Fills a message of any length: each byte depends on its offset and on `number`.
 pub fn fill_any(bytes: &mut [u8], number: u64) {
     let (words, rest) = bytes.as_chunks_mut::<8>();
     words.iter_mut().enumerate().for_each(|(index, word)| *word = any_word(index, number));
@@ -127,7 +127,7 @@ pub fn fill_any(bytes: &mut [u8], number: u64) {
     rest.copy_from_slice(&last[..rest.len()]);
 }
 
-/// Panics if any byte differs from the byte that [`fill_any`] wrote.
+/// Panics if a byte differs from the value that [`fill_any`] wrote.
 pub fn check_any(bytes: &[u8], number: u64) {
     let (words, rest) = bytes.as_chunks::<8>();
     let wrong = words.iter().enumerate().position(|(index, word)| *word != any_word(index, number));
@@ -139,14 +139,14 @@ fn any_word(index: usize, number: u64) -> [u8; 8] {
     number.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(index as u64).to_le_bytes()
 }
 
-/// Publishes message `number`.
+/// Publishes message `number`. Returns its sequence number.
 pub fn send(publisher: &mut Publisher, bytes: usize, number: u64) -> u64 {
     let mut loan = publisher.loan(bytes).unwrap();
     fill(loan.bytes_mut(), number);
     publisher.publish(loan, SourceTime::now()).unwrap()
 }
 
-/// Publishes message `number`; returns false if readers block the publisher for too long.
+/// Publishes message `number`. Returns false if readers block the publisher for too long.
 pub fn try_send(publisher: &mut Publisher, bytes: usize, number: u64) -> bool {
     let mut loan = publisher.loan(bytes).unwrap();
     fill(loan.bytes_mut(), number);
@@ -157,12 +157,12 @@ pub fn try_send(publisher: &mut Publisher, bytes: usize, number: u64) -> bool {
     }
 }
 
-/// Takes and checks all samples that are available now.
+/// Takes and checks all available samples. Returns their numbers.
 pub fn drain(subscription: &mut Subscription) -> Vec<u64> {
     std::iter::from_fn(|| subscription.take().unwrap()).map(|sample| check(sample.bytes())).collect()
 }
 
-/// Waits for the next sample.
+/// Waits for the next sample and takes it.
 pub fn receive(subscription: &mut Subscription) -> Sample {
     let deadline = Instant::now() + PATIENCE;
     loop {
@@ -174,7 +174,7 @@ pub fn receive(subscription: &mut Subscription) -> Sample {
     }
 }
 
-/// The offset of a field in a structure of shared memory, from the printed layout.
+/// The offset of a field in a structure of shared memory, read from the printed layout.
 pub fn offset_of(structure: &str, field: &str) -> usize {
     let (layout, title, field) = (gantry_shm::describe_layout(), format!("{structure}:"), format!(" {field}:"));
     let mut lines = layout.lines().skip_while(|line| !line.starts_with(&title));
@@ -182,7 +182,7 @@ pub fn offset_of(structure: &str, field: &str) -> usize {
     line.split_whitespace().next().unwrap().parse().unwrap()
 }
 
-/// A random generator. Its seed is printed, and `SEED` in the environment sets it.
+/// A random generator. Its seed is printed, and the environment variable `SEED` can set it.
 pub struct Random(fastrand::Rng);
 
 impl Random {

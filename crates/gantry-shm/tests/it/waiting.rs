@@ -1,4 +1,4 @@
-//! Tests of waiting: a thread waits on one futex for any number of topics, and misses no sample when endpoints come.
+//! Tests of waiting: a thread waits on one futex for any number of topics, and misses no sample when endpoints join.
 
 use crate::support::*;
 use gantry_shm::{Error, Participant, Publisher, PublisherOptions, Qos, Subscription, WaitSet};
@@ -37,8 +37,8 @@ pub fn subscription_to(participant: &Arc<Participant>, topic: &str, qos: Qos) ->
     Subscription::new(participant.clone(), "/listener", topic, bytes_type(BYTES), qos).unwrap()
 }
 
-/// Role of a child process: has a publisher on each topic. Each line of input is the number of a topic, to which the
-/// role publishes the line.
+/// Role of a child process: has a publisher on each of fifty topics. Each line of input is the number of a topic; the
+/// child publishes this number on the topic.
 pub fn talk_on_fifty_topics(participant: &Arc<Participant>) {
     let mut publishers: Vec<_> =
         (0..TOPICS).map(|number| publisher_on(participant, &topic(number), Qos::default())).collect();
@@ -73,7 +73,7 @@ fn any_of_fifty_topics_wakes_a_wait_set() {
             let expected = if index == number { vec![number as u64] } else { vec![] };
             assert_eq!(drain(subscription), expected, "on topic {index} in round {round}");
         }
-        // A lost wake-up would cost a slice of sleep, which takes a second.
+        // After a lost wake-up, the thread sleeps for another second (the longest sleep), so the deadline passes.
         assert!(Instant::now() < deadline, "only {round} rounds: wake-ups are lost");
     }
     drop(subscriptions);
@@ -103,7 +103,7 @@ fn a_wait_set_meets_publishers_that_come_while_it_sleeps() {
         send(&mut publisher, BYTES, number);
     }
     let mut seen = thread.join().unwrap();
-    seen.sort_unstable(); // samples of two publishers have no order
+    seen.sort_unstable(); // samples of two publishers may come in any order
     assert_eq!(seen, Vec::from_iter(1..=ROUNDS));
 }
 
@@ -114,7 +114,7 @@ fn a_wait_set_of_another_domain_is_refused() {
         (subscription_to(&here, "/a", Qos::default()), subscription_to(&there, "/a", Qos::default()));
     let refused = WaitSet::new(&here).wait(&mut [&mut near, &mut far], PATIENCE);
     assert!(matches!(refused, Err(Error::ForeignSubscription { .. })), "{refused:?}");
-    // A sample that is published in the other domain arrives only there.
+    // A sample that is published in the other domain must arrive only there.
     let mut publisher = publisher_on(&there, "/a", Qos::default());
     match_up(&mut publisher, &mut far);
     send(&mut publisher, BYTES, 1);
@@ -132,7 +132,7 @@ fn more_waiters_than_the_board_has_lines_are_all_woken() {
     let participant = root.join();
     let mut crowd: Vec<_> = (0..520).map(|_| WaitSet::new(&participant)).collect();
     for wait_set in &mut crowd {
-        // By now the subscription has a waiter line, if one was free.
+        // The wait takes a waiter line on the board, if one is free.
         assert!(!wait_set.wait(&mut [], Duration::from_micros(200)).unwrap());
     }
     let threads = crowd.split_off(510).into_iter().map(|mut wait_set| {
@@ -140,7 +140,7 @@ fn more_waiters_than_the_board_has_lines_are_all_woken() {
         std::thread::spawn(move || {
             let mut seen = Vec::new();
             while seen.is_empty() {
-                // The wait may also end because the publisher's ring grows for the number of readers.
+                // The wait may end without a sample, because the publisher's ring grows for these readers.
                 assert!(wait_set.wait(&mut [&mut subscription], PATIENCE).unwrap());
                 seen = drain(&mut subscription);
             }
@@ -185,15 +185,15 @@ extern "C" fn count_signal(_: libc::c_int) {
 fn a_wait_goes_on_after_a_signal() {
     let root = Root::new();
     let participant = root.join();
-    // SAFETY: an all-zero `sigaction` is a value of the type: no flags (no SA_RESTART), nothing masked.
+    // SAFETY: an all-zero `sigaction` is valid: it has no flags (no SA_RESTART) and masks no signal.
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
     action.sa_sigaction = count_signal as extern "C" fn(libc::c_int) as usize;
     // SAFETY: the handler only adds to an atomic; no other code here uses this signal.
     assert_eq!(unsafe { libc::sigaction(libc::SIGUSR2, &raw const action, std::ptr::null_mut()) }, 0);
     let mut subscription = subscription_to(&participant, "/signals", Qos::default());
     let mut publisher = publisher_on(&participant, "/signals", Qos::default());
-    // The match comes before the signals: if handlers are slow, the thread may do nothing else, and a sample that is
-    // published then comes before the match.
+    // The match comes before the signals. With slow signal handlers, the thread may have no time for a match before the
+    // sample is published.
     assert_eq!(subscription.publisher_count().unwrap(), 1);
     let published = Arc::new(AtomicBool::new(false));
     let (sender, receiver) = std::sync::mpsc::channel();
@@ -206,7 +206,7 @@ fn a_wait_goes_on_after_a_signal() {
     let sleeper = receiver.recv().unwrap();
     for wanted in 1..=200 {
         let (process, thread) = (rustix::process::getpid().as_raw_nonzero(), sleeper.as_raw_nonzero());
-        // SAFETY: the call has no memory arguments; the thread lives, because it waits.
+        // SAFETY: the call has no memory arguments, and the thread is alive, because it waits.
         unsafe { libc::syscall(libc::SYS_tgkill, process.get(), thread.get(), libc::SIGUSR2) };
         eventually("the signal arrives", || SIGNALS.load(Relaxed) >= wanted);
     }
@@ -235,13 +235,13 @@ fn a_reader_that_does_not_busy_wait_is_woken() {
         }
     });
     for number in 0..ROUNDS {
-        // The setting may be changed at any time.
+        // Busy-waiting may be switched on and off at any time.
         at_back.set_busy_wait(number % 3 == 0);
         send(&mut there, BYTES, number);
         assert!(at_back.wait(PATIENCE).unwrap());
         assert_eq!(drain(&mut at_back), [number]);
     }
     echo.join().unwrap();
-    // A lost wake-up would cost a slice of sleep, which takes a second.
+    // After a lost wake-up, the thread sleeps for another second (the longest sleep), so the deadline passes.
     assert!(Instant::now() < deadline, "wake-ups are lost");
 }

@@ -1,4 +1,5 @@
-//! The board of the latency experiment: it publishes the agent's time by its synchronised clock, and takes it back.
+//! The board of the latency experiment. It publishes numbers, each the agent's time by its synchronised clock, and
+//! takes the numbers that the host sends back.
 
 use std::{
     io,
@@ -21,17 +22,17 @@ use crate::{
 
 /// The longest sleep before the board checks again whether it is cancelled.
 const PATIENCE: Duration = Duration::from_millis(5);
-/// The longest wait for an answer. Reliable streams recover from losses in less time, so a later answer never
-/// comes: the agent or the host is gone.
+/// The longest wait for an answer. Reliable streams repair losses in less time, so a missing answer means that the
+/// agent or the host has ended.
 const ANSWER_TIMEOUT_US: u32 = 10_000_000;
 /// The number of clock exchanges before the first exchange of numbers.
 const CLOCK_EXCHANGES: u32 = 8;
 /// The time for one clock exchange: several round trips of the slowest line.
 const CLOCK_EXCHANGE_US: u32 = 30_000;
-/// The time between two later clock exchanges.
+/// The time between two clock exchanges during the experiment.
 const CLOCK_PERIOD_US: u32 = 1_000_000;
 
-/// The exchanges that the board makes, and their conditions.
+/// The exchanges of numbers that the board makes, and their conditions.
 #[derive(Debug)]
 pub struct Plan {
     pub exchanges: Exchanges,
@@ -43,7 +44,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Makes the line lose a frame of exchange `index`, if this exchange is one of those that lose a frame.
+    /// Makes the line lose a frame of the exchange `index` if the plan says so.
     fn lose(&self, index: usize) {
         let Some(each) = self.exchanges.loses_each else { return };
         if index % each == each - 1 {
@@ -66,7 +67,7 @@ struct Exchanger<'a> {
 /// Runs a board until it has made all exchanges. The board adds each exchange to `sent`.
 ///
 /// # Errors
-/// An error of the board's line, an answer that does not come, or an interrupt by the user.
+/// An error of the board's line, an answer that did not come in time, or an interrupt by the user.
 pub fn run(line: BoardLine, plan: &Plan, sent: &mut Vec<Sent>) -> io::Result<()> {
     let mut memory = BoardMemory::default();
     let (publisher, subscription) = (Publisher::new(), Subscription::new());
@@ -111,7 +112,7 @@ impl Exchanger<'_> {
         Err(io::Error::other("the agent has not answered within 10 s"))
     }
 
-    /// Asks for the agent's time, and leaves the line idle for the time that the reply needs.
+    /// Requests the agent's time, and sends nothing else while the reply is under way.
     fn synchronise(&mut self) -> io::Result<()> {
         self.board.client.synchronise();
         self.spin_until(self.board.now().after_us(CLOCK_EXCHANGE_US))
@@ -124,7 +125,7 @@ impl Exchanger<'_> {
         Ok(())
     }
 
-    /// Publishes the agent's time as a number, and waits until the number comes back.
+    /// Publishes the agent's time (by the board's clock) as a number, and waits until the number comes back.
     fn exchange(&mut self) -> io::Result<Sent> {
         let (real_ns, sent_ns, now) = (real_now_ns(), now_ns(), self.board.now());
         let clock = self.board.client.time(now);
@@ -144,7 +145,7 @@ impl Exchanger<'_> {
         Err(io::Error::other("no answer came within 10 s"))
     }
 
-    /// Spins once, and then waits until there is something to do.
+    /// Spins the client once, then waits until it has something to do.
     fn spin(&mut self) -> io::Result<()> {
         self.board.spin(|_| {})?;
         self.check()?;

@@ -5,20 +5,20 @@ use std::collections::BTreeMap;
 /// The board's side of an exchange. Times are in ns of CLOCK_MONOTONIC, unless another clock is named.
 #[derive(Clone, Copy, Debug)]
 pub struct Sent {
-    /// The number: the time of the agent's clock by the board's synchronised clock.
+    /// The number that travels: the agent's time, read from the board's synchronised clock.
     pub stamp_ns: i64,
     /// The time by the agent's clock itself, which is CLOCK_REALTIME.
     pub real_ns: i64,
     /// The time of the publication.
     pub sent_ns: i64,
-    /// The time of the return.
+    /// The time at which the number came back.
     pub returned_ns: i64,
 }
 
-/// The host's side.
+/// The host's side of an exchange.
 #[derive(Clone, Copy, Debug)]
 pub struct Received {
-    /// The number that came.
+    /// The number that the host received.
     pub stamp_ns: i64,
     /// The time of the reception.
     pub received_ns: i64,
@@ -28,7 +28,7 @@ pub struct Received {
     pub real_ns: i64,
 }
 
-/// A quantity of an exchange, ns, and its name.
+/// The name of a quantity of an exchange, and the function that computes it, in ns.
 pub type Quantity = (&'static str, fn(&Sent, &Received) -> i64);
 
 /// The time from the board to the host by the board's synchronised clock.
@@ -39,8 +39,9 @@ pub const AGENT_PUBLISH: Quantity =
 /// The time from the publication to the return of the number.
 pub const ROUND_TRIP: Quantity = ("round_trip", |sent, _| sent.round_trip_ns());
 
-/// All quantities. micro-ROS's published test measures the three constants above. The true times are read from the
-/// host's clock, and the error is the difference between the agent's clock and the board's synchronised clock.
+/// All quantities. micro-ROS's published test measures the three constants above. The true times come from the host's
+/// clock, which both sides read here. The clock error is the difference between the board's synchronised clock and the
+/// agent's clock.
 pub const QUANTITIES: [Quantity; 6] = [
     CLIENT_PUBLISH,
     ("true_client_publish", |sent, received| received.received_ns - sent.sent_ns),
@@ -57,7 +58,7 @@ impl Sent {
     }
 }
 
-/// The exchanges that both the board and the host have recorded, in the order of the board's records.
+/// Returns the exchanges that both the board and the host have recorded, in the order of `sent`.
 pub fn joined(sent: &[Sent], received: &[Received]) -> Vec<(Sent, Received)> {
     let by_stamp: BTreeMap<i64, &Received> = received.iter().map(|received| (received.stamp_ns, received)).collect();
     sent.iter().filter_map(|sent| Some((*sent, **by_stamp.get(&sent.stamp_ns)?))).collect()

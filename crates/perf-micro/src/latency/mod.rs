@@ -1,4 +1,5 @@
-//! Latency (`perf_micro latency`): reliable numbers from the board to a node of the host and back.
+//! The latency experiment (`perf_micro latency`): the board publishes reliable numbers, and a node of the host sends
+//! each back.
 
 mod board;
 mod exchange;
@@ -34,7 +35,7 @@ const PATIENCE: Duration = Duration::from_millis(20);
 /// The results.
 #[derive(Debug, Serialize)]
 struct Latency {
-    /// The time between the beginnings of two exchanges, ms.
+    /// The time between the starts of two exchanges, ms.
     period_ms: u32,
     rows: Vec<LatencyRow>,
 }
@@ -72,10 +73,10 @@ pub fn measure(options: &LatencyOptions) -> Result<Results, Failure> {
 pub struct Exchanges {
     /// The number of exchanges.
     pub number: u32,
-    /// The time between the beginnings of two exchanges, ms.
+    /// The time between the starts of two exchanges, ms.
     pub period_ms: u32,
-    /// One exchange in each group of this number of exchanges loses a frame: alternately a frame that the board
-    /// sends and a frame that the agent sends.
+    /// With `Some(n)`, one of `n` exchanges loses a frame: alternately a frame that the board sends and a frame that
+    /// the agent sends.
     pub loses_each: Option<usize>,
 }
 
@@ -112,7 +113,7 @@ pub fn exchange(rig: &Rig, exchanges: Exchanges) -> Result<Done, String> {
             }
             !board.is_finished()
         });
-        plan.is_cancelled.store(true, Ordering::Relaxed); // the host may have failed
+        plan.is_cancelled.store(true, Ordering::Relaxed); // if the host failed, the board is still running
         (received, board_ended(board))
     });
     Ok(Done { sent, received: received.map_err(host_failed)?, failure: ended.err() })

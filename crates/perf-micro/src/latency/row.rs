@@ -12,11 +12,11 @@ use crate::{
     transport::Transport,
 };
 
-/// A transport.
+/// The results of one transport.
 #[derive(Clone, Debug, Serialize)]
 pub struct LatencyRow {
     transport: Transport,
-    /// Exchanges.
+    /// The number of exchanges.
     n: usize,
     /// The quantities by their names.
     #[serde(flatten)]
@@ -31,7 +31,7 @@ impl LatencyRow {
         LatencyRow { transport, n: exchanges.len(), quantities: QUANTITIES.map(quantity).into() }
     }
 
-    /// The medians of the quantities that micro-ROS published, and the published values.
+    /// The row with the medians of the quantities that micro-ROS has published, beside the published values.
     pub fn medians(&self) -> Vec<String> {
         let here = [CLIENT_PUBLISH, AGENT_PUBLISH, ROUND_TRIP].map(|(name, _)| self.show(name, |of| of.p50_ns));
         let published = like(self.transport).map_or(["-"; 3].map(str::to_owned), Published::texts);
@@ -39,7 +39,7 @@ impl LatencyRow {
         name.into_iter().chain(here).chain(published).collect()
     }
 
-    /// A row of a table for each quantity.
+    /// The rows of a table, one for each quantity.
     pub fn distributions(&self) -> impl Iterator<Item = Vec<String>> {
         let percentiles: [fn(&Distribution) -> i64; 5] =
             [|of| of.min_ns, |of| of.p50_ns, |of| of.p99_ns, |of| of.p99_9_ns, |of| of.max_ns];
@@ -49,7 +49,7 @@ impl LatencyRow {
         })
     }
 
-    /// The medians of the quantities, by the names of the figures.
+    /// The median of each quantity, with the name under which it is printed as a figure.
     pub fn figures(&self) -> impl Iterator<Item = (String, String)> {
         QUANTITIES.into_iter().map(|(name, _)| {
             let short = if name == ROUND_TRIP.0 { "rtt".to_owned() } else { name.replace('_', "-") };
@@ -57,7 +57,7 @@ impl LatencyRow {
         })
     }
 
-    /// A value of a quantity, ms.
+    /// Formats a value of a quantity in ms.
     fn show(&self, name: &str, value: impl Fn(&Distribution) -> i64) -> String {
         format!("{:.3}", ms(self.quantities.get(name).map_or(0, value)))
     }

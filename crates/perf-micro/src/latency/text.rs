@@ -5,7 +5,7 @@ use perf_test::{experiments::results_file::Table, report::tables::cells};
 use super::{Latency, row::LatencyRow};
 use crate::published::latency::ROWS;
 
-/// The differences between the published rig and this rig.
+/// The notes about the differences between the published measurement and this one.
 const DIFFERENCES: [&str; 6] = [
     "published: a Renesas EK-RA6M5 with micro-ROS; one exchange of each transport (n = 1)",
     "client publish: from the board to the host by the board's synchronised clock; agent publish: the rest of the round trip, with what the host needs",
@@ -16,7 +16,7 @@ const DIFFERENCES: [&str; 6] = [
 ];
 
 impl Latency {
-    /// Tables of the medians beside the published medians, and of the distributions.
+    /// The table of the medians beside the published medians, and the table of the distributions.
     pub(super) fn tables(&self) -> Vec<Table> {
         let header = [
             "transport",

@@ -10,13 +10,13 @@ const FRAME_BEGIN: u8 = 0x7e;
 /// Probabilities are given in parts of this number.
 const MILLION: u32 = 1_000_000;
 
-/// The faults of both directions, which the experiment sets while the line works. All atomics are Relaxed: they are
-/// only settings and counts, so no other memory depends on their order.
+/// The faults of both directions. The experiment sets them while the line is in use. All atomics are Relaxed: they are
+/// settings and counts, so no other memory depends on their order.
 #[derive(Debug, Default)]
 pub struct Faults {
     lost_frames_per_million: AtomicU32,
     damaged_bytes_per_million: AtomicU32,
-    /// Whether the next frame is lost, by [`Direction`].
+    /// True if the next frame of a [`Direction`] is lost.
     loses_next: [AtomicBool; 2],
     is_cut: AtomicBool,
     lost_frames: AtomicU32,
@@ -43,17 +43,17 @@ impl Faults {
         self.damaged_bytes_per_million.store(per_million, Ordering::Relaxed);
     }
 
-    /// Loses the next frame that begins.
+    /// Loses the next frame that starts in this direction.
     pub fn lose_next(&self, way: Direction) {
         self.loses_next[way as usize].store(true, Ordering::Relaxed);
     }
 
-    /// Pulls the cable out, or plugs it in.
+    /// Pulls the cable out (`on`), or plugs it in again.
     pub fn cut(&self, on: bool) {
         self.is_cut.store(on, Ordering::Relaxed);
     }
 
-    /// The frames that were lost and the bytes that were damaged until now, without the losses of a cut cable.
+    /// The numbers of lost frames and of damaged bytes until now. The losses of a cut cable do not count.
     #[must_use]
     pub fn counts(&self) -> [u32; 2] {
         [&self.lost_frames, &self.damaged_bytes].map(|count| count.load(Ordering::Relaxed))
@@ -66,7 +66,7 @@ pub struct FaultyWay {
     faults: Arc<Faults>,
     way: Direction,
     random: fastrand::Rng,
-    /// Whether the frame that is passing is lost.
+    /// True while the bytes of a lost frame pass.
     is_losing: bool,
 }
 
@@ -77,7 +77,7 @@ impl FaultyWay {
         FaultyWay { faults, way, random: fastrand::Rng::with_seed(seed), is_losing: false }
     }
 
-    /// Removes and damages bytes on their way, as the settings demand.
+    /// Removes and damages bytes that pass, according to the settings.
     pub fn pass(&mut self, bytes: &mut Vec<u8>) {
         let settings = &*self.faults;
         if settings.is_cut.load(Ordering::Relaxed) {
@@ -114,7 +114,7 @@ mod tests {
             way.pass(&mut bytes);
             bytes.chunks(3).filter_map(|frame| frame.get(1).copied()).collect()
         };
-        faults.lose_next(Direction::FromBoard); // the other direction
+        faults.lose_next(Direction::FromBoard); // the other direction, so this one loses no frame
         assert_eq!(frames(&mut way, 3), [0, 1, 2]);
         faults.lose_next(Direction::ToBoard);
         assert_eq!(frames(&mut way, 3), [1, 2]);

@@ -1,4 +1,4 @@
-//! A thread of a line, which ends when its value is dropped.
+//! A thread that serves a line, and that ends when its value is dropped.
 
 use std::{
     io,
@@ -16,16 +16,16 @@ pub struct LineThread {
 }
 
 impl LineThread {
-    /// Starts a thread that executes `run`, which must return as soon as its descriptor is readable.
+    /// Starts a thread that executes `run`. `run` must return as soon as the descriptor that it gets is readable.
     pub fn start(name: &str, run: impl FnOnce(OwnedFd) -> io::Result<()> + Send + 'static) -> io::Result<LineThread> {
         let stop = eventfd(0, EventfdFlags::CLOEXEC)?;
         let of_thread = stop.try_clone()?;
-        // An error of the thread ends the line, as a closed descriptor does.
+        // An error ends the thread and so the line, like a closed descriptor.
         let thread = thread::Builder::new().name(name.to_owned()).spawn(move || drop(run(of_thread)))?;
         Ok(LineThread { stop, thread: Some(thread) })
     }
 
-    /// Whether the thread has ended by itself, because one end of the line was closed.
+    /// True if the thread has ended by itself, because one end of the line was closed.
     pub fn has_ended(&self) -> bool {
         self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }

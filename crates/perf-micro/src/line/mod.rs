@@ -1,8 +1,8 @@
 //! The line between the board and the agent, with the speed of a real line.
 //!
-//! The agent's end of a serial or USB line is a pseudo-terminal, and a relay connects the pseudo-terminal with the
-//! board. TCP is a relay between two connections. The relay delays each byte by the time that it takes on the line.
-//! UDP is the plain loopback interface. CAN FD is the bus that the agent simulates.
+//! A serial or USB line is a socket pair for the board and a pseudo-terminal for the agent; a relay copies the bytes
+//! between them. TCP is a relay between two connections. The relay delays each byte by the time that the byte would
+//! take on a real line. UDP is the loopback interface without delays. CAN FD is the bus that the agent simulates.
 
 mod faults;
 mod line_thread;
@@ -28,21 +28,21 @@ use pseudoterminal::Pseudoterminal;
 use relay::both_ways;
 pub use relay::wait_for;
 
-/// The length of the board's send queue, as the time that its bytes take on the line, s. The kernel makes no queue
-/// that is shorter than some hundred bytes.
+/// The length of the board's send queue, as the time in s that its bytes take on the line. The kernel makes no queue
+/// shorter than some hundred bytes.
 const QUEUE_S: f64 = 0.02;
 
 /// A line, which exists until this value is dropped.
 #[derive(Debug)]
 pub struct Line {
-    /// The arguments of `gantry-agent`, which name the end of the line that it opens.
+    /// The arguments of `gantry-agent` for its end of the line.
     pub agent_arguments: Vec<String>,
     /// The end of the line that the board opens.
     pub board_end: BoardEnd,
     /// The faults of a serial line; other lines have none.
     pub faults: Arc<Faults>,
-    /// The threads that move the bytes, unless the kernel or the agent moves them. The threads are dropped
-    /// before `_end`.
+    /// The threads that copy the bytes; empty if the kernel or the agent does so. They are dropped before `_end`, which
+    /// they use.
     _relays: Vec<LineThread>,
     _end: Option<Pseudoterminal>,
 }
@@ -50,7 +50,7 @@ pub struct Line {
 /// The board's end of a line.
 #[derive(Clone, Debug)]
 pub enum BoardEnd {
-    /// The line of a serial port, whose queue is as short as a microcontroller's.
+    /// A serial line, whose send queue is as short as a microcontroller's.
     Serial(Arc<OwnedFd>),
     /// A TCP server.
     Tcp(SocketAddr),
@@ -64,14 +64,14 @@ impl Line {
     /// Opens a line.
     ///
     /// # Errors
-    /// An error, if the system gives no pseudo-terminal, port or thread.
+    /// The kernel's error, if it refuses a pseudo-terminal, a port or a thread.
     pub fn open(transport: Transport) -> io::Result<Line> {
         let (faults, agent) = (Arc::<Faults>::default(), SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
         let (mut relays, mut end) = (Vec::new(), None);
         let (agent_arguments, board_end) = match (transport, transport.speed()) {
             (Transport::Serial | Transport::Usb, Some(speed)) => {
                 let (board, line) = UnixStream::pair()?;
-                // A pseudo-terminal would hold 64 KiB of the board's bytes, which take seconds on this line.
+                // A pseudo-terminal would queue 64 KiB of the board's bytes, which take seconds on this line.
                 set_socket_send_buffer_size(&board, (speed.bytes_per_s * QUEUE_S) as usize)?;
                 board.set_nonblocking(true)?;
                 line.set_nonblocking(true)?;
@@ -103,7 +103,7 @@ impl Line {
     }
 }
 
-/// The arguments with which the agent opens a network port. The port was free a moment before, and the agent binds it.
+/// The arguments with which the agent opens a network port. The line has chosen a free port for it.
 fn network(verb: &str, agent: SocketAddr) -> Vec<String> {
     words([verb, "--address", &agent.ip().to_string(), "--port", &agent.port().to_string()])
 }

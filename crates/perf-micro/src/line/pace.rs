@@ -4,31 +4,31 @@ use perf_worker::clock::SECOND_NS;
 
 use crate::transport::Speed;
 
-/// The relay may wake up late; then the line treats waiting bytes as if they had been sent on time, but makes up
-/// for a delay of at most this time, ns.
+/// The longest delay of the relay that the line makes up for, ns. If the relay wakes up late, waiting bytes count as
+/// sent on time.
 const MOST_CATCH_UP_NS: i64 = 2_000_000;
 
 /// The state of one direction of a line.
 #[derive(Debug)]
 pub struct Pace {
     speed: Speed,
-    /// The time at which the line is free, in fractions of ns, so that no rounding adds up.
+    /// The time at which the line is free, with fractions of ns, so that rounding errors do not add up.
     free_at_ns: f64,
 }
 
 impl Pace {
-    /// Creates the pace of a free line with this speed.
+    /// Creates the state of a line with this speed, on which no bytes are under way.
     pub fn new(speed: Speed) -> Pace {
         Pace { speed, free_at_ns: 0.0 }
     }
 
-    /// The number of bytes that travel as one chunk.
+    /// The number of bytes that the relay moves as one chunk.
     pub fn chunk_bytes(&self) -> usize {
         self.speed.chunk_bytes
     }
 
-    /// The time at which the last of `bytes` bytes has arrived. Bytes that `waited` for the line follow the earlier
-    /// bytes without a gap.
+    /// Returns the time at which the last of `bytes` bytes has arrived. `waited` means that the bytes were waiting for
+    /// the line, so they follow the earlier bytes without a gap.
     pub fn arrival_ns(&mut self, now_ns: i64, bytes: usize, waited: bool) -> i64 {
         let earliest_ns = if waited { now_ns - MOST_CATCH_UP_NS } else { now_ns };
         let start_ns = self.free_at_ns.max(earliest_ns as f64);

@@ -1,4 +1,4 @@
-//! A pseudo-terminal as one end of a serial line.
+//! A pseudo-terminal as the agent's end of a serial line.
 
 use std::{io, os::fd::OwnedFd, path::PathBuf};
 
@@ -8,12 +8,12 @@ use rustix::{
     termios::{OptionalActions, tcgetattr, tcsetattr},
 };
 
-/// A pseudo-terminal without translation of bytes.
+/// A pseudo-terminal that passes bytes on without translation.
 #[derive(Debug)]
 pub struct Pseudoterminal {
-    /// The master side, which belongs to the line.
+    /// The master side, which the relay reads and writes.
     pub end: OwnedFd,
-    /// The serial port that a program opens.
+    /// The path of the serial port, which the agent opens.
     pub path: PathBuf,
     /// The descriptor that keeps the port alive while no program has it open.
     _port: OwnedFd,

@@ -22,12 +22,12 @@ use super::{
 };
 use crate::transport::Speed;
 
-/// The longest time for which a relay busy-waits, ns: threads wake up late by about this time.
+/// The longest busy-wait of a relay, ns; a sleeping thread wakes up late by about this time.
 const MOST_AWAKE_NS: i64 = 100_000;
-/// The seed of the faults, so that the faults of all runs are alike.
+/// The seed of the random faults, so that all runs have the same faults.
 const SEED: u64 = 22;
 
-/// The relays between the board's end and the agent's.
+/// Starts the two relays between the board's end and the agent's end.
 pub fn both_ways([board, agent]: [&OwnedFd; 2], speed: Speed, faults: &Arc<Faults>) -> io::Result<[LineThread; 2]> {
     let way = |way| FaultyWay::new(faults.clone(), way, SEED + way as u64);
     Ok([
@@ -36,13 +36,13 @@ pub fn both_ways([board, agent]: [&OwnedFd; 2], speed: Speed, faults: &Arc<Fault
     ])
 }
 
-/// Starts one direction.
+/// Starts the relay of one direction.
 fn start(from: OwnedFd, to: OwnedFd, pace: Pace, way: FaultyWay) -> io::Result<LineThread> {
     LineThread::start("line", |stop| {
-        // With the default slack the kernel may wake the thread 50 µs late. If the kernel refuses another slack,
+        // With the default timer slack, the kernel may wake the thread 50 µs late. If the kernel refuses the change,
         // the default stays.
         let _ = set_current_timer_slack(NonZeroU64::new(1));
-        // The relay ends when the other end of one of its descriptors is closed.
+        // The relay ends when the peer of one of its descriptors is closed.
         OneWayRelay { from, to, pace, way, stop }.run()
     })
 }
@@ -94,8 +94,8 @@ impl OneWayRelay {
     }
 }
 
-/// Waits for the end of a chunk. The thread busy-waits for the last tenth of the time, because a thread wakes up late
-/// and a wire is never late.
+/// Waits until the bytes of a chunk have passed. The thread busy-waits for the last tenth of the time, because a
+/// sleeping thread wakes up late and a real line is never late.
 fn wait_until(began_ns: i64, end_ns: i64) {
     let awake_ns = ((end_ns - began_ns) / 10).min(MOST_AWAKE_NS);
     sleep_until(end_ns - awake_ns);

@@ -19,7 +19,8 @@ use super::{
 };
 use crate::transport::Speed;
 
-/// The smallest receive buffer, so that back-pressure reaches a side that sends faster than the line.
+/// The size of the receive buffers: the smallest that the kernel allows, so that a side that sends faster than the line
+/// gets back-pressure.
 const RECEIVE_BUFFER_BYTES: usize = 2304;
 
 /// Starts a server that forwards one connection at a time to the agent. Returns the address of the server,
@@ -36,7 +37,7 @@ pub fn relay(agent: SocketAddr, speed: Speed) -> io::Result<(SocketAddr, LineThr
 fn accept(listener: &TcpListener, agent: SocketAddr, speed: Speed, stop: &OwnedFd) -> io::Result<()> {
     let mut relays: Option<[LineThread; 2]> = None;
     loop {
-        // The end of a connection is noticed at the next connection, or after this time.
+        // The loop also wakes up after this timeout, to notice that a connection has ended.
         let mut descriptors = [PollFd::new(stop, PollFlags::IN), PollFd::new(listener, PollFlags::IN)];
         wait_for(&mut descriptors, Some(Duration::from_millis(10)))?;
         let [stopped, accepted] = descriptors.map(|descriptor| !descriptor.revents().is_empty());
@@ -47,7 +48,7 @@ fn accept(listener: &TcpListener, agent: SocketAddr, speed: Speed, stop: &OwnedF
             relays = None; // closes both connections
         }
         if accepted && let Ok((board, _)) = listener.accept() {
-            // Without an agent the board's connection ends at once.
+            // If no agent accepts, the board's connection is closed at once.
             if let Ok(agent) = TcpStream::connect(agent) {
                 relays = Some(connect([board, agent], speed)?);
             }

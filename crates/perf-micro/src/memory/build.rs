@@ -1,4 +1,4 @@
-//! The folder of the firmware, and the builds of its program.
+//! The folder of the firmware, and the builds of its benchmark program.
 
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -15,8 +15,8 @@ const FOLDER: &str = "firmware";
 /// The largest number of cargo's errors that are shown.
 const MOST_ERRORS: usize = 3;
 
-/// Finds the folder of the firmware: the given folder, or the nearest one above the working directory or
-/// this program.
+/// Finds the folder of the firmware: the given folder, or the nearest folder `firmware` above the working directory or
+/// above this program.
 ///
 /// # Errors
 /// [`Failure::Usage`], if the folder does not exist.
@@ -44,19 +44,19 @@ pub fn find(given: Option<PathBuf>) -> Result<PathBuf, Failure> {
 /// Builds a variant, and returns the path of the program. The next build overwrites the file.
 ///
 /// # Errors
-/// The reason, as a sentence, if cargo is missing; or cargo's errors.
+/// The reason, as a sentence: cargo is missing, or has reported errors.
 pub fn build(folder: &Path, target: Target, variant: &Variant) -> Result<PathBuf, String> {
     let output = Command::new("cargo")
         .args(["build", "--locked", "--release", "--message-format", "json-render-diagnostics"])
         .args(["--package", PACKAGE, "--target", target.triple()])
         .current_dir(folder)
         .envs(variant.environment())
-        // These variables would replace the flags in the folder's cargo configuration, and no program links
-        // without those flags.
+        // These variables would replace the flags in the folder's cargo configuration, which are needed to link.
         .env_remove("RUSTFLAGS")
         .env_remove("CARGO_ENCODED_RUSTFLAGS")
         .stdin(Stdio::null())
-        // The terminal's Ctrl-C does not reach cargo: the experiment ends after this build, with the results so far.
+        // cargo has its own process group, so Ctrl-C does not reach it: the experiment ends after this build, with the
+        // results so far.
         .process_group(0)
         .output()
         .map_err(|error| format!("cannot start cargo: {error}; install Rust from https://rustup.rs"))?;
@@ -73,7 +73,7 @@ pub fn build(folder: &Path, target: Target, variant: &Variant) -> Result<PathBuf
     executables.next().ok_or_else(|| format!("cargo has built {PACKAGE}, and has not said where it is"))
 }
 
-/// The errors in cargo's output, or its last line.
+/// The lines with errors in cargo's output; if there are none, the last line.
 fn errors(output: &str) -> String {
     let lines: Vec<&str> = output.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let errors: Vec<&str> = lines.iter().copied().filter(|line| line.starts_with("error")).take(MOST_ERRORS).collect();

@@ -13,7 +13,7 @@ const PARTS: [&str; 3] = ["static", "stack", "heap"];
 const MARK: &str = "published";
 
 impl Memory {
-    /// A chart for each kind of entity, a chart of the history, and a chart of the costs.
+    /// The charts: one for each kind of entity, one of the history, and one of the costs.
     pub(super) fn charts(&self) -> Vec<Chart> {
         let chart = |title: String, bars| Chart { title, parts: PARTS.into(), mark: MARK, bars };
         let bars = |series: &Series| {

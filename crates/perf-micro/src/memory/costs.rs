@@ -1,5 +1,5 @@
-//! The memory of one more entity, and of one more slot of a history: slopes of the memory over the programs
-//! of a series.
+//! The memory of one more entity, and of one more slot of a history. A series of programs differs only in their number;
+//! the cost is the slope of the memory over this number.
 
 use std::collections::BTreeMap;
 
@@ -14,16 +14,16 @@ use super::{
 /// The memory of a program, bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Memory {
-    /// Static variables, less the static variables of the board alone (the program without a session).
+    /// Static variables, without the static variables of the program that only starts the board.
     pub static_bytes: f64,
     /// The greatest depth of the stack.
     pub stack_bytes: f64,
-    /// All memory that was allocated.
+    /// The total of all allocations.
     pub heap_bytes: f64,
 }
 
 impl Memory {
-    /// All of it.
+    /// The sum of all three kinds of memory.
     #[must_use]
     pub fn total(&self) -> f64 {
         self.static_bytes + self.stack_bytes + self.heap_bytes
@@ -33,23 +33,23 @@ impl Memory {
 /// The memory of one more entity or slot, bytes. All entities and slots share one stack.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Cost {
-    /// Variables.
+    /// Static variables.
     pub static_bytes: f64,
-    /// All memory that was allocated.
+    /// The total of all allocations.
     pub heap_bytes: f64,
     /// The smallest and the greatest stack of the programs in the series.
     pub stack_bytes: [f64; 2],
 }
 
 impl Cost {
-    /// The memory that the entity or slot does not share: variables and heap.
+    /// The memory of this entity or slot alone: static variables and heap, without the shared stack.
     #[must_use]
     pub fn total(&self) -> f64 {
         self.static_bytes + self.heap_bytes
     }
 }
 
-/// The costs. A cost is null if fewer than two programs of its series ran.
+/// The costs. A cost is null if fewer than two programs of its series gave results.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Costs {
     /// The cost of one more entity of each kind. A subscription includes its queue, a service the memory for one
@@ -60,11 +60,11 @@ pub struct Costs {
     pub subscription_without_queue_bytes: Option<f64>,
     /// The cost of one more slot of the session's history.
     pub history_slot: Option<Cost>,
-    /// The cost of one more message in the capacity of a subscription's queue.
+    /// The cost of one more place for a message in a subscription's queue.
     pub queue_place: Option<Cost>,
 }
 
-/// A figure: `figure NAME VALUE`.
+/// A figure, which is printed as `figure NAME VALUE`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Figure {
     /// The name of the figure, which ends with its unit.
@@ -73,8 +73,8 @@ pub struct Figure {
     pub value: f64,
 }
 
-/// The memory of a program; `None` if the program did not run, or if the board alone, whose variables are
-/// subtracted, was not built.
+/// The memory of a program. `None` if the program did not run. Also `None` if the board alone, whose static variables
+/// are subtracted, was not built.
 #[must_use]
 pub fn memory_of(programs: &[Measured], variant: &Variant) -> Option<Memory> {
     let find = |wanted: &Variant| programs.iter().find(|of| of.variant == *wanted);
@@ -92,7 +92,7 @@ impl Costs {
     #[must_use]
     pub fn of_programs(plan: &Plan, programs: &[Measured]) -> Costs {
         let slope = |series: &Series| {
-            // Programs without an entity are left out: the first entity brings code that needs stack.
+            // Programs without an entity are left out: the first entity adds code that needs stack.
             let beside = series.programs.iter().filter(|of| of.number > 0);
             let points = beside.filter_map(|of| Some((f64::from(of.number), memory_of(programs, &of.variant)?)));
             slope_of(&points.collect::<Vec<_>>())
@@ -143,7 +143,7 @@ impl super::Memory {
     }
 }
 
-/// The slopes of least squares; `None` if there are fewer than two different x.
+/// The slopes of a least-squares fit; `None` if all x are equal.
 fn slope_of(points: &[(f64, Memory)]) -> Option<Cost> {
     let slope = |value: fn(&Memory) -> f64| {
         let n = points.len() as f64;

@@ -1,4 +1,4 @@
-//! The memory of a linked program, from its ELF file, as `size` counts it.
+//! The memory of a linked program, computed from its ELF file as the tool `size` does.
 
 use std::path::Path;
 
@@ -11,25 +11,25 @@ use serde::Serialize;
 pub struct Sizes {
     /// Code and constants.
     pub text_bytes: u64,
-    /// Variables that have a value at the start, as in the section `.data`.
+    /// Variables with an initial value, as in the section `.data`.
     pub data_bytes: u64,
-    /// Variables that are zero at the start, as in the section `.bss`.
+    /// Variables that are initially zero, as in the section `.bss`.
     pub bss_bytes: u64,
 }
 
-/// The addresses between which a board's stack lies.
+/// The address range of a board's stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StackArea {
-    /// The end of the statics.
+    /// The end of the static variables.
     pub bottom: u64,
-    /// The address at which the stack begins; the stack grows down.
+    /// The address at which the stack starts; it grows down.
     pub top: u64,
 }
 
 /// Reads the sizes of a program, and the area of its stack if the program has symbols for it.
 ///
 /// # Errors
-/// The reason, as a sentence, if the file cannot be read, or is no ELF file.
+/// The reason, as a sentence: the file cannot be read, or is no ELF file.
 pub fn read(path: &Path) -> Result<(Sizes, Option<StackArea>), String> {
     let bytes = std::fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
     parse(&bytes).map_err(|error| format!("{} is no program: {error}", path.display()))
@@ -39,7 +39,7 @@ fn parse(bytes: &[u8]) -> object::Result<(Sizes, Option<StackArea>)> {
     let file = object::File::parse(bytes)?;
     let mut sizes = Sizes::default();
     for section in file.sections() {
-        // This section aligns the sections that become read-only after the start, and has no variables.
+        // This section has no variables: it only aligns the sections that become read-only after the start.
         if section.name() == Ok(".relro_padding") {
             continue;
         }

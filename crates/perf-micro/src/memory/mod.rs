@@ -1,5 +1,5 @@
-//! Memory of gantry-micro (`perf_micro memory`): the programs of `firmware/benchmark` are built, linked and run,
-//! and compared.
+//! The memory experiment (`perf_micro memory`): builds, links and runs variants of the program `firmware/benchmark`,
+//! and compares their memory.
 //!
 //! ```text
 //! plan ─► variant ─► build ─► image (static memory)
@@ -42,7 +42,7 @@ struct Memory {
     chosen: Chosen,
     /// The longest message of the transport, bytes.
     mtu_bytes: u32,
-    /// The history of the session in the programs that do not vary it.
+    /// The number of messages in the session's history, in the programs that do not vary it.
     history: u32,
     /// All programs.
     programs: Vec<Measured>,
@@ -80,7 +80,7 @@ pub fn measure(options: &MemoryOptions) -> Result<Results, Failure> {
     experiment.finish(Report { tables: memory.tables(), figures: figures.collect(), details: memory, picture })
 }
 
-/// Sorts the numbers. At least two different ones must be above 0: a slope needs two points.
+/// Sorts the numbers and removes duplicates. At least two numbers must be above 0, because a slope needs two points.
 fn sorted(numbers: &[u32], option: &str) -> Result<Vec<u32>, Failure> {
     let numbers = BTreeSet::from_iter(numbers.iter().copied());
     if numbers.iter().filter(|number| **number > 0).count() < 2 {
@@ -96,7 +96,7 @@ impl Memory {
         format!("memory of gantry-micro on {}, bytes", self.chosen.target.machine())
     }
 
-    /// A program, if it was measured.
+    /// The results of a variant of the program, if it was measured.
     fn program(&self, variant: &Variant) -> Option<&Measured> {
         self.programs.iter().find(|of| of.variant == *variant)
     }

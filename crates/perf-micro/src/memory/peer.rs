@@ -1,5 +1,5 @@
-//! The host's side of a run: a node with the opposite endpoint for each endpoint of the program: subscriptions,
-//! publishers, clients and services.
+//! The host's side of a run: a node with the opposite endpoint for each endpoint of the program. For example, it has a
+//! subscription for each publisher and a client for each service.
 
 use std::time::{Duration, Instant};
 
@@ -17,15 +17,15 @@ const PERIOD: Duration = Duration::from_millis(20);
 /// session has no room.
 const PATIENCE: Duration = Duration::from_millis(300);
 
-/// Takes a message; returns whether there was one.
+/// A function that takes a message, and returns false if there is none.
 type Take = Box<dyn FnMut() -> gantry::Result<bool>>;
-/// Publishes a message.
+/// A function that publishes a message.
 type Publish = Box<dyn FnMut() -> gantry::Result<()>>;
 
-/// The endpoints, which one thread serves.
+/// The endpoints of the host; one thread calls them all.
 pub struct Peer {
     next: Instant,
-    /// For each topic, its subscription and the number of messages that came.
+    /// For each topic, its subscription and the number of messages that it has received.
     subscriptions: Vec<(String, Take, u64)>,
     publishers: Vec<Publish>,
     callers: Vec<Caller>,
@@ -39,9 +39,9 @@ struct Caller {
 }
 
 impl Caller {
-    /// Takes a response, and sends a request if the last request was answered or has waited for too long.
+    /// Takes a response. Sends the next request if the last request was answered or has waited for too long.
     fn step(&mut self) -> gantry::Result<()> {
-        // An error means that the program has left; an error of a request below means the same.
+        // An error means that the program has ended; so does an error of the request below.
         if !matches!(self.client.take_response(), Ok(None)) {
             self.asked = None;
         }
@@ -59,7 +59,7 @@ impl Caller {
 }
 
 impl Peer {
-    /// Creates the endpoints for a variant, in a domain.
+    /// Creates the endpoints for a variant of the program.
     ///
     /// # Errors
     /// An error of the library.
@@ -80,7 +80,7 @@ impl Peer {
             let count = if variant.has_one_topic { variant.count(kind).min(1) } else { variant.count(kind) };
             (0..count).map(move |index| format!("/{}s_{index}", kind.name()))
         };
-        // A best-effort subscription matches publishers of both reliabilities.
+        // A best-effort subscription matches both reliable and best-effort publishers.
         let subscribe = |topic: String| {
             let mut subscription = node.create_subscription::<M>(&topic, Qos::sensor_data())?;
             let take: Take = Box::new(move || Ok(subscription.take()?.is_some()));
@@ -102,7 +102,7 @@ impl Peer {
         })
     }
 
-    /// Takes messages, publishes, sends requests and answers requests, as far as they are due.
+    /// Takes all messages, and answers all requests. Once in each `PERIOD`, also publishes messages and sends requests.
     ///
     /// # Errors
     /// An error of the library.
@@ -115,7 +115,7 @@ impl Peer {
         for server in &mut self.servers {
             while let Some(request) = server.take_request()? {
                 let response = AddTwoInts_Response { sum: request.a + request.b };
-                // A client that has left meanwhile needs no response.
+                // The call fails if the client has ended in the meantime; the response is then not needed.
                 let _ = server.send_response_copy(request.id(), &response);
             }
         }

@@ -1,32 +1,34 @@
-//! The variants of an experiment.
+//! The variants of the program that an experiment compares, in series.
 
 use super::variant::{Kind, SUBSCRIPTION_DEPTH, Variant};
 use crate::published::memory::HISTORY_TOTALS;
 use perf_test::common::distinct;
 
-/// The numbers of letters in the texts that show the effect of the message's size, as in the published throughput.
+/// The lengths of the strings that show how the message size affects the memory; the published throughput has the same
+/// lengths.
 const TEXT_BYTES: [u32; 4] = [10, 100, 200, 400];
 
-/// The series of programs; the same variant of the program may be in several series.
+/// The series of programs; a variant of the program may be in several series.
 #[derive(Debug)]
 pub struct Plan {
-    /// For each kind, numbers of entities.
+    /// For each kind of entity, the series over the number of such entities.
     pub kinds: Vec<(Kind, Series)>,
     /// The series over the history of the session.
     pub histories: Series,
     /// The series over the depth of a subscription's queue.
     pub depths: Series,
-    /// Series of programs for which the published page claims equal memory, because the programs differ in a property
-    /// that should not matter. Each series has the reason why the property matters here.
+    /// The series for the published claims. The published page claims that a property, such as the message size, does
+    /// not affect the memory. The programs of a series differ only in this property; the text is the reason why it
+    /// matters for Gantry.
     pub claims: Vec<(Series, &'static str)>,
 }
 
-/// Programs that are compared.
+/// Programs that are compared with each other.
 #[derive(Debug)]
 pub struct Series {
-    /// The property in which they differ.
+    /// The property in which the programs differ.
     pub name: String,
-    /// The programs. In a claim, the other programs are compared with the first one.
+    /// The programs. For a claim, the first program is the one with which the others are compared.
     pub programs: Vec<Program>,
 }
 
@@ -35,11 +37,11 @@ pub struct Series {
 pub struct Program {
     /// The name of the program in the series.
     pub name: String,
-    /// The number of the program, if its series is a series of numbers.
+    /// The number by which the programs of the series differ; 0 in the series of a claim.
     pub number: u32,
     /// The variant of the program.
     pub variant: Variant,
-    /// The published total for this number.
+    /// The published total memory for this number.
     pub published: Option<f64>,
 }
 
@@ -56,7 +58,7 @@ impl Series {
         Series { name: name.to_owned(), programs: numbers.iter().map(program).collect() }
     }
 
-    /// Creates the series of a claim.
+    /// Creates the series for a claim.
     fn claimed(name: &str, variants: impl IntoIterator<Item = (String, Variant)>) -> Series {
         let program = |(name, variant)| Program { name, number: 0, variant, published: None };
         Series { name: name.to_owned(), programs: variants.into_iter().map(program).collect() }
@@ -72,8 +74,8 @@ impl Plan {
             (kind, Series::counted(&name, entities, totals, |count| Variant::with(kind, count)))
         };
         let with_history = |history| Variant { history, ..Variant::PAIR };
-        // The depth is doubled, because a queue is padded to a multiple of 8 bytes, and the lengths of four
-        // messages take 8 bytes.
+        // The depth is doubled. A queue is padded to a multiple of 8 bytes, and the lengths of four messages take 8
+        // bytes, so the slope has no rounding error.
         let depths = [SUBSCRIPTION_DEPTH, 2 * SUBSCRIPTION_DEPTH];
         let with_depth = |subscription_depth| Variant { subscription_depth, ..Variant::PAIR };
         Plan {
@@ -84,7 +86,7 @@ impl Plan {
         }
     }
 
-    /// All variants, each once.
+    /// All variants, without duplicates.
     #[must_use]
     pub fn variants(&self) -> Vec<Variant> {
         let kinds = self.kinds.iter().map(|(_, series)| series);
@@ -94,7 +96,7 @@ impl Plan {
     }
 }
 
-/// The series of the claims. `most` is the largest number of entities.
+/// The series for the claims. `most` is the largest number of entities.
 fn claims(most: u32) -> Vec<(Series, &'static str)> {
     let text = |bytes| (format!("String, {bytes} letters"), Variant { text_bytes: Some(bytes), ..Variant::PAIR });
     let messages = [("Int32".to_owned(), Variant::PAIR)].into_iter().chain(TEXT_BYTES.map(text));

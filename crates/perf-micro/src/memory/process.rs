@@ -1,5 +1,5 @@
-//! A process of a run: the agent, the emulator, or the program on the host. It ends when its value is dropped, or when
-//! this program ends.
+//! A process of a run: the agent, the emulator, or the program on the host. The process ends when its value is dropped,
+//! or when this program ends.
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-/// The time that a process has for an orderly end.
+/// The time that a process gets to end by itself, before it is killed.
 const END_TIMEOUT: Duration = Duration::from_secs(5);
 const POLL: Duration = Duration::from_millis(2);
 
@@ -21,23 +21,25 @@ pub struct Process {
     name: String,
     child: Child,
     input: Option<ChildStdin>,
-    /// The lines that the process has printed so far, on both of its outputs.
+    /// The lines that the process has printed so far on standard output and standard error.
     pub said: Vec<String>,
     lines: Receiver<String>,
     readers: Vec<JoinHandle<()>>,
 }
 
 impl Process {
-    /// Starts a program. The calling thread must live longer than the process.
+    /// Starts a program. The calling thread must live longer than the process: the process dies with the thread that
+    /// started it.
     ///
     /// # Errors
     /// The reason, as a sentence, if the program cannot be started.
     pub fn start<A: AsRef<OsStr>>(program: &OsStr, arguments: impl IntoIterator<Item = A>) -> Result<Process, String> {
         let name = program.to_string_lossy().into_owned();
-        // The new process is this program, which binds itself to its parent and then executes the other program.
+        // The new process starts as this program, with the hidden command `daemon`. It asks the kernel for a signal at
+        // the end of its parent, and then executes the given program.
         let mut command = Command::new("/proc/self/exe");
         command.arg0("perf_test").args(["daemon", &std::process::id().to_string(), "--"]).arg(program).args(arguments);
-        // A process in a group of its own does not get the terminal's Ctrl-C.
+        // In its own process group, the process does not get the terminal's Ctrl-C.
         command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(|error| format!("cannot start {name}: {error}"))?;
         let (sender, lines) = channel();
@@ -47,7 +49,7 @@ impl Process {
             let sender: Sender<String> = sender.clone();
             std::thread::spawn(move || {
                 let lines = BufReader::new(output).split(b'\n').map_while(Result::ok);
-                // The receiver is dropped with the `Process`.
+                // Sending fails only after the `Process` was dropped.
                 lines.map(|line| String::from_utf8_lossy(&line).into_owned()).for_each(|line| drop(sender.send(line)));
             })
         };
@@ -55,7 +57,7 @@ impl Process {
         Ok(Process { name, input: child.stdin.take(), child, said: Vec::new(), lines, readers })
     }
 
-    /// The next line of the process; `None` if no line comes within `timeout`.
+    /// Returns the next line of the process; `None` if no line comes within `timeout`.
     pub fn line(&mut self, timeout: Duration) -> Result<Option<String>, String> {
         match self.lines.recv_timeout(timeout) {
             Ok(line) => {
@@ -76,7 +78,7 @@ impl Process {
         if given.is_some_and(|given| given.is_ok()) { Ok(()) } else { Err(self.failure("has ended")) }
     }
 
-    /// Waits for the end of the process; `None` if the process does not end within this time.
+    /// Waits for the end of the process. Returns `None` if the process does not end within `timeout`.
     pub fn wait(&mut self, timeout: Duration) -> Option<ExitStatus> {
         let deadline = Instant::now() + timeout;
         loop {

@@ -1,4 +1,4 @@
-//! A run of a program: in the emulator or on the host, on the serial line of an agent.
+//! A run of the benchmark program, in the emulator or on the host. A serial line connects the program with an agent.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -14,17 +14,17 @@ use super::{
 use crate::rig::host_failed;
 use perf_test::common::interrupt::Interrupt;
 
-/// The domain of the runs, the highest one, so that they meet no robot.
+/// The domain of the runs: the highest one, which robots rarely use.
 const DOMAIN: u32 = gantry::MAX_DOMAIN_ID;
 /// The longest time that a run may take. A run takes about a second.
 const TIMEOUT: Duration = Duration::from_secs(60);
-/// The time within which the agent opens its line, and the emulator writes a file.
+/// The longest time that the agent needs to open its line, and the emulator to write a file.
 const START_TIMEOUT: Duration = Duration::from_secs(10);
 /// The time between two steps of the host's side.
 const POLL: Duration = Duration::from_millis(2);
-/// The end of the line by which the agent reports that the program has closed its session.
+/// The end of the line that the agent prints when the program has closed its session.
 const END: &str = " has left";
-/// The pattern of unused stack.
+/// The byte with which the unused stack is filled.
 const PAINT: u8 = 0xcc;
 
 /// The figures of a run, bytes.
@@ -32,20 +32,20 @@ const PAINT: u8 = 0xcc;
 pub struct Used {
     /// The greatest depth of the stack.
     pub stack_bytes: u64,
-    /// All memory that was allocated.
+    /// The total of all allocations.
     pub heap_bytes: u64,
 }
 
 /// The agent, the machine and the files of a run.
 #[derive(Debug)]
 pub struct Runner<'a> {
-    /// The program of the agent.
+    /// The path of the agent's program.
     pub agent: &'a Path,
     /// The machine.
     pub target: Target,
     /// A folder for the files of the run.
     pub scratch: &'a Path,
-    /// Whether the user wants to end the experiment.
+    /// The flag that the user wants to end the experiment.
     pub interrupt: &'a Interrupt,
 }
 
@@ -53,7 +53,7 @@ impl Runner<'_> {
     /// Runs a program to its end.
     ///
     /// # Errors
-    /// The reason, as a sentence, if a process does not start, or the program does not come to its end in time.
+    /// The reason, as a sentence: a process does not start, or the program does not end in time.
     pub fn run(&self, variant: &Variant, program: &Path, stack: Option<StackArea>) -> Result<Used, String> {
         let mut peer = Peer::open(variant, DOMAIN).map_err(host_failed)?;
         let mut agent = Process::start(self.agent.as_os_str(), ["pty", "--verbose", "--domain", &DOMAIN.to_string()])?;
@@ -76,8 +76,8 @@ impl Runner<'_> {
         }
     }
 
-    /// Runs the program in the emulator, which fills the stack with a pattern before the run and writes it to a
-    /// file after it.
+    /// Runs the program in the emulator. The emulator fills the stack with a pattern before the run, and writes the
+    /// stack to a file after the run.
     fn emulate(
         &self,
         program: &Path,
@@ -116,8 +116,8 @@ impl Runner<'_> {
         if unused == 0 || memory.len() != length {
             return Err("the stack has grown into the statics".to_owned());
         }
-        // The heap is empty: the firmware's allocator calls a function that does not exist, so a program that
-        // allocates does not link.
+        // The heap is always empty: the firmware's allocator calls a function that does not exist, so a program that
+        // allocates cannot be linked.
         Ok(Used { stack_bytes: (length - unused) as u64, heap_bytes: 0 })
     }
 
@@ -125,11 +125,11 @@ impl Runner<'_> {
     fn execute(&self, program: &Path, line: &str, agent: &mut Process, peer: &mut Peer) -> Result<Used, String> {
         let mut process = Process::start(program.as_os_str(), [line])?;
         let status = self.serve(agent, peer, |agent| {
-            // The agent's lines are read and dropped, because a full pipe would block the agent.
+            // The agent's lines are not needed, but must be read: a full pipe would block the agent.
             while agent.line(Duration::ZERO)?.is_some() {}
             Ok(process.wait(POLL))
         })?;
-        // Lines are read until the output ends, which is an error.
+        // Reads the remaining lines. `line` returns an error at the end of the output, which ends the loop.
         while process.line(START_TIMEOUT).is_ok_and(|line| line.is_some()) {}
         let figure = |name: &str| process.said.iter().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
         match (figure("stack-bytes "), figure("heap-bytes ")) {
@@ -138,7 +138,7 @@ impl Runner<'_> {
         }
     }
 
-    /// Serves the program until `end` returns a value.
+    /// Serves the program's endpoints until `end` returns a value.
     fn serve<T>(
         &self,
         agent: &mut Process,

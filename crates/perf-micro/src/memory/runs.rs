@@ -1,4 +1,4 @@
-//! The builds, one after the other. During each build, the program of the previous build runs.
+//! The builds of the variants in their order. During each build, the previously built program runs.
 
 use std::{path::Path, thread::ScopedJoinHandle};
 
@@ -13,26 +13,25 @@ use super::{
 };
 use crate::experiment::Experiment;
 
-/// The figures of a program.
+/// The results of a variant of the program.
 #[derive(Clone, Debug, Serialize)]
 pub struct Measured {
     /// The program.
     #[serde(flatten)]
     pub variant: Variant,
-    /// The memory of the program as it is linked.
+    /// The sizes of the linked program.
     #[serde(flatten)]
     pub sizes: Sizes,
-    /// The greatest depth of the program's stack; null for the board alone, which does not run, and after
-    /// a failed run.
+    /// The greatest depth of the program's stack. Null after a failed run, and for the variant without a session, which
+    /// does not run.
     pub stack_bytes: Option<u64>,
-    /// All memory that the program allocated; null where `stack_bytes` is null.
+    /// The total of all allocations; null where `stack_bytes` is null.
     pub heap_bytes: Option<u64>,
     /// The reason why the program's run failed.
     pub failure: Option<String>,
 }
 
-/// Builds and runs programs of this folder of firmware. Ends early, with fewer programs, if the user interrupts or a
-/// program cannot be built.
+/// Builds and runs the variants. Ends early, with fewer results, if the user interrupts or a variant cannot be built.
 ///
 /// # Errors
 /// The reason, as a sentence, if there is no folder for temporary files.
@@ -54,7 +53,7 @@ pub fn measure_all(
                 std::fs::copy(&built, &program).map_err(|error| format!("cannot copy {}: {error}", built.display()))?;
                 image::read(&program)
             });
-            // The program of the previous build ran during this build.
+            // The program of the previous build ran during this build; its run must end before the next one starts.
             measured.last_mut().zip(running.take()).into_iter().for_each(|(last, run)| last.finish(run));
             let Some((sizes, stack)) = built else { break };
             let (stack_bytes, heap_bytes, failure) = (None, None, None);

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use perf_test::common::error::Failure;
 
-/// The emulator of the board.
+/// The emulator that runs the board's programs.
 pub const EMULATOR: &str = "qemu-system-arm";
 
 /// A target.
@@ -17,7 +17,7 @@ pub const EMULATOR: &str = "qemu-system-arm";
 pub enum Target {
     /// A Cortex-M3, which QEMU emulates.
     Thumbv7m,
-    /// This machine: its pointers are longer, and its stack has the frames of its system.
+    /// This machine. Its pointers are longer, and its stack also has the frames of its operating system.
     Host,
 }
 
@@ -32,7 +32,7 @@ impl Target {
         }
     }
 
-    /// The machine in words.
+    /// A description of the machine for the results.
     #[must_use]
     pub fn machine(self) -> String {
         match self {
@@ -51,11 +51,11 @@ pub struct Chosen {
     pub reason: Option<String>,
 }
 
-/// Chooses the requested target; without a request, the Cortex-M3 if its tools are installed, else this host. `folder`
-/// is the folder of the firmware.
+/// Chooses the requested target. Without a request, chooses the Cortex-M3 if its tools are installed, otherwise this
+/// host. `folder` is the folder of the firmware.
 ///
 /// # Errors
-/// [`Failure::Usage`], if the Cortex-M3 was requested, and a tool for it is missing.
+/// [`Failure::Usage`], if the Cortex-M3 was requested, but a tool for it is missing.
 pub fn choose(wanted: Option<Target>, folder: &Path) -> Result<Chosen, Failure> {
     let missing = if wanted == Some(Target::Host) { None } else { missing(folder) };
     match (wanted, missing) {
@@ -68,7 +68,7 @@ pub fn choose(wanted: Option<Target>, folder: &Path) -> Result<Chosen, Failure> 
     }
 }
 
-/// The tool that is missing for the Cortex-M3, with the way to get it.
+/// A sentence about the tool that the Cortex-M3 needs and that is missing, with the command that installs it.
 fn missing(folder: &Path) -> Option<String> {
     let triple = Target::Thumbv7m.triple();
     let found =

@@ -18,7 +18,7 @@ const COLUMNS: [&str; 7] = ["", "text", "static", "stack", "heap", "total", "pub
 const NONE: &str = "-";
 
 impl Memory {
-    /// A table for each kind of entity, the costs, the history, and each claim.
+    /// The tables: one for each kind of entity, one of the costs, one of the history, and one for each claim.
     pub(super) fn tables(&self) -> Vec<Table> {
         let kinds = self.plan.kinds.iter().map(|(_, series)| self.programs_table(series));
         let mut tables: Vec<Table> = kinds.collect();
@@ -39,7 +39,7 @@ impl Memory {
         tables
     }
 
-    /// A table of programs.
+    /// The table of a series of programs.
     fn programs_table(&self, series: &Series) -> Table {
         let (mut rows, mut notes) = (vec![cells(COLUMNS)], Vec::new());
         for Program { name, variant, published, .. } in &series.programs {
@@ -89,7 +89,7 @@ impl Memory {
         Table { title: "one more".to_owned(), rows, notes: Vec::new() }
     }
 
-    /// A sentence about whether the programs of a claim have the same memory.
+    /// A sentence that says whether the programs of a claim have the same memory.
     fn verdict(&self, series: &Series, reason: &str) -> String {
         let bytes = |memory: costs::Memory| memory.static_bytes + memory.heap_bytes;
         let variants = series.programs.iter().map(|program| &program.variant);
@@ -139,7 +139,7 @@ impl Memory {
     }
 }
 
-/// Rounds a slope, whose further decimals have no meaning. The sum with 0 turns a negative zero into 0.
+/// Rounds a slope to one decimal; further decimals have no meaning. Adding 0 turns a negative zero into 0.
 pub fn one_decimal(bytes: f64) -> f64 {
     (bytes * 10.0).round() / 10.0 + 0.0
 }

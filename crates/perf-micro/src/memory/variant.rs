@@ -1,4 +1,4 @@
-//! The variants of the program `firmware/benchmark`, whose constants are environment variables of its build.
+//! The variants of the program `firmware/benchmark`. Environment variables of its build set its constants.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 
 use crate::published::memory::{Entity, PUBLISHER, SERVICE, SUBSCRIPTION};
 
-/// The kinds of entities.
+/// The kinds of entities that the program can have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -31,7 +31,7 @@ impl Kind {
         }
     }
 
-    /// The published figures.
+    /// The published memory of this kind.
     #[must_use]
     pub fn published(self) -> &'static Entity {
         match self {
@@ -42,32 +42,33 @@ impl Kind {
     }
 }
 
-/// The longest message of the transport, bytes: micro-ROS's default.
+/// The longest message of the transport in bytes. micro-ROS has the same default.
 pub const MTU_BYTES: u32 = 512;
-/// The history of the session in the programs that do not vary it: the history of the published rig.
+/// The number of messages in the session's history, in the programs that do not vary it. The published rig has the same
+/// number.
 pub const HISTORY: u32 = 4;
-/// The messages that the queue of a subscription holds: gantry-micro's default.
+/// The number of messages that the queue of a subscription holds: gantry-micro's default.
 pub const SUBSCRIPTION_DEPTH: u32 = 4;
-/// The messages that the queue of a service or of a client holds: gantry-micro's default.
+/// The number of messages that the queue of a service or of a client holds: gantry-micro's default.
 pub const SERVICE_DEPTH: u32 = 1;
 
-/// The constants of one build.
+/// The constants of one build of the program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Variant {
-    /// Whether the program has a session. Without a session it is the board alone, whose static memory is
+    /// True if the program has a session. A program without a session only starts the board; its static memory is
     /// subtracted from the memory of the other programs.
     pub has_session: bool,
     /// The numbers of entities, in the order of [`Kind::ALL`].
     #[serde(flatten, serialize_with = "by_kind")]
     pub counts: [u32; 4],
-    /// The history of the session.
+    /// The number of messages in the session's history.
     pub history: u32,
     /// The number of messages that the queue of each subscription holds.
     pub subscription_depth: u32,
     pub is_reliable: bool,
-    /// The number of letters in each `std_msgs/String`; null if the messages are `std_msgs/Int32`.
+    /// The length of each `std_msgs/String`; null if the messages are `std_msgs/Int32`.
     pub text_bytes: Option<u32>,
-    /// The publishers share a topic, and so do the subscriptions.
+    /// True if all publishers have the same topic, and all subscriptions have the same topic.
     pub has_one_topic: bool,
 }
 
@@ -82,12 +83,12 @@ impl Variant {
         text_bytes: None,
         has_one_topic: false,
     };
-    /// The board alone.
+    /// The board alone, without a session.
     pub const BASE: Variant = Variant { has_session: false, ..Variant::EMPTY };
     /// A publisher and a subscription.
     pub const PAIR: Variant = Variant { counts: [1, 1, 0, 0], ..Variant::EMPTY };
 
-    /// A session with this number of entities of one kind.
+    /// A session with `count` entities of one kind.
     #[must_use]
     pub fn with(kind: Kind, count: u32) -> Variant {
         Variant { counts: Kind::ALL.map(|other| if other == kind { count } else { 0 }), ..Variant::EMPTY }
@@ -143,7 +144,7 @@ impl Variant {
     }
 }
 
-/// The numbers of entities by the names of their kinds.
+/// Serialises the numbers of entities as a map from the names of their kinds.
 fn by_kind<S: Serializer>(counts: &[u32; 4], serializer: S) -> Result<S::Ok, S::Error> {
     let names = Kind::ALL.map(|kind| format!("{}s", kind.name()));
     names.into_iter().zip(counts).collect::<BTreeMap<String, &u32>>().serialize(serializer)

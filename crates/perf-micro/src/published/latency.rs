@@ -1,16 +1,17 @@
-//! Latency of reliable `std_msgs/Int64` with a synchronised clock. Each figure is of one exchange (n = 1).
+//! The published latency of reliable `std_msgs/Int64` messages, measured with a synchronised clock. Each figure comes
+//! from one exchange (n = 1).
 
 use crate::transport::Transport;
 
 /// A row of the published table.
 #[derive(Debug)]
 pub struct PublishedLatency {
-    /// The transport, as it is published.
+    /// The published name of the transport.
     pub name: &'static str,
     /// The transport of `perf_micro` that corresponds to the published one; `None` if no transport does.
     pub like: Option<Transport>,
-    /// Times in ms: from the board to the host by the synchronised clock, the rest of the round trip, and
-    /// the round trip.
+    /// Three times in ms: from the board to the host by the synchronised clock, the rest of the round trip, and the
+    /// whole round trip.
     pub ms: [f64; 3],
 }
 

@@ -1,13 +1,13 @@
-//! Memory of micro-ROS: reliable entities with `std_msgs/Int32` or `example_interfaces/AddTwoInts`, MTU 512, stream
-//! history 4, RMW history 4.
+//! The published memory of micro-ROS. The entities are reliable, with `std_msgs/Int32` or
+//! `example_interfaces/AddTwoInts`, MTU 512, stream history 4 and RMW history 4.
 
-/// Bytes of an entity, and of the whole program with such entities (read from the plot).
+/// The memory of an entity, and of the whole program with such entities (read from the plot).
 #[derive(Debug)]
 pub struct Entity {
-    /// Bytes of one more entity, from the published text; for services and clients from the plot, because the text
-    /// only has "about 500".
+    /// The bytes of one more entity, from the published text. For services and clients the text only has "about 500",
+    /// so the value is from the plot.
     pub bytes: f64,
-    /// Numbers of entities, each with the bytes of static memory, stack and heap.
+    /// Numbers of entities, each with the sum of static memory, stack and heap in bytes.
     pub totals: [(u32, f64); 2],
 }
 
@@ -17,7 +17,8 @@ pub const PUBLISHER: Entity = Entity { bytes: 550.0, totals: [(1, 19.0e3), (10, 
 pub const SUBSCRIPTION: Entity = Entity { bytes: 600.0, totals: [(1, 19.35e3), (10, 24.85e3)] };
 /// Services, and clients of services.
 pub const SERVICE: Entity = Entity { bytes: 505.0, totals: [(1, 19.35e3), (10, 23.9e3)] };
-/// Bytes of a slot of the history, from the plot. The text has MTU × stream history = 2048 instead.
+/// The bytes of a slot of the history, from the plot. The published text has another value: MTU × stream history =
+/// 2048.
 pub const HISTORY_SLOT_BYTES: f64 = 2100.0;
 /// Lengths of the history, each with the bytes of the whole program (read from the plot).
 pub const HISTORY_TOTALS: [(u32, f64); 2] = [(1, 9.7e3), (10, 29.0e3)];

@@ -1,4 +1,5 @@
-//! The board of the recovery experiment: it publishes numbers at a fixed rate, and keeps the client's reports.
+//! The board of the recovery experiment. It publishes numbers at a fixed rate, and stores the events that its client
+//! reports.
 
 use std::{
     collections::BTreeSet,
@@ -17,7 +18,7 @@ use perf_worker::clock::now_ns;
 use super::note::Note;
 use crate::rig::{Board, BoardLine, BoardMemory};
 
-/// The time between two numbers.
+/// The time between two publications.
 pub const PERIOD_US: u32 = 20_000;
 /// The longest sleep before the board checks its `Orders` again.
 const PATIENCE: Duration = Duration::from_millis(5);
@@ -25,29 +26,29 @@ const PATIENCE: Duration = Duration::from_millis(5);
 /// The commands to the board.
 #[derive(Debug, Default)]
 pub struct Orders {
-    /// If true, the board publishes nothing more, and goes on until all messages are acknowledged.
+    /// If true, the board publishes nothing more, but runs until all messages are acknowledged.
     pub is_quiet: AtomicBool,
     /// If true, the board stops at once and sends nothing more to the agent, as if it were reset.
     pub is_done: AtomicBool,
 }
 
-/// The counts and times of the board at the end.
+/// The counts and times of the board.
 #[derive(Clone, Debug, Default)]
 pub struct Account {
     /// The numbers that the client accepted, each with the time of its publication, ns.
     pub published_ns: Vec<(i64, i64)>,
-    /// The number of publications that failed without a connection; `full` is the number that failed without room
-    /// in the history.
+    /// The number of publications that failed because there was no connection; `full` is the number that failed because
+    /// the history was full.
     pub not_connected: u64,
     pub full: u64,
-    /// The numbers of the messages that count as forgotten. If the client reports a count of forgotten messages,
-    /// these are the last messages up to that count; if the board is reset, the last messages in its memory.
+    /// The numbers of the messages that count as forgotten. If the client reports that it has forgotten n messages,
+    /// these are the last n messages; if the board is reset, they are the messages in its memory.
     pub forgotten: BTreeSet<i64>,
-    /// The client's reports.
+    /// The events that the client has reported.
     pub events: Vec<Note>,
 }
 
-/// Runs a board until [`Orders::is_done`]. The number `first` is its first message.
+/// Runs a board until [`Orders::is_done`]. The first message is the number `first`.
 ///
 /// # Errors
 /// An error of the board's line.
@@ -71,7 +72,7 @@ pub fn run(
             let published = publisher.publish(&mut board.client, &Int64 { data: number });
             account().count(number, published)?;
             number += 1;
-            continue; // sends it
+            continue; // spins, which sends the message
         }
         let left_us = due.as_us().saturating_sub(board.now().as_us());
         board.wait(PATIENCE.min(Duration::from_micros(left_us)))?;

@@ -1,4 +1,4 @@
-//! The host of the recovery experiment: it keeps the numbers that came, and their times.
+//! The host of the recovery experiment. It stores the numbers that its subscription receives, and their times.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -8,7 +8,7 @@ use perf_worker::clock::now_ns;
 
 use super::note::Note;
 
-/// The longest sleep before the host looks at the clock again.
+/// The longest sleep before the host checks the deadline again.
 const PATIENCE: Duration = Duration::from_millis(5);
 
 /// The subscription of the host, and the numbers that it has received.
@@ -18,9 +18,9 @@ pub struct Host {
     publishers: usize,
     /// For each number, the time of its first reception, ns.
     pub received_ns: BTreeMap<i64, i64>,
-    /// Numbers that came again.
+    /// The number of messages that came more than once.
     pub duplicates: u64,
-    /// Numbers that came after a greater one.
+    /// The number of messages that came after a message with a greater number.
     pub reordered: u64,
     /// The changes of the number of publishers.
     pub events: Vec<Note>,
@@ -38,7 +38,7 @@ impl Host {
         }
     }
 
-    /// Takes numbers until `is_done` or `deadline_ns`. Returns whether `is_done` was true.
+    /// Takes numbers until `is_done` returns true, or until `deadline_ns`. Returns false at the deadline.
     pub fn receive(&mut self, deadline_ns: i64, mut is_done: impl FnMut(&Host) -> bool) -> Result<bool> {
         loop {
             while let Some(number) = self.subscription.take()? {

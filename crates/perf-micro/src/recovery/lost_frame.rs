@@ -1,4 +1,4 @@
-//! The cost of one lost frame: round trips in which one frame was lost, compared with other round trips.
+//! The cost of one lost frame: round trips with a lost frame are compared with round trips without one.
 
 use serde::Serialize;
 
@@ -8,16 +8,15 @@ use crate::{
     rig::Rig,
 };
 
-/// One exchange in each group of this number of exchanges loses a frame: alternately a frame that the board sends
-/// and a frame that the agent sends.
+/// One in `EACH` exchanges loses a frame: alternately a frame from the board and a frame from the agent.
 pub const EACH: usize = 5;
-/// The time between two exchanges, ms: an exchange with a lost frame has ended by then.
+/// The time between two exchanges, ms. An exchange with a lost frame ends within this time.
 const PERIOD_MS: u32 = 60;
 
 /// The cost of one lost frame.
 #[derive(Clone, Debug, Serialize)]
 pub struct LostFrame {
-    /// Exchanges that lost a frame.
+    /// The number of exchanges that lost a frame.
     pub n: usize,
     /// The median round trip of the exchanges that lost no frame, ms.
     pub round_trip_ms: f64,
@@ -60,7 +59,8 @@ impl LostFrame {
         Ok(LostFrame { n, round_trip_ms: median_ms(good), from_board_ms, to_board_ms, p90_ms, max_ms })
     }
 
-    /// The cost of a lost frame, as a number of round trips: the median of the direction in which it costs more.
+    /// The cost of a lost frame, as a number of round trips. Of the two directions, the one with the higher median
+    /// counts.
     #[must_use]
     pub fn cost_round_trips(&self) -> f64 {
         self.from_board_ms.max(self.to_board_ms) / self.round_trip_ms - 1.0

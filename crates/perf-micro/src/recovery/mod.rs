@@ -1,5 +1,5 @@
-//! Recovery (`perf_micro recovery`): how long faults of the line, of the agent and of the board interrupt the data,
-//! what is lost, and which side is notified.
+//! The recovery experiment (`perf_micro recovery`): the time for which faults of the line, of the agent and of the
+//! board interrupt the data, the messages that are lost, and the side that is notified.
 
 mod board;
 mod host;
@@ -36,7 +36,7 @@ use scenario::{DAMAGED_BYTES_PER_MILLION, LOST_FRAMES_PER_MILLION};
 
 /// The time for which messages flow before a fault, ns.
 const BEFORE_NS: i64 = SECOND_NS;
-/// The time for which a cut cable stays out, ns.
+/// The time for which the cable is out, ns.
 const CUT_NS: i64 = 2 * SECOND_NS;
 /// The longest wait for the first number, and for the last numbers, ns.
 const PATIENCE_NS: i64 = 10 * SECOND_NS;
@@ -52,8 +52,7 @@ struct Recovery {
 /// Runs all scenarios.
 ///
 /// # Errors
-/// [`Failure::Usage`], if there is no agent, the line has no faults, or the folder cannot be used;
-/// [`Failure::Measurement`], if the files cannot be written.
+/// [`Failure::Usage`], if there is no agent, the transport cannot have faults, or the folder cannot be used;
 pub fn measure(options: &RecoveryOptions) -> Result<Results, Failure> {
     let transport = options.transport;
     if !matches!(transport, Transport::Serial | Transport::Usb) {

@@ -13,10 +13,10 @@ use crate::{
 pub struct Fault {
     /// The time at which the fault began.
     pub began_ns: i64,
-    /// The time at which the cause was gone: the cable was in, the agent was ready, or the board had begun anew.
-    /// `None` if the cause lasts to the end.
+    /// The time at which the cause was removed: the cable was in again, the agent was ready, or the board had
+    /// restarted. `None` if the cause lasts to the end.
     pub ended_ns: Option<i64>,
-    /// The time from which the board published nothing more.
+    /// The time at which the board stopped publishing.
     pub flow_ended_ns: i64,
 }
 
@@ -24,36 +24,37 @@ pub struct Fault {
 #[derive(Clone, Debug, Serialize)]
 pub struct Outcome {
     pub scenario: Scenario,
-    /// The number of frames that the line lost, and of bytes that it damaged (`damaged_bytes`), without the losses
-    /// of a cut cable.
+    /// The number of frames that the line lost; `damaged_bytes` is the number of bytes that it damaged. The losses of a
+    /// cut cable do not count.
     pub lost_frames: u32,
     pub damaged_bytes: u32,
     /// The number of messages that the client accepted.
     pub published: usize,
     /// The number of messages that the host received.
     pub received: usize,
-    /// The number of messages that the client refused because there was no session.
+    /// The number of messages that the client refused because it had no session.
     pub not_connected: u64,
-    /// The number of messages that the client refused because there was no room.
+    /// The number of messages that the client refused because its history was full.
     pub full: u64,
     /// The number of messages that the client accepted and the host did not receive.
     pub lost: usize,
-    /// The number of messages that the client reported as forgotten, and of messages in the memory of a board that was
-    /// reset. Some of them may have been received.
+    /// The number of messages that the client reported as forgotten, or that were in the memory of a board that was
+    /// reset. The host may have received some of them.
     pub forgotten: usize,
-    /// The number of messages that were lost and do not count as forgotten.
+    /// The number of messages that were lost without being counted as forgotten.
     pub lost_in_silence: usize,
     pub duplicates: u64,
     pub reordered: u64,
-    /// The longest time between two receptions, or from the last reception to the end of the flow, ms.
+    /// The longest time between two receptions, ms. The time from the last reception to the end of the flow also
+    /// counts.
     pub longest_gap_ms: f64,
-    /// The time from the end of the fault's cause to the first reception of a message that was published after
-    /// this end, ms.
+    /// The time from the removal of the fault's cause to the first reception of a message that was published after the
+    /// removal, ms.
     pub time_to_data_ms: Option<f64>,
-    /// The median time from the publication of a message to its reception, ms; `delay_max_ms` is the longest.
+    /// The median time from the publication of a message to its reception, ms; `delay_max_ms` is the longest such time.
     pub delay_median_ms: f64,
     pub delay_max_ms: f64,
-    /// The reports of each side after the beginning of the fault.
+    /// The events that each side reported after the fault had begun.
     pub events: Vec<Note>,
 }
 
@@ -103,7 +104,7 @@ impl Outcome {
 }
 
 impl Outcome {
-    /// The reason why the scenario failed: no data came again, or messages were lost without a report.
+    /// The reason why the scenario failed: no data came after the fault, or messages were lost without a report.
     pub fn failure(&self) -> Option<String> {
         let name = self.scenario.name();
         let is_over = matches!(self.scenario, Scenario::Cut | Scenario::AgentRestart | Scenario::BoardReset);
@@ -114,7 +115,7 @@ impl Outcome {
     }
 }
 
-/// The events after the beginning of the fault, in order.
+/// The events after the start of the fault, in the order of their times.
 fn events(of: &[&[Note]], began_ns: i64) -> Vec<Note> {
     let after = |note: &Note| Note { after_ms: note.after_ms - ms(began_ns), ..note.clone() };
     let mut notes: Vec<Note> = of.iter().copied().flatten().map(after).filter(|note| note.after_ms >= 0.0).collect();

@@ -14,16 +14,17 @@ pub enum Scenario {
     Cut,
     /// The agent is killed by SIGKILL and started again at once.
     AgentRestart,
-    /// The board loses all that it knows, and begins anew.
+    /// The board is reset: it loses its memory and starts again.
     BoardReset,
 }
 
-/// The numbers of lost frames and damaged bytes in a million, for [`Scenario::Loss`] and [`Scenario::Corruption`].
+/// The number of frames in a million that [`Scenario::Loss`] loses, and the number of bytes in a million that
+/// [`Scenario::Corruption`] damages.
 pub const LOST_FRAMES_PER_MILLION: u32 = 10_000;
 pub const DAMAGED_BYTES_PER_MILLION: u32 = 1_000;
 
 impl Scenario {
-    /// The scenario in words.
+    /// A description of the scenario in words.
     #[must_use]
     pub fn description(self) -> String {
         self.to_possible_value().and_then(|value| value.get_help().map(ToString::to_string)).unwrap_or_default()

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::options::Named;
 
-/// The largest number of events of a scenario that are printed.
+/// The largest number of events that are printed for a scenario.
 const MOST_EVENTS: usize = 12;
 const COLUMNS: [Column<Outcome>; 13] = [
     ("fault", |of| of.scenario.name()),
@@ -33,7 +33,7 @@ const COLUMNS: [Column<Outcome>; 13] = [
 ];
 
 impl Recovery {
-    /// A table of lost frames, and a table of the faults with their events below it.
+    /// The table of lost frames, and the table of the faults with their events below it.
     pub(super) fn tables(&self) -> Vec<Table> {
         let mut notes = vec![
             format!(
@@ -76,7 +76,7 @@ impl LostFrame {
 }
 
 impl Outcome {
-    /// The first events after the beginning of the fault.
+    /// The lines with the first events after the start of the fault.
     fn event_lines(&self) -> Vec<String> {
         let mut lines = vec![String::new(), format!("{}: {}", self.scenario.name(), self.scenario.description())];
         let line = |event: &Note| format!("  {:>9.1} ms  {}: {}", event.after_ms, event.side, event.what);

@@ -1,4 +1,4 @@
-//! The board: a thread with gantry-micro's client and a clock of its own.
+//! The board: a thread with gantry-micro's client and its own clock.
 
 use std::{io, num::NonZeroU32, os::fd::AsFd, thread::ScopedJoinHandle, time::Duration};
 
@@ -9,17 +9,17 @@ use rustix::event::{PollFd, PollFlags};
 use super::BoardLine;
 use crate::line::wait_for;
 
-/// The largest number of messages that a board has in its memory.
+/// The largest number of messages that the client of a board stores.
 pub const HISTORY: usize = 4;
 
-/// The memory of a board: `of_bus` for a CAN bus, whose messages are shorter, and `of_line` for all other lines.
+/// The memory of a board: `of_bus` for a CAN bus, which has shorter messages, and `of_line` for all other lines.
 #[derive(Debug, Default)]
 pub struct BoardMemory {
     of_bus: Memory<63, HISTORY>,
     of_line: Memory<512, HISTORY>,
 }
 
-/// A board with its client. The clock of the board starts at 0 with the board, so it differs from the host's clock.
+/// A board with its client. The board's clock starts at 0 when the board starts, so it differs from the host's clock.
 pub struct Board<'a> {
     /// The client.
     pub client: Client<'a, BoardLine>,
@@ -27,7 +27,7 @@ pub struct Board<'a> {
 }
 
 impl<'a> Board<'a> {
-    /// Starts a board now, with a nonce that is drawn at each boot.
+    /// Starts a board now. Each start has a new random boot nonce.
     pub fn start(line: BoardLine, memory: &'a mut BoardMemory, domain_id: u16) -> Board<'a> {
         let boot_nonce = NonZeroU32::new(fastrand::u32(1..));
         let node = Node { name: "board", domain_id, key: ClientKey(*b"perf"), boot_nonce };
@@ -53,15 +53,16 @@ impl<'a> Board<'a> {
         self.client.spin_once(now, on_event)
     }
 
-    /// Waits until the client has something to do, at most for `patience`: firmware would sleep until an interrupt.
+    /// Waits until the client has something to do, at most for `patience`. In this place, firmware would sleep until an
+    /// interrupt.
     ///
     /// # Errors
     /// An error of the line's descriptor.
     pub fn wait(&mut self, patience: Duration) -> io::Result<()> {
         let deadline_us = self.client.deadline().map_or(u64::MAX, Instant::as_us);
         let left_us = deadline_us.saturating_sub(self.now().as_us());
-        // The client's deadline stays in the past while the line has taken only a part of a message; then the
-        // thread waits until it can write the rest.
+        // If the line has accepted only a part of a message, the client's deadline stays in the past. The thread then
+        // waits until it can write the rest.
         let flags = if left_us == 0 { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
         let patience = if left_us == 0 { patience } else { patience.min(Duration::from_micros(left_us)) };
         let Some(descriptor) = self.client.transport().descriptor() else {

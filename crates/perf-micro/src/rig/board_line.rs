@@ -1,4 +1,4 @@
-//! The board's transport: gantry-micro's transports as one type, with a count of the sent bytes.
+//! The board's transport: all transports of gantry-micro as one type, with a count of the sent bytes.
 
 use std::{
     io,
@@ -17,23 +17,23 @@ use crate::{
     transport::{CAN_IDENTIFIER, Transport},
 };
 
-/// The messages that a board has sent. The atomics are Relaxed: they are only counters, so they order no
-/// other memory.
+/// Counters of the messages that a board has sent. The atomics are Relaxed, because no other memory depends on their
+/// order.
 #[derive(Clone, Debug, Default)]
 pub struct Traffic {
     counts: Arc<[AtomicU64; 3]>,
 }
 
-/// The counts of the messages that a board has sent until a moment, or between two moments.
+/// The messages that a board has sent: up to a point in time, or between two points in time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sent {
-    /// The moment, or the time between the two moments, ns.
+    /// The point in time, or the time between the two points, ns.
     pub time_ns: i64,
     /// The number of messages.
     pub messages: u64,
-    /// The bytes of the messages, with the framing.
+    /// The bytes of the messages, including the framing.
     pub frame_bytes: u64,
-    /// The time that the messages take on the line, ns; 0 if the line is not paced.
+    /// The time that the messages take on the line, ns; 0 if the line has no limited speed.
     pub line_ns: u64,
 }
 
@@ -58,7 +58,7 @@ impl Traffic {
 }
 
 impl Sent {
-    /// The counts between an earlier moment and this one.
+    /// The difference to earlier counts.
     #[must_use]
     pub fn since(self, earlier: Sent) -> Sent {
         Sent {
@@ -87,7 +87,7 @@ enum BoardPort {
 }
 
 impl BoardLine {
-    /// Opens the board's end of a line, whose messages `traffic` counts.
+    /// Opens the board's end of a line. `traffic` counts the messages that it sends.
     ///
     /// # Errors
     /// An error of the port or socket.
@@ -101,12 +101,12 @@ impl BoardLine {
         Ok(BoardLine { port, transport, traffic })
     }
 
-    /// Whether the line is a bus.
+    /// True if the line is a bus.
     pub fn is_bus(&self) -> bool {
         matches!(self.port, BoardPort::Can(_))
     }
 
-    /// The descriptor, if the line is open.
+    /// The file descriptor; `None` while the line is not open.
     pub fn descriptor(&mut self) -> Option<BorrowedFd<'_>> {
         match &mut self.port {
             BoardPort::Serial(port) => Some(port.port().0.as_fd()),

@@ -1,7 +1,7 @@
-//! The rig: a board, a line, the agent, and a node of the host.
+//! The rig of an experiment: a board, a line, the agent, and a node of the host.
 //!
-//! The board is a thread of this process with gantry-micro's client; the agent is the program `gantry-agent`, as users
-//! run it.
+//! The board is a thread of this process with gantry-micro's client. The agent is the program `gantry-agent`, as in
+//! real use.
 
 mod board;
 mod board_line;
@@ -19,16 +19,16 @@ pub use board_line::{BoardLine, Sent, Traffic};
 /// The name of the agent's program.
 pub const AGENT: &str = "gantry-agent";
 
-/// The beginning of the names of this program's topics.
+/// The prefix of this program's topics, which contains the process id.
 #[must_use]
 pub fn topic() -> String {
     format!("perf_micro_{}", std::process::id())
 }
 
-/// Creates the node of the host. Returns it with the number of its domain, in the integer type that a board uses.
+/// Creates the node of the host. Returns the node and the id of its domain, in the integer type of a board.
 ///
 /// # Errors
-/// The reason, as a sentence, if the library fails, or DDS-XRCE has no such domain.
+/// The reason, as a sentence: the library fails, or the domain id is too large for DDS-XRCE.
 pub fn host_node() -> Result<(Node, u16), String> {
     let node = Node::new("perf_micro").map_err(host_failed)?;
     let domain_id = u16::try_from(node.domain_id())
@@ -36,24 +36,24 @@ pub fn host_node() -> Result<(Node, u16), String> {
     Ok((node, domain_id))
 }
 
-/// The text of an error of the host's node, as a sentence.
+/// Formats an error of the host's node as a sentence.
 pub fn host_failed(error: gantry::Error) -> String {
     format!("the host's node failed: {error}")
 }
 
-/// The set-up of an experiment: a line with an agent at its end.
+/// The rig: a line with an agent at its end.
 #[derive(Debug)]
 pub struct Rig {
-    /// The agent. It is the first field, so it is dropped, and ends, before the line.
+    /// The agent. As the first field it is dropped first, so the agent ends before the line.
     pub agent: StartedDaemon,
     program: PathBuf,
-    /// Whether the user wants to end the experiment.
+    /// The flag that the user wants to end the experiment.
     pub interrupt: Interrupt,
     /// The transport.
     pub transport: Transport,
     /// The line.
     pub line: Line,
-    /// The traffic that the boards have sent.
+    /// The counters of the messages that the boards have sent.
     pub traffic: Traffic,
 }
 
@@ -61,7 +61,7 @@ impl Rig {
     /// Opens the line of a transport and starts an agent at its end.
     ///
     /// # Errors
-    /// The reason, as a sentence, if the system gives no line, or the agent does not start.
+    /// The reason, as a sentence: the line cannot be created, or the agent does not start.
     pub fn start(transport: Transport, agent: &Path, interrupt: &Interrupt) -> Result<Rig, String> {
         let line = Line::open(transport).map_err(|error| format!("cannot open the line {transport:?}: {error}"))?;
         let program = agent.to_owned();

@@ -1,4 +1,4 @@
-//! The board of the throughput experiment: it publishes texts as fast as its line takes them.
+//! The board of the throughput experiment. It publishes texts as fast as its line accepts them.
 
 use std::{
     io,
@@ -17,18 +17,18 @@ const PATIENCE: Duration = Duration::from_millis(5);
 /// The commands to the board, and its count of published texts.
 #[derive(Debug, Default)]
 pub struct Orders {
-    /// The number of bytes of a text; 0 while the board must publish nothing.
+    /// The number of bytes of a text; 0 while the board must not publish.
     pub payload_bytes: AtomicUsize,
-    /// The board ends.
+    /// If true, the board ends.
     pub is_done: AtomicBool,
     /// The number of texts that the board has published.
     pub sent: AtomicU64,
 }
 
-/// Runs a board until it is done.
+/// Runs a board until [`Orders::is_done`].
 ///
 /// # Errors
-/// An error of the board's line, or of a publisher that the agent refuses.
+/// An error of the board's line, or the agent's refusal of the publisher.
 pub fn run(line: BoardLine, domain_id: u16, topic: &str, orders: &Orders) -> io::Result<()> {
     let (mut memory, publisher) = (BoardMemory::default(), Publisher::<Text>::new());
     let mut board = Board::start(line, &mut memory, domain_id);
@@ -47,7 +47,7 @@ pub fn run(line: BoardLine, domain_id: u16, topic: &str, orders: &Orders) -> io:
     board.close()
 }
 
-/// Publishes a text that begins with its number. Returns whether the client had room for the text.
+/// Publishes a text that begins with its number. Returns false if the client has no room for the text.
 fn publish<'a>(
     publisher: &Publisher<'a, Text>,
     board: &mut Board<'a>,
@@ -69,5 +69,5 @@ fn publish<'a>(
     }
 }
 
-/// The digits of the number at the beginning of a text.
+/// The number of digits of the number at the start of a text.
 pub const NUMBER_DIGITS: usize = 10;

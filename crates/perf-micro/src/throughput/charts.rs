@@ -10,12 +10,12 @@ use crate::{
     transport::Transport,
 };
 
-/// The places of the charts.
+/// The arrangement of the charts.
 pub const LAYOUT: Layout = Layout { columns: 2, height: 520, has_equal_axes: false };
 
 impl Throughput {
-    /// Two charts: one of stream-oriented transports, and one of packet-oriented transports. The second one also
-    /// has the published curves that correspond to no transport of `perf_micro`.
+    /// The two charts: stream-oriented transports, and packet-oriented transports. The second chart also has the
+    /// published curves that correspond to no transport of `perf_micro`.
     pub(super) fn charts(&self) -> Vec<Chart> {
         let chart = |(title, is_packets): (&str, bool)| {
             let mut curves = Vec::new();
@@ -37,8 +37,8 @@ impl Throughput {
     }
 }
 
-/// Whether a published curve is drawn beside a transport. A curve that corresponds to no transport of `perf_micro`
-/// is drawn beside UDP.
+/// True if a published curve is drawn next to the curve of `transport`. A published curve that corresponds to no
+/// transport of `perf_micro` is drawn next to UDP.
 fn is_beside(curve: &Published, transport: Transport) -> bool {
     curve.like.unwrap_or(Transport::Udp) == transport
 }

@@ -1,4 +1,4 @@
-//! The host of the throughput experiment: it counts the texts that its subscription receives.
+//! The host of the throughput experiment. It counts the texts that its subscription receives.
 
 use std::time::{Duration, Instant};
 
@@ -11,27 +11,27 @@ use perf_test::common::interrupt::Interrupt;
 
 /// The longest wait for the first text.
 const FIRST_TIMEOUT: Duration = Duration::from_secs(30);
-/// The time from the first text until the flow is steady: at first, texts come that waited in the line and
-/// the subscription.
+/// The time from the first text until the flow is steady. Until then, the host also receives texts that were queued in
+/// the line and in the subscription.
 const SETTLE: Duration = Duration::from_millis(500);
-/// A flow without a text for this time has stopped, ns.
+/// The time without a text after which the flow counts as stopped, ns.
 const SILENCE_NS: i64 = SECOND_NS / 2;
-/// The longest sleep before the host looks at the clock again.
+/// The longest sleep before the host checks the time again.
 const PATIENCE: Duration = Duration::from_millis(20);
 
 /// The counts of received texts of one length.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Received {
-    /// The number of texts, from the first one on.
+    /// The number of received texts.
     pub count: u64,
-    /// The number of texts that did not come, between the first and the last text that came.
+    /// The number of missing texts between the first and the last received text.
     pub lost: u64,
     /// The time from the first text to the last one, ns.
     pub length_ns: i64,
 }
 
 impl Received {
-    /// Texts per second between the first and the last one.
+    /// The number of texts per second between the first and the last one.
     #[must_use]
     pub fn per_s(&self) -> f64 {
         self.count.saturating_sub(1) as f64 * SECOND_NS as f64 / self.length_ns.max(1) as f64
@@ -47,11 +47,11 @@ pub struct Host<'a> {
 }
 
 impl Host<'_> {
-    /// Waits for the first text of this length, and until the flow is steady. Returns the number of the text that came
-    /// last.
+    /// Waits for the first text of this length, and then until the flow is steady. Returns the number of the last text
+    /// that came.
     ///
     /// # Errors
-    /// The reason, as a sentence, if no text came in time, or the user has ended the experiment.
+    /// The reason, as a sentence: no text came in time, or the user has ended the experiment.
     pub fn wait_for_first(&mut self) -> Result<u64, String> {
         let (began, mut first) = (Instant::now(), None);
         while began.elapsed() < FIRST_TIMEOUT {
@@ -64,7 +64,7 @@ impl Host<'_> {
         Err(format!("no flow of texts of {} bytes began within {} s", self.payload_bytes, FIRST_TIMEOUT.as_secs()))
     }
 
-    /// Counts the texts for `length_ns`, beginning with the text of the number `first`.
+    /// Counts the texts for `length_ns`. The count starts with the text `first`, which has already come.
     ///
     /// # Errors
     /// The same errors as [`Self::wait_for_first`].
@@ -86,7 +86,7 @@ impl Host<'_> {
         Ok(received)
     }
 
-    /// The number of the next text of this length, if one comes.
+    /// Returns the number of the next text of this length, if one comes.
     fn next(&mut self) -> Result<Option<u64>, String> {
         if self.interrupt.is_requested() {
             return Err("ended early".to_owned());

@@ -1,5 +1,5 @@
-//! Throughput (`perf_micro throughput`): best-effort texts of a board, as fast as its line takes them, received by
-//! a node of the host.
+//! The throughput experiment (`perf_micro throughput`): a board publishes best-effort texts as fast as its line accepts
+//! them, and a node of the host receives them.
 
 mod board;
 mod charts;
@@ -26,7 +26,7 @@ use host::Host;
 pub use options::{AFTER_HELP, ThroughputOptions};
 use row::ThroughputRow;
 
-/// The number of texts that may wait for the subscription: enough that the subscription itself loses no text.
+/// The length of the subscription's queue, in texts: long enough that no text is lost there.
 const DEPTH: u32 = 1000;
 
 /// The results.
@@ -35,7 +35,7 @@ struct Throughput {
     /// The length of each measurement, s.
     length_s: u32,
     rows: Vec<ThroughputRow>,
-    /// The transports that were skipped, because their messages are too short for every text.
+    /// The transports that were skipped, because no requested text fits into their messages.
     skipped: Vec<String>,
 }
 

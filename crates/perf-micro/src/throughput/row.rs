@@ -1,4 +1,4 @@
-//! A measurement of throughput: a transport and a length of the text.
+//! The throughput of one transport with texts of one length.
 
 use perf_worker::clock::SECOND_NS;
 use serde::Serialize;
@@ -6,11 +6,11 @@ use serde::Serialize;
 use super::host::Received;
 use crate::{published, rig::Sent, transport::Transport};
 
-/// The bytes before the data: the headers of XRCE's message, of its submessage, and of the data in it (a request and
-/// the data writer).
+/// The bytes before the data: the header of the XRCE message, the header of its submessage, and the beginning of the
+/// submessage (the ids of the request and of the data writer).
 const HEADER: [u8; 12] = [0x81, 1, 0, 1, 7, 1, 0, 0, 0, 0x10, 0, 0x15];
 
-/// The XRCE message that carries a text of this length.
+/// Builds the XRCE message that carries a text of this length.
 fn message(payload_bytes: usize) -> Vec<u8> {
     let mut message = HEADER.to_vec();
     message.extend((payload_bytes as u32 + 1).to_le_bytes());
@@ -24,32 +24,32 @@ fn message(payload_bytes: usize) -> Vec<u8> {
 pub struct ThroughputRow {
     pub transport: Transport,
     pub payload_bytes: usize,
-    /// The number of texts that came in the measured time.
+    /// The number of texts that came during the measurement.
     pub received: u64,
     /// Texts per second, from the first text to the last one.
     pub received_per_s: f64,
-    /// Bytes of texts that were received per second.
+    /// The number of bytes of text that were received per second.
     pub payload_bytes_per_s: f64,
-    /// Texts per second that the board published.
+    /// The number of texts that the board published per second.
     pub sent_per_s: f64,
-    /// The number of texts that did not come, between the first and the last text that came.
+    /// The number of missing texts between the first and the last received text.
     pub lost: u64,
-    /// The fraction of the line's time that was used; null if the line is not paced.
+    /// The fraction of the time in which the line was busy; null if the line has no limited speed.
     pub line_utilisation: Option<f64>,
-    /// The number of texts in a message: a client puts short texts together while its line is busy.
+    /// The number of texts in a message: while its line is busy, a client puts several short texts into one message.
     pub texts_per_message: f64,
     /// The fraction of the bytes on the line that is not text.
     pub overhead: f64,
-    /// The upper limit of bytes of texts per second: the line carries nothing else, and each text is a message of its
-    /// own. Null if the line is not paced.
+    /// The upper limit of text bytes per second, if the line carries nothing else and each text is a separate message.
+    /// Null if the line has no limited speed.
     pub limit_bytes_per_s: Option<f64>,
     /// The published bytes per second of the transport that corresponds to this one.
     pub published_bytes_per_s: Option<f64>,
 }
 
 impl ThroughputRow {
-    /// Creates the row. `received` has the texts that came, `texts` is the number of texts that the board published
-    /// meanwhile, and `sent` is the board's traffic.
+    /// Creates the row. `received` has the texts that came, `texts` is the number of texts that the board published in
+    /// the same time, and `sent` is the board's traffic.
     pub fn new(
         transport: Transport,
         payload_bytes: usize,

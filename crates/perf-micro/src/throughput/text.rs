@@ -20,7 +20,7 @@ const COLUMNS: [Column<ThroughputRow>; 12] = [
     ("published (B/s)", |row| number(row.published_bytes_per_s)),
 ];
 
-/// The differences between the published rig and this rig.
+/// The notes about the differences between the published measurement and this one.
 const DIFFERENCES: [&str; 7] = [
     "published: a Renesas EK-RA6M5 with micro-ROS, read from plots; the texts that a ROS 2 subscription received in 5 s",
     "here: a thread of this host with gantry-micro, so the CPU of a microcontroller limits nothing",
@@ -32,7 +32,7 @@ const DIFFERENCES: [&str; 7] = [
 ];
 
 impl Throughput {
-    /// A table of stream-oriented transports, and a table of packet-oriented transports.
+    /// The two tables: stream-oriented transports, and packet-oriented transports.
     pub(super) fn tables(&self) -> Vec<Table> {
         let mut tables = Vec::new();
         for (title, is_packets) in [("Stream-oriented transports", false), ("Packet-oriented transports", true)] {

@@ -1,4 +1,4 @@
-//! `perf_micro throughput`, `latency` and `recovery`, with the real agent where it is built.
+//! Tests of `perf_micro throughput`, `latency` and `recovery` with the real agent. They are ignored if it is not built.
 
 use std::{fs, path::Path, process::Command};
 
@@ -15,14 +15,14 @@ test_support::tests![
     wrong_options_start_nothing,
 ];
 
-/// A run in a folder of its own.
+/// A finished run and its folder of results.
 struct Run {
     folder: TempDir,
     done: Finished,
 }
 
 impl Run {
-    /// The details of the run's results.
+    /// The field `details` of a file with results.
     fn json(&self, name: &str) -> Value {
         let file: Value = serde_json::from_slice(&fs::read(self.folder.path().join(name)).unwrap()).unwrap();
         assert_eq!(file["schema"], "gantry.perf_test.results/1");
@@ -31,7 +31,7 @@ impl Run {
     }
 }
 
-/// Runs an experiment, which must succeed. Without an agent that has the simulated CAN bus the test is ignored.
+/// Runs an experiment, which must succeed. The test is ignored if there is no agent with the simulated CAN bus.
 fn run(experiment: &str) -> Run {
     run_on(Path::new("/"), experiment)
 }
@@ -64,7 +64,7 @@ fn texts_arrive_over_all_kinds_of_lines() {
     for row in rows {
         assert!(row["received"].as_u64().unwrap() > 10, "{row}");
         assert!(row["payload_bytes_per_s"].as_f64().unwrap() > 0.0, "{row}");
-        // A paced line carries no more than its limit, with a tolerance of 20 %.
+        // A line of limited speed carries no more than its limit, with a tolerance of 20 %.
         let limit = row["limit_bytes_per_s"].as_f64().unwrap_or(f64::INFINITY);
         assert!(row["payload_bytes_per_s"].as_f64().unwrap() < 1.2 * limit, "{row}");
     }

@@ -1,4 +1,4 @@
-//! The real program in real processes, started as users start it.
+//! Tests of the real program, which is started as a process.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
@@ -10,7 +10,8 @@ use std::process::ExitCode;
 
 use test_support::{side_by_side, trials};
 
-/// The number of tests that run at once: most of them sleep while their experiments last.
+/// The number of tests that run at once. Most tests sleep while their experiments run, so it may exceed the number of
+/// CPUs.
 const THREADS: usize = 8;
 
 fn main() -> ExitCode {

@@ -1,4 +1,4 @@
-//! Tests of `perf_micro memory`, with quick replacements of cargo and the agent.
+//! Tests of `perf_micro memory`. Quick scripts replace cargo and the agent.
 
 use std::{
     fs,
@@ -18,15 +18,16 @@ test_support::tests![
     wrong_options_start_nothing,
 ];
 
-/// A program with the bytes of statics that its environment demands. It prints the figures that the host's
-/// program prints.
+/// A program whose environment sets the size of its static variables. It prints its figures in the same form as the
+/// real program on the host.
 const PROGRAM: &str = r#"
 #include <stdio.h>
 static char statics[BYTES] __attribute__((used, aligned(64)));
 int main(void) { return printf("stack-bytes 1000\nheap-bytes %d\n", HEAP) < 0; }
 "#;
 
-/// The replacement of cargo, which compiles the program. Each publisher takes 64 bytes of statics, and none publishes.
+/// The replacement of cargo, which compiles the program. Each publisher takes 64 bytes of static variables; no
+/// publisher publishes.
 const CARGO: &str = r#"#!/bin/sh
 PATH=/usr/bin:/bin
 eval "$(env | sed -n 's/^GANTRY_BENCHMARK_//p')"
@@ -39,10 +40,10 @@ cc -DBYTES=$bytes -DHEAP=$heap -o program program.c || exit
 printf '{"reason":"compiler-artifact","target":{"name":"benchmark"},"executable":"%s/program"}\n' "$PWD"
 "#;
 
-/// The replacement of the agent: a serial line on which no agent answers.
+/// The replacement of the agent: its line is /dev/null, so nothing answers.
 const AGENT: &str = "#!/bin/sh\necho /dev/null\nPATH=/usr/bin:/bin\nexec sleep 60\n";
 
-/// A folder with firmware, and with programs that replace the programs of the system.
+/// A folder with firmware, and with scripts that replace the system's programs.
 struct Tools {
     folder: TempDir,
     memory: Memory,
@@ -57,7 +58,7 @@ impl Tools {
         fs::write(tools.path("firmware/program.c"), PROGRAM).unwrap();
         tools.script("agent", AGENT);
         tools.script("bin/cargo", CARGO);
-        // This rustc lacks the target: the folder that it prints does not exist.
+        // This rustc has no Cortex-M3 target: the folder that it prints does not exist.
         tools.script("bin/rustc", "#!/bin/sh\necho /nowhere\n");
         tools
     }
@@ -82,7 +83,7 @@ impl Tools {
 fn the_memory_of_each_entity_is_the_slope_of_its_programs() {
     let tools = Tools::new();
     let done = tools.run("--entities 0,1,3 --histories 1,2,4");
-    // The experiment fails, because no message came from the publishers.
+    // The experiment fails, because the replaced program publishes nothing.
     assert_eq!(done.status.code(), Some(1), "{}", done.everything());
     assert!(done.stderr.contains("nothing came from the program on /publishers_0"), "{}", done.everything());
     for words in [

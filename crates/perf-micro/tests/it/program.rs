@@ -1,4 +1,4 @@
-//! A finished `perf_micro`: its output, its exit, and the folder of shared memory of its test.
+//! A finished run of `perf_micro`: its output and its exit status. Each test has its own folder of shared memory.
 
 use std::{
     fs,
@@ -8,7 +8,7 @@ use std::{
 
 use tempfile::TempDir;
 
-/// A folder of shared memory of one test, under /dev/shm as for real users.
+/// The folder of shared memory of one test, under /dev/shm as in real use.
 pub struct Memory(TempDir);
 
 impl Memory {
@@ -20,7 +20,7 @@ impl Memory {
         self.0.path()
     }
 
-    /// Asserts that the program left no file: folders of users and domains stay.
+    /// Asserts that the program left no file. Empty folders of users and domains may stay.
     pub fn assert_empty(&self) {
         let mut folders = vec![self.path().to_owned()];
         while let Some(folder) = folders.pop() {
@@ -44,7 +44,7 @@ impl Memory {
     }
 }
 
-/// The output and the exit of the program.
+/// The output and the exit status of the program.
 pub struct Finished {
     pub status: ExitStatus,
     pub stdout: String,

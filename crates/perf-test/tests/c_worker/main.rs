@@ -1,5 +1,5 @@
-//! A worker program in C: the example `examples/c_backend`, which the tests compile. Without a C compiler they
-//! are ignored.
+//! Tests of a worker program in C. They compile the example `examples/c_backend`; without a C compiler they are
+//! ignored.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
@@ -29,7 +29,7 @@ fn main() -> ExitCode {
     libtest_mimic::run(&side_by_side(TESTS.len()), trials).exit_code()
 }
 
-/// The folder with the compiled program of the example.
+/// The folder with the compiled example.
 static EXAMPLE: LazyLock<TempDir> = LazyLock::new(|| {
     let (folder, root) = (tempfile::tempdir().unwrap(), Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."));
     let source = root.join("examples/c_backend/perf_test_example.c");
@@ -41,7 +41,7 @@ static EXAMPLE: LazyLock<TempDir> = LazyLock::new(|| {
     folder
 });
 
-/// Runs `perf_test -c example` in a domain of its own.
+/// Runs `perf_test -c example`. Each call uses another domain.
 fn example(options: &str) -> Output {
     perf_test(&format!("-c example --history KEEP_ALL --reliable {options}"))
 }
@@ -89,7 +89,8 @@ fn several_of_each_in_one_process_and_apart() {
             sent.samples > 0 && received.samples == 2 * sent.samples && summary.lost == 0,
             "{strategy}: {summary:?}"
         );
-        // The subscription distinguishes the two publishers, and computes response latencies from the phase of each.
+        // The subscription distinguishes the two publishers, and computes the latency from the due time with the phase
+        // of each publisher.
         assert_eq!((received.missed, received.duplicates, received.corrupt), (0, 0, 0), "{strategy}: {received:?}");
         assert_eq!(summary.total.response.n, received.samples, "{strategy}");
     }
@@ -150,6 +151,6 @@ fn the_example_does_as_it_declares() {
     for name in ["every Array64k", "round trip", "late join, VOLATILE", "matching", "killed publisher"] {
         assert!(said.contains(&format!("\nok            {name}: ")), "{name}: {said}");
     }
-    // Each sentence of a refusal names the option that it concerns.
+    // A refusal names the option that is refused.
     assert!(said.contains("--durability TRANSIENT_LOCAL is refused: example has no --durability"), "{said}");
 }

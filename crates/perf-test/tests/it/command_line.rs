@@ -1,4 +1,4 @@
-//! Tests of the errors of wrong commands, and of commands that run nothing.
+//! Tests of wrong commands and their errors, and of commands that run no measurement.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -107,7 +107,7 @@ fn a_topology_is_checked_and_listed_as_it_is_resolved() {
 
 fn a_program_without_that_of_its_workers_is_their_program_and_says_so() {
     let (memory, program) = (Memory::new(), Path::new(env!("CARGO_BIN_EXE_perf_test")));
-    // The folder is beside the program, so that a hard link is possible: a copy would take some hundred megabytes.
+    // The folder is beside the program, so that a hard link is possible: a copy would need some hundred megabytes.
     let folder = tempfile::tempdir_in(program.parent().unwrap()).unwrap();
     let renamed = folder.path().join("renamed");
     std::fs::hard_link(program, &renamed).unwrap();
@@ -204,12 +204,12 @@ fn the_list_has_what_can_be_measured_and_how_to_add_the_rest() {
     assert!(text.contains(&format!("zenoh               {}; version 1.9", zenoh.display())), "{text}");
     assert!(text.contains("--set transport=udp|shared-memory: the way"), "{text}");
     assert!(text.contains("pull; matching: count; zero copy of Plain"), "{text}");
-    // The spellings with an underscore and with a hyphen name the same middleware.
+    // The spellings with an underscore and with a hyphen mean the same middleware.
     let twice =
         memory.command("compare middlewares -c two_words,two-words").env("PATH", folder.path()).output().unwrap();
     let sentence = String::from_utf8_lossy(&twice.stderr).into_owned();
     assert!(sentence.contains("has the contestant two-words twice"), "{sentence}");
-    // A worker program that prints no description is listed with the reason.
+    // The list shows a worker program that prints no description, with the reason.
     std::fs::write(&zenoh, "#!/bin/sh\n").unwrap();
     assert!(list("").contains("does not describe itself"), "{}", list(""));
     memory.assert_empty();
@@ -245,8 +245,8 @@ fn programs_with_different_types_are_told_so() {
 
 fn memory_that_the_system_refuses_is_named_with_its_size_and_the_reason() {
     let memory = Memory::new();
-    // The limit on file sizes is larger than the other files of the domain, and smaller than the file of a publisher
-    // of 4 MB messages, in each of the units (512 or 1024 bytes) in which shells count the limit.
+    // A shell counts this limit on file sizes in units of 512 or 1024 bytes. In both units, the limit is larger than
+    // the other files of the domain, and smaller than the file of a publisher of 4 MB messages.
     let program = env!("CARGO_BIN_EXE_perf_test");
     let script = format!("ulimit -f 6400; trap '' XFSZ; exec {program} -m Array4m -r 100 --max-runtime 30 -o none");
     let output = memory.shell(&script).output().unwrap();

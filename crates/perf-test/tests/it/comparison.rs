@@ -1,4 +1,4 @@
-//! `perf_test compare` with logs of real runs over the mock, whose latencies are known.
+//! Tests of `perf_test compare` with logs of real runs over the mock middleware, whose latencies are known.
 
 use std::process::Output;
 
@@ -15,7 +15,8 @@ test_support::tests![
     a_gate_that_could_never_fail_and_wrong_sides_are_refused,
 ];
 
-/// Starts runs over the mock at once: six of the base with a latency of 1 ms, and six of the new version, in turn.
+/// Runs twelve measurements over the mock at the same time: six of the base version with a latency of 1 ms, and six of
+/// the new version. Returns the folder of their logs.
 fn logs(latency_of_new: &str, memory: &Memory) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let start = |side: &str, latency: &str, index: usize| {
@@ -28,7 +29,7 @@ fn logs(latency_of_new: &str, memory: &Memory) -> TempDir {
     folder
 }
 
-/// Compares all logs of the folder, which patterns of the shell select.
+/// Compares all logs of the folder. Patterns of the shell select the logs of both sides.
 fn compare(folder: &TempDir, memory: &Memory, options: &str) -> (Output, String) {
     let program = env!("CARGO_BIN_EXE_perf_test");
     let script = format!("{program} compare --base base*.json --new new*.json {options}");
@@ -92,7 +93,7 @@ fn two_logs_are_compared_without_a_verdict() {
     {
         assert!(compared.stdout.contains(words), "no {words:?} in {}", compared.stdout);
     }
-    // The log looks as if its run was killed before it wrote the summary.
+    // Without the summary, the log looks as if its run was killed.
     let mut killed: Value = serde_json::from_slice(&std::fs::read(&fast).unwrap()).unwrap();
     killed.as_object_mut().unwrap().remove("summary");
     std::fs::write(&fast, killed.to_string()).unwrap();

@@ -1,5 +1,5 @@
-//! `perf_test compare conditions`: settings are applied, recorded and always restored, and results of several boots
-//! are merged.
+//! Tests of `perf_test compare conditions`: settings of the machine are applied, recorded and always restored, and
+//! results of several boots are merged.
 
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::PermissionsExt;
@@ -47,7 +47,7 @@ fn machine() -> Fake {
     fake
 }
 
-/// A new folder with this text as its plan.
+/// Creates a folder with a plan of this text.
 fn plan(text: &str) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("plan.yaml"), text).unwrap();
@@ -62,7 +62,7 @@ fn governor(fake: &Fake) -> String {
     content(fake, &format!("{POLICY}/scaling_governor"))
 }
 
-/// Starts `perf_test OPTIONS` on a machine made of files, or on this machine.
+/// Starts `perf_test` with these options. `root` is a fake machine, made of files; `None` is this machine.
 fn start(memory: &Memory, options: &str, root: Option<&Fake>) -> Child {
     let mut command = memory.command(options);
     if let Some(fake) = root {
@@ -85,7 +85,7 @@ fn json(path: &Path) -> Value {
     serde_json::from_slice(&fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))).unwrap()
 }
 
-/// Waits until the condition is true. The test runner's own timeout ends a wait that lasts too long.
+/// Waits until the condition is true. The timeout of the test runner ends a wait that lasts too long.
 fn wait_until(mut is_so: impl FnMut() -> bool) {
     while !is_so() {
         std::thread::sleep(Duration::from_millis(1));
@@ -111,7 +111,7 @@ fn settings_are_applied_recorded_and_restored() {
     assert!(fs::read_dir(fake.root().join("run")).unwrap().next().is_none(), "the journal is gone");
     let results = folder.path().join("plan-results");
     let environment = |log: &str| json(&results.join(log))["environment"].clone();
-    // The second round is in the reverse order, so its baseline comes after the other condition.
+    // The second round has the reverse order, so its baseline comes after the other condition.
     for log in ["baseline/mock-round1.json", "baseline/mock-round2.json"] {
         let found = environment(log);
         assert_eq!(found["frequency"]["policies"][0]["governor"], "schedutil", "{log}");
@@ -135,7 +135,7 @@ fn settings_are_applied_recorded_and_restored() {
     assert_eq!(found["missing"][0]["condition"], "poll", "{found}");
     let csv = fs::read_to_string(results.join("conditions.csv")).unwrap();
     assert!(csv.lines().count() == 3 && csv.starts_with("run,condition,rounds,cpu_percent_median"), "{csv}");
-    // All logs exist, so nothing is measured again. A condition with an existing name and other settings is refused.
+    // All logs exist, so no run is repeated. But the name of a condition cannot get other settings.
     let again = run(&memory, &options, Some(&fake));
     assert_eq!(again.stderr.matches("its log is there").count(), 4, "{}", again.everything());
     let other = format!("{RUN}conditions: [{{name: fast, governor: powersave}}]\n");
@@ -151,7 +151,7 @@ fn settings_are_applied_recorded_and_restored() {
 
 fn a_setting_that_is_refused_leaves_the_others_as_they_were() {
     let (memory, fake) = (Memory::new(), machine());
-    // The file of the second policy's governor is empty, so this governor cannot be read.
+    // The file with the governor of the second policy is empty, so this governor cannot be read.
     fake.policy(1, "1", "schedutil", (240_000, 1_200_000));
     fake.file(&format!("{CPUFREQ}/policy1/scaling_governor"), "");
     let folder = plan(&format!("rounds: 1\n{RUN}conditions: [baseline, {{name: fast, governor: performance}}]\n"));
@@ -167,7 +167,7 @@ fn a_setting_that_is_not_restored_costs_no_table() {
     let (memory, fake) = (Memory::new(), machine());
     let folder = plan(&format!("rounds: 1\n{RUN}conditions: [baseline, {{name: fast, governor: performance}}]\n"));
     let child = start(&memory, &format!("compare conditions {}/plan.yaml", folder.path().display()), Some(&fake));
-    // The program reads the settings back before the run begins, and the run then writes its log.
+    // When the log exists, the program has already applied the settings, and checked them by reading them back.
     let log = folder.path().join("plan-results/fast/mock-round1.json");
     wait_until(|| log.exists());
     assert_eq!(governor(&fake), "performance");
@@ -227,13 +227,13 @@ fn an_interrupt_and_a_kill_restore_the_machine() {
     let pid = child.id();
     let group = fake.root().join(format!("{GROUPS}/perf_test-{pid}"));
     wait_until(|| group.join("cgroup.procs").exists());
-    // Another start of the program does not restore settings that a living process has changed.
+    // A second `perf_test` does not restore settings that a living process has changed.
     let other = run(&memory, "list", Some(&fake));
     assert!(other.stderr.is_empty() && governor(&fake) == "performance", "{}", other.everything());
     send(pid, Signal::KILL);
     finish(child);
     assert!(governor(&fake) == "performance" && group.exists(), "nothing can restore it before the next start");
-    // The settings are restored even by a start that only prints something or has wrong options.
+    // Every later start restores the settings, even one that only prints something or has wrong options.
     let next = run(&memory, "--version", Some(&fake));
     next.assert_good();
     let words = format!(
@@ -247,7 +247,7 @@ fn an_interrupt_and_a_kill_restore_the_machine() {
     assert!(merge.stderr.contains("no run was measured: mock, fast: rounds are missing: "), "{}", merge.everything());
 }
 
-/// The limit on the wake-up time that holds at present, µs.
+/// The current limit on the CPU's wake-up time, µs.
 fn limit_us() -> i32 {
     i32::from_ne_bytes(fs::read(DEVICE).unwrap().try_into().unwrap())
 }
@@ -278,7 +278,7 @@ fn scheduling_and_wake_up_limits_of_this_machine_are_applied_and_restored() {
         assert_ne!(baseline["cpu_idle"]["latency_limit_us"], 7, "round {round}");
     }
     assert_ne!(limit_us(), 7);
-    // The workers have the scheduling and the limit of the condition, and a kill ends both.
+    // The workers have the scheduling and the limit of the condition. After a kill of the program, both are gone.
     let folder = plan(&format!("{LONG_RUN}conditions: [{{name: rt, {settings}}}]\n"));
     let child = start(&memory, &format!("compare conditions {}/plan.yaml", folder.path().display()), None);
     let workers = || -> Vec<u32> {
@@ -288,7 +288,7 @@ fn scheduling_and_wake_up_limits_of_this_machine_are_applied_and_restored() {
     wait_until(|| workers().len() == 2);
     let found = workers();
     for pid in &found {
-        // The fields are the real-time priority 1 and the policy 2, SCHED_RR.
+        // These two fields are the real-time priority (1) and the policy (2 is SCHED_RR).
         assert_eq!(stat_of(&pid.to_string())[37..39], ["1", "2"].map(str::to_owned));
         let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
         assert!(status.contains("Cpus_allowed_list:\t0\n"), "{status}");
@@ -298,7 +298,7 @@ fn scheduling_and_wake_up_limits_of_this_machine_are_applied_and_restored() {
     finish(child);
     found.into_iter().for_each(wait_until_gone);
     wait_until(|| limit_us() != 7);
-    // The option --prevent-cpu-idle.
+    // `Awake` is the implementation of the option --prevent-cpu-idle.
     let held = Awake::hold().unwrap();
     assert_eq!(limit_us(), 0);
     drop(held);
@@ -320,7 +320,7 @@ fn results_of_several_boots_are_put_together() {
     fake.file("proc/sys/kernel/random/boot_id", "boot-3\n");
     measure("later").assert_good();
     fake.file("proc/cmdline", "root=/dev/mmcblk0p1 quiet idle=poll\n");
-    // The folder `lowlatency` already has the results of the baseline, which was measured in an earlier boot.
+    // The folder `lowlatency` already has the baseline's results, from an earlier boot.
     let polling = measure("lowlatency");
     polling.assert_good();
     assert!(polling.stderr.contains("baseline: skipped: it needs a boot without the kernel parameters `idle=poll`"));
@@ -336,7 +336,7 @@ fn results_of_several_boots_are_put_together() {
         assert!(merged.stdout.contains(words), "{words:?} is not in {}", merged.everything());
     }
     assert!(!merged.stdout.contains("skipped"), "{}", merged.everything());
-    // The machine is the same, but the boot is another one.
+    // The two baselines come from the same machine, but from different boots.
     let two = run(&memory, &format!("compare conditions merge {} {}", at("later"), at("lowlatency")), None);
     for words in ["| baseline (boot 1) |", "| baseline (boot 2) |"] {
         assert!(two.stdout.contains(words), "{words:?} is not in {}", two.everything());
@@ -345,7 +345,7 @@ fn results_of_several_boots_are_put_together() {
         json(&folder.path().join("all/conditions.json"))["details"]["conditions"].as_array().map(Vec::len),
         Some(3)
     );
-    // The runs in a copy of a folder have the same ids, so they count once.
+    // The copied runs have the same ids as the originals, so they count once.
     let copied = memory.shell(&format!("cp -r {} {}", at("lowlatency"), at("copy"))).status().unwrap();
     assert!(copied.success());
     let merge = format!("compare conditions merge {} {} --output {}", at("lowlatency"), at("copy"), at("once"));
@@ -395,7 +395,7 @@ fn wrong_plans_are_refused_before_a_run() {
         assert!(refused.stderr.contains(words), "{words:?} is not in {}", refused.everything());
         assert!(!folder.path().join("plan-results").exists());
     }
-    // A machine that has none of the settings in the plan skips all conditions and reports it.
+    // On a machine that has none of the settings in the plan, all conditions are skipped and reported.
     let bare = Fake::empty();
     let folder =
         plan(&format!("{RUN}conditions: [{{name: a, governor: performance}}, {{name: b, cpu_dma_latency_us: 0}}]\n"));

@@ -1,4 +1,5 @@
-//! `perf_test check`: back ends that do as they declare pass, and each defect of the mock fails with its own sentence.
+//! Tests of `perf_test check`: a back end that behaves as it declares passes, and each defect of the mock causes a
+//! specific error.
 
 use serde_json::Value;
 
@@ -34,7 +35,7 @@ const DELIVERY: [&str; 11] = [
 ];
 const OTHERS: [&str; 4] = ["overload", "late join, TRANSIENT_LOCAL", "late join, VOLATILE", "killed publisher"];
 
-/// The names and the sentences of the checks with this outcome.
+/// The names and the sentences of all checks with this outcome.
 fn checks(run: &Finished, outcome: &str) -> Vec<(String, String)> {
     let result: Value = serde_json::from_str(&run.stdout).unwrap_or_else(|why| panic!("{why}: {}", run.everything()));
     let checks = result["checks"].as_array().unwrap().iter().filter(|check| check["outcome"] == outcome);
@@ -70,7 +71,7 @@ fn gantry_passes_in_both_modes_of_publishing() {
     memory.assert_empty();
 }
 
-/// Checks the mock with this script and these options; some checks must fail.
+/// Checks the mock with this script and these options, and asserts that some checks fail.
 fn mock(script: &str, options: &str) -> (Memory, Finished) {
     let memory = Memory::new();
     let run = memory.run(&format!("check -c Mock --mock {script} -m Array64k --json {options}"));
@@ -110,7 +111,7 @@ fn a_setting_without_effect_fails_in_its_own_words() {
     let (memory, run) = mock("deaf", "");
     let failed = checks(&run, "failed");
     assert!(names(&failed).contains(&"setting colour=red"), "{failed:?}");
-    // The check of matching fails with another sentence: it has no run to examine.
+    // The check `matching` fails with another sentence, because it finds no run to examine.
     let is_named = |(name, sentence): &(String, String)| sentence.contains(" became ") || name == "matching";
     assert!(failed.iter().all(is_named), "{failed:?}");
     memory.assert_empty();
@@ -145,7 +146,7 @@ fn a_late_subscription_uses_the_daemon_of_its_publisher() {
     let memory = Memory::new();
     let run = memory.run("check -c Mock --mock daemon --only late");
     run.assert_good();
-    // A daemon is started once for each durability.
+    // The daemon is started once for each of the two durabilities.
     assert_eq!(run.stderr.matches("the daemon of the mock is ready").count(), 2, "{}", run.everything());
     memory.assert_empty();
 }
@@ -157,7 +158,7 @@ fn a_check_that_fails_can_be_run_alone() {
     let command = check["command"].as_str().unwrap().strip_prefix("perf_test ").unwrap();
     let alone = memory.run(command);
     alone.assert_good();
-    // Every seventh message is lost. If the machine stalled, the last messages may not have been sent.
+    // Every seventh message is lost. If the machine stalled, fewer messages were sent.
     assert_eq!(alone.number("lost"), alone.number("sent") / 7, "{}", alone.stdout);
 }
 

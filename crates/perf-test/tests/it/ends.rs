@@ -1,4 +1,4 @@
-//! Runs that end early: after the kill of a worker, after the kill of the coordinator, and after Ctrl-C.
+//! Tests of runs that end early: by the kill of a worker, by the kill of the coordinator, and by Ctrl-C.
 
 use std::fs;
 
@@ -31,7 +31,7 @@ fn a_killed_subscription_is_reported_and_the_others_go_on() {
     assert!(run.stdout.contains(&note), "{}", run.stdout);
     assert_eq!(run.rows(), 3);
     assert_eq!(run.number("sent"), 300);
-    // The other subscription received all 300 messages, and the killed one received its messages of the first second.
+    // The other subscription received all 300 messages; the killed one received the messages of its first second.
     assert!(run.number("received") > 300, "{}", run.stdout);
     assert_eq!(run.number("lost"), 0, "{}", run.stdout);
     memory.assert_empty();
@@ -59,13 +59,12 @@ fn the_samples_of_a_publisher_killed_before_the_first_row_count() {
         let mut run = memory.start("--reliable --history-depth 1000 -s 1 -m Array1k -r 1000 --max-runtime 60");
         run.wait_for("getrusage(2)");
         let publisher = run.wait_for_worker("publisher 0");
-        // The publisher sends once it has the order `Go`: it then sleeps between messages, which are a
-        // millisecond apart.
+        // After the order `Go`, the publisher sleeps between its messages, so 150 sleeps mean that it is sending.
         wait_until_it_has_slept(publisher, 150);
         send(publisher, Signal::KILL);
         run.finish()
     };
-    // If the machine stalls, the kill may come after the first row; the test then tries again.
+    // The kill must come before the first row. On a machine that stalls it may come later; the test then tries again.
     let run = std::iter::repeat_with(killed).take(5).find(|run| run.rows() == 0).unwrap();
     assert_eq!(run.status.code(), Some(1), "{}", run.everything());
     assert!(run.stderr.contains("none of the publishers finished the run"), "{}", run.stderr);
@@ -95,7 +94,7 @@ fn a_hanging_publisher_is_killed_and_no_other_worker() {
     let mut run = memory.start("--reliable --history-depth 1000 -m Array1k -r 100 --max-runtime 3");
     run.wait_for("getrusage(2)");
     let publisher = run.wait_for_worker("publisher 0");
-    wait_until_it_has_slept(publisher, 150); // more often than while it joins
+    wait_until_it_has_slept(publisher, 150); // fewer sleeps may belong to the start-up
     send(publisher, Signal::STOP);
     let run = run.finish();
     assert_eq!(run.status.code(), Some(1), "{}", run.everything());
@@ -127,7 +126,7 @@ fn workers_do_not_outlive_a_killed_coordinator_and_its_logs_are_whole() {
     let csv = fs::read_to_string(csv).unwrap();
     let rows: Vec<&str> = csv.split_once("---EXPERIMENT-START---\n").unwrap().1.lines().collect();
     assert!(rows.len() >= 2 && csv.ends_with('\n'));
-    // The number of samples in the first second depends on the machine, but both logs must have the same number.
+    // The number of messages in the first second depends on the machine, but both logs must have the same number.
     let column = rows[0].split(',').position(|name| name.trim() == "sent").unwrap();
     let sent: u64 = rows[1].split(',').nth(column).unwrap().trim().parse().unwrap();
     assert!(sent > 0 && json["analysis_results"][0]["num_samples_sent"] == sent, "{csv}");
@@ -141,7 +140,7 @@ fn ctrl_c_ends_a_run_with_its_summary() {
     let start = |signal| (memory.start("--reliable --history-depth 1000 -s 2 -m Array4k -r 100"), signal);
     for (mut run, signal) in [Signal::INT, Signal::TERM].map(start) {
         run.wait_for("T_experiment |");
-        // A terminal sends SIGINT to the whole foreground process group, so the workers get it, too.
+        // A terminal sends SIGINT to the whole foreground process group, so the workers also get it.
         for (pid, _) in run.workers() {
             if signal == Signal::INT {
                 send(pid, signal);
@@ -154,7 +153,7 @@ fn ctrl_c_ends_a_run_with_its_summary() {
         assert!(run.number("sent") > 0);
         assert_eq!(run.number("received"), 2 * run.number("sent"), "{}", run.stdout);
         assert_eq!(run.number("lost"), 0);
-        // The last fraction of a second is also a row.
+        // The row of the last fraction of a second also counts.
         for (column, words) in [("sent", "sent"), ("recv", "received"), ("lost", "lost")] {
             assert_eq!(run.sum(column), run.number(words), "{column}: {}", run.stdout);
         }
@@ -179,7 +178,7 @@ fn a_blocked_console_delays_no_worker() {
     let memory = Memory::new();
     let run = memory.start("--reliable --history-depth 1000 -m Array64 -r 100 --max-runtime 2");
     run.narrow_console();
-    // The length of another run is the waiting time: it is longer than any worker may take to finish.
+    // The other run serves as a waiting time, which is longer than any worker may take to finish.
     memory.run("-r 1 --max-runtime 14 -o none").assert_good();
     let run = run.finish();
     run.assert_good();
@@ -195,7 +194,7 @@ fn a_publisher_that_was_stopped_catches_up_and_its_lateness_shows() {
     run.wait_for("| T_experiment |");
     let publisher = run.worker("publisher 0");
     send(publisher, Signal::STOP);
-    // The row is shown without the stopped publisher, seconds after it was due.
+    // The coordinator shows the row without the stopped publisher, seconds after the row was due.
     run.wait_for("| T_experiment |");
     send(publisher, Signal::CONT);
     let run = run.finish();

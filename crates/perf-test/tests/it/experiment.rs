@@ -1,4 +1,4 @@
-//! `perf_test sweep sizes`, `types` and `matrix` in real processes.
+//! Tests of `perf_test sweep sizes`, `types` and `matrix` with the real program.
 
 use std::fs;
 
@@ -28,7 +28,7 @@ fn zero_copy_of_several_contestants_is_one_table_with_pairs() {
     for words in ["| Communication Method |", "| gantry     | \"zero-copy\" ", "gantry: zero copy / copy: p50 "] {
         assert!(first.stdout.contains(words), "{words} is not in {}", first.everything());
     }
-    // Every second round is in the reverse order.
+    // Every second round has the reverse order.
     let of_mock = first.stderr.lines().filter_map(|line| line.split_once(": mock, Communication Method "));
     let order: Vec<&str> = of_mock.map(|(_, rest)| rest).collect();
     assert!(
@@ -70,7 +70,7 @@ fn sizes_measures_every_way_and_goes_on_where_it_ended() {
     let rows = found["tables"][0]["rows"].as_array().unwrap();
     assert_eq!(rows.len(), 13, "{found}");
     assert!(results.join("sizes.md").is_file() && results.join("sizes.svg").is_file());
-    // Only the run whose log is missing is done again.
+    // Only the run whose log is missing is repeated.
     let missing = results.join("sizes/mock/execution-strategy=INTER_THREAD_msg=Array64k-round1.json");
     fs::remove_file(&missing).unwrap();
     let second = memory.run(&options);

@@ -1,4 +1,4 @@
-//! The private memory of a run: it is constant over time, and independent of the number of messages.
+//! Tests of the private memory of a run. It must not grow with time or with the number of messages.
 
 use std::fs;
 
@@ -19,10 +19,10 @@ fn anonymous_kib(run: &Running) -> Vec<(String, u64)> {
 }
 
 fn fifty_thousand_samples_need_no_more_memory() {
-    /// The limit on the growth of a worker. Twelve bytes per sample would exceed it.
+    /// The permitted growth of a worker, which is less than twelve bytes per message.
     const WORKER_KIB: u64 = 600;
-    /// The limit on the growth of the coordinator. Keeping the histograms of all rows would exceed it. On a busy
-    /// machine, memory that is allocated and freed again varies.
+    /// The permitted growth of the coordinator. It would grow more if it kept the histograms of all rows. Temporary
+    /// allocations make the value vary on a busy machine.
     const COORDINATOR_KIB: u64 = 2500;
     let memory = Memory::new();
     let logs = tempfile::tempdir().unwrap();
@@ -31,7 +31,7 @@ fn fifty_thousand_samples_need_no_more_memory() {
     let logs = format!("--csv-logfile {csv} --json-logfile {json} --full-logfile {full}");
     let mut run =
         memory.start(&format!("--reliable --history-depth 1000 -m Array64 -r 10000 --max-runtime 8 -o stdout {logs}"));
-    // After two seconds, all memory that is reused has been used once.
+    // After two seconds, all memory that is reused later has been touched.
     run.wait_for("| T_experiment | 2.000000 |");
     let early = anonymous_kib(&run);
     run.wait_for("| T_experiment | 7.000000 |");
@@ -48,9 +48,9 @@ fn fifty_thousand_samples_need_no_more_memory() {
 
 fn messages_over_gantry_allocate_nothing() {
     for message in ["-m Array1k", "-m UnboundedSequence --unbounded-msg-size 5000 --zero-copy"] {
-        // On one thread no reader falls behind, so nothing is allocated. With other strategies, a publisher whose
-        // reader falls behind allocates for each message that it keeps. An allocation for every message would give
-        // a thousand.
+        // On one thread, no reader falls behind, so nothing is allocated. With the other strategies a reader may fall
+        // behind, and its publisher allocates for each message that it keeps. An allocation for every message would
+        // give a thousand.
         let runs = [("INTRA_THREAD", 0), ("INTER_PROCESS", 500)].map(|(strategy, most)| {
             let memory = Memory::new();
             let options = format!("{message} -e {strategy} --reliable --history-depth 100 -r 1000");

@@ -1,5 +1,5 @@
-//! Logs of real runs: performance_test's formats, read by a parser that follows their description, and Gantry's own
-//! format, checked by its schema.
+//! Tests of the logs of real runs. performance_test's formats are read by a parser that follows their description, and
+//! Gantry's own format is checked by its schema.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ test_support::tests![
     a_picture_is_drawn_beside_each_log,
 ];
 
-/// A separate folder for the logs of one run, which gives each log its name.
+/// A folder for the logs of one run, with a file for each kind of log.
 struct Logs(tempfile::TempDir);
 
 impl Logs {
@@ -45,7 +45,7 @@ impl Logs {
         fs::read_to_string(self.path(kind)).unwrap()
     }
 
-    /// Reads both logs in performance_test's formats, and asserts that they have the same content.
+    /// Reads the CSV log and the JSON log of performance_test, and asserts that they have the same content.
     #[track_caller]
     fn both(&self, generation: Generation) -> [Log; 2] {
         let (csv, json) = (parser::csv(&self.read("csv"), generation), parser::json(&self.read("json"), generation));
@@ -71,7 +71,7 @@ fn schema() -> Validator {
     jsonschema::validator_for(&serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()).unwrap()
 }
 
-/// Asserts that a CSV row, rounded to µs, ns or six decimals, equals a JSON row.
+/// Asserts that a CSV row equals a JSON row, except for rounding to µs, ns or six decimals.
 #[track_caller]
 fn same(csv: &Row, json: &Row) {
     let near =
@@ -92,21 +92,21 @@ fn same(csv: &Row, json: &Row) {
     }
 }
 
-/// Asserts the properties that every row of every run has.
+/// Asserts properties that every row has.
 #[track_caller]
 fn sane(row: &Row) {
     assert!(row.loop_s > 0.0 && row.t_s >= row.loop_s - 1e-9, "{row:?}");
-    // The value 100 % means all cores. The kernel counts in ticks, so the value may be a little higher.
+    // 100 % means all cores. The kernel counts in ticks, so the value may be slightly higher.
     assert!((0.0..=101.0).contains(&row.cpu_percent), "{row:?}");
     assert!(row.rusage.values().all(|value| *value >= 0.0) && row.rusage["utime"] > 0.0, "{row:?}");
-    // The value is in KiB: a process of this program is larger than 1 MiB and smaller than 100 GiB.
+    // The value is in KiB: between 1 MiB and 100 GiB.
     assert!((1e3..1e8).contains(&row.rusage["maxrss"]), "{row:?}");
     let Some((n, m2)) = row.n_and_m2.filter(|(n, _)| *n > 0) else { return };
     let latency = row.latency;
     assert!(latency.min > 0.0 && latency.min <= latency.mean && latency.mean <= latency.max && m2 >= 0.0, "{row:?}");
-    // The variance has bounds: it is least if two samples are at the extremes and all others at the mean, and
-    // greatest if all samples are at an extreme. A variance that is wrong by a factor of 1000, as in
-    // performance_test's own CSV, is outside these bounds for fewer than 2000 samples.
+    // The variance is at least the variance with one sample at each extreme and all others at the mean. It is at most
+    // the variance with all samples at the extremes. For fewer than 2000 samples, an error by a factor of 1000, as in
+    // performance_test's own CSV, is outside these bounds.
     if (2..2000).contains(&n) {
         let square = |time: f64| time * time;
         let least = (square(latency.max - latency.mean) + square(latency.min - latency.mean)) / (n - 1) as f64;
@@ -154,13 +154,13 @@ fn both_generations_have_all_fields_in_their_order_types_and_units() {
             log.rows.iter().for_each(sane);
             agrees_with_summary(&run, log);
             for row in &log.rows {
-                // Bytes and messages are both rates, which are rounded in a row that is shorter than a second.
+                // Bytes and messages are rates. In a row shorter than a second, they are rounded.
                 let most_apart = if row.loop_s == 1.0 { 0 } else { bytes / 2 + 1 };
                 assert!(row.bytes.abs_diff(row.received * bytes) <= most_apart, "{:?}", log.rows);
             }
         }
-        // Each row is one second long, even the first one, where performance_test divides by the host's uptime. The
-        // last message may arrive after the second second, in a third row, which is not compared.
+        // Each row is one second long, even the first one, for which performance_test divides by the host's uptime. The
+        // last message may arrive in a third row, which is not checked here.
         let seconds = &csv.rows[..2];
         assert!(seconds.iter().all(|row| row.loop_s == 1.0 && row.sent > 0), "{:?}", csv.rows);
         assert_eq!((seconds[0].t_s, seconds[1].t_s), (1.0, 2.0));
@@ -170,7 +170,7 @@ fn both_generations_have_all_fields_in_their_order_types_and_units() {
         let qos = parser::qos(&csv.header["QOS"]);
         assert_eq!((qos["Reliability"].as_str(), qos["History depth"].as_str()), ("RELIABLE", "1000"));
         assert_eq!((json.header["rate"].as_str(), json.header["com_mean_str"].as_str()), ("100", "Gantry"));
-        // The time left until the next message is due is never more than the period, and is close to it at least once.
+        // The time left until the next message is at most the period, and at least once it is nearly the period.
         for reserve in seconds.iter().filter_map(|row| row.publisher_loop) {
             assert!(reserve.min <= reserve.mean && reserve.mean <= reserve.max, "{reserve:?}");
             assert!((0.005..0.010).contains(&reserve.max), "{reserve:?}");
@@ -195,15 +195,14 @@ fn a_row_of_another_length_is_divided_by_that_length() {
 }
 
 fn data_received_is_the_true_size_also_of_unbounded_messages() {
-    // The size of the message is the sum of the payload, at most 4 bytes of length, at most 4 bytes of padding, the
-    // time and the id.
+    // The size of a message is the payload, at most 4 bytes of length, at most 4 bytes of padding, the time and the id.
     for (message, payload) in [("UnboundedSequence", 6001_u64), ("UnboundedString", 6001), ("BoundedSequence4k", 4096)]
     {
         let (memory, logs) = (Memory::new(), Logs::new());
         let size = if message.starts_with("Un") { format!("--unbounded-msg-size {payload}") } else { String::new() };
         let run = memory.run(&format!("-m {message} {size} -r 100 --max-runtime 1 {}", logs.options()));
         run.assert_good();
-        // The last message may arrive in a shorter row, whose rates are rounded.
+        // Only the first row is used: the last message may arrive in a shorter row, whose rates are rounded.
         for row in logs.both(Generation::Two).iter().map(|log| &log.rows[0]) {
             let each = row.bytes / row.received;
             assert!(
@@ -215,7 +214,8 @@ fn data_received_is_the_true_size_also_of_unbounded_messages() {
 }
 
 fn sums_of_squares_that_no_integer_holds_have_the_right_variance() {
-    // In a second, 1000 latencies of 100 ms and 300 ms have a sum of 200 s, whose square in ns² overflows 64 bits.
+    // The 1000 latencies of a second, of 100 ms and 300 ms, add up to 200 s. The square of this sum in ns² overflows 64
+    // bits.
     let (memory, logs) = (Memory::new(), Logs::new());
     let options = "-c Mock --mock latency=100ms,slow=2:300ms --reliable -r 1000 -m Array1k --max-runtime 3";
     let run = memory.run(&format!("{options} {}", logs.options()));
@@ -224,7 +224,7 @@ fn sums_of_squares_that_no_integer_holds_have_the_right_variance() {
         let crowded: Vec<&Row> = log.rows.iter().filter(|row| row.received > 500 && row.loop_s == 1.0).collect();
         assert!(!crowded.is_empty(), "{}", run.stdout);
         for row in crowded {
-            // Half of the latencies are 100 ms below the mean, and half are 100 ms above it.
+            // Half of the latencies are 100 ms below the mean, the other half 100 ms above it.
             let (mean, variance) = (row.latency.mean, row.latency.variance);
             assert!((0.15..0.25).contains(&mean) && (0.0095..0.0101).contains(&variance), "{row:?}");
         }
@@ -256,7 +256,7 @@ fn number(value: &Value) -> u64 {
     value.as_u64().unwrap_or_else(|| panic!("{value} is no count"))
 }
 
-/// The sum of the cells of several histograms, ordered by value.
+/// Adds up the cells of several histograms. Returns the counts by value.
 fn cells<'a>(distributions: impl IntoIterator<Item = &'a Value>) -> std::collections::BTreeMap<u64, u64> {
     let mut sum = std::collections::BTreeMap::new();
     for distribution in distributions {
@@ -297,21 +297,21 @@ fn the_full_log_has_everything_and_its_parts_agree() {
         assert_eq!(cells(rows.iter().map(|row| &row["total"][which])), cells([whole]), "{which}");
         let figure = |name: &str| whole[name].as_f64().unwrap();
         let ladder = ["min_ns", "p50_ns", "p90_ns", "p99_ns", "p99_9_ns", "p99_99_ns", "max_ns"].map(figure);
-        // The lowest quantile of a histogram is the end of a cell, so it may lie above the minimum.
+        // The lowest quantile is the end of a histogram cell, so the minimum may be below it.
         assert!(
             ladder.windows(2).skip(1).all(|pair| pair[0] <= pair[1]) && ladder[0] <= ladder[1] * 1.001,
             "{ladder:?}"
         );
         assert!(ladder[0] <= figure("mean_ns") && figure("mean_ns") <= ladder[6], "{whole}");
     }
-    // A message is due before it is sent, so the latency from the due time is longer.
+    // Each message is sent after it is due, so the latency from the due time is longer.
     let latency = |which: &str| summary["total"][which]["mean_ns"].as_f64().unwrap();
     assert!(latency("latency") < latency("response"), "{summary}");
     for cost in [&summary["own_cost"]["send_ns"], &summary["own_cost"]["receive_ns"]] {
         assert!(cost.as_f64() > Some(0.0), "{summary}");
     }
     let used = |part: &Value| part["used"]["user_ns"].as_i64().unwrap() + part["used"]["system_ns"].as_i64().unwrap();
-    // The last fraction of a second does not count in the cost of the run.
+    // The cost of the run covers only the whole seconds.
     let sum: i64 = rows.iter().filter(|row| row["length_s"].as_f64() == Some(1.0)).map(used).sum();
     assert!(sum > 0 && sum == used(summary), "{sum} is not {}", used(summary));
     let workers = summary["workers"].as_array().unwrap();
@@ -343,7 +343,7 @@ fn the_full_log_fits_its_schema_after_every_row_and_after_the_coordinators_death
     assert_eq!(logs.full(&schema)["summary"], Value::Null);
     for rows in 1..=3 {
         run.wait_for("T_experiment |");
-        // Each row is in the logs before it appears on the console.
+        // A row is written to the logs before it is printed.
         let full = logs.full(&schema);
         assert!(full["rows"].as_array().unwrap().len() >= rows && full["summary"].is_null());
     }
@@ -355,12 +355,12 @@ fn the_full_log_fits_its_schema_after_every_row_and_after_the_coordinators_death
     for (row, other) in rows.iter().zip(&json.rows) {
         assert_eq!(number(&row["total"]["sent"]["samples"]), other.sent);
     }
-    // The log of a killed run can be drawn.
+    // The log of a killed run can also be plotted.
     let picture = logs.path("other.svg");
     let plot = memory.run(&format!("plot {} --output {}", logs.path("full.json").display(), picture.display()));
     plot.assert_good();
     assert!(fs::read_to_string(picture).unwrap().contains("no summary: the run was killed"));
-    // The next run removes the files that the dead workers left.
+    // The next run removes the files of the dead workers.
     memory.run("-r 10 --max-runtime 1").assert_good();
     memory.assert_empty();
 }

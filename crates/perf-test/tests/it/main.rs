@@ -1,7 +1,7 @@
-//! Tests of the real program in real processes, started as users start it.
+//! Tests of the real program, which is started as a process.
 //!
-//! Every test has its own shared memory folder and checks that no file is left in it. Most tests sleep while their
-//! runs last, so more of them run at once than there are CPUs.
+//! Every test has its own shared-memory folder, and checks that no file is left in it. Most tests sleep while their
+//! runs last, so more tests than CPUs run at once.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 

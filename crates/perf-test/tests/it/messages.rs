@@ -1,4 +1,4 @@
-//! Every message type over the real middleware, loaned and copied, and whole runs with one type of each kind.
+//! Tests of every message type over Gantry, loaned and copied, and of whole runs with one type of each kind.
 
 use std::{process::Command, time::Duration};
 
@@ -24,10 +24,10 @@ test_support::tests![
     the_idl_has_the_messages_that_are_asked_for,
 ];
 
-/// The payload size of messages of unbounded size, bytes.
+/// The payload size in bytes of messages without a fixed size.
 const UNBOUNDED_BYTES: usize = 3000;
 
-/// A draft that fills the payload with this byte and has this stamp.
+/// A draft that fills the payload with a byte and has a given stamp.
 struct Filling(u8, Stamp);
 
 impl Draft for Filling {
@@ -40,7 +40,7 @@ impl Draft for Filling {
     }
 }
 
-/// Sends a loaned and a copied message of one type, and takes each one both in place and as a copy.
+/// Publishes a loaned and a copied message of one type, and takes each of them in place and as a copy.
 fn check_both_paths(node: &Node, known: &MessageType, bytes: usize) {
     let (name, description) = (known.type_name, (known.description)(UNBOUNDED_BYTES));
     let qos = || Qos::default().reliable().keep_last(4);
@@ -82,7 +82,7 @@ fn check_both_paths(node: &Node, known: &MessageType, bytes: usize) {
 }
 
 fn every_message_type_works_on_both_paths() {
-    // This process uses the default shared memory folder.
+    // This node uses the default shared-memory folder, so it takes an unusual domain.
     let node = Node::builder("messages").domain_id(231).build().unwrap();
     for layout in [Layout::V1, Layout::V2] {
         for message in list(layout, UNBOUNDED_BYTES) {
@@ -91,7 +91,7 @@ fn every_message_type_works_on_both_paths() {
     }
 }
 
-/// Messages of up to 256 bytes travel inline, so they are copied.
+/// Messages of up to 256 bytes travel inline (in ring entries), so they are copied even with `--zero-copy`.
 fn small_messages_are_copied_with_zero_copy_too() {
     let (memory, folder) = (Memory::new(), tempfile::tempdir().unwrap());
     for (message, is_copied) in [
@@ -105,8 +105,8 @@ fn small_messages_are_copied_with_zero_copy_too() {
             memory.run(&format!("-m {message} --zero-copy -r 100 --max-runtime 1 --full-logfile {}", log.display()));
         let summary = Log::read(&log).unwrap().summary.unwrap();
         let (sent, received) = (&summary.total.sent, &summary.total.received);
-        // A small message that is published while the wall clock is set travels in a slot, so the subscription need
-        // not copy all.
+        // If the wall clock is set meanwhile, a small message travels in a slot and is not copied; so only most of the
+        // messages are copied on take.
         let copied = [sent.copied == sent.samples, sent.copied > 0, received.copied > 0];
         assert_eq!(copied, [is_copied; 3], "{message}: {sent:?} {received:?}");
         assert_eq!(run.stdout.contains("(Gantry those of up to 256 bytes"), is_copied, "{}", run.stdout);
@@ -152,7 +152,7 @@ fn the_unbounded_size_is_sent_received_and_logged() {
     let log: serde_json::Value = serde_json::from_slice(&std::fs::read(log).unwrap()).unwrap();
     assert_eq!(log["message_bytes"], 100_024);
     let rows = log["analysis_results"].as_array().unwrap();
-    // The values are rates: of a second, and perhaps of the shorter row in which the last samples arrived.
+    // The values are rates. A row lasts a second; a row with the last samples may be shorter.
     let count = |row: &serde_json::Value, name: &str| {
         (row[name].as_f64().unwrap() * row["loop_start"].as_f64().unwrap() / 1e9).round() as u64
     };
@@ -253,7 +253,7 @@ fn the_idl_has_the_messages_that_are_asked_for() {
 }
 
 fn messages_without_room_in_shared_memory_are_refused_before_the_run() {
-    // The run's shared memory is a separate file system of 16 MB, as small as in a container.
+    // The shared memory is a separate file system of 16 MB; a container may have so little.
     let mount = "mount -t tmpfs -o size=16m none \"$GANTRY_SHM_DIR\" && exec \"$@\"";
     let in_small_memory = |program: &[&str]| {
         let memory = Memory::new();

@@ -1,4 +1,4 @@
-//! The page of `perf_test report` in a real browser, opened as a local file.
+//! Tests of the page of `perf_test report`: a real browser opens it as a local file.
 
 use std::path::Path;
 use std::process::Command;
@@ -14,7 +14,7 @@ test_support::tests![
     a_folder_without_logs_is_refused,
 ];
 
-/// The names of the programs under which the browser may be installed.
+/// The possible names of the browser's program.
 const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
 fn browser() -> Option<&'static str> {
@@ -23,11 +23,11 @@ fn browser() -> Option<&'static str> {
         .find(|name| Command::new(name).arg("--version").output().is_ok_and(|found| found.status.success()))
 }
 
-/// Opens the page with this fragment in its URL. Returns the document after the scripts have run, and the messages
-/// of the console.
+/// Opens the page in the browser. `address` is the fragment of the URL. Returns the document after the scripts have
+/// run, and the messages of the console.
 fn opened(browser: &str, page: &Path, address: &str) -> (String, Vec<String>) {
     let profile = tempfile::tempdir().unwrap();
-    // On a busy machine Chromium may not exit after it has printed the document.
+    // The timeout is needed on a busy machine, where Chromium may not exit after it has printed the document.
     let output = Command::new("timeout")
         .args(["--kill-after=5", "120", browser])
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--enable-logging=stderr"])
@@ -54,7 +54,7 @@ fn plot<'a>(document: &'a str, id: &str) -> &'a str {
     rest.split_once("</figure>").unwrap().0
 }
 
-/// A folder with logs of two message sizes over both middlewares, the log of a killed run, and a run without figures.
+/// Creates a folder with logs: two message sizes over both middlewares, a killed run, and a run without figures.
 fn folder(memory: &Memory) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let log = |name: &str| folder.path().join(name).display().to_string();
@@ -121,8 +121,8 @@ fn the_page_draws_and_filters_in_a_browser_without_an_error() {
     assert_eq!(document.matches("class=\"runs\"").count(), 4);
     assert_eq!(opened_runs(&document), ["runs-3"]);
 
-    // A user without a mouse goes from the first mark to the next one and to its runs, sorts a table by p50, and
-    // opens its CSV.
+    // A user without a mouse goes from the first mark of a plot to the next one, opens its runs, sorts a table by p50,
+    // and reads its CSV.
     let used = folder.path().join("used.html");
     std::fs::write(&used, std::fs::read_to_string(&page).unwrap().replace("</body>", KEYBOARD)).unwrap();
     let (document, console) = opened(browser, &used, "#message=");
@@ -138,7 +138,7 @@ fn the_page_draws_and_filters_in_a_browser_without_an_error() {
     assert!(order.len() == 4 && order.is_sorted() && shown[4].contains("failed"), "{order:?}");
 }
 
-/// The script that presses the keys of a user without a mouse.
+/// A script that presses keys like a user without a mouse.
 const KEYBOARD: &str = r##"<script>
 const press = (key) => document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
 setTimeout(() => {
@@ -152,13 +152,13 @@ setTimeout(() => {
 }, 3000);
 </script></body>"##;
 
-/// The ids of the open sections; a section lists the runs of a mark.
+/// The ids of the open sections. Each section lists the runs of a mark in a plot.
 fn opened_runs(document: &str) -> Vec<&str> {
     let parts = document.split("<details id=\"").skip(1).map(|part| part.split_once('>').unwrap().0);
     parts.filter(|part| part.contains("open=\"\"")).map(|part| part.split_once('"').unwrap().0).collect()
 }
 
-/// The script that examines the page within a frame, and sends the layout faults to the window around the frame.
+/// A script that examines the layout of the page in a frame, and sends the faults to the surrounding window.
 const LAYOUT: &str = include_str!("page_layout.js");
 
 fn nothing_overlaps_or_overflows_on_a_desktop_and_on_a_phone() {
@@ -174,7 +174,7 @@ fn nothing_overlaps_or_overflows_on_a_desktop_and_on_a_phone() {
     for (width, theme) in [(1440, "light"), (1440, "dark"), (390, "light"), (390, "dark")] {
         let script = format!("<script>const THEME_OF_TEST = \"{theme}\";\n{LAYOUT}</script></body>");
         std::fs::write(folder.path().join("inner.html"), html.replace("</body>", &script)).unwrap();
-        // A browser window cannot be as narrow as a phone, but a frame in it can.
+        // A browser window cannot be as narrow as a phone, but a frame can.
         let frame = folder.path().join("frame.html");
         std::fs::write(&frame, FRAME.replace("WIDTH", &width.to_string())).unwrap();
         let (document, console) = opened(browser, &frame, "");
@@ -184,7 +184,7 @@ fn nothing_overlaps_or_overflows_on_a_desktop_and_on_a_phone() {
     }
 }
 
-/// A page that contains the page of results in a frame.
+/// A page that shows the results page in a frame.
 const FRAME: &str = r#"<!DOCTYPE html><body style="margin: 0">
 <iframe src="inner.html" style="border: 0; width: WIDTHpx; height: 900px"></iframe>
 <script>

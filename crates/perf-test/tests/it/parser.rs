@@ -1,8 +1,8 @@
-//! A parser of performance_test's logs that reads them as existing scripts do. It is written from the description
-//! of the formats alone.
+//! A parser of performance_test's logs. It is written only from the description of the formats, and reads the logs as
+//! existing scripts do.
 //!
-//! Names, order, types and units are documented and written by performance_test 2.3 and 1.x; none is taken from the
-//! code that writes our logs. Both formats give the same [`Row`]s, in the same units.
+//! Names, order, types and units come from the documentation and the logs of performance_test 2.3 and 1.x, never from
+//! the code that writes Gantry's logs. Both formats give the same [`Row`]s in the same units.
 
 use std::collections::BTreeMap;
 
@@ -11,9 +11,9 @@ use serde_json::Value;
 /// The version of performance_test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Generation {
-    /// 1.x, with the loop reserves.
+    /// Version 1.x, which also logs the loop reserves.
     One,
-    /// 2.x.
+    /// Version 2.x.
     Two,
 }
 
@@ -64,7 +64,7 @@ const HEADER: [&str; 16] = [
     "Ignore seconds from beginning",
 ];
 
-/// Four statistics of a series: times in s, the variance in s².
+/// Statistics of a series of times: in s, the variance in s².
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Series {
     pub min: f64,
@@ -73,7 +73,7 @@ pub struct Series {
     pub variance: f64,
 }
 
-/// One row, of either log.
+/// A row of the CSV log or of the JSON log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     pub t_s: f64,
@@ -87,24 +87,24 @@ pub struct Row {
     /// The number of bytes received per second.
     pub bytes: u64,
     pub latency: Series,
-    /// The time left in each period of the publisher's loop, in version 1.x.
+    /// The time that is left in each period of the publisher's loop; only in version 1.x.
     pub publisher_loop: Option<Series>,
-    /// The values of getrusage under its names; CPU times in ns.
+    /// The values of getrusage by name; CPU times are in ns.
     pub rusage: BTreeMap<&'static str, f64>,
     pub cpu_percent: f64,
-    /// The number of latencies and their sum of squared deviations in s²; only in the JSON log.
+    /// The number of latencies, and the sum of their squared deviations in s²; only in the JSON log.
     pub n_and_m2: Option<(u64, f64)>,
 }
 
-/// A log: the conditions of the run, and the rows.
+/// A log: the header with the conditions of the run, and the rows.
 #[derive(Debug)]
 pub struct Log {
     pub header: BTreeMap<String, String>,
     pub rows: Vec<Row>,
 }
 
-/// Reads a CSV log as perfplot and buildfarm_perf_tests do: `key: value` up to the marker, then columns, all split
-/// at `[ \t]*,[ \t]*`.
+/// Reads a CSV log as perfplot and buildfarm_perf_tests do. Lines `key: value` precede the marker, and columns follow
+/// it. Both are split at `[ \t]*,[ \t]*`.
 #[track_caller]
 pub fn csv(text: &str, generation: Generation) -> Log {
     let mut lines = text.lines();
@@ -123,7 +123,7 @@ pub fn csv(text: &str, generation: Generation) -> Log {
     let names = lines.next().unwrap();
     let cells = |line: &str| line.split(',').map(|cell| cell.trim_matches([' ', '\t']).to_owned()).collect::<Vec<_>>();
     assert_eq!(cells(names), columns(generation));
-    // The separators are exactly performance_test's, for scripts that split in another way.
+    // The separators equal performance_test's exactly, for scripts that split in another way.
     assert_eq!((names.matches(",\t").count(), names.matches(",\t\t").count()), (columns(generation).len() - 1, 0));
     let rows = lines.map(|line| {
         let values = cells(line);
@@ -244,7 +244,7 @@ fn json_row(row: &Value, generation: Generation) -> Row {
     }
 }
 
-/// Parses the `QOS` of a CSV log as perfplot does.
+/// Parses the header field `QOS` of a CSV log as perfplot does.
 pub fn qos(text: &str) -> BTreeMap<String, String> {
     let mut pairs = BTreeMap::new();
     let mut rest = text;

@@ -1,4 +1,4 @@
-//! A running `perf_test`, with its output line by line, its worker processes, and its own shared memory folder.
+//! A running `perf_test`: its output line by line, its worker processes, and its own shared-memory folder.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -10,11 +10,10 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
-/// The time between two checks of a process: short in comparison with every wait, and long enough for other tests
-/// to run.
+/// The time between two checks of a process. It is much shorter than any wait, but lets other tests run.
 const POLL: Duration = Duration::from_millis(1);
 
-/// The shared memory folder of one test, under /dev/shm as for real users.
+/// The shared-memory folder of one test, under /dev/shm as in real use.
 pub struct Memory(TempDir);
 
 impl Memory {
@@ -26,7 +25,7 @@ impl Memory {
         self.0.path()
     }
 
-    /// All files that are left in the folder.
+    /// The files that are left in the folder.
     pub fn files(&self) -> Vec<String> {
         fn walk(folder: &Path, files: &mut Vec<String>) {
             for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
@@ -51,7 +50,7 @@ impl Memory {
         self.command_of(env!("CARGO_BIN_EXE_perf_test"), options)
     }
 
-    /// The command of a worker of this middleware.
+    /// The command of a worker for this middleware.
     pub fn worker(&self, communicator: &str) -> Command {
         let programs = [env!("CARGO_BIN_EXE_perf_test_gantry"), env!("CARGO_BIN_EXE_perf_test_mock")];
         let [gantry, mock] = programs;
@@ -62,7 +61,7 @@ impl Memory {
         let mut command = Command::new(program);
         command.args(options.split_whitespace());
         command.env("GANTRY_SHM_DIR", self.path()).env_remove("ROS_DOMAIN_ID").env("RUST_BACKTRACE", "1");
-        // The mock's folder.
+        // The mock keeps its sockets in this folder.
         command.env("XDG_RUNTIME_DIR", self.path());
         command
     }
@@ -74,12 +73,12 @@ impl Memory {
         command
     }
 
-    /// Runs to the end.
+    /// Runs `perf_test` to its end.
     pub fn run(&self, options: &str) -> Finished {
         self.start(options).finish()
     }
 
-    /// Runs all of these commands at once.
+    /// Runs several commands at the same time.
     pub fn run_all<const N: usize>(&self, options: [&str; N]) -> [Finished; N] {
         options.map(|options| self.start(options)).map(Running::finish)
     }
@@ -109,7 +108,7 @@ impl Finished {
         assert_eq!(self.status.code(), Some(0), "{}", self.everything());
     }
 
-    /// The number that follows the first `words` in the summary.
+    /// The number after the first occurrence of `words` in the summary.
     #[track_caller]
     pub fn number(&self, words: &str) -> u64 {
         let summary = self.stdout.split_once("summary of").unwrap_or_else(|| panic!("{}", self.everything())).1;
@@ -118,12 +117,12 @@ impl Finished {
         digits.parse().unwrap_or_else(|_| panic!("no number after {words:?} in\n{summary}"))
     }
 
-    /// The number of whole seconds whose tables were printed.
+    /// The number of printed tables of a whole second.
     pub fn rows(&self) -> usize {
         self.stdout.matches("| T_loop | 1.000000 |").count()
     }
 
-    /// The sum of a count over all printed tables: each rate times the length of its row, which gives a whole number.
+    /// The sum of a count over all printed tables. A table has a rate, which is multiplied by the length of its row.
     #[track_caller]
     pub fn sum(&self, column: &str) -> u64 {
         let mut sum = 0.0;
@@ -151,18 +150,18 @@ impl Running {
         self.child.id()
     }
 
-    /// Limits the console's pipe to less than a page of unread output.
+    /// Makes the pipe of the console so small that it holds less than a page of unread output.
     pub fn narrow_console(&self) {
         rustix::pipe::fcntl_setpipe_size(self.lines.get_ref(), 4096).unwrap();
     }
 
-    /// Reads until a line contains `words`. Fails if the run ends before.
+    /// Reads until a line contains `words`. Panics if the run ends first.
     #[track_caller]
     pub fn wait_for(&mut self, words: &str) {
         assert!(self.says(words), "{words:?} was never said:\n{}", self.said);
     }
 
-    /// Reads until a line contains `words` or the run has ended. Returns whether a line contained `words`.
+    /// Reads until a line contains `words` or the run has ended. Returns true if a line contained `words`.
     pub fn says(&mut self, words: &str) -> bool {
         let mut line = String::new();
         while !line.contains(words) {
@@ -175,7 +174,7 @@ impl Running {
         true
     }
 
-    /// The workers that are alive: process ids and labels.
+    /// The process ids and labels of the living workers.
     pub fn workers(&self) -> Vec<(u32, String)> {
         let mut workers: Vec<(u32, String)> = fs::read_dir("/proc")
             .unwrap()
@@ -197,7 +196,7 @@ impl Running {
         workers.iter().find(|(_, name)| name == label).unwrap_or_else(|| panic!("no {label} in {workers:?}")).0
     }
 
-    /// Waits until this worker exists. The test runner's own timeout ends a wait that lasts too long.
+    /// Waits until this worker exists. The timeout of the test runner ends a wait that lasts too long.
     pub fn wait_for_worker(&self, label: &str) -> u32 {
         loop {
             if let Some((pid, _)) = self.workers().into_iter().find(|(_, name)| name == label) {
@@ -232,13 +231,13 @@ pub fn parent_of(pid: u32) -> Option<u32> {
     status.lines().find_map(|line| line.strip_prefix("PPid:"))?.trim().parse().ok()
 }
 
-/// The fields of `stat` of a process or a thread, from the third field (the state) on.
+/// The fields of the file `stat` of a process or thread, starting with the third field (the state).
 pub fn stat_of(path: &str) -> Vec<String> {
     let stat = fs::read_to_string(format!("/proc/{path}/stat")).unwrap();
     stat.rsplit_once(") ").unwrap().1.split_whitespace().map(str::to_owned).collect()
 }
 
-/// The number of voluntary context switches of a process, over all its threads.
+/// The number of voluntary context switches of a process, summed over all its threads.
 pub fn sleeps_of(pid: u32) -> u64 {
     let slept = |task: fs::DirEntry| -> Option<u64> {
         let status = fs::read_to_string(task.path().join("status")).ok()?;
@@ -263,7 +262,7 @@ pub fn wait_until_it_has_slept(pid: u32, times: u64) {
     }
 }
 
-/// Waits until a process has exited. The test runner's own timeout ends a wait that lasts too long.
+/// Waits until a process has exited. The timeout of the test runner ends a wait that lasts too long.
 pub fn wait_until_gone(pid: u32) {
     while fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !stat.contains(") Z ")) {
         std::thread::sleep(POLL);

@@ -1,4 +1,5 @@
-//! Triggered publishers, work and chains in topologies, over the mock, whose latencies are known, and over Gantry.
+//! Tests of triggered publishers, work and chains in topologies, over Gantry and over the mock, whose latencies are
+//! known.
 
 use crate::robots::{RUN_S, run};
 use perf_test::log::{SubscriptionEntry, Summary};
@@ -9,8 +10,8 @@ test_support::tests![
     the_reference_system_runs_in_one_process_and_in_many,
 ];
 
-/// A robot of five nodes: two sensors, of which the second has a fourth of the rate of the first, a fusion, a filter
-/// that works for 3 ms, and an actuator.
+/// A robot of five nodes: a fast sensor, a sensor with a quarter of its rate, a fusion of both, a filter that works for
+/// 3 ms, and an actuator.
 const ROBOT: &str = r#"{ "nodes": [
   { "node_name": "fast", "publishers": [ { "topic_name": "a", "qos_depth": 1000, "msg_type": "array4k", "freq_hz": 80 } ] },
   { "node_name": "slow", "publishers": [ { "topic_name": "b", "qos_depth": 1000, "msg_type": "array4k", "freq_hz": 20 } ] },
@@ -27,7 +28,7 @@ const ROBOT: &str = r#"{ "nodes": [
 const SENDERS: [usize; 4] = [0, 1, 2, 3];
 const MS: f64 = 1e6;
 
-/// Asserts that every message due by a timer is sent, skipped, refused or unsent, and that every sent one is
+/// Asserts that every message due by a timer is counted as sent, skipped, refused or unsent, and every sent message as
 /// received or lost.
 #[track_caller]
 fn assert_accounted(summary: &Summary) {
@@ -42,7 +43,7 @@ fn assert_accounted(summary: &Summary) {
     assert_eq!((summary.publishers.len(), summary.subscriptions.len(), summary.chains.len()), (4, 4, 2));
 }
 
-/// The number of messages that a subscription received, duplicates included.
+/// The number of messages that a subscription received, including duplicates.
 fn got(summary: &Summary, subscription: usize) -> u64 {
     let received = &summary.subscriptions[subscription].received;
     received.samples + received.duplicates
@@ -52,25 +53,25 @@ fn a_chain_is_as_long_as_its_hops_and_its_work() {
     let (finished, log) = run(&[ROBOT], "-c Mock --mock latency=2ms");
     let summary = log.summary.as_ref().unwrap();
     assert_accounted(summary);
-    // The slower input determines the rate, and each of its messages reaches the end of the chain.
+    // The slower sensor determines the rate, and each of its messages reaches the end of the chain.
     let sent: Vec<u64> = summary.publishers.iter().map(|of| of.sent.samples).collect();
     assert_eq!((sent[2], sent[3], summary.lost), (sent[1], sent[1], 0), "{}", finished.everything());
     let [all, slow] = summary.chains.as_slice() else { panic!("{:?}", summary.chains) };
     assert_eq!((&*all.name, &*slow.name, all.dropped, slow.dropped), ("all", "slow to end", 0, 0));
     for chain in [all, slow] {
         assert_eq!(chain.latency.n, sent[1]);
-        // The latency covers three hops, and the work of the filter's subscription and publisher.
+        // The latency covers three messages of 2 ms, and 4 ms of work of the filter's subscription and publisher.
         assert!(chain.latency.min_ns.unwrap() >= 3.0 * 2.0 * MS + 4.0 * MS, "{chain:?}");
         assert!(chain.newest.mean_ns <= chain.latency.mean_ns && chain.p50_ns >= chain.newest_p50_ns, "{chain:?}");
     }
-    // With one source, the oldest message is also the newest. With two sources they differ: a fusion waits for the
-    // slow sensor, and the fast sensor's message is older.
+    // With one source, the oldest message is also the newest. With two sources, the fusion waits for the slow sensor,
+    // so the message of the fast sensor is older.
     assert_eq!(slow.latency, slow.newest);
     assert!(all.latency.mean_ns >= slow.latency.mean_ns, "{all:?} {slow:?}");
     for words in ["slow to end", "oldest source", "newest source", "period: min", "triggered"] {
         assert!(finished.stdout.contains(words), "{words}: {}", finished.stdout);
     }
-    // Overload of a triggered publisher's topic is judged by the rate of the triggers.
+    // For a triggered publisher, the period in the overload report follows from the rate of the triggers.
     let period_ms = |of: &SubscriptionEntry| of.overload.map(|overload| overload.period_ns / MS);
     let periods_ms: Vec<Option<f64>> = summary.subscriptions.iter().map(period_ms).collect();
     assert_eq!(periods_ms, [12.5, 50.0, 50.0, 50.0].map(Some));
@@ -100,7 +101,7 @@ fn the_reference_system_runs_in_one_process_and_in_many() {
             assert_eq!(subscription.sent, subscription.received.samples + subscription.lost, "{subscription:?}");
         }
         let [hot] = summary.chains.as_slice() else { panic!("{:?}", summary.chains) };
-        // Each of the four publishers on the way to the detector's publisher works for 2.1 ms.
+        // Each of the four publishers before the detector's publisher works for 2.1 ms.
         assert!(hot.newest.n > 0 && hot.newest.min_ns.unwrap() >= 4.0 * 2.1 * MS, "{hot:?}");
         assert!(hot.latency.mean_ns >= hot.newest.mean_ns, "{hot:?}");
         for words in ["hot path", "/BehaviorPlanner"] {

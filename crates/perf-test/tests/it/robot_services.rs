@@ -1,4 +1,4 @@
-//! Services in topologies, over the mock, whose faults are known, and over Gantry.
+//! Tests of services in topologies, over Gantry and over the mock, whose faults are known.
 
 use crate::robots::{RUN_S, run};
 use perf_test::log::{Log, Summary};
@@ -9,8 +9,8 @@ test_support::tests![
     a_client_without_a_server_is_refused_and_ends_well,
 ];
 
-/// A robot with two clients of one service, in two executors, and with a topic that has the same name as the
-/// service. The history depth bounds the number of requests in flight.
+/// A robot with two clients of one service, in two executors, and a topic with the same name as the service. The
+/// history depth limits the number of requests in flight.
 const ROBOT: &str = r#"{ "nodes": [
   { "node_name": "arm",
     "publishers": [ { "topic_name": "plan", "qos_depth": 1000, "msg_type": "stamped10b", "freq_hz": 20 } ],
@@ -21,13 +21,14 @@ const ROBOT: &str = r#"{ "nodes": [
   { "node_name": "planner", "executor_id": 2,
     "servers": [ { "service_name": "plan", "srv_type": "stamped10b" } ] }
 ] }"#;
-/// The numbers of messages and requests that are due: of the publisher, of the arm's client and of the viewer's client.
+/// The numbers of due messages of the publisher, and of due requests of the arm's client and the viewer's client.
 const DUE: [u64; 3] = [20 * RUN_S - 1, 100 * RUN_S - 1, 50 * RUN_S - 1];
-/// For each subscription, the index of the publisher from which it receives. The first subscription is to the
-/// responses for the arm, the second one to the topic, and the third one to the responses for the viewer.
+/// For each subscription, the index of the publisher from which it receives. The subscriptions are for the responses to
+/// the arm, for the topic, and for the responses to the viewer.
 const SENDERS: [usize; 3] = [1, 0, 2];
 
-/// Asserts that every due request is sent, skipped, refused or unsent, and that every sent one is answered or lost.
+/// Asserts that every due request is counted as sent, skipped, refused or unsent, and every sent request as answered or
+/// lost.
 #[track_caller]
 fn assert_accounted(summary: &Summary) {
     assert_eq!((summary.publishers.len(), summary.subscriptions.len(), summary.servers.len()), (3, 3, 1));
@@ -48,8 +49,8 @@ fn summary_of(log: &Log) -> &Summary {
 }
 
 fn every_request_of_a_stalled_executor_is_accounted_for() {
-    // Message 10 of each publisher and request 10 of each client stall. Request 10 is lost, the server drops
-    // request 7, and request 11 arrives twice.
+    // The faults of the script: message 10 and request 10 stall, request 10 is also lost, the server drops request 7,
+    // and request 11 arrives twice.
     let (finished, log) = run(&[ROBOT], "-c Mock --mock latency=100us,stall=10:60ms,lose=10,overwrite=7,duplicate=11");
     let summary = summary_of(&log);
     assert_accounted(summary);
@@ -74,7 +75,7 @@ fn every_executor_of_gantry_answers_every_request() {
         assert_eq!(summary.lost, 0, "{options}: {}", finished.everything());
         let server = &summary.servers[0];
         assert_eq!((server.relayed.samples, server.relayed.refused), (server.sent, 0), "{options}");
-        // The latency covers the request and the response, so it is longer than any message takes one way.
+        // Each response gives a latency, which covers the request and the response.
         assert!(summary.subscriptions[0].latency.n > 0, "{options}");
     }
 }

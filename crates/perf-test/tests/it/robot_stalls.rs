@@ -1,5 +1,5 @@
-//! Every topology that comes with the tool, over the mock with stalls, losses and duplicates; and an overload over
-//! Gantry. Each message is accounted for.
+//! Tests of every topology that comes with the tool, over the mock with stalls, losses and duplicates, and of an
+//! overload over Gantry. Each message must be accounted for.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -16,15 +16,15 @@ test_support::tests![
     every_message_of_an_overloaded_subscription_is_accounted_for,
 ];
 
-/// The length of a run, seconds: long enough for message 3 of every publisher with 10 Hz or more to stall.
+/// The length of a run in seconds. In this time, message 3 of every publisher of 10 Hz or more stalls.
 const RUN_S: u64 = 1;
-/// The number of runs at once; they mostly sleep.
+/// The number of simultaneous runs, which mostly sleep.
 const RUNS: usize = 4;
-/// Message 3 of each publisher stalls for two periods of 100 Hz, the rate of most publishers.
+/// The faults: message 3 of each publisher stalls for 20 ms, two periods of 100 Hz (the rate of most publishers).
 const FAULTS: &str = "-c Mock --mock latency=100us,stall=3:20ms,lose=9,overwrite=7,duplicate=11";
 
-/// The topologies that come with the tool, combined into systems that can run: a publisher with its subscription,
-/// and a node for debugging with its robot.
+/// The topologies that come with the tool, combined into complete systems: a publisher with its subscription, and a
+/// debugging node with its robot.
 fn systems() -> Vec<Vec<String>> {
     let system = |Named { name, .. }: Named| {
         let other = |name: &str, size: &str| vec![name.to_owned(), format!("sub_{size}")];
@@ -38,14 +38,14 @@ fn systems() -> Vec<Vec<String>> {
         if let Some(size) = name.strip_prefix("pub_") {
             return Some(other(&name, size.trim_start_matches("loaned_")));
         }
-        // A process `sub_…` is no system of its own: it is already in the systems of the publishers.
+        // A topology `sub_…` is not a complete system, but part of the systems of the publishers.
         (!name.starts_with("sub_")).then(|| vec![name])
     };
     all_named().into_iter().filter_map(system).collect()
 }
 
-/// The number of each publisher's messages that are due before the end, the first one a period after the start;
-/// `None` for a publisher without a timer.
+/// The number of due messages of each publisher; the first one is due a period after the start. `None` for a publisher
+/// without a timer.
 fn due(topology: &Topology) -> Vec<Option<u64>> {
     const SECOND_NS: i64 = 1_000_000_000;
     let due = |per_ns: i64| u64::try_from((RUN_S as i64 * SECOND_NS - 1) / per_ns).unwrap();
@@ -61,8 +61,8 @@ fn due(topology: &Topology) -> Vec<Option<u64>> {
     of_node.flatten().collect()
 }
 
-/// Asserts that each due message is sent, skipped, refused or unsent, and that each sent one is received,
-/// overwritten or lost by each subscription of its topic.
+/// Asserts that each due message is counted as sent, skipped, refused or unsent. Asserts that each subscription of the
+/// topic counts each sent message as received, overwritten or lost.
 #[track_caller]
 fn assert_accounted(names: &str, topology: &Topology, summary: &Summary) {
     let due = due(topology);
@@ -84,7 +84,7 @@ fn assert_accounted(names: &str, topology: &Topology, summary: &Summary) {
     assert_eq!(summary.lost, summary.subscriptions.iter().map(|of| of.lost).sum::<u64>(), "{names}");
 }
 
-/// Does the work for each item, for several items at the same time.
+/// Calls `work` for each item, on several threads at the same time.
 fn at_once<T: Sync>(items: &[T], work: impl Fn(&T) + Sync) {
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {
@@ -97,7 +97,7 @@ fn at_once<T: Sync>(items: &[T], work: impl Fn(&T) + Sync) {
                 })
             })
             .collect();
-        // The panic of a test is passed on with its own message.
+        // A panic of a thread is continued here with its original message.
         for worker in workers {
             worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         }
@@ -112,8 +112,8 @@ fn every_message_of_every_named_topology_is_accounted_for() {
     at_once(&systems, |names| {
         let files: Vec<&str> = names.iter().map(String::as_str).collect();
         let topology = Topology::read(names).unwrap();
-        // On a busy machine a short run may send nothing. The exit code then reports a failure, and all messages
-        // are skipped.
+        // On a busy machine, a short run may send nothing. All messages are then skipped, and the exit code reports a
+        // failure.
         let (finished, log) = attempt(&files, RUN_S, FAULTS);
         let summary = log.summary.as_ref().unwrap_or_else(|| panic!("{}", finished.everything()));
         assert_accounted(&names.join(" "), &topology, summary);
@@ -129,8 +129,8 @@ fn every_message_of_every_named_topology_is_accounted_for() {
 }
 
 fn every_message_of_an_overloaded_subscription_is_accounted_for() {
-    // A robot with a message every 10 ms, and 15 ms of work for each message: in a subscription on the timer's
-    // thread, and in a subscription on another thread.
+    // Each message needs 15 ms of work, but comes every 10 ms. One subscription is on the thread of the publisher's
+    // timer, the other one on another thread.
     let robot = r#"{ "nodes": [
       { "node_name": "camera",
         "publishers": [ { "topic_name": "image", "qos_depth": 5, "msg_type": "stamped1kb", "freq_hz": 100 } ] },

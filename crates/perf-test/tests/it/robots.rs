@@ -1,4 +1,4 @@
-//! Topologies: whole systems of nodes in executors, over the mock, whose faults are known, and over Gantry.
+//! Tests of topologies (whole systems of nodes in executors), over Gantry and over the mock, whose faults are known.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -25,8 +25,8 @@ test_support::tests![
     a_killed_process_costs_no_figure_of_the_others,
 ];
 
-/// Two nodes on one executor and a third on another; `/fast` has two subscriptions. The histories are deep enough
-/// for every delay of a busy machine.
+/// Two nodes in one executor and a third node in another one; `/fast` has two subscriptions. The histories are deep
+/// enough for every delay of a busy machine.
 const ROBOT: &str = r#"{ "nodes": [
   { "node_name": "driver",
     "publishers": [
@@ -40,10 +40,10 @@ const ROBOT: &str = r#"{ "nodes": [
     "subscribers": [ { "topic_name": "fast", "qos_depth": 1000, "msg_type": "stamped10b" } ] }
 ] }"#;
 pub const RUN_S: u64 = 2;
-/// The number of each publisher's messages that are due before the end; the first one is due a period after the start.
+/// The number of due messages of each publisher; the first one is due a period after the start.
 const DUE: [u64; 2] = [200 * RUN_S - 1, 20 * RUN_S - 1];
 
-/// Runs the topology of these files or names, asserts that it succeeds, and returns the log, too.
+/// Runs the topology of these files or names, and asserts that it succeeds. Returns the output and the log.
 #[track_caller]
 pub fn run(files: &[&str], options: &str) -> (Finished, Log) {
     let (run, log) = attempt(files, RUN_S, options);
@@ -51,7 +51,7 @@ pub fn run(files: &[&str], options: &str) -> (Finished, Log) {
     (run, log)
 }
 
-/// Like [`run`], but for `run_s` seconds and with any exit code.
+/// Runs like [`run`], but for `run_s` seconds and with any exit code.
 #[track_caller]
 pub fn attempt(files: &[&str], run_s: u64, options: &str) -> (Finished, Log) {
     let (memory, folder) = (Memory::new(), tempfile::tempdir().unwrap());
@@ -73,8 +73,8 @@ pub fn attempt(files: &[&str], run_s: u64, options: &str) -> (Finished, Log) {
     (run, log)
 }
 
-/// Asserts that every due message is sent, skipped, refused or unsent, and that every sent one is received,
-/// overwritten or lost by each subscription.
+/// Asserts that every due message is counted as sent, skipped, refused or unsent. Asserts that each subscription counts
+/// every sent message as received, overwritten or lost.
 #[track_caller]
 fn assert_accounted(summary: &Summary, due: &[u64], senders: &[usize]) {
     for (publisher, due) in summary.publishers.iter().zip(due) {
@@ -93,7 +93,7 @@ fn assert_accounted(summary: &Summary, due: &[u64], senders: &[usize]) {
 }
 
 fn every_message_of_a_stalled_executor_is_accounted_for() {
-    // Message 10 of each publisher stalls, so the timers of the executor skip some of their periods.
+    // Message 10 of each publisher stalls, so the timers of its executor skip some periods.
     let script = "latency=100us,stall=10:60ms,lose=10,overwrite=7,duplicate=11";
     let (finished, log) = run(&[ROBOT], &format!("-c Mock --mock {script}"));
     let summary = log.summary.as_ref().unwrap();
@@ -108,14 +108,14 @@ fn every_message_of_a_stalled_executor_is_accounted_for() {
         assert!(received.overwritten > 0 && unexplained > 0 && received.duplicates > 0, "{subscription:?}");
     }
     assert!(finished.stdout.contains("timers passed over"), "{}", finished.stdout);
-    // The totals of the summary agree with the table of subscriptions.
+    // The totals of the summary agree with the sums over the subscriptions.
     let each = |of: &SubscriptionEntry| of.received.overwritten.min(of.lost);
     let overwritten: u64 = summary.subscriptions.iter().map(each).sum();
     assert_eq!(summary.unexplained, summary.lost - overwritten);
     let place = |node: &str, topic: &str| Some(NodeAndTopic { node: node.to_owned(), topic: topic.to_owned() });
     assert_eq!((&fast.place, &slow.place), (&place("/driver", "/fast"), &place("/driver", "/slow")));
     assert_eq!(summary.subscriptions[2].place, place("/logger", "/fast"));
-    // The rows have as many lost samples as the summary.
+    // The rows contain the same number of losses as the summary.
     let rows: u64 = log.rows.iter().map(|row| row.total.received.missed - row.total.received.reordered).sum();
     assert_eq!(rows, summary.lost, "{}", finished.everything());
 }
@@ -127,7 +127,7 @@ fn every_executor_of_gantry_delivers_every_message() {
         assert_accounted(summary, &DUE, &[0, 1, 0]);
         assert_eq!(summary.lost, 0, "{executor}: {}", finished.everything());
         assert_eq!(log.run.spec.executor.as_deref(), Some(executor));
-        // Small messages travel inline, but the loaned message of 1 kB does not.
+        // No copy is counted: the small messages are not loaned, and the loaned message of 1 kB travels in a slot.
         let copied: Vec<u64> = summary.publishers.iter().map(|of| of.sent.copied).collect();
         assert_eq!(copied, [0, 0], "{executor}");
         let nodes = log.run.topology.as_ref().unwrap()["processes"][0]["nodes"].as_array().unwrap();
@@ -164,7 +164,7 @@ fn the_processes_are_those_of_files_or_nodes_or_one() {
         let summary = log.summary.as_ref().unwrap();
         let found: Vec<&str> = summary.workers.iter().map(|worker| worker.label.as_str()).collect();
         assert_eq!(found, expected, "{by}");
-        // The numbers of endpoints do not depend on the division into processes.
+        // The endpoints have the same indices, however the nodes are divided into processes.
         assert_accounted(summary, &DUE, &[0, 1, 0, 0, 1]);
     }
 }
@@ -188,12 +188,12 @@ fn a_topology_that_cannot_run_says_why_and_starts_nothing() {
     memory.assert_empty();
 }
 
-/// A second process that subscribes to both topics.
+/// A second topology file, for a process that subscribes to both topics.
 const DEBUG: &str = r#"{ "nodes": [ { "node_name": "debug", "subscribers": [
     { "topic_name": "fast", "qos_depth": 1000, "msg_type": "stamped10b" }, { "topic_name": "slow", "qos_depth": 1000, "msg_type": "stamped1kb" } ] } ] }"#;
 
-/// Runs the robot in two processes, and sends the signal to the program or to the second process once the second
-/// process has received messages.
+/// Runs the robot in two processes. After the second process has received messages, sends the signal to the program or
+/// to the second process.
 #[track_caller]
 fn signal(signal: Signal, to_program: bool) -> (Finished, Log) {
     let (memory, folder) = (Memory::new(), tempfile::tempdir().unwrap());
@@ -206,7 +206,7 @@ fn signal(signal: Signal, to_program: bool) -> (Finished, Log) {
     let run = memory.start(&format!("topology {robot} {debug} -t {length_s} --full-logfile {log}"));
     let worker = run.wait_for_worker("debug");
     wait_for_thread(worker, "executor");
-    // The second process sleeps after each of 200 messages per second.
+    // The second process sleeps after each message, of which there are 200 per second.
     wait_until_it_has_slept(worker, sleeps_of(worker) + 250);
     send(if to_program { run.pid() } else { worker }, signal);
     let run = run.finish();
@@ -224,7 +224,7 @@ fn an_interrupted_robot_has_its_figures() {
         assert_eq!(subscription.sent, summary.publishers[sender].sent.samples);
         assert_eq!((subscription.sent, subscription.lost), (subscription.received.samples, 0), "{subscription:?}");
     }
-    // The period is 50 ms, so no message was due that the order to stop could cut off.
+    // The period is 50 ms, so no message was due when the order to stop came.
     assert_eq!(summary.publishers[1].sent.unsent, 0, "{}", finished.everything());
 }
 
@@ -242,7 +242,7 @@ fn a_killed_process_costs_no_figure_of_the_others() {
     }
 }
 
-/// The columns of the first line that begins with these words, in the text of one of iRobot's files.
+/// The columns of the first line that begins with these words, in a text in iRobot's format.
 fn columns(text: &str, words: &[&str]) -> Vec<String> {
     let lines = text.lines().map(|line| line.split_whitespace().map(str::to_owned).collect::<Vec<String>>());
     let mut found = lines
@@ -279,7 +279,7 @@ fn irobots_files_have_the_figures_of_the_log() {
         "{}",
         read("robot0/resources.txt")
     );
-    // Messages that a timer skipped are not lost, but every tenth message is.
+    // Messages that a timer skipped are not lost; every tenth message is lost.
     let events = read("robot0/events.txt");
     let too_late = |line: &&str| line.contains("fast->logger") && line.contains(" too late. ");
     assert!(events.lines().filter(too_late).count() > 20, "{events}");
@@ -317,7 +317,7 @@ fn resources_are_sampled_in_the_period_of_the_options() {
         lines.map(|value| value.parse().unwrap()).collect()
     };
     let times_ms = column(0);
-    // `resources.txt` has a line for the start, and many more than one line for each second.
+    // `resources.txt` has a line for the start, and several lines for each second.
     assert!(times_ms.len() > 1 + 2 * log.rows.len(), "{text}{}", finished.everything());
     assert!(times_ms.is_sorted_by(|one, other| one < other), "{text}");
     let (percents, peaks_kib) = (column(1), column(5));
@@ -369,7 +369,7 @@ fn a_target_that_is_not_met_is_exit_code_3() {
 }
 
 fn messages_are_late_by_the_period_of_their_own_publisher() {
-    // For the two periods, 20 % is 1 ms and 10 ms, and 100 % is 5 ms and 50 ms.
+    // The periods are 5 ms and 50 ms. So the limits are 1 ms and 10 ms (20 %) for late, 5 ms and 50 ms for too late.
     let publisher = |node: &str, hz: u32| {
         format!(
             r#"{{ "node_name": "{node}", "publishers": [ {{ "topic_name": "shared", "qos_depth": 1000, "msg_type": "stamped10b", "freq_hz": {hz} }} ] }}"#
@@ -390,7 +390,7 @@ fn messages_are_late_by_the_period_of_their_own_publisher() {
 }
 
 fn thresholds_are_those_of_the_options() {
-    // The periods are 5 ms and 50 ms, so for the slow topic the absolute limits apply.
+    // The periods are 5 ms and 50 ms. For the slow topic, the absolute limits are the smaller ones and apply.
     let limits = "--late-percentage 50 --late-absolute 3000 --too-late-percentage 80 --too-late-absolute 20000";
     for (latency, late, too_late) in [("2ms", [false, false], [false, false]), ("3500us", [true, true], [false, false])]
     {

@@ -1,4 +1,4 @@
-//! Runs that succeed: their measurements, their output and their logs.
+//! Tests of successful runs: their measurements, their output and their logs.
 
 use crate::program::Memory;
 
@@ -90,7 +90,7 @@ fn seconds_to_ignore_are_in_no_result() {
     let memory = Memory::new();
     let run = memory.run("--reliable --history-depth 1000 -r 100 --ignore 1 --max-runtime 3");
     run.assert_good();
-    // A message that was due in the first second but sent in the second one counts in the second.
+    // A message that was due in the first second but was sent in the second one counts in the second one.
     let (sent, received, lost) = (run.number("sent"), run.number("received"), run.number("lost"));
     assert!((200..300).contains(&sent) && (run.rows(), received, lost) == (2, sent, 0), "{}", run.stdout);
     assert!(!run.stdout.contains("| T_experiment | 1.000000 |"));
@@ -134,7 +134,7 @@ fn two_programs_started_by_hand_match() {
     );
     publisher.assert_good();
     assert_eq!(publisher.number("sent"), 200);
-    // After the publisher's two seconds, the subscriber prints two empty rows.
+    // When the publisher has ended, after two seconds, the subscriber prints two empty rows.
     subscriber.wait_for("| 0    | 0    | 0    |");
     subscriber.wait_for("| 0    | 0    | 0    |");
     subscriber.signal(rustix::process::Signal::INT);
@@ -154,7 +154,7 @@ fn the_history_of_a_late_subscription_is_counted_apart_from_live_samples() {
     let memory = Memory::new();
     let qos = "--reliable --transient --history-depth 20 -m Array1k -t late";
     let mut publisher = memory.start(&format!("-s 0 -r 20 {qos}"));
-    // At this moment the publisher has sent at least twenty samples.
+    // When a row is printed, the publisher has sent at least twenty messages.
     publisher.wait_for("| T_experiment |");
     let subscriber = memory.run(&format!("-p 0 --max-runtime 2 {qos}"));
     publisher.signal(rustix::process::Signal::INT);
@@ -162,8 +162,7 @@ fn the_history_of_a_late_subscription_is_counted_apart_from_live_samples() {
     subscriber.assert_good();
     let history = subscriber.number("sent before matching,");
     assert!(history >= 20, "{}", subscriber.stdout);
-    // The rate is twenty samples per second. The first and the last second may have fewer, depending on the
-    // other program.
+    // The rate is twenty messages per second. The first and the last second may have fewer messages.
     let received = subscriber.number("received");
     assert!((30..50).contains(&received) && subscriber.number("lost") == 0, "{}", subscriber.stdout);
     assert_eq!(subscriber.sum("recv"), received, "{}", subscriber.stdout);
@@ -259,7 +258,7 @@ fn a_service_answers_all_requests_of_its_clients() {
     assert_eq!(labels, ["publisher 0 to subscription 1", "relay 0"]);
     let run = run.finish();
     run.assert_good();
-    // The server works before it answers, so the round trip takes longer.
+    // The server works before it answers, so the round trip takes at least this time.
     let p50 = run.stdout.split_once("in short      p50 ").and_then(|(_, after)| after.split_once(" ms")).unwrap().0;
     assert!(p50.parse::<f64>().unwrap() >= 5.0, "{}", run.stdout);
     memory.assert_empty();
@@ -306,8 +305,8 @@ fn the_stamp_is_the_last_thing_before_sending() {
         let prepare_ns = summary["total"]["prepare"]["min_ns"].as_f64().unwrap();
         let fill_ns =
             ["before", "after"].map(|when| summary[format!("calibration_{when}")]["fill_ns"].as_f64().unwrap());
-        // The payload is written before the stamp. On a busy machine the calibration may have been slow, hence
-        // the factor.
+        // The preparation of a message includes writing the payload. On a busy machine the calibration may have been
+        // slow, so a tenth is enough.
         assert!(prepare_ns > fill_ns[0].min(fill_ns[1]) / 10.0, "{options}: {prepare_ns} ns, {fill_ns:?} ns to fill");
     }
     memory.assert_empty();

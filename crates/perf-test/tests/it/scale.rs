@@ -1,5 +1,5 @@
-//! `perf_test scale`: generated topologies, the estimate and its checks, and processes with more endpoints than may
-//! report rows one by one.
+//! Tests of `perf_test scale`: generated topologies, the estimate and its checks, and processes with too many endpoints
+//! to report the rows of each one.
 
 use std::fs;
 
@@ -44,7 +44,7 @@ fn sizes_are_measured_and_the_estimate_is_checked_on_others() {
     }
     assert!(found["checks"].as_array().unwrap().iter().all(|check| check["memory_error"].is_number()), "{found}");
     assert!(fs::read_to_string(results.join("scale.svg")).unwrap().contains("start-up"));
-    // The generated files can be used like all other topology files.
+    // A generated file can be used like any other topology file.
     let file = results.join("topologies/4_nodes-process0.json");
     memory.run(&format!("list --topology {}", file.display())).assert_good();
     let again = memory.run(&line);
@@ -54,7 +54,7 @@ fn sizes_are_measured_and_the_estimate_is_checked_on_others() {
 
 fn every_message_of_a_process_with_hundreds_of_endpoints_is_accounted_for() {
     const NODES: usize = 60;
-    /// The length of a run: hundreds of endpoints begin late while other tests use the CPUs.
+    /// The length of a run in seconds. While other tests use the CPUs, hundreds of endpoints start late.
     const RUN_S: u64 = 6;
     let (memory, folder) = (Memory::new(), tempfile::tempdir().unwrap());
     let topic = |index: usize| format!(r#"{{ "topic_name": "t{}", "msg_type": "stamped10b""#, index % (4 * NODES));
@@ -91,7 +91,7 @@ fn every_message_of_a_process_with_hundreds_of_endpoints_is_accounted_for() {
         received += subscription.received.samples;
     }
     assert_eq!(summary.total.received.samples, received);
-    // The sums over the rows equal the summary.
+    // The sums over the rows equal the values of the summary.
     let of_rows =
         |value: fn(&perf_test::log::TotalEntry) -> u64| log.rows.iter().map(|row| value(&row.total)).sum::<u64>();
     assert_eq!((of_rows(|total| total.sent.samples), of_rows(|total| total.received.samples)), (sent, received));

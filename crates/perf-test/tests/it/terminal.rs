@@ -1,4 +1,4 @@
-//! The output of a run on a terminal.
+//! Tests of the output of a run on a terminal.
 
 use std::fs::{File, OpenOptions};
 use std::io::Read;
@@ -25,25 +25,26 @@ fn shown_in_window(rows: u16) -> String {
     let window = OpenOptions::new().read(true).write(true).open(name.to_str().unwrap()).unwrap();
     let mut command = memory.command("-r 10 --max-runtime 2");
     let mut child = command.stdin(Stdio::null()).stdout(window).spawn().unwrap();
-    // The command holds this process's last handle of the terminal: reading ends when the program has closed its own.
+    // The command owns this process's last handle of the terminal. Without it, reading ends when the program closes its
+    // own handle.
     drop(command);
     let mut shown = Vec::new();
-    // The end of a terminal is reported as the error EIO, not as end of file.
+    // A terminal reports its end as the error EIO, not as the end of a file.
     let _ = File::from(terminal).read_to_end(&mut shown);
     assert!(child.wait().unwrap().success());
     memory.assert_empty();
     String::from_utf8(shown).unwrap()
 }
 
-/// The outputs of a run in a large window and in a small one.
+/// The outputs of a run in a large window and in a small window.
 fn shown_in_both_windows() -> (String, String) {
     let large = std::thread::spawn(|| shown_in_window(60));
     let small = shown_in_window(24);
     (large.join().unwrap(), small)
 }
 
-/// The lines of the window after the run, scrolled ones included. The function interprets the escape sequences that
-/// this program uses.
+/// The lines that the window shows after the run, including lines that have scrolled out. Interprets the escape
+/// sequences that the program uses.
 fn seen(shown: &str) -> Vec<String> {
     let mut lines = vec![String::new()];
     let mut rest = shown;

@@ -1,5 +1,5 @@
-//! `perf_test compare middlewares` in real processes: contestants that fail have rows, a measurement can be
-//! continued in its folder of results, and Ctrl-C keeps the measured runs.
+//! Tests of `perf_test compare middlewares` with the real program. Contestants that fail have rows, a measurement can
+//! be continued in its folder of results, and Ctrl-C keeps the measured runs.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -28,7 +28,7 @@ fn value(path: &Path) -> Value {
     serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
 }
 
-/// A folder of worker programs that are shell scripts and describe themselves as the mock does.
+/// Creates a folder with worker programs. They are shell scripts, and print the mock's description as their own.
 fn workers(memory: &Memory, scripts: &[(&str, &str)]) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let list = memory.run("list --json");
@@ -102,7 +102,7 @@ fn runs_whose_logs_are_there_are_not_repeated() {
         assert!(results.join(file).is_file(), "{file}");
     }
     let before = ids();
-    // The log lacks its end, as after a kill of its run.
+    // Cuts off the end of the log, as if its run was killed.
     let text = fs::read_to_string(log("mock")).unwrap();
     fs::write(log("mock"), format!("{}]}}", text.split_once("],\n\"summary\"").unwrap().0)).unwrap();
     let second = versus("");

@@ -1,7 +1,7 @@
-//! Tests of limited space: logs on a full disk, and shared memory that is too small.
+//! Tests with too little space: logs on a full disk, and shared memory that is too small.
 //!
-//! These tests mount small file systems in a mount namespace of their own. If that is not possible, they are
-//! ignored, with the reason.
+//! These tests mount small file systems in their own mount namespace. If that is impossible, they are ignored with the
+//! reason.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
@@ -26,7 +26,7 @@ fn main() -> ExitCode {
     libtest_mimic::run(&side_by_side(tests.len()), trials).exit_code()
 }
 
-/// A folder on which a small file system can be mounted, within the folder of shared memory.
+/// Creates a folder in /dev/shm on which a small file system can be mounted.
 fn folder() -> TempDir {
     tempfile::Builder::new().prefix("perf_test_limits_").tempdir_in("/dev/shm").unwrap()
 }
@@ -49,11 +49,11 @@ fn why_no_small_tmpfs() -> Option<String> {
     }
 }
 
-/// Runs for five seconds with a log of this kind on a disk of `size_kib`. Returns the log and the program's output
+/// Runs for five seconds with a log of this kind on a disk of `size_kib`. Returns the log, and the program's messages
 /// about it.
 fn log_on_a_full_disk(kind: &str, size_kib: u32) -> (String, String) {
     let (disk, memory) = (folder(), folder());
-    // The header of a CSV log contains the command line, so with a long path only a few rows fit.
+    // The header of a CSV log contains the command line, so a long path leaves room for only a few rows.
     let log = format!("{}{}/log", disk.path().display(), "/.".repeat(1300));
     let memory = memory.path().display();
     let run = format!("GANTRY_SHM_DIR='{memory}' '{PROGRAM}' -r 100 --max-runtime 5 -o none --{kind}-logfile");
@@ -77,7 +77,8 @@ fn a_json_log_on_a_full_disk_stays_a_document() {
 }
 
 fn a_full_log_on_a_full_disk_stays_a_document() {
-    // The length of the text before the rows depends on the machine. The text is one line, and so is each row.
+    // The disk gets room for the text before the rows and for two and a half rows. The length of this text depends on
+    // the machine, so a first run measures it. The text is one line, and so is each row.
     let roomy = folder();
     let log = roomy.path().join("log");
     let mut command = Command::new(PROGRAM);
@@ -107,7 +108,7 @@ fn too_little_shared_memory_says_what_to_do() {
     let memory = folder();
     let place = memory.path().display();
     let script = format!("GANTRY_SHM_DIR='{place}' exec '{PROGRAM}' -m Array4m -r 100 --max-runtime 5");
-    // The first size is too small for the start, and the second one for the messages.
+    // The first size is too small for the start-up, the second one for the messages.
     for (size, what) in [("64k", " of 65536 are free"), ("1m", " of 1048576 are free")] {
         let output = in_tmpfs(memory.path(), size, &script).unwrap();
         let stderr = String::from_utf8_lossy(&output.stderr);

@@ -1,10 +1,10 @@
-//! The real-time contract of the measuring loops: from message to message they allocate nothing and make no system
-//! call, except the publisher's sleep until the next message is due. Reading the clock is no system call.
+//! Tests of the real-time contract of the measuring loops. Between two messages they allocate nothing and make no
+//! system call, except for the publisher's sleep until the next message is due. Reading the clock is no system call.
 //!
-//! This program is also the worker that the coordinator would start, with a middleware that does nothing. In the
-//! middle of the first second, one thread of the loops is in a trap that counts allocations and catches system
-//! calls. At the end of each second a row is handed over, which wakes the reporting thread. If no trap can be set,
-//! the tests are ignored, with the reason.
+//! This program is also the worker that the coordinator would start, with a middleware that does nothing. In the middle
+//! of the first second, a trap watches one thread of the loops: it counts allocations and catches system calls. The end
+//! of each second is not watched, because the thread then hands over a row, which wakes the reporting thread. If no
+//! trap can be set, the tests are ignored with the reason.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on may say so by panicking")]
 
@@ -25,8 +25,8 @@ use test_support::{is_ignored, trap, trial};
 /// The line that the worker prints if the trap caught nothing.
 const OK: &str = "nothing was allocated, and no system call made";
 
-/// A test: its name, the options of the run, and the endpoints of the worker. The trap watches the thread of the
-/// first endpoint.
+/// A test: its name, the options of the run, and the endpoints of the worker. The trap watches the thread of the first
+/// endpoint.
 type Scenario = (&'static str, &'static str, &'static [Endpoint]);
 
 const SCENARIOS: [Scenario; 6] = [
@@ -61,7 +61,8 @@ fn a_row_that_is_handed_over_is_caught() {
     assert_eq!(said, format!("publisher 0 made system call {}", libc::SYS_futex));
 }
 
-/// The line that a worker prints within its first second. If the machine stalls, the run is repeated.
+/// Returns the line that a worker prints. If the machine stalls and the line comes after the first second, repeats the
+/// run.
 fn said_within_a_second(options: &str, endpoints: &[Endpoint]) -> String {
     loop {
         let (said, after_ns) = said("worker", options, endpoints);
@@ -71,7 +72,7 @@ fn said_within_a_second(options: &str, endpoints: &[Endpoint]) -> String {
     }
 }
 
-/// The one line of a worker that is not a report, and the time from the start to this line, ns.
+/// Returns the only line of a worker that is not a report, and the time from the start to this line, ns.
 fn said(role: &str, options: &str, endpoints: &[Endpoint]) -> (String, i64) {
     let arguments = format!("perf_test {options}");
     let cli = cli::parse(arguments.split_whitespace().map(Into::into)).unwrap();
@@ -81,7 +82,7 @@ fn said(role: &str, options: &str, endpoints: &[Endpoint]) -> (String, i64) {
     let mut unmatched = endpoints.len();
     let plan = Plan { protocol: PROTOCOL, name: String::new(), spec, row_delay_ns: 1, endpoints };
     let mut command = Command::new(std::env::current_exe().unwrap());
-    // The trap prints its line on standard output, which is the pipe of the reports.
+    // The trap prints its line on standard output, so standard output is also the pipe of the reports.
     let (reports, its_end) = pipe().unwrap();
     let mapping = FdMapping { parent_fd: its_end.try_clone().unwrap().into(), child_fd: REPORTS_FD };
     command.fd_mappings(vec![mapping]).unwrap().arg(role).stdin(Stdio::piped()).stdout(its_end);
@@ -101,8 +102,7 @@ fn said(role: &str, options: &str, endpoints: &[Endpoint]) -> (String, i64) {
             }
         }
         if unmatched == 0 {
-            // The start is now and not later, because samples that a subscription takes before the start are in
-            // no statistic.
+            // The start is now: a message that a subscription takes before the start would not count.
             start_ns = now_ns();
             order(&mut worker, &serde_json::to_string(&Order::Go { start_ns, sources: Vec::new() }).unwrap());
         }

@@ -1,4 +1,4 @@
-//! A worker with a middleware that only counts its messages, and sets the trap after some of them.
+//! A worker with a middleware that only counts its messages, and that sets the trap after some of them.
 
 use std::process::ExitCode;
 use std::sync::OnceLock;
@@ -23,23 +23,23 @@ const WARM_UP: u64 = 1000;
 /// The number of messages that are published or taken while the trap is set. They take a third of a second at the
 /// rate of the tests.
 pub const MESSAGES: u64 = 5000;
-/// The length of a payload. It is short, so that on a busy machine, too, all messages fit into the first second.
+/// The length of a payload. It is so short that all messages fit into the first second, even on a busy machine.
 const PAYLOAD_BYTES: usize = 1000;
 
-/// Runs this process as a worker that sets the trap for this number of messages.
+/// Runs this process as a worker. The trap covers this number of messages.
 pub fn run(messages: u64) -> ExitCode {
     static NOTHING: OnceLock<Nothing> = OnceLock::new();
     std::panic::set_hook(Box::new(|panic| trap::end(format_args!("{panic}"))));
     perf_worker::worker::run(&[NOTHING.get_or_init(|| Nothing { messages })]).into()
 }
 
-/// The middleware.
+/// The middleware that does nothing.
 struct Nothing {
     messages: u64,
 }
 
 impl Backend for Nothing {
-    /// The name of the middleware for which plans are made by default.
+    /// The name of perf_test's default middleware, which the plans of these tests contain.
     fn name(&self) -> &str {
         "Gantry"
     }
@@ -67,7 +67,7 @@ impl Session for Nothing {
     }
 
     fn subscription(&self, spec: &RunSpec, _: &EndpointPlan) -> Result<Delivery, String> {
-        // If both ends are on one thread, the publisher's trap covers the subscription, too.
+        // If both endpoints are on one thread, the publisher's trap also covers the subscription.
         Ok(Delivery::Pull(Box::new(self.end(spec, spec.strategy != Strategy::IntraThread))))
     }
 }
@@ -88,7 +88,7 @@ impl Nothing {
 
 /// A publisher or a subscription of the middleware that does nothing.
 struct End {
-    /// The number of messages for which this end sets the trap; `None` if it does not set it.
+    /// The number of messages for which this endpoint sets the trap; `None` if it sets no trap.
     watched: Option<u64>,
     on_schedule: bool,
     touch: Touch,
@@ -130,7 +130,7 @@ impl Publisher for End {
     fn publish(&mut self, draft: &mut dyn Draft) -> Result<Sent, String> {
         draft.write(&mut self.payload);
         draft.stamp();
-        // Without a rate, the publisher makes no system call to sleep.
+        // Without a rate, the publisher does not sleep, so no system call is allowed.
         self.one_more("publisher 0", if self.on_schedule { &[libc::SYS_clock_nanosleep] } else { &[] });
         Ok(Sent { loaned: true, ..Sent::default() })
     }

@@ -1,7 +1,7 @@
-//! A worker program in another language, which relies only on the promises of the protocol.
+//! Tests of a worker program in another language, which relies only on the documented protocol.
 //!
-//! The program `perf_test_echo` is written in Python from `docs/internals/worker-protocol.md` alone. Without
-//! python3 the tests are ignored.
+//! The program `perf_test_echo` is written in Python from `docs/internals/worker-protocol.md` alone. Without python3,
+//! the tests are ignored.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
@@ -40,7 +40,8 @@ fn main() -> ExitCode {
     libtest_mimic::run(&side_by_side(TESTS.len()), trials).exit_code()
 }
 
-/// The command `perf_test -c echo`, with the worker program on the PATH and the files of its middleware in `folder`.
+/// The command `perf_test -c echo`, with the worker program on the PATH. The program's middleware keeps its files in
+/// `folder`.
 fn echo(folder: &TempDir, options: &str) -> Command {
     let workers = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/workers");
     let path = format!("{}:{}", workers.display(), std::env::var("PATH").unwrap());
@@ -71,7 +72,7 @@ fn measure(options: &str) -> Summary {
     summary
 }
 
-/// The files that the middleware has left behind.
+/// The files that the worker program's middleware has left.
 fn left_in(folder: &TempDir) -> Vec<String> {
     let entries = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
     let folders = entries.filter(|path| path.is_dir()).flat_map(|path| std::fs::read_dir(path).unwrap());
@@ -97,7 +98,7 @@ fn one_of_each_is_measured_as_any_other() {
 fn several_of_each_in_one_process_and_apart() {
     for strategy in ["INTER_PROCESS", "INTER_THREAD"] {
         let summary = measure(&format!("-e {strategy} -p 2 -s 2 -r 50 --warmup 1 --max-runtime 1"));
-        // The send time decides to which second a message belongs, and on a busy machine some messages are late.
+        // The send time decides in which second a message counts, so on a busy machine the number varies.
         let (sent, received) = (summary.total.sent.samples, summary.total.received.samples);
         assert_eq!((received, summary.lost), (2 * sent, 0), "{strategy}: {summary:?}");
         assert!((60..=140).contains(&sent), "{strategy}: {sent}");
@@ -112,7 +113,8 @@ fn late_messages_count_by_both_latencies() {
     assert_eq!([too_late.late, too_late.late_response], [0; 2], "{too_late:?}");
 }
 
-/// A publisher and a subscription in one worker, without a coordinator. The orders and the plan are from the document.
+/// The test runs a publisher and a subscription in one worker, without a coordinator. The plan and the orders come from
+/// the protocol's document.
 fn it_keeps_the_promises_that_no_figure_shows() {
     let page = include_str!("../../../../docs/internals/worker-protocol.md");
     let plan = page.lines().find_map(|line| line.strip_prefix("-> ").filter(|line| line.contains("\"spec\""))).unwrap();
@@ -128,7 +130,7 @@ fn keeps_its_promises(mut plan: Value) {
     plan["spec"]["max_runtime_s"] = json!(2);
     let mut subscription = plan["endpoints"][0].clone();
     subscription["endpoint"] = json!({"Subscription": 0});
-    // A plan has the phase of a single publisher, so with two publishers no phase is known.
+    // A plan contains the phase only for a single publisher. So with two publishers, no phase is known.
     subscription["publishers"] = json!(2);
     plan["endpoints"].as_array_mut().unwrap().push(subscription);
 
@@ -164,16 +166,16 @@ fn keeps_its_promises(mut plan: Value) {
     let received: Vec<&Value> =
         rows.iter().map(|row| &row["counts"]).filter(|counts| counts["received"]["samples"] != Value::Null).collect();
     assert_eq!(received.iter().filter_map(|counts| counts["received"]["samples"].as_u64()).sum::<u64>(), 8, "{rows:?}");
-    // The subscription does not know the phase of any source.
+    // The subscription knows no phases, so it reports no latencies from the due time.
     assert!(received.iter().all(|counts| counts["responses"] == json!([])), "{received:?}");
-    // The longest delay of a row is shorter than half the time between two messages, so it applies.
+    // The plan's delay of rows applies, because it is shorter than half the time between two messages.
     let is_first = |row: &&&Value| row["second"] == 0 && row["whole"] == true;
     for row in rows.iter().filter(is_first) {
         let after_ns = row["resources"]["usage"]["taken_ns"].as_i64().unwrap() - start_ns;
         assert!(after_ns >= 1_050_000_000, "a row was ready {after_ns} ns after the start");
     }
     assert_eq!(rows.iter().filter(is_first).count(), 2, "{rows:?}");
-    // The thread that reads orders does no other work, so its CPU time is the instrument's.
+    // The thread that reads orders does nothing else, so its CPU time counts as the instrument's time.
     let instrument = &rows.last().unwrap()["resources"]["instrument"];
     let cpu_ns = ["utime_ns", "stime_ns"].map(|field| instrument[field].as_u64().unwrap());
     assert!(cpu_ns.iter().sum::<u64>() > 0, "{instrument}");
@@ -182,7 +184,7 @@ fn keeps_its_promises(mut plan: Value) {
 fn two_programs_match() {
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("log.json");
-    // The subscriber runs longer than the publisher, which starts at about the same time.
+    // The subscriber runs longer than the publisher, which starts at nearly the same time.
     let options = format!("-t meet -p 0 --expected-num-pubs 1 --max-runtime 4 --full-logfile {}", log.display());
     let mut subscriber = echo(&folder, &options).stdout(Stdio::null()).spawn().unwrap();
     let publisher = echo(&folder, "-t meet -s 0 --expected-num-subs 1 -r 100 --max-runtime 1").output().unwrap();
@@ -214,7 +216,8 @@ fn its_own_sentence_names_an_unsupported_option() {
     }
 }
 
-/// Runs `perf_test -c other` with a program that answers `check` in this way and otherwise does as echo.
+/// Runs `perf_test -c other`. The worker program runs the script `check` as its answer to `check`, and is echo in all
+/// other respects.
 fn other(folder: &TempDir, check: &str) -> Output {
     let echo_program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/workers/perf_test_echo");
     let program = folder.path().join("perf_test_other");
@@ -262,7 +265,8 @@ fn an_answer_that_is_no_check_is_refused() {
     }
 }
 
-/// The program of rclcpp is a script here: it describes itself as echo with executors, and its check prints the run.
+/// A script takes the place of the worker program for rclcpp. Its description is echo's with an added setting, and its
+/// `check` prints the run.
 fn a_name_may_stand_for_a_program_with_a_setting() {
     let folder = tempfile::tempdir().unwrap();
     let echo_program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/workers/perf_test_echo");
@@ -339,7 +343,7 @@ fn a_worker_that_sends_no_reports_is_ended() {
     assert!(said.contains("the run ended early: no subscriptions were left"), "{said}");
 }
 
-/// The child process with this label, which is its last argument.
+/// The child process of the coordinator with this label, which is its last argument.
 fn worker_of(coordinator: u32, label: &str) -> Pid {
     let is_it = |pid: i32| {
         let read = |file| std::fs::read_to_string(format!("/proc/{pid}/{file}")).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The account of CPU time: the middleware's time, and apart from it the instrument's time.
+//! Tests of the CPU time: the instrument's own time is counted separately from the middleware's time.
 
 use perf_test::log::UsedEntry;
 
@@ -14,11 +14,13 @@ fn cpu_ns(used: &UsedEntry) -> i64 {
     used.user_ns + used.system_ns
 }
 
-/// Work of the reporting threads for each row counts for the instrument, and changes no figure of the middleware.
+/// The CPU time that reporting threads spend on each row belongs to the instrument, and changes no figure of the
+/// middleware.
 fn reports_cost_the_middleware_nothing() {
-    // The mock polls for its deliveries, so its own cost varies by more than 10 ms.
+    // With `push`, the mock polls for messages, so its own CPU time varies by more than 10 ms.
     for (delivery, work_ms) in [("", 10), (",push", 50)] {
-        // The last report may begin after the last whole second, so it is not counted.
+        // The last report may start after the last whole second and is then not counted, so one second less is
+        // expected.
         let work_ns = (SECONDS - 1) * WORKERS * work_ms * 1_000_000;
         let options = format!("-r 10 --max-runtime {SECONDS}");
         let plain = format!("latency=1ms{delivery}");
@@ -39,8 +41,8 @@ fn reports_cost_the_middleware_nothing() {
 }
 
 fn the_time_after_the_last_second_costs_nothing() {
-    // The subscriptions spin for a second after the end, because the last message is lost. Subscriptions on one
-    // thread spin one after the other.
+    // The last message is lost, so the subscriptions spin for a second after the end. On one thread, they spin one
+    // after the other.
     for options in ["", "-s 3 -e INTRA_THREAD"] {
         let run = measure("latency=1ms,lose=100", &format!("-r 100 --max-runtime 1 --wait spin {options}"));
         let (summary, rows) = (run.summary(), &run.log.rows);

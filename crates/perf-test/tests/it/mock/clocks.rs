@@ -1,4 +1,5 @@
-//! Publishers and subscriptions whose clocks differ from the host's: times are converted, and the error is shown.
+//! Tests of publishers and subscriptions with other clocks than the host: times are converted, and the report shows the
+//! error.
 
 use super::{Counts, assert_always, assert_times, measure, measure_all};
 
@@ -19,7 +20,7 @@ fn the_times_of_other_clocks_are_converted() {
         ("latency=2ms,reception-clock=300s:1us", options),
         ("latency=2ms,clock=100s:1us,reception-clock=300s:1us,push", options),
         ("latency=2ms,clock=300s:1us,nameless", options),
-        // With unknown matching, probes are sent, which carry no time.
+        // With unknown matching, publishers send probes, which contain no time.
         ("latency=2ms,clock=100s:1us,reception-clock=300s:1us,matching=unknown", options),
     ]) {
         run.assert_counts(Counts { sent: 100, received: 100, ..Counts::default() });
@@ -27,7 +28,7 @@ fn the_times_of_other_clocks_are_converted() {
         assert_always(&total.latency, 100, 2.0 * MS);
         assert_eq!(total.response.n, 100);
         assert_eq!(total.received.history, 0);
-        // The rows follow the host's clock.
+        // The rows cover seconds of the host's clock, so there are at most two.
         assert!(run.log.rows.len() <= 2, "{}", run.run.everything());
     }
 }
@@ -46,8 +47,7 @@ fn a_round_trip_with_another_clock_is_exact() {
     let script = "latency=2ms,clock=300s:12us,reception-clock=300s:12us";
     let run = measure(script, "--roundtrip-mode Both -r 100 --max-runtime 1");
     assert_always(&run.summary().total.latency, 100, 4.0 * MS);
-    // Publisher and subscription have the same clock, so the error of this clock is the same in both times and
-    // cancels out.
+    // Publisher and subscription use the same clock, so its error cancels out.
     assert_eq!(run.summary().clock_error_ns, None);
     assert!(!run.run.stdout.contains("clocks differ"), "{}", run.run.stdout);
 }

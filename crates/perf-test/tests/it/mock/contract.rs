@@ -1,5 +1,5 @@
-//! The contract between instrument and middleware: every way of delivery gives the same results, and the requested
-//! options are checked.
+//! Tests of the contract between instrument and middleware: each kind of delivery gives the same results, and the
+//! requested options are checked.
 
 use super::{Counts, Measured, assert_always, measure, measure_all};
 use crate::program::Memory;
@@ -31,7 +31,7 @@ fn messages_that_are_pushed_count_as_those_that_are_taken() {
     let seen = [counts.lost, counts.overwritten, counts.duplicates, counts.reordered];
     assert!(counts.sent == 1000 && seen.iter().all(|count| *count > 0), "{counts:?}");
     assert_always(&pushed.summary().total.latency, counts.received, 2.0 * MS);
-    // The figures of pull and of push delivery are not comparable, so the log names the kind.
+    // Figures of pull and push delivery are not comparable, so the log contains the kind of delivery.
     assert_eq!(pulled.log.run.spec.delivery, DeliveryKind::Pull);
     assert_eq!(pushed.log.run.spec.delivery, DeliveryKind::Push);
     let says = |run: &Measured| run.run.stdout.contains("readers     do not wait: threads of the middleware deliver");
@@ -71,7 +71,7 @@ fn copies_instead_of_loans_are_counted() {
     assert_eq!((total.sent.copied, total.received.copied), (100, 100));
     run.assert_warnings(&["copied", "few-samples"]);
     assert!(run.warning("copied").contains("100 on publish, 100 on take"), "{}", run.warning("copied"));
-    // Without zero copy, a copy is the expected way and is not counted.
+    // Without zero copy, copies are expected and not counted.
     let run = measure("latency=1ms,copy", "-r 100 --max-runtime 1");
     let total = &run.summary().total;
     assert_eq!((total.sent.copied, total.received.copied), (0, 0));
@@ -80,7 +80,7 @@ fn copies_instead_of_loans_are_counted() {
 fn a_middleware_that_prints_disturbs_nothing() {
     let run = measure("latency=1ms,print", "-r 100 --max-runtime 1");
     run.assert_counts(Counts { sent: 100, received: 100, ..Counts::default() });
-    // The text is passed on to standard error, and is not among the results.
+    // The text goes to standard error, not among the results.
     let (first, last) = ("the mock publishes message 1\n", "the mock publishes message 100\n");
     assert!(run.run.stderr.contains(first) && run.run.stderr.contains(last), "{}", run.run.everything());
     assert!(!run.run.stdout.contains("the mock publishes"), "{}", run.run.stdout);

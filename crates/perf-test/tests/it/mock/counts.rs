@@ -1,4 +1,4 @@
-//! Counts of messages: sent, received, and every defect on the way.
+//! Tests of the counts of messages: sent, received, and every kind of defect on the way.
 
 use rustix::process::Signal;
 
@@ -43,7 +43,7 @@ fn losses_are_counted_by_their_cause_and_duplicates_are_none() {
     run.assert_warnings(&["overwritten", "lost", "duplicates", "few-samples"]);
     let total = &run.summary().total;
     assert_eq!((total.latency.n, total.response.n, total.received.bytes), (received, received, 128 * received));
-    // The very last sample is lost, and no later sample reveals it, so it counts in the last row.
+    // The last sample is lost. No later sample shows this loss, so it is counted in the last row.
     assert_eq!(run.lost_in_rows(), unexplained + overwritten_all);
 }
 
@@ -55,7 +55,7 @@ fn samples_out_of_order_are_neither_lost_nor_fatal() {
 }
 
 fn every_message_may_come_twice_even_the_last() {
-    // The order to finish arrives before the second copy of the last message.
+    // The subscription gets the order to finish before the second copy of the last message.
     let run = measure("latency=50ms,duplicate=1", "-r 100 --max-runtime 1 --too-late 1s --late 1s");
     run.assert_counts(Counts { sent: 100, received: 100, duplicates: 100, ..Counts::default() });
     run.assert_warnings(&["duplicates", "few-samples"]);
@@ -64,7 +64,8 @@ fn every_message_may_come_twice_even_the_last() {
 fn a_good_run_raises_no_warning() {
     let run = measure("latency=100us", "-r 1000 --max-runtime 1 --touch full");
     run.assert_counts(Counts { sent: 1000, received: 1000, ..Counts::default() });
-    // Ten samples lie beyond p99, which is enough. One lies beyond p99.9: the output marks it, without a warning.
+    // Ten samples are above p99, which is enough. Only one is above p99.9: the output marks this percentile, without a
+    // warning.
     run.assert_warnings(&[]);
 }
 
@@ -128,7 +129,7 @@ fn as_fast_as_possible_counts_as_exactly() {
         late,
         ..Counts::default()
     });
-    // Without a rate no message has a due time.
+    // With `-r 0`, messages have no due time.
     let total = &run.summary().total;
     assert_eq!((total.latency.n, total.response.n, total.send_lateness.n), (sent - lost, 0, 0));
 }
@@ -140,11 +141,11 @@ fn ids_of_32_bits_count_the_same() {
 }
 
 fn messages_of_seconds_left_out_are_in_no_count() {
-    // Each publisher sends two messages per second. No message is half a second late, so each counts in its own
-    // second: messages five and six count in the third second.
+    // Each publisher sends two messages per second, and none is half a second late. So messages five and six count in
+    // the third second.
     let run = measure("lose=2", "-p 5 -r 2 --warmup 1 --ignore 1 --max-runtime 2");
     run.assert_counts(Counts { sent: 10, received: 5, lost: 5, unexplained: 5, ..Counts::default() });
-    // The rows are the one second that counts, and the row of the samples that were lost last.
+    // The rows are the one second that counts, and a row with the last lost samples.
     assert_eq!((run.log.rows.len(), run.log.rows[0].length_s, run.summary().measured_s), (2, 1.0, 1.0));
     assert_eq!((run.log.rows[0].total.received.missed, run.lost_in_rows()), (0, 5));
     let total = &run.summary().total;
@@ -165,8 +166,8 @@ fn samples_before_a_late_joiner_are_not_lost() {
     let memory = Memory::new();
     let options = "-c Mock --mock join=100,lose=7 -t late";
     let subscriber = memory.start(&format!("{options} -p 0 --expected-num-pubs 1"));
-    // The first sample after joining is sent a second after the publisher's start, so also after the
-    // subscription's start.
+    // The publisher sends the first sample after joining (number 101) a second after its start, so the subscription is
+    // already running.
     let publisher = memory.run(&format!("{options} -s 0 --expected-num-subs 1 -r 100 --max-runtime 3"));
     publisher.assert_good();
     assert_eq!(publisher.number("sent"), 300);
@@ -211,7 +212,7 @@ fn losses_of_seconds_left_out_are_in_no_count() {
     ]);
     joined.assert_counts(Counts { sent: 200, received: 200, ..Counts::default() });
     assert_eq!(joined.lost_in_rows(), 0, "{}", joined.run.stdout);
-    // The script overwrites the messages 100, 200 and 300, and message 100 was sent in the warm-up.
+    // The script overwrites the messages 100, 200 and 300; message 100 belongs to the warm-up.
     overwritten.assert_counts(Counts { sent: 200, received: 198, lost: 2, overwritten: 2, ..Counts::default() });
 }
 

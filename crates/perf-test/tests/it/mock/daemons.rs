@@ -1,4 +1,4 @@
-//! Daemons that a run starts: they start before its workers, count in its cost, and never outlive it.
+//! Tests of the daemons of a run: they start before its workers, count in its cost, and end with it.
 
 use std::path::Path;
 
@@ -16,11 +16,11 @@ test_support::tests![
     a_daemon_that_exits_before_it_is_ready_ends_the_run_with_its_last_words,
 ];
 
-/// The first words of the scripts of the mock's daemons. A worker's command line contains the whole script, too, in
-/// the specification of its run.
+/// The first words of the scripts of the mock's daemons. These words identify a daemon, because a worker's command line
+/// also contains the whole script.
 const SCRIPTS: [&str; 2] = ["sleep 0.2; echo the", "echo the"];
 
-/// Waits until the daemon runs. The test runner's own timeout ends a wait that lasts too long.
+/// Waits for the process of the daemon. The timeout of the test runner ends a wait that lasts too long.
 fn daemon_of(run: &Running) -> u32 {
     loop {
         // The third argument of `sh -c SCRIPT` is the script.
@@ -43,7 +43,7 @@ fn a_daemon_is_part_of_the_cost_and_gone_at_the_end() {
     assert!(daemon.name == "mockd" && daemon.started_by_run && daemon.memory.rss_kib > 0, "{daemon:?}");
     assert!(daemon.cpu_ns > 0 && !is_there(daemon.pid), "{daemon:?}");
     let used_ns = (summary.used.user_ns + summary.used.system_ns) as f64 + daemon.cpu_ns as f64;
-    // The value also contains the CPU time for messages that were received after the last whole second.
+    // This figure also includes the CPU time for messages that were received after the last whole second.
     let per_message_ns = summary.cpu_per_message_ns.unwrap();
     assert!(per_message_ns > used_ns / 200.0 * 0.999_999, "{per_message_ns} ns of {used_ns} ns");
     assert!(run.run.stderr.contains("mockd: the daemon of the mock is ready\n"), "{}", run.run.stderr);
@@ -56,7 +56,7 @@ fn no_worker_starts_before_the_daemon_is_ready() {
     let run = memory.start("-c Mock --mock daemon -r 10 --max-runtime 1");
     let daemon = daemon_of(&run);
     let worker = run.wait_for_worker("publisher 0");
-    // The start times are in hundredths of a second.
+    // The kernel gives start times in hundredths of a second.
     let started = |pid: u32| -> u64 { stat_of(&pid.to_string())[19].parse().unwrap() };
     let (daemon, worker) = (started(daemon), started(worker));
     run.finish().assert_good();

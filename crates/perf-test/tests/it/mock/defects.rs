@@ -1,35 +1,35 @@
-//! Defects of other tools, with the tests that show that this tool has none of them.
+//! The defects of two other tools, and the tests that show that this tool has none of them.
 //!
-//! P stands for performance_test 2.3.0, and R for iRobot's ros2-performance. P1 to R9 number their defects, which were
-//! found in their source code. The second column names tests of this tool; a test without a file is in this file.
+//! P is performance_test 2.3.0, R is iRobot's ros2-performance. The numbers count the defects, which were found in the
+//! tools' source code. The second column has the tests of this tool; a test without a file is in this file.
 //!
 //! | defect of the other tool | tests of this tool |
 //! |---|---|
 //! | P1 the variance overflows when the latencies of a second add up to 3 s | `variance_overflow`; `measure/moments.rs` |
-//! | P2 the variance is s² × 1000 under the name of ms in one file and s² in another | `variance_in_two_units`; `report/csv.rs` |
+//! | P2 the variance has the name of ms in two files, but is s² × 1000 in one and s² in the other | `variance_in_two_units`; `report/csv.rs` |
 //! | P3 the first row is divided by the host's uptime, and each later row by the length of the row before it | `counts.rs`: `a_second_is_exactly_a_second_and_so_is_the_first`; `coordinator/ledger/tests.rs` |
 //! | P4 `--rate 0` divides by zero | `counts.rs`: `as_fast_as_possible_counts_as_exactly` |
-//! | P5 no endpoint waits for matching, and messages sent before are lost | `matching.rs` |
+//! | P5 no endpoint waits for matching, so messages sent before it are lost | `matching.rs` |
 //! | P6, P7 the middleware's configuration is malformed or not initialised | not possible: this tool writes no configuration file, and all memory is initialised |
-//! | P8 the tool builds for some distributions of ROS only | not possible: this tool builds without ROS |
+//! | P8 the tool builds only for some ROS distributions | not possible: this tool builds without ROS |
 //! | P9 the documented commands use options that were removed | `cli/resolve/tests`: the options of all generations are accepted; `runs.rs`: the documented commands |
 //! | P10 plots need libraries that are outdated | this tool draws plots without libraries: `report/plot/tests.rs` |
 //! | P11 redrawing corrupts narrow terminals and redirected output | `terminal.rs`; `columns_that_run_together` |
-//! | P late sends are not charged (coordinated omission) | `latencies.rs`: `the_delay_of_a_late_publisher_…`; `ends.rs`: `a_publisher_that_was_stopped_…` |
+//! | P late sends do not increase the latency (coordinated omission) | `latencies.rs`: `the_delay_of_a_late_publisher_…`; `ends.rs`: `a_publisher_that_was_stopped_…` |
 //! | P a sample number out of order ends the thread, and the run goes on with zeros | `counts.rs`: `samples_out_of_order_…`, `every_message_may_come_twice_…` |
 //! | P all messages sent before a late joiner count as lost | `counts.rs`: `samples_before_a_late_joiner_are_not_lost` |
-//! | P the loss of several subscriptions is divided by the number sent once, and without publishers by zero | `losses_above_all_that_was_sent` |
-//! | P a log is written when the run ends, or never | `kills.rs`; `log/document.rs` |
-//! | P the memory shown never falls, and CPU time is in ticks and only of one process | `measure/memory/tests.rs`, `measure/usage.rs`; the ledger adds up all workers |
-//! | P an option is accepted and does nothing | `cli/resolve/tests`: `options_without_effect_are_noted` |
+//! | P the losses of several subscriptions are divided by the number of messages sent once, and without publishers by zero | `losses_above_all_that_was_sent` |
+//! | P a log is written only when the run ends, or never | `kills.rs`; `log/document.rs` |
+//! | P the memory shown never falls; CPU time is in ticks, and of one process only | `measure/memory/tests.rs`, `measure/usage.rs`; the ledger adds up all workers |
+//! | P an option is accepted but has no effect | `cli/resolve/tests`: `options_without_effect_are_noted` |
 //! | R1 the worst messages are left out of mean and maximum | `worst_samples_deleted`; `latencies.rs`: `late_and_too_late_…` |
-//! | R2 late, too late and lost are not counted by default, and print 0 | the tests of R1, which give no option |
-//! | R3 a number that goes backwards loses four billion samples | `numbers_that_go_backwards`, `two_publishers_on_one_topic` |
+//! | R2 late, too late and lost messages are not counted by default, and are printed as 0 | the tests of R1, which give no option |
+//! | R3 a sequence number that goes backwards counts as four billion losses | `numbers_that_go_backwards`, `two_publishers_on_one_topic` |
 //! | R4 columns run together when a number is wide | `columns_that_run_together`; `report/tables.rs` |
-//! | R5 a negative latency wraps to a huge one, which is left out | `latencies.rs`: `samples_received_before_they_were_sent_…` |
-//! | R6 the mean of several processes is the mean of their means; one without samples makes it NaN | `means_of_means`, `a_process_without_samples` |
-//! | R6 the process to wait for is guessed | `ends.rs`, `kills.rs` |
-//! | R7 columns were renamed, and the tool's own plots read the old ones | `src/log/tests.rs`: the log has a version and a schema, and plots read the types of the log |
+//! | R5 a negative latency wraps to a huge number, which is left out | `latencies.rs`: `samples_received_before_they_were_sent_…` |
+//! | R6 the mean over several processes is the mean of their means; a process without samples makes it NaN | `means_of_means`, `a_process_without_samples` |
+//! | R6 the tool guesses which process it must wait for | `ends.rs`, `kills.rs` |
+//! | R7 columns were renamed, but the tool's own plots read the old names | `src/log/tests.rs`: the log has a version and a schema, and plots read the types of the log |
 //! | R8 with several processes some figures are missing | `counts.rs`: `all_strategies_count_the_same` |
 //! | R9 parts of the tool are not published | not possible: this repository has all parts |
 
@@ -66,10 +66,10 @@ fn variance_overflow() {
     }
 }
 
-/// P2: both of performance_test's logs have the same variance, each in the unit of its other columns.
+/// P2: the CSV log and the JSON log have the same variance, each in the unit of its other columns.
 fn variance_in_two_units() {
     let run = measure("latency=2ms,slow=2:4ms", "-p 5 -r 2 --max-runtime 2");
-    // Each second has five messages of each latency: 5 × 5 / 10 / 9 × (2 ms)².
+    // Each second has five messages of each latency. The deviation is 1 ms, so the variance is 10 × (1 ms)² / 9.
     let variance_ms2 = 10.0 / 9.0;
     for found in run.csv("latency_variance (ms)") {
         assert_close(found, variance_ms2, 1e-5);
@@ -80,7 +80,7 @@ fn variance_in_two_units() {
     assert_eq!((run.csv("latency_mean (ms)"), run.json("latency_n")), (vec![3.0; 2], vec![10.0; 2]));
 }
 
-/// P11, R4: numbers of all widths are printed into a pipe.
+/// P11, R4: numbers of all widths are printed to a pipe.
 fn columns_that_run_together() {
     let run = measure("lose=3", "-m Array8m -r 0 --max-runtime 2");
     let stdout = &run.run.stdout;
@@ -100,17 +100,17 @@ fn columns_that_run_together() {
     assert!(lines >= 11, "{stdout}");
 }
 
-/// P: three subscriptions together lose more samples than were sent.
+/// P: three subscriptions together lose more messages than were sent.
 fn losses_above_all_that_was_sent() {
     let run = measure("lose=2", "-p 5 -s 3 -r 2 --max-runtime 2");
     run.assert_counts(Counts { sent: 20, received: 30, lost: 30, unexplained: 30, ..Counts::default() });
-    // No sample follows the samples that were lost last, so these are in a separate row.
+    // No message follows the last lost messages, so these are counted in a separate row.
     let relative = run.csv("relative_loss");
     assert!(relative.iter().all(|loss| (0.0..=1.0).contains(loss)), "{relative:?}");
     assert_eq!(run.csv("sent")[..2], [10.0, 10.0]);
 }
 
-/// P: a program that only subscribes never divides by a number of samples sent.
+/// P: a program that only subscribes does not divide by its number of sent messages, which is zero.
 fn a_program_that_sends_nothing() {
     let (memory, folder) = (Memory::new(), tempfile::tempdir().unwrap());
     let log = folder.path().join("log.csv");
@@ -126,7 +126,7 @@ fn a_program_that_sends_nothing() {
     memory.assert_empty();
 }
 
-/// R1: one sample in a hundred takes ten periods, and all figures show it.
+/// R1: one message in a hundred takes ten periods, and all figures include it.
 fn worst_samples_deleted() {
     let run = measure("latency=1ms,slow=100:100ms", "-r 100 --max-runtime 2");
     run.assert_counts(Counts { sent: 200, received: 200, too_late: 2, ..Counts::default() });
@@ -135,7 +135,7 @@ fn worst_samples_deleted() {
     assert_eq!(worst, 0.1);
 }
 
-/// R3: a restarted publisher begins again with number 1.
+/// R3: a restarted publisher starts again with number 1.
 fn numbers_that_go_backwards() {
     let memory = Memory::new();
     let options = "-c Mock --mock lose=10 -t again";
@@ -146,7 +146,7 @@ fn numbers_that_go_backwards() {
     subscriber.signal(Signal::INT);
     let run = subscriber.finish();
     run.assert_good();
-    // Each program loses ten of its hundred messages, but no later sample shows the loss of the last one.
+    // Each program loses ten of its hundred messages. The last loss is not seen, because no message follows it.
     assert_eq!((run.number("received"), run.number("lost")), (180, 18), "{}", run.stdout);
     memory.assert_empty();
 }
@@ -168,10 +168,10 @@ fn two_publishers_on_one_topic() {
     memory.assert_empty();
 }
 
-/// R6: one of two processes has a tenth of the samples, with ten times the latency.
+/// R6: one of two subscriptions receives fewer messages, with ten times the latency.
 fn means_of_means() {
     let run = measure("latency=10ms,overwrite=2,lose=5,subscription=1", "-s 2 -r 100 --max-runtime 1");
-    // Forty of a hundred ids are neither even nor multiples of five.
+    // Of a hundred ids, forty are neither even nor multiples of five.
     run.assert_counts(Counts {
         sent: 100,
         received: 140,

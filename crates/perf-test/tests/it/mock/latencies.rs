@@ -1,4 +1,5 @@
-//! Latencies from the send time and from the due time, with their distributions and classes, and round trips.
+//! Tests of latencies from the send time and from the due time: distributions, the classes late and too late, and round
+//! trips.
 
 use rustix::process::Signal;
 
@@ -24,7 +25,7 @@ test_support::tests![
 const MS: f64 = 1e6;
 
 fn late_and_too_late_samples_are_in_every_figure() {
-    // At 100 Hz, a sample is late above 2.5 ms, and too late above 10 ms.
+    // At 100 Hz, a message above 2.5 ms is late, and a message above 10 ms is too late.
     let [some, all, on_the_limit, above_it] = measure_all([
         ("latency=2ms,slow=20:7ms", "-r 100 --max-runtime 2"),
         ("latency=3ms,slow=4:15ms", "-r 100 --max-runtime 2"),
@@ -62,7 +63,7 @@ fn the_latency_from_the_due_time_includes_the_lateness_of_sending() {
     {
         assert_close(response_ns.unwrap(), lateness_ns.unwrap() + 2.0 * MS, 1e-9);
     }
-    // The variance stays the same, because only a constant was added.
+    // The latency adds a constant, which does not change the variance.
     let (response_ns2, lateness_ns2) = (response.variance_ns2.unwrap(), lateness.variance_ns2.unwrap());
     assert_close(response_ns2, lateness_ns2, 1e-6);
 }
@@ -88,13 +89,13 @@ fn the_latency_from_the_due_time_knows_the_phase_of_each_publisher() {
 
 fn the_delay_of_a_late_publisher_is_in_the_latency_from_the_due_time_only() {
     let run = measure("latency=2ms,stall=50:300ms", "-r 100 --max-runtime 2");
-    // The classes late and too late use the latency from the send time, so no message counts as late.
+    // The classes late and too late use the latency from the send time, so no message is late.
     run.assert_counts(Counts { sent: 200, received: 200, ..Counts::default() });
     let total = &run.summary().total;
     assert_always(&total.latency, 200, 2.0 * MS);
-    // Thirty messages became due during the stop; the first of them waited for 300 ms.
+    // Thirty messages became due during the stall; the first of them waited for 300 ms.
     assert!(total.response.max_ns.unwrap() >= 302.0 * MS, "{:?}", total.response);
-    // At 100 Hz, 10 ms is too late: of the 30 messages that became due during the stop, 29 were at least 10 ms late.
+    // At 100 Hz, 10 ms is too late: of the 30 messages that became due during the stall, 29 were at least 10 ms late.
     assert!(total.received.too_late_response >= 29, "{:?}", total.received);
     assert!(total.response.p90_ns.unwrap() as f64 >= 90.0 * MS, "{:?}", total.response);
     assert!(total.send_lateness.max_ns.unwrap() >= 300.0 * MS, "{:?}", total.send_lateness);
@@ -106,7 +107,7 @@ fn a_subscription_that_starves_is_seen() {
     let run = measure("latency=2ms,lose=2,subscription=1", "-s 3 -r 100 --max-runtime 2");
     let each = &run.summary().subscriptions;
     let figures: Vec<_> = each.iter().map(|of| (of.index, of.received.samples, of.lost, of.p50_ns.unwrap())).collect();
-    // Subscriptions 0 and 2 have the default latency of 1 ms, which the script does not change for them.
+    // The script changes only subscription 1; the others have the default latency of 1 ms.
     let ms = |ms: f64, found: u64| assert_close(found as f64, ms * MS, 1e-3);
     assert_eq!(
         figures.iter().map(|of| (of.0, of.1, of.2)).collect::<Vec<_>>(),
@@ -121,7 +122,7 @@ fn a_round_trip_is_the_way_there_and_the_way_back() {
     let options = |strategy| format!("--roundtrip-mode Both -r 100 --max-runtime 1 -e {strategy}");
     let (apart, threads) = (options("INTER_PROCESS"), options("INTER_THREAD"));
     for run in measure_all([("latency=2ms,lose=10", &apart), ("latency=2ms,lose=10", &threads)]) {
-        // A sample is late above 2.5 ms here, too.
+        // Here, too, a message above 2.5 ms is late, so all messages are late.
         let counts =
             Counts { sent: 100, received: 90, lost: 10, unexplained: 10, relayed: 90, late: 90, ..Counts::default() };
         run.assert_counts(counts);
@@ -130,7 +131,7 @@ fn a_round_trip_is_the_way_there_and_the_way_back() {
 }
 
 fn a_service_answers_the_client_that_asked() {
-    // A sample is late above 2.5 ms here, too. Every tenth request of each client is lost, but no response is.
+    // A response above 2.5 ms is late. Every tenth request of each client is lost, but no response is lost.
     let options = |strategy| format!("--roundtrip-mode Service -p 3 -r 100 --max-runtime 1 -e {strategy}");
     let (apart, threads) = (options("INTER_PROCESS"), options("INTER_THREAD"));
     for run in measure_all([("latency=2ms,lose=10", &apart), ("latency=2ms,lose=10", &threads)]) {
@@ -157,7 +158,7 @@ fn a_request_that_was_refused_is_no_loss() {
 }
 
 fn a_relay_that_receives_messages_twice_relays_all() {
-    // The relay learns the number of messages while the last ones are in flight.
+    // The relay gets the number of messages while the last ones are still in flight.
     let run =
         measure("latency=60ms,duplicate=2", "--roundtrip-mode Both -r 100 --max-runtime 1 --late 1s --too-late 1s");
     // Each direction duplicates every second message.

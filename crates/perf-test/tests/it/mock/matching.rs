@@ -1,4 +1,4 @@
-//! Matching: nothing is sent before all expected endpoints are matched.
+//! Tests of matching: no publisher sends before all expected endpoints are matched.
 
 use rustix::process::Signal;
 
@@ -19,14 +19,14 @@ test_support::tests![
 ];
 
 fn nothing_is_sent_before_all_are_matched() {
-    // If a publisher sent without a matched subscription, the message would be lost.
+    // A message that is sent before its subscriptions are matched would be lost.
     let run = measure("match=300ms", "-p 2 -s 2 -r 100 --max-runtime 1");
     run.assert_counts(Counts { sent: 200, received: 400, ..Counts::default() });
-    // The mock creates its endpoints a little before it reports them.
+    // The mock creates its endpoints shortly before it reports them, so less than 300 ms may be measured.
     assert!(run.summary().matched_after_ns >= 200_000_000, "{}", run.run.stdout);
 }
 
-/// Probes are not counted, whatever happens to the messages.
+/// Probes are never counted, whatever the script does to messages.
 fn probes_match_where_endpoints_are_not_counted() {
     let keep_all = "--reliable --history KEEP_ALL --transient";
     let runs = [
@@ -47,7 +47,7 @@ fn probes_match_where_endpoints_are_not_counted() {
         all(200, 400),
         all(200, 400),
         all(200, 400),
-        // Probes that were in flight at the start arrive after it.
+        // Probes that are in flight at the start arrive after it, and must not be counted.
         Counts { too_late: 400, ..all(100, 400) },
         Counts { lost: 10, overwritten: 10, ..all(100, 90) },
         Counts { lost: 10, unexplained: 10, ..all(100, 90) },
@@ -77,7 +77,7 @@ fn probes_that_do_not_arrive_are_the_reason() {
     }
 }
 
-/// A publisher that cannot learn of subscriptions does not wait for any.
+/// A publisher that cannot discover subscriptions does not wait for any.
 fn programs_match_by_probes() {
     let memory = Memory::new();
     let of = "-c Mock --mock matching=unknown,latency=1ms -t meet";
@@ -117,8 +117,7 @@ fn a_dead_subscription_blocks_no_endpoint_and_leaves_nothing() {
     run.assert_good();
     assert_eq!(run.number("sent"), 300, "{}", run.stdout);
     assert!(!run.stdout.contains("refused"), "{}", run.stdout);
-    // The other subscription received all samples, and later samples do not count as lost for the
-    // killed subscription.
+    // The other subscription received all messages. For the killed subscription, later messages do not count as lost.
     assert!((270..540).contains(&run.number("received")), "{}", run.stdout);
     assert!((30..60).contains(&run.number("lost")), "{}", run.stdout);
     memory.assert_empty();

@@ -1,8 +1,8 @@
-//! Runs over the mock, whose behaviour is known exactly, so the results must match it exactly.
+//! Tests with the mock, a middleware whose behaviour is known exactly; so the results must be exact.
 //!
-//! Counts and latencies of the mock depend only on ids, so they are compared exactly, however busy the machine is.
-//! Results that depend on the real send times are compared by identities, or at a rate that is too low for a
-//! message to fall into the wrong second.
+//! Counts and latencies of the mock depend only on message ids, so they are compared exactly, even on a busy machine.
+//! Other results depend on the real send times. They are checked by relations between results, or at a rate so low that
+//! no message falls into the wrong second.
 
 pub mod accounts;
 pub mod clocks;
@@ -24,7 +24,7 @@ use tempfile::TempDir;
 
 use crate::program::{Finished, Memory, Running};
 
-/// Warnings that the machine or its load may cause in any run.
+/// The kinds of warnings that the machine or its load may cause in any run.
 const OF_THE_MACHINE: [&str; 11] = [
     "calibration",
     "clock-stepped",
@@ -47,7 +47,7 @@ pub struct Mocked {
 }
 
 impl Mocked {
-    /// Starts it.
+    /// Starts a run over the mock with this script.
     pub fn start(script: &str, options: &str) -> Mocked {
         let (memory, folder) = (Memory::new(), tempfile::tempdir().unwrap());
         let log = folder.path().display();
@@ -56,7 +56,7 @@ impl Mocked {
         Mocked { memory, folder, run }
     }
 
-    /// Waits until the run has ended, and asserts that it leaves no file.
+    /// Waits for the end of the run, and asserts that it leaves no file.
     #[track_caller]
     pub fn finish(self) -> Measured {
         let Mocked { memory, folder, run } = self;
@@ -80,7 +80,7 @@ pub fn measure(script: &str, options: &str) -> Measured {
     measured
 }
 
-/// Measures several runs at once, because they mostly wait.
+/// Measures several runs at the same time, because they mostly sleep.
 #[track_caller]
 pub fn measure_all<const N: usize>(runs: [(&str, &str); N]) -> [Measured; N] {
     let runs = runs.map(|(script, options)| Mocked::start(script, options));
@@ -98,11 +98,11 @@ pub struct Measured {
     pub log: Log,
     /// The rows of performance_test's JSON log.
     json_rows: Vec<Value>,
-    /// The rows of the CSV log; the first one has the names of the columns.
+    /// The rows of the CSV log; the first row has the names of the columns.
     csv_rows: Vec<Vec<String>>,
 }
 
-/// All counts of messages.
+/// The counts of messages in a run.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     pub sent: u64,
@@ -147,7 +147,7 @@ impl Measured {
         }
     }
 
-    /// Asserts exactly these counts, both in the log and in the printed summary.
+    /// Asserts that the log and the printed summary have exactly these counts.
     #[track_caller]
     pub fn assert_counts(&self, expected: Counts) {
         assert_eq!(self.counts(), expected, "{}", self.run.everything());
@@ -161,7 +161,7 @@ impl Measured {
         }
     }
 
-    /// Asserts exactly these warnings, apart from warnings that the machine may cause.
+    /// Asserts that the run has exactly these warnings, and perhaps warnings that the machine causes.
     #[track_caller]
     pub fn assert_warnings(&self, expected: &[&str]) {
         let warnings = &self.summary().warnings;
@@ -229,7 +229,7 @@ impl Measured {
     }
 }
 
-/// Asserts `n` times of exactly the same length.
+/// Asserts that a distribution has `n` times, all of exactly this length.
 #[track_caller]
 pub fn assert_always(times: &Distribution, n: u64, ns: f64) {
     let (exactly, percentile) = (Some(ns), Some(ns as u64));
@@ -240,7 +240,8 @@ pub fn assert_always(times: &Distribution, n: u64, ns: f64) {
     assert_eq!(times.cells.iter().map(|(_, n)| n).sum::<u64>(), n);
 }
 
-/// Asserts these times, each with its count: moments exactly, percentiles to three digits.
+/// Asserts that a distribution has these times, each with its count. Moments must be exact, percentiles to three
+/// digits.
 #[track_caller]
 pub fn assert_times(times: &Distribution, expected: &[(f64, u64)]) {
     let mut all: Vec<f64> = expected.iter().flat_map(|(ns, n)| (0..*n).map(|_| *ns)).collect();
@@ -258,13 +259,13 @@ pub fn assert_times(times: &Distribution, expected: &[(f64, u64)]) {
     }
 }
 
-/// Asserts that two numbers are equal up to a fraction of the expected one.
+/// Asserts that two numbers differ by at most the fraction `part` of the expected one.
 #[track_caller]
 pub fn assert_close(found: f64, expected: f64, part: f64) {
     assert!((found - expected).abs() <= part * expected.abs(), "{found} is not {expected}");
 }
 
-/// The number of ids from 1 to `last` that have this property.
+/// The number of ids from 1 to `last` for which `is_such` is true.
 pub fn of_ids(last: u64, is_such: impl Fn(u64) -> bool) -> u64 {
     (1..=last).filter(|id| is_such(*id)).count() as u64
 }

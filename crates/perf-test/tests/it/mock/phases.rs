@@ -1,4 +1,4 @@
-//! The way of a message: its phases, its bytes with `--raw` and on the wire, and the memory of a device.
+//! Tests of the phases of a message, of its bytes with `--raw` and on the wire, and of the memory of a device.
 
 use perf_test::log::Spread;
 
@@ -72,7 +72,7 @@ fn phases_that_are_not_marked_are_none() {
     assert!(!off.run.stdout.contains("where the time goes"), "{}", off.run.stdout);
     assert_eq!(marks(&none), [0; 4]);
     assert!(none.run.stdout.contains("not marked"), "{}", none.run.stdout);
-    // Without a mark for the time when the bytes are in hand, the phase of the wake-up lasts until the reception.
+    // If the time of the bytes in hand is not marked, the phase of the wake-up lasts until the reception.
     assert_eq!(marks(&arrival), [0, 100, 100, 0]);
     assert_spread(&arrival.summary().total.wake_up, 100, 1400.0);
     assert_eq!(marks(&hand), [0, 0, 0, 100]);
@@ -98,7 +98,7 @@ fn gantry_marks_the_copy_out() {
 
 fn bytes_without_a_type_arrive() {
     let memory = Memory::new();
-    // The messages travel inline and in slots. With `--raw`, a text and fields are bytes like all others.
+    // These messages travel inline and in slots. With `--raw`, strings and single fields are sent as plain bytes.
     let options = |own| format!("--raw -r 100 --max-runtime 1 --touch full --reliable --history KEEP_ALL {own}");
     let runs = [
         "--zero-copy -m Array64k",

@@ -1,4 +1,4 @@
-//! The threads of a worker that get the real-time priority and the pins.
+//! Tests of the real-time priority and the CPU pins of a worker: which of its threads get them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,11 +13,11 @@ test_support::tests![
     the_middlewares_threads_run_on_the_pinned_cpus_and_the_instruments_on_all,
 ];
 
-/// The name of the mock's thread that delivers messages.
+/// The name of the thread by which the mock delivers messages.
 const OF_MIDDLEWARE: &str = "mock-delivery";
 
-/// A value of each thread of the subscription's process, by the thread's name. The main thread, which reports,
-/// is `main`.
+/// Reads a value of each thread of the subscription's process. Returns the values by the names of the threads; the main
+/// thread, which reports, is `main`.
 fn threads<T>(options: &str, value: impl Fn(&str) -> T) -> BTreeMap<String, T> {
     let memory = Memory::new();
     let mut run = memory.start(&format!("-c Mock --mock push -r 100 --max-runtime 2 {options}"));

@@ -1,4 +1,5 @@
-//! A worker whose endpoints have different plans: topics, messages, paces, QoS, phases, limits, work and threads.
+//! Tests of a worker whose endpoints have different plans: topics, messages, rates, QoS, phases, limits, work and
+//! threads.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, PipeReader, Write, pipe};
@@ -33,11 +34,11 @@ const MS: i64 = SECOND_NS / 1000;
 const RUN_S: i64 = 2;
 const PUBLISHERS: [Endpoint; 2] = [Endpoint::Publisher(0), Endpoint::Publisher(1)];
 const SUBSCRIPTIONS: [Endpoint; 3] = [Endpoint::Subscription(0), Endpoint::Subscription(1), Endpoint::Subscription(2)];
-/// The numbers of messages sent, at 100 and at 20 messages per second.
+/// The number of messages that each publisher sends, at 100 and at 20 messages per second.
 const SENT: [u64; 2] = [200, 40];
-/// The delay with which the second publisher begins.
+/// The phase of the second publisher: its start is delayed by this time.
 const PHASE_NS: i64 = 10 * MS;
-/// The work of the subscription on the second publisher's thread.
+/// The work for each message of the subscription that shares the second publisher's thread.
 const WORK_NS: i64 = 5 * MS;
 
 fn spec(options: &str) -> RunSpec {
@@ -46,15 +47,15 @@ fn spec(options: &str) -> RunSpec {
     cli::resolve(&options).unwrap().spec
 }
 
-/// The same run over the mock. `cli` cannot resolve it, because the mock's worker program is not beside this
-/// test program.
+/// Changes the specification of a run to the mock. `cli` cannot do this, because the mock's worker program is not in
+/// the folder of this test program.
 fn over_mock(spec: RunSpec, script: &str) -> RunSpec {
     let (mock, communicator): (MockScript, _) = (script.parse().unwrap(), "Mock".to_owned());
     let settings = [("colour".to_owned(), "blue".to_owned())].into();
     RunSpec { communicator, settings, capabilities: mock.limit(spec.capabilities), mock, ..spec }
 }
 
-/// A plan in which each endpoint has other values than the specification of the run.
+/// A plan whose endpoints all have other values than the specification of the run.
 fn plan(communicator: &str) -> Plan {
     let spec = spec("-p 2 -s 3 -m Array4k -r 7");
     let spec = if communicator == "Mock" { over_mock(spec, "latency=1ms") } else { spec };
@@ -79,12 +80,12 @@ fn plan(communicator: &str) -> Plan {
     let working = EndpointPlan { work_ns: WORK_NS, ..on_second(SUBSCRIPTIONS[1], 1) };
     let late = EndpointPlan { late_ns: 1, too_late_ns: u64::MAX, ..on_second(SUBSCRIPTIONS[2], 3) };
     let publisher = EndpointPlan { expected: 2, ..on_second(PUBLISHERS[1], 1) };
-    // The publisher of a shared thread need not be the first endpoint.
+    // A publisher that shares a thread is not always the first endpoint of that thread.
     let endpoints = vec![on_first(PUBLISHERS[0], 0), working, publisher, late, on_first(SUBSCRIPTIONS[0], 2)];
     Plan { protocol: PROTOCOL, name: String::new(), spec, row_delay_ns: 1, endpoints }
 }
 
-/// A worker under the test's control, with its reports.
+/// A worker that the test controls, and its reports.
 struct Driven {
     worker: Child,
     reports: BufReader<PipeReader>,
@@ -117,7 +118,7 @@ impl Driven {
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"))
     }
 
-    /// Reads reports until all endpoints are matched. Returns the sources, one for each publisher.
+    /// Reads reports until all endpoints are matched. Returns the sources (ids) of the publishers.
     fn wait_until_matched(&mut self, endpoints: usize) -> Vec<Source> {
         let (mut sources, mut unmatched) = (Vec::new(), endpoints);
         while unmatched > 0 {
@@ -188,7 +189,7 @@ fn run(plan: &Plan) -> Results {
         if unmatched == 0 {
             unmatched = usize::MAX;
             driven.order(&Order::Go { start_ns: now_ns() + 100 * MS, sources: sources.clone() });
-            // The order to drain is sent early, so that each subscription ends with its own number of samples.
+            // The order to drain is sent early. It has a number of messages for each subscription, after which it ends.
             let expected = SUBSCRIPTIONS.into_iter().zip([SENT[0], SENT[1], SENT[1]]).collect();
             driven.order(&Order::Drain { expected });
         }
@@ -204,8 +205,8 @@ fn unequal_endpoints_keep_to_their_own_plans() {
         let samples = received.map(|of| (of.samples, of.bytes, of.missed, of.duplicates));
         let (first, second) = ((SENT[0], SENT[0] * 128, 0, 0), (SENT[1], SENT[1] * 1024, 0, 0));
         assert_eq!(samples, [first, second, second], "{communicator}");
-        // The latency from the due time is the latency from the send time plus the lateness of the publisher. This is
-        // also true of a publisher that begins with a delay (a phase).
+        // The latency from the due time is the latency from the send time plus the lateness of the publisher. This also
+        // holds for a publisher with a phase.
         for (received, publisher) in received.iter().zip([0, 1, 1]) {
             let (response, latency) = (received.response_ns, received.latency_ns);
             let expected_ns = latency.mean + sent[publisher].lateness_ns.mean;
@@ -218,7 +219,7 @@ fn unequal_endpoints_keep_to_their_own_plans() {
         assert_eq!((received[2].late, received[2].too_late), (SENT[1], 0), "{communicator}");
         let cpu_ns = |name: &str| threads.iter().find(|thread| thread.name == name).map(|thread| thread.cpu_ns as i64);
         let (working_ns, idle_ns) = (cpu_ns("subscription 1").unwrap(), cpu_ns("subscription 2").unwrap());
-        // By the wall clock the thread worked for 200 ms, but other programs may have taken some of the CPU time.
+        // The thread worked for 200 ms of wall-clock time, but other programs may have used part of the CPU time.
         assert!(working_ns > WORK_NS * SENT[1] as i64 / 5 && working_ns > 3 * idle_ns, "{working_ns} ns, {idle_ns} ns");
     }
 }
@@ -246,7 +247,8 @@ fn endpoints_that_cannot_share_a_thread_say_so() {
     }
 }
 
-/// Two workers: a publisher, and a publisher of another topic with a subscription to the first topic on its thread.
+/// There are two workers. One has a publisher. The other has a publisher of another topic, and on the same thread a
+/// subscription to the first topic.
 fn a_late_order_to_go_costs_a_shared_thread_no_sample() {
     let spec = over_mock(spec("-p 2 -s 1 -r 50"), "matching=unknown");
     let of = |endpoint, topic, expected| {
@@ -263,7 +265,7 @@ fn a_late_order_to_go_costs_a_shared_thread_no_sample() {
     let sources = late.wait_until_matched(2);
     let go = Order::Go { start_ns: now_ns() + 100 * MS, sources };
     early.order(&go);
-    // When the late worker gets the order `Go`, it has already taken all messages along with the probes.
+    // When the late worker gets the order `Go`, it has already taken all messages, together with the probes.
     let (sent, _) = early.wait_until_ended();
     late.order(&go);
     late.order(&Order::Drain { expected: vec![(SUBSCRIPTIONS[0], sent)] });
@@ -272,7 +274,7 @@ fn a_late_order_to_go_costs_a_shared_thread_no_sample() {
     late.end();
 }
 
-/// A worker over Gantry whose endpoints are matched.
+/// Starts a worker over Gantry, and waits until its endpoints are matched.
 fn matched(memory: &Memory) -> Driven {
     let spec = spec("-c Gantry -r 1000");
     let endpoints = [PUBLISHERS[0], SUBSCRIPTIONS[0]].into_iter().zip(0..);
@@ -290,7 +292,8 @@ fn a_worker_that_cannot_report_ends_and_leaves_no_file() {
     drop(reports);
     let go = Order::Go { start_ns: now_ns(), sources: Vec::new() };
     writeln!(worker.stdin.as_mut().unwrap(), "{}", serde_json::to_string(&go).unwrap()).unwrap();
-    // The worker's standard input stays open, so nothing else ends the worker; `wait` would close it.
+    // The worker's standard input stays open (`wait` would close it), so only the closed pipe of reports ends the
+    // worker.
     let stdin = worker.stdin.take();
     assert_eq!(worker.wait().unwrap().code(), Some(1));
     memory.assert_empty();

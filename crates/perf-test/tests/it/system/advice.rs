@@ -1,4 +1,5 @@
-//! Each piece of advice appears exactly for the machines that it concerns, and its command names existing files.
+//! Tests of the advice of `perf_test system`: it appears exactly for the machines that it concerns, and its command
+//! names existing files.
 
 use perf_test::system::Advice;
 use perf_test::system::advice::advice;
@@ -16,7 +17,7 @@ test_support::tests![
     the_most_important_advice_comes_first,
 ];
 
-/// Asserts that a machine gets exactly this advice. Each piece is identified by words of its finding.
+/// Asserts that a machine gets exactly this advice. Some words of the finding identify each piece of advice.
 #[track_caller]
 fn assert_advice(fake: &Fake, expected: &[&str]) -> Vec<Advice> {
     let pieces = advice(&fake.read());
@@ -48,7 +49,7 @@ fn the_governors_of_a_board() {
     board.file("sys/class/devfreq/devfreq0/governor", "performance\n");
     board.policy(0, "0 1 2 3", "performance", (240_000, 1_200_000));
     assert_advice(&board, &[]);
-    // If a policy has only one frequency, its governor cannot lower it.
+    // The policy has only one frequency, which no governor can lower.
     board.policy(0, "0 1 2 3", "userspace", (1_200_000, 1_200_000));
     assert_advice(&board, &[]);
     // Only the second cluster has a governor that lowers the frequency.
@@ -82,7 +83,7 @@ fn power_saving_and_turbo_of_a_laptop() {
     assert_advice(&laptop, &[]);
 }
 
-/// A board that is set up for measurements, so that it gets no advice.
+/// A board that is prepared for measurements, so it gets no advice.
 fn set_up() -> Fake {
     let board = Fake::board();
     board.policy(0, "0 1 2 3", "performance", (240_000, 1_200_000));

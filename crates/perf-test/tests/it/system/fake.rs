@@ -11,7 +11,7 @@ const CPUS: &str = "sys/devices/system/cpu";
 pub struct Fake(TempDir);
 
 impl Fake {
-    /// A machine without files.
+    /// Creates a machine without files.
     pub fn empty() -> Fake {
         Fake(TempDir::new().unwrap())
     }
@@ -38,7 +38,7 @@ impl Fake {
         fs::remove_file(self.root().join(path)).unwrap();
     }
 
-    /// The files that every Linux has, as on a quiet machine that gets no advice.
+    /// Creates a machine with the files that every Linux has. It is quiet and gets no advice.
     fn quiet(cpus: u32) -> Fake {
         let fake = Fake::empty();
         fake.files("proc", &[("loadavg", "0.05 0.04 0.01 1/200 1234"), ("cmdline", "root=/dev/mmcblk0p1 quiet")]);
@@ -72,7 +72,7 @@ impl Fake {
         fake
     }
 
-    /// An RDK X3 in its default state, with the governor schedutil and with memory that saves power.
+    /// Creates the board RDK X3 in its default state: it has the governor schedutil, and its memory saves power.
     pub fn board() -> Fake {
         let fake = Fake::quiet(4);
         fake.file("proc/device-tree/model", "D-Robotics RDK X3 V2.1\0");
@@ -96,7 +96,7 @@ impl Fake {
         fake
     }
 
-    /// A laptop in its default state: intel_pstate, turbo, SMT, deep sleep.
+    /// Creates a laptop in its default state: intel_pstate, turbo, SMT, deep sleep.
     pub fn laptop() -> Fake {
         let fake = Fake::quiet(4);
         fake.files("sys/class/dmi/id", &[("sys_vendor", "LENOVO"), ("product_name", "21CB")]);
@@ -138,13 +138,14 @@ impl Fake {
         );
     }
 
-    /// Sets the kernel's CPU times: the ticks of programs and of steal; the rest of 10 million ticks is idle.
+    /// Sets the kernel's CPU times, in ticks. Of 10 million ticks, programs use `user`, the hypervisor takes `steal`,
+    /// and the rest is idle.
     pub fn cpu_times(&self, user: u64, steal: u64) {
         let idle = 10_000_000 - user - steal;
         self.file("proc/stat", format!("cpu  {user} 0 0 {idle} 0 0 0 {steal} 0 0\ncpu0 1 2 3\nintr 5\n"));
     }
 
-    /// Lets 10000 ticks pass, with `user` more ticks of programs and `steal` more ticks of steal.
+    /// Lets 10000 ticks pass. Programs use `user` of them, and the hypervisor takes `steal`.
     pub fn time_passes(&self, user: u64, steal: u64) {
         let (user, idle) = (100_000 + user, 9_900_000 + 10_000 - user - steal);
         self.file("proc/stat", format!("cpu  {user} 0 0 {idle} 0 0 0 {steal} 0 0\n"));
@@ -176,7 +177,7 @@ impl Fake {
         files
     }
 
-    /// Whether a file of this machine matches a path in which `*` stands for any characters of a name.
+    /// True if a file of this machine matches the pattern, in which `*` stands for any characters of a name.
     pub fn has(&self, pattern: &str) -> bool {
         self.all_files().iter().any(|file| {
             let file = Path::new("/").join(file.strip_prefix(self.root()).unwrap());

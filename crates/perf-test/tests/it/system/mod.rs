@@ -1,4 +1,4 @@
-//! Tests of `perf_test system`, and of the watch over a run, on machines made of files.
+//! Tests of `perf_test system`, and of the watch over the machine during a run. The machines are fakes, made of files.
 
 pub mod advice;
 pub mod fake;

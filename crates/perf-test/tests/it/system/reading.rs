@@ -1,4 +1,4 @@
-//! The values that are read from a machine. A value that the machine does not have is never made up.
+//! Tests of the values that are read from a machine. A value that the machine does not have stays unknown.
 
 use perf_test::system::{System, Watch, advice, text};
 
@@ -44,7 +44,7 @@ fn a_laptop_is_read_whole() {
     assert_eq!(system.cpu_idle.deep_states().map(|state| state.label()).collect::<Vec<_>>(), ["C6"]);
     assert_eq!(system.cpu_idle.states[2].time_us, Some(4000));
     assert_eq!(system.memory.transparent_huge_pages.as_deref(), Some("madvise"));
-    // The values stay the same when they are serialised and read again.
+    // The values survive serialisation.
     let again: System = serde_json::from_str(&serde_json::to_string(&system).unwrap()).unwrap();
     assert_eq!(again, system);
 }
@@ -113,7 +113,7 @@ fn the_tightest_quota_of_either_generation_of_control_groups_counts() {
     assert_eq!(fake.read().container.quota.unwrap().cpus(), 1.5);
 }
 
-/// A machine without files, of which only the architecture of this program is known.
+/// The values of a machine without files: only the architecture of this program is known.
 fn nothing() -> System {
     let mut system = System::default();
     system.cpu.architecture = std::env::consts::ARCH.to_owned();
@@ -147,7 +147,7 @@ fn garbage_in_every_file_is_no_value_and_no_panic() {
         for garbage in [&b"\xff\xfe\xfd"[..], b"", b"\n", b"\x1b[2J\x1b[31m0", b"\0\0\0\0"] {
             write(garbage);
             let (mut system, pieces, warnings) = look();
-            // Policies, devices and states are found because their folders exist.
+            // Policies, devices and states are still found, because their folders exist.
             assert!(
                 system.frequency.policies.iter().all(|policy| policy.governor.is_none() && policy.max_khz.is_none())
             );
@@ -155,13 +155,13 @@ fn garbage_in_every_file_is_no_value_and_no_panic() {
             (system.frequency.policies, system.frequency.devices) = (Vec::new(), Vec::new());
             system.cpu_idle.states = Vec::new();
             if garbage.is_empty() || garbage == b"\n" {
-                // An empty list is valid: the kernel writes one if no CPU is isolated.
+                // Here an empty file is valid: the kernel writes an empty list if no CPU is isolated.
                 system.cpu.isolated_cpus = None;
             }
             assert_eq!(system, nothing(), "{garbage:?}");
             assert_eq!((pieces, warnings), (vec![], vec![]), "{garbage:?}");
         }
-        // Any text may be a name, but no text may cause a panic.
+        // Some of these texts are valid names; none may cause a panic.
         for garbage in [
             "18446744073709551615",
             "-9223372036854775808",

@@ -1,4 +1,4 @@
-//! The warnings that changes of the machine raise during a run, and no other warnings.
+//! Tests of the warnings for changes of the machine during a run: each change raises its warning and no other one.
 
 use perf_test::common::warning::{Warning, WarningKind};
 use perf_test::system::Watch;
@@ -16,12 +16,12 @@ test_support::tests![
     several_at_once_are_all_reported,
 ];
 
-/// The warnings of a run during which `change` happened.
+/// The warnings of a run in which `change` happens.
 fn during(fake: &Fake, change: impl FnOnce(&Fake)) -> Vec<Warning> {
     let watch = Watch::start(fake.root());
     change(fake);
     let mut warnings = watch.end();
-    // The wall clock is the real one of this machine, and may be set while tests run.
+    // The wall clock is not a fake, and may be set while tests run.
     warnings.retain(|warning| !warning.is(WarningKind::ClockStepped));
     warnings
 }
@@ -54,7 +54,8 @@ fn steal_above_a_hundredth() {
 fn the_load_of_others_and_not_of_the_run_itself() {
     let other = during(&set_up(), |fake| fake.time_passes(4000, 0));
     assert_only(&other, "load", "other programs used 40 % of the CPU time");
-    // The same work is done by this process, by a worker, by a child of a worker, and by a process that has ended.
+    // The work of four processes belongs to the run: this process, a worker, a child of the worker, and an ended
+    // process.
     let own = during(&set_up(), |fake| {
         fake.time_passes(4000, 0);
         fake.process("self", 50, 1, 1000);
@@ -89,7 +90,7 @@ fn a_frequency_that_changed_by_more_than_a_tenth_or_was_limited() {
         cpus.for_each(|cpu| fake.file(&format!("sys/devices/system/cpu/cpufreq/policy{cpu}/scaling_cur_freq"), khz));
     };
     assert_eq!(during(&set_up(), |fake| run_at(fake, 0..4, "4500000")), []);
-    // Three CPUs sleep at a low frequency; only the fastest CPU counts.
+    // Three CPUs are idle at a low frequency; only the fastest CPU counts.
     assert_eq!(during(&set_up(), |fake| run_at(fake, 1..4, "800000")), []);
     let warnings = during(&set_up(), |fake| run_at(fake, 0..4, "2100000"));
     assert_only(&warnings, "frequency", "the fastest CPU ran at 4700 MHz before the run and at 2100 MHz after it");

@@ -1,4 +1,4 @@
-//! The daemon of the mock: a shell that carries no messages and uses some CPU time.
+//! The daemon of the mock: a shell script that carries no messages and uses some CPU time.
 
 use perf_worker::{
     backend::{DaemonCommand, Readiness},
@@ -7,12 +7,12 @@ use perf_worker::{
 
 /// The line that the daemon prints when it is ready.
 const READY: &str = "the daemon of the mock is ready";
-/// The daemon runs for a while before it is ready, to test the wait for it.
+/// The start-up of the daemon. It takes some time, so that the wait for the daemon is tested.
 const GET_READY: &str = "sleep 0.2";
 /// Some milliseconds of work, followed by a pause.
 const WORK: &str = "i=0; while [ $i -lt 5000 ]; do i=$((i+1)); done; sleep 0.05";
 
-/// The command that starts the daemon.
+/// Returns the command that starts the daemon.
 pub fn command(daemon: MockDaemon) -> DaemonCommand {
     let script = match daemon {
         MockDaemon::Lives => format!("{GET_READY}; echo {READY}; while :; do {WORK}; done"),

@@ -1,4 +1,4 @@
-//! The executor of the mock: one thread that runs the due timers in turn, and takes all messages after each timer.
+//! The executor of the mock: one thread that runs the due timers one by one, and takes all messages after each timer.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,10 +16,10 @@ use perf_worker::{
     run_spec::RunSpec,
 };
 
-/// The longest sleep of the executor. The times in messages do not depend on it.
+/// The longest sleep of the executor. It does not affect the times in messages.
 const INTERVAL_NS: i64 = SECOND_NS / 1000;
 
-/// The executor.
+/// The executor of the mock.
 #[derive(Default)]
 pub struct MockExecutor {
     timers: Vec<MockTimer>,
@@ -128,7 +128,8 @@ impl Executor for MockExecutor {
 }
 
 impl MockTimer {
-    /// If the timer is due, advances it by whole periods and returns the number of periods that it skips; else `None`.
+    /// If the timer is due, moves it on by whole periods and returns the number of skipped periods; otherwise returns
+    /// `None`.
     fn take(&mut self) -> Option<u64> {
         let late_ns = now_ns() - self.next_ns;
         if late_ns < 0 {

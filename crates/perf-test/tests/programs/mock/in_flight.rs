@@ -1,7 +1,7 @@
 //! The messages in flight to a subscription of the mock, with the faults of the script.
 //!
-//! The module is pure: times are arguments. A message that departed at `t` is reported as received at exactly `t` +
-//! latency, and is not delivered before that time. With all latencies messages keep the order of arrival, except
+//! The module is pure: times are arguments. A message that departed at `t` counts as received at exactly `t` + latency,
+//! and is not delivered before that time. Messages keep the order of arrival, even with different latencies, except
 //! with `swap`.
 
 use std::collections::VecDeque;
@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use super::message::Message;
 use perf_worker::run_spec::{MockScript, is_nth};
 
-/// The initial capacity of the queue: while the queue has no more messages, it does not allocate.
+/// The initial capacity of the queue. Up to this number of messages, the queue does not allocate.
 const QUEUE_CAPACITY: usize = 4096;
 
 /// A message that is delivered.
@@ -19,9 +19,9 @@ pub struct Delivered {
     pub message: Message,
     /// The time of reception, ns of CLOCK_MONOTONIC.
     pub received_ns: i64,
-    /// The time when the message reached the process; `None` if the script does not set it (`transport`).
+    /// The time at which the message reached the process; `None` if the script does not set it by `transport`.
     pub arrived_ns: Option<i64>,
-    /// The time when the message's bytes were in hand; `None` if the script does not set it (`wake`).
+    /// The time at which the message's bytes were in hand; `None` if the script does not set it by `wake`.
     pub in_hand_ns: Option<i64>,
 }
 
@@ -31,18 +31,18 @@ pub struct InFlight {
     script: MockScript,
     /// The messages in flight, in the order of delivery.
     queue: VecDeque<Delivered>,
-    /// The messages that wait until their publisher's next message has overtaken them.
+    /// The messages that `swap` holds back until the next message of the same publisher has overtaken them.
     held: Vec<Message>,
     overwritten: u64,
 }
 
 impl InFlight {
-    /// A subscription without messages in flight.
+    /// Creates a queue without messages.
     pub fn new(script: MockScript) -> Self {
         InFlight { script, queue: VecDeque::with_capacity(QUEUE_CAPACITY), held: Vec::new(), overwritten: 0 }
     }
 
-    /// Adds a message that has arrived.
+    /// Adds a message that has arrived, with the script's faults.
     pub fn arrived(&mut self, message: Message) {
         if message.is_probe() {
             // Probes are not counted, so the script's faults do not apply to them.
@@ -83,7 +83,7 @@ impl InFlight {
         is_nth(id, self.script.overwrite)
     }
 
-    /// The next message whose time of reception is at or before `now_ns`.
+    /// Returns the next message whose time of reception is not after `now_ns`.
     pub fn next(&mut self, now_ns: i64) -> Option<Delivered> {
         while self.next_ns()? <= now_ns {
             let next = self.queue.pop_front()?;
@@ -111,11 +111,11 @@ mod tests {
     use super::*;
 
     fn message(source: u8, id: u64, departed_ns: i64) -> Message {
-        // The time must not be 0, because a message with time 0 is a probe.
+        // The time must not be 0, which marks a probe.
         Message::new([source; 16], id, departed_ns + 1, departed_ns, 64, &[7; 4])
     }
 
-    /// The ids and times of reception of the delivered messages, of ten that were sent at 100, 200, and so on.
+    /// Sends ten messages at 100, 200, and so on. Returns the ids and the times of reception of the delivered messages.
     fn of_ten(script: &str) -> Vec<(u64, i64)> {
         let mut in_flight = InFlight::new(script.parse().unwrap());
         (1..=10).for_each(|id| in_flight.arrived(message(1, id, 100 * id as i64)));

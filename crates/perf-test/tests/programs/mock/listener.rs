@@ -1,4 +1,4 @@
-//! Push delivery of the mock: a thread takes the messages and hands them to the sink.
+//! Push delivery of the mock: a thread takes the messages and passes them to the sink.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::MockSubscription;
 use perf_worker::backend::{Listener, Matched, Matching, OtherClock, Sink, Subscription};
 
-/// The interval at which the thread checks for messages. The times in messages do not depend on it.
+/// The interval at which the thread checks for messages. It does not affect the times in messages.
 const INTERVAL: Duration = Duration::from_millis(1);
 
 /// A subscription whose messages a thread takes.
@@ -19,7 +19,7 @@ pub struct MockListener {
 }
 
 impl MockListener {
-    /// A listener whose thread is not started yet.
+    /// Creates a listener. Its thread is not started yet.
     pub fn new(subscription: MockSubscription) -> MockListener {
         MockListener { subscription: Arc::new(Mutex::new(subscription)), stop: Arc::default(), thread: None }
     }

@@ -1,6 +1,6 @@
-//! A message of the mock in transit: ids, times, its length, and the first bytes of its payload.
+//! A message of the mock in transit: ids, times, length, and the first bytes of the payload.
 //!
-//! The rest of a large message is not moved, because the mock tests the instrument and not memory. Time and id are
+//! The other bytes of a large message are not sent, because the mock tests the instrument, not memory. Time and id are
 //! encoded as with `--raw`, even in a message that has a type.
 
 use perf_worker::{
@@ -8,11 +8,11 @@ use perf_worker::{
     stamp::{Stamp, Stamped},
 };
 
-/// The number of payload bytes that are really sent; `--touch` reads the first byte of every page, or all bytes.
+/// The number of payload bytes that are sent. `--touch` reads the first byte of every page, or all bytes.
 pub const PAYLOAD_BYTES: usize = 64;
 /// The header: source, time and id, time of sending, and length.
 const HEADER_BYTES: usize = 16 + RAW_HEADER_BYTES + 2 * 8;
-/// The size of the longest message that is sent, bytes.
+/// The size in bytes of the longest message in transit.
 pub const LONGEST_BYTES: usize = HEADER_BYTES + PAYLOAD_BYTES;
 
 /// A message.
@@ -22,9 +22,9 @@ pub struct Message {
     pub source: [u8; 16],
     /// The sequence number in the message.
     pub id: u64,
-    /// The time in the message, ns of the publisher's clock.
+    /// The time in the message, in ns of the publisher's clock.
     pub time_ns: i64,
-    /// The time when the publisher or the relay sent the message on this topic, ns of CLOCK_MONOTONIC.
+    /// The time at which the publisher or the relay sent the message on this topic, in ns of CLOCK_MONOTONIC.
     pub departed_ns: i64,
     /// The length of the whole message, bytes.
     pub length_bytes: u64,
@@ -33,7 +33,7 @@ pub struct Message {
 }
 
 impl Message {
-    /// Creates a message, of whose payload at most the first [`PAYLOAD_BYTES`] are sent.
+    /// Creates a message. Only the first [`PAYLOAD_BYTES`] of its payload are sent.
     pub fn new(
         source: [u8; 16],
         id: u64,
@@ -48,7 +48,7 @@ impl Message {
         Message { source, id, time_ns, departed_ns, length_bytes, payload, payload_bytes }
     }
 
-    /// Whether this is a probe, which only shows before the start that messages arrive.
+    /// True if this is a probe. Probes show, before the start, that messages arrive.
     pub fn is_probe(&self) -> bool {
         self.time_ns == 0
     }
@@ -63,7 +63,7 @@ impl Message {
         self.payload[0] = !self.payload[0];
     }
 
-    /// The bytes of the message in transit, and their number.
+    /// The bytes of the message in transit, and their number. The bytes after this number are not sent.
     pub fn to_bytes(self) -> ([u8; LONGEST_BYTES], usize) {
         let mut bytes = [0; LONGEST_BYTES];
         bytes[..16].copy_from_slice(&self.source);

@@ -1,9 +1,9 @@
-//! The mock: a middleware whose messages have exactly the latency, the losses and the faults of a [`MockScript`],
-//! for tests of the instrument.
+//! The mock: a middleware for tests of the instrument. Its messages have exactly the latency, the losses and the faults
+//! of a [`MockScript`].
 //!
-//! The mock's endpoints are in real worker processes and find each other through the file system, without Gantry. A
-//! message with the stamp `t` is reported as received at `t` + latency, even if the machine was late, so that the
-//! results can be compared exactly. The message is not available before that time.
+//! The endpoints of the mock are in real worker processes and find each other through the file system, without Gantry.
+//! A message with the stamp `t` counts as received at `t` + latency, even if the machine was late; so results can be
+//! compared exactly. The message is not available before that time.
 
 mod daemon;
 mod executor;
@@ -36,7 +36,7 @@ use perf_worker::{
 };
 use transport::{Kind, Socket, TopicKey};
 
-/// The memory of a device that the mock reports as measured.
+/// The memory of a microcontroller that the mock pretends to have measured.
 const DEVICE: DeviceMemory = DeviceMemory {
     text_bytes: 65_536,
     data_bytes: 1024,
@@ -78,14 +78,14 @@ impl Backend for Mock {
     }
 }
 
-/// The options of the run with all values at their defaults, except the depth of the history.
+/// The options of the run, all with default values except the history depth.
 fn default_options(spec: &RunSpec) -> Settings {
     let (reliability, durability, history) = Default::default();
     let qos = Qos { reliability, durability, history, ..spec.qos };
     RunSpec { qos, zero_copy: false, raw: false, wait: Wait::default(), ..spec.clone() }.options()
 }
 
-/// The mock in one process. The endpoints of a session share nothing.
+/// The session of the mock in one process. Its endpoints share nothing.
 struct MockSession {
     effective: Settings,
     device: Option<DeviceMemory>,
@@ -125,7 +125,7 @@ impl Session for MockSession {
     }
 }
 
-/// One endpoint, with the search for its counterparts.
+/// An endpoint, and the search for its matching endpoints.
 struct MockEndpoint {
     socket: Socket,
     key: TopicKey,
@@ -136,14 +136,14 @@ struct MockEndpoint {
 
 impl MockEndpoint {
     fn new(spec: &RunSpec, plan: &EndpointPlan, kind: Kind) -> Result<MockEndpoint, String> {
-        // A topic and a service may have the same name.
+        // The suffix separates a topic from a service of the same name.
         let suffix = if plan.service { " service" } else { "" };
         let key = TopicKey::new(spec.domain_id, &format!("{}{suffix}", plan.topic));
         let socket = Socket::new(&key, kind)?;
         Ok(MockEndpoint { socket, key, others: kind.other(), script: spec.mock.clone(), created_ns: now_ns() })
     }
 
-    /// Sockets connected to the counterparts; none while the script hides them.
+    /// Sockets that are connected to the matching endpoints; empty while the script hides them.
     fn others(&self) -> Result<Vec<UnixDatagram>, String> {
         if self.script.mismatch || now_ns() < self.created_ns + self.script.match_ns {
             return Ok(Vec::new());
@@ -168,16 +168,16 @@ struct MockPublisher {
     endpoint: MockEndpoint,
     subscriptions: Vec<UnixDatagram>,
     source: [u8; 16],
-    /// Whether the publisher passes on messages of another topic.
+    /// True if the publisher belongs to a relay, which sends back the messages of another topic.
     relays: bool,
-    /// The clock of the times in the publisher's messages.
+    /// The clock of the times in the publisher's messages; `None` for the host's clock.
     clock: Option<OtherClock>,
-    /// Whether the phases are marked.
+    /// True if the times of the phases are recorded.
     marks: bool,
     last_id: u64,
     length_bytes: u64,
     payload: Vec<u8>,
-    /// The last messages, for late subscriptions.
+    /// The last messages, which late subscriptions get.
     history: VecDeque<Vec<u8>>,
     /// The number of messages that the history keeps.
     depth: usize,
@@ -188,7 +188,7 @@ impl MockPublisher {
     fn send(subscription: &UnixDatagram, bytes: &[u8]) -> Result<(), String> {
         match subscription.send(bytes) {
             Ok(_) => Ok(()),
-            // The subscription has exited; `matched` will update the list.
+            // The subscription has ended; `matched` will remove it from the list.
             Err(error) if matches!(error.kind(), ErrorKind::ConnectionRefused | ErrorKind::NotConnected) => Ok(()),
             Err(error) => Err(format!("a subscription of the mock does not take messages: {error}")),
         }
@@ -259,7 +259,7 @@ impl Matched for MockPublisher {
 impl Publisher for MockPublisher {
     fn publish(&mut self, draft: &mut dyn Draft) -> Result<Sent, String> {
         let script = &self.endpoint.script;
-        // The id is only in the stamp. The stamp's time is read again below.
+        // Only the stamp has the id. The time is read again below, at the end of the preparation.
         let Stamp { id, time_ns, .. } = draft.stamp();
         let is_probe = time_ns == 0;
         if now_ns() < self.endpoint.created_ns + script.mute_ns {
@@ -272,7 +272,7 @@ impl Publisher for MockPublisher {
             sleep_until(now_ns() + stall.time_ns);
         }
         if script.print {
-            // The write fails only if the console is gone.
+            // The write fails only if the console is closed.
             let _ = writeln!(std::io::stdout().lock(), "the mock publishes message {id}");
         }
         if !self.payload.is_empty() {
@@ -282,7 +282,8 @@ impl Publisher for MockPublisher {
         let (time_ns, departed_ns) = if is_probe {
             (stamp.time_ns, now_ns())
         } else if self.relays {
-            // The relay holds the message from its reception on, and passes on the time of the publisher's clock.
+            // The latency of the second direction starts at the relay's reception. The time in the message stays the
+            // publisher's.
             let sent_ns = OtherClock::host_ns(self.clock, stamp.time_ns);
             (stamp.time_ns, sent_ns + script.latency_of_ns(id))
         } else {
@@ -308,11 +309,11 @@ impl Publisher for MockPublisher {
 struct MockSubscription {
     endpoint: MockEndpoint,
     in_flight: InFlight,
-    /// Whether each message is copied, even with zero copy.
+    /// True if each message is copied, even with zero copy.
     copies: bool,
-    /// Whether the phases are marked.
+    /// True if the times of the phases are recorded.
     marks: bool,
-    /// Whether messages are delivered without the publisher that sent them.
+    /// True if delivered messages lack the id of their publisher.
     nameless: bool,
 }
 
@@ -327,7 +328,7 @@ impl MockSubscription {
         Ok(MockSubscription { endpoint, in_flight: InFlight::new(script), copies, nameless, marks: spec.phases })
     }
 
-    /// Fetches one message that has arrived. Returns whether there was a message.
+    /// Fetches a message from the socket. Returns false if there is none.
     fn fetch(&mut self) -> Result<bool, String> {
         let mut bytes = [0; LONGEST_BYTES];
         match self.endpoint.socket.inner.recv(&mut bytes) {
@@ -360,8 +361,8 @@ impl Matched for MockSubscription {
 
 impl Subscription for MockSubscription {
     fn take(&mut self, reader: &mut dyn FnMut(&Taken<'_>)) -> Result<bool, String> {
-        // Due messages are delivered first. So no more messages are fetched than can be delivered, and the senders
-        // wait instead.
+        // Due messages are delivered before further ones are fetched. So the queue stays short, and the senders wait
+        // instead.
         loop {
             if let Some(delivered) = self.in_flight.next(now_ns()) {
                 let message = &delivered.message;

@@ -1,5 +1,5 @@
-//! Services of the mock. Requests go on the topic of the service. Responses go on a topic of the client, whose name
-//! contains the id in the client's requests, so each response reaches only the client that asked.
+//! Services of the mock. Requests go to the topic of the service. Each client has a topic for its responses, whose name
+//! contains the client's id; so each response reaches only the client that sent the request.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -19,18 +19,18 @@ use perf_worker::{
 /// The id of a client.
 type Source = [u8; 16];
 
-/// The plan of an endpoint on the topic for the responses to a client.
+/// The plan of an endpoint for the responses to a client.
 fn of_responses(plan: &EndpointPlan, client: &Source) -> EndpointPlan {
     EndpointPlan { topic: format!("{}/responses/{client:02x?}", plan.topic), ..plan.clone() }
 }
 
-/// A client.
+/// Creates a client.
 pub fn client(spec: &RunSpec, plan: &EndpointPlan) -> Result<Client, String> {
     let (requests, responses) = client_ends(spec, plan)?;
     Ok(Client { requests: Box::new(requests), responses: Box::new(responses) })
 }
 
-/// The two endpoints of a client: for requests and for responses.
+/// Creates the two endpoints of a client: for requests and for responses.
 pub fn client_ends(spec: &RunSpec, plan: &EndpointPlan) -> Result<(MockPublisher, MockSubscription), String> {
     let requests = MockPublisher::new(spec, plan)?;
     let index = match plan.endpoint {
@@ -38,13 +38,13 @@ pub fn client_ends(spec: &RunSpec, plan: &EndpointPlan) -> Result<(MockPublisher
     };
     let own = EndpointPlan { endpoint: Endpoint::Subscription(index), ..of_responses(plan, &requests.source) };
     let mut responses = MockSubscription::new(spec, &own)?;
-    // The server has a publisher on the topic of responses only once it answers, so the client is matched by the
-    // topic of the requests.
+    // The server creates its publisher of responses only for its first response. So the client counts as matched when
+    // it finds the server on the topic of requests.
     (responses.endpoint.key, responses.endpoint.others) = (requests.endpoint.key.clone(), Kind::Subscription);
     Ok((requests, responses))
 }
 
-/// A server.
+/// Creates a server.
 pub fn server(spec: &RunSpec, plan: &EndpointPlan) -> Result<Server, String> {
     let in_hand = Rc::new(Cell::new(None));
     let (inner, answers) = server_ends(spec, plan)?;
@@ -53,17 +53,16 @@ pub fn server(spec: &RunSpec, plan: &EndpointPlan) -> Result<Server, String> {
     Ok(Server { requests: Box::new(requests), responses: Box::new(responses) })
 }
 
-/// The endpoints of a server: for requests and for responses.
+/// Creates the endpoints of a server: for requests and for responses.
 pub fn server_ends(spec: &RunSpec, plan: &EndpointPlan) -> Result<(MockSubscription, Answers), String> {
-    // The subscription is not nameless, because the server must know which client has sent a request to answer
-    // this client.
+    // This subscription is never nameless, because the server needs the client's id for its response.
     let requests = MockSubscription { nameless: false, ..MockSubscription::new(spec, plan)? };
     Ok((requests, Answers { spec: spec.clone(), plan: plan.clone(), clients: BTreeMap::new() }))
 }
 
 struct Requests {
     inner: MockSubscription,
-    /// The client whose request is being read.
+    /// The client whose request the server is answering.
     in_hand: Rc<Cell<Option<Source>>>,
 }
 
@@ -100,7 +99,7 @@ struct Responses {
     in_hand: Rc<Cell<Option<Source>>>,
 }
 
-/// The publishers of responses, one for each client.
+/// The publishers of responses, by client.
 pub struct Answers {
     spec: RunSpec,
     plan: EndpointPlan,
@@ -108,7 +107,7 @@ pub struct Answers {
 }
 
 impl Matched for Responses {
-    /// Only the subscription to requests reports whether the server is matched.
+    /// The result is always unknown: the subscription to requests reports whether the server is matched.
     fn matched(&mut self) -> Result<Matching, String> {
         Ok(Matching::Unknown)
     }

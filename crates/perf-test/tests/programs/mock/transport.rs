@@ -1,9 +1,9 @@
-//! The transport of the mock: Unix datagram sockets, one for each endpoint, with names in a private folder.
+//! The transport of the mock: Unix datagram sockets, one for each endpoint, with path names in a private folder.
 //!
-//! The folder belongs to the user and lies in XDG_RUNTIME_DIR, or in the folder of temporary files. A socket's name
-//! contains domain, topic, kind and process. An endpoint is alive if a connection to its socket succeeds;
-//! [`clean_up`] removes the names of dead endpoints. The kernel queues a few messages of a socket and lets its
-//! senders wait, so no message is lost on the way.
+//! The folder belongs to the user and lies in XDG_RUNTIME_DIR, or in the folder of temporary files. The name of a
+//! socket contains the domain, the topic, the kind of the endpoint and the process. An endpoint is alive if a
+//! connection to its socket succeeds; [`clean_up`] removes the sockets of dead endpoints. The kernel queues a few
+//! messages for each socket, and then blocks the senders, so no message is lost on the way.
 
 use std::ffi::OsString;
 use std::fs;
@@ -15,15 +15,15 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// The longest wait of a sender for a subscription that takes no messages.
+/// The longest time for which a sender waits for a subscription that takes no messages.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
 /// The kind of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Sends.
+    /// An endpoint that sends.
     Publisher,
-    /// Receives.
+    /// An endpoint that receives.
     Subscription,
 }
 
@@ -47,14 +47,14 @@ pub struct TopicKey {
 impl TopicKey {
     /// The key of the topic with this full name.
     pub fn new(domain_id: u32, topic: &str) -> TopicKey {
-        // The name is hashed, because a socket's address is short. The hash is the same in all processes, which run
-        // one program.
+        // The name is hashed, because the path of a socket must be short. All processes run the same program, so they
+        // compute the same hash.
         let mut hasher = DefaultHasher::new();
         topic.hash(&mut hasher);
         TopicKey { domain_id, topic_hash: hasher.finish() }
     }
 
-    /// The prefix of the socket names of the topic's endpoints of one kind.
+    /// The common prefix of the socket names of the topic's endpoints of this kind.
     fn prefix(&self, kind: Kind) -> String {
         let kind = match kind {
             Kind::Publisher => "publisher",
@@ -64,7 +64,7 @@ impl TopicKey {
     }
 }
 
-/// The socket of an endpoint of this process. When the socket is dropped, its name is removed from the folder.
+/// The socket of an endpoint of this process. Its file is removed when this value is dropped.
 #[derive(Debug)]
 pub struct Socket {
     /// The socket itself, in non-blocking mode.
@@ -85,7 +85,7 @@ impl Socket {
             let path = folder.join(format!("{}{process}-{number}", key.prefix(kind)));
             match UnixDatagram::bind(&path).and_then(|socket| socket.set_nonblocking(true).map(|()| socket)) {
                 Ok(socket) => return Ok(Socket { inner: socket, path }),
-                // A dead process with the same process id has left the name.
+                // A dead process with the same process id has left this file: the loop tries the next number.
                 Err(error) if error.kind() == ErrorKind::AddrInUse => {}
                 Err(error) => return Err(cannot("create", &path, &error)),
             }
@@ -95,12 +95,12 @@ impl Socket {
 
 impl Drop for Socket {
     fn drop(&mut self) {
-        // The removal fails if `clean_up` has already removed the name.
+        // The removal fails if `clean_up` has already removed the file.
         let _ = fs::remove_file(&self.path);
     }
 }
 
-/// Sockets that are connected to all living endpoints of one kind on the topic.
+/// Returns sockets that are connected to all living endpoints of one kind on the topic.
 ///
 /// # Errors
 /// The reason, as a sentence: the folder cannot be used.
@@ -116,7 +116,7 @@ pub fn connect_all(key: &TopicKey, kind: Kind) -> Result<Vec<UnixDatagram>, Stri
     Ok(sockets)
 }
 
-/// Removes the socket names of dead endpoints.
+/// Removes the sockets of dead endpoints.
 ///
 /// # Errors
 /// The reason, as a sentence: the folder cannot be used.
@@ -131,7 +131,7 @@ pub fn clean_up() -> Result<(), String> {
     Ok(())
 }
 
-/// A socket that sends to the endpoint with this socket name; `None` if the endpoint is dead.
+/// Returns a socket that sends to the endpoint with this path; `None` if the endpoint is dead.
 fn connect(path: &Path) -> io::Result<Option<UnixDatagram>> {
     let socket = UnixDatagram::unbound()?;
     socket.set_write_timeout(Some(LONGEST_WAIT))?;
@@ -151,7 +151,7 @@ fn names(folder: &Path) -> Result<Vec<OsString>, String> {
     entries.map_err(|error| cannot("read", folder, &error))
 }
 
-/// The private folder of the user, created if it does not exist.
+/// Returns the private folder of the user. Creates it if it does not exist.
 fn folder() -> Result<PathBuf, String> {
     let runtime = std::env::var_os("XDG_RUNTIME_DIR").filter(|folder| !folder.is_empty());
     let user = rustix::process::geteuid().as_raw();
@@ -161,7 +161,7 @@ fn folder() -> Result<PathBuf, String> {
     {
         return Err(cannot("create", &folder, &error));
     }
-    // In the folder of temporary files, another user may have created a folder with this name.
+    // The folder is checked: in the folder of temporary files, another user may have created a folder with this name.
     let found = fs::symlink_metadata(&folder).map_err(|error| cannot("check", &folder, &error))?;
     if found.is_dir() && found.uid() == user && found.mode() & 0o077 == 0 {
         return Ok(folder);
