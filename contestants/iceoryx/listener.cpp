@@ -1,6 +1,6 @@
 // A subscription whose messages are taken on the thread of a listener of iceoryx.
-#include <memory>
 #include <mutex>
+#include <optional>
 
 #include "endpoint.hpp"
 #include "iceoryx_posh/popo/listener.hpp"
@@ -12,8 +12,12 @@ using iox::popo::UntypedSubscriber;
 
 class Listening {
 public:
-    explicit Listening(void *given) : subscription(given) {}
-    ~Listening() { SUBSCRIPTION_FUNCTIONS.matched.destroy(subscription); }
+    explicit Listening(void *given) : subscription(given) { listener.emplace(); }
+    ~Listening() {
+        // The listener's thread uses the subscription.
+        listener.reset();
+        SUBSCRIPTION_FUNCTIONS.matched.destroy(subscription);
+    }
 
     // Takes all messages in the queue, because one event may report several messages.
     void take_all() {
@@ -37,7 +41,7 @@ public:
 
     void *const subscription;
     bool has_started = false;
-    iox::popo::Listener listener;
+    std::optional<iox::popo::Listener> listener;
 
 private:
     std::mutex delivery;
@@ -67,7 +71,7 @@ int start(void *endpoint, perf_test_sink *sink, perf_test_error *error) try {
     self->deliver_to(sink);
     UntypedSubscriber &port = port_of(self->subscription);
     auto callback = iox::popo::createNotificationCallback(on_data_received, *self);
-    if (self->listener.attachEvent(port, SubscriberEvent::DATA_RECEIVED, callback).has_error())
+    if (self->listener->attachEvent(port, SubscriberEvent::DATA_RECEIVED, callback).has_error())
         return perf_test_fail(error, "iceoryx cannot attach the subscription to a listener");
     port.subscribe();
     self->has_started = true;
@@ -78,7 +82,7 @@ int start(void *endpoint, perf_test_sink *sink, perf_test_error *error) try {
 
 int stop(void *endpoint, perf_test_error *) {
     Listening *self = listening(endpoint);
-    self->listener.detachEvent(port_of(self->subscription), SubscriberEvent::DATA_RECEIVED);
+    self->listener->detachEvent(port_of(self->subscription), SubscriberEvent::DATA_RECEIVED);
     self->deliver_to(nullptr);
     return 0;
 }
