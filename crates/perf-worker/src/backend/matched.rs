@@ -2,13 +2,12 @@
 
 use crate::spec::matching::{Matching, OtherClock};
 
-/// The matching of a publisher with subscriptions, or of a subscription with publishers. Not called while
-/// messages are due.
+/// The endpoints with which a publisher or a subscription is matched. Not called while messages are being sent.
 pub trait Matched {
     /// The endpoints that are matched with this endpoint now. Does not wait.
     ///
     /// # Errors
-    /// The reason, as a sentence, if the middleware cannot go on.
+    /// The reason, as a sentence, if the middleware cannot continue.
     fn matched(&mut self) -> Result<Matching, String>;
 
     /// The reasons why other endpoints of the topic are not matched, one sentence each; empty if the reasons are not

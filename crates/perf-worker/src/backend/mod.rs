@@ -30,8 +30,8 @@ pub use subscription::{Delivery, Listener, Sink, Subscription, Taken};
 
 /// A middleware.
 pub trait Backend: Sync {
-    /// The name of the middleware for `-c`, headings and logs. In `-c` upper and lower case are the same, and so are
-    /// `-` and `_`.
+    /// The name of the middleware for `-c`, headings and logs. `-c` ignores the case of letters, and treats `-` and `_`
+    /// as equal.
     fn name(&self) -> &str;
 
     /// The version, the capabilities and the settings of the middleware. Options of older versions of performance_test

@@ -8,7 +8,7 @@ pub trait Publisher: Matched {
     /// sending, gets the stamp from `draft` and writes the stamp into the message.
     ///
     /// # Errors
-    /// The reason, as a sentence, if the message was not sent. The next message is tried again.
+    /// The reason, as a sentence, if the message was not sent. The run continues with the next message.
     fn publish(&mut self, draft: &mut dyn Draft) -> Result<Sent, String>;
 }
 

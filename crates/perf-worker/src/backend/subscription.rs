@@ -36,7 +36,7 @@ pub trait Subscription: Matched {
     /// Takes one message, if there is one, and passes it to `reader`. Returns whether there was one. Does not wait.
     ///
     /// # Errors
-    /// The reason, as a sentence, if a message could not be taken. The next message is tried again.
+    /// The reason, as a sentence, if a message could not be taken. The run continues with the next message.
     fn take(&mut self, reader: &mut dyn FnMut(&Taken<'_>)) -> Result<bool, String>;
 
     /// Waits until there may be a message to take, at most `timeout`. Not called with `--wait spin`.

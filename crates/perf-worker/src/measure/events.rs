@@ -9,8 +9,7 @@ pub const MOST_EVENTS: usize = 250;
 /// The reason why a message is in the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Trouble {
-    /// The latency of the message was above the limit for late messages, and not above the limit for messages that
-    /// are too late.
+    /// The latency of the message was above the limit for late messages, but not above the limit for too late messages.
     Late {
         /// The latency of the message, ns.
         latency_ns: u64,

@@ -91,7 +91,7 @@ pub struct Calibration {
 
 impl Calibration {
     /// Measures this machine for messages of `message_bytes` at `rate_hz` (0: as fast as possible) with a history of
-    /// `depth`. Uses up to 128 MiB of memory. Lasts a third of a second at 100 Hz, less at higher rates.
+    /// `depth` messages. Uses up to 128 MiB of memory. Takes a third of a second at 100 Hz, less at higher rates.
     ///
     /// # Errors
     /// The reason, as a sentence, if no thread can be started or there is no memory.
@@ -189,7 +189,8 @@ mod tests {
         for found in [small, large] {
             assert!(found.clock_ns > 0.0 && found.wake_up_ns > 0.0, "{found:?}");
         }
-        // The large message has 4096 times the bytes, so a hundredth of this factor is beyond any noise.
+        // The large message has 4096 times as many bytes. The test requires only a hundredth of this factor, so that
+        // noise cannot fail it.
         assert!(large.warm_copy_ns > 40.0 * small.warm_copy_ns, "{small:?} {large:?}");
         assert!(large.fill_ns > 40.0 * small.fill_ns, "{small:?} {large:?}");
         assert!(large.copy_path_ns() > 2.0 * large.warm_copy_ns);
