@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 pub struct DaemonCommand {
     /// The name of the daemon in reports.
     pub name: String,
-    /// The program, which is searched on the PATH, and its arguments. The program stays in the foreground and ends
-    /// on SIGTERM.
+    /// The program, which is searched for on the PATH, and its arguments. The program must stay in the foreground and
+    /// exit on SIGTERM.
     pub command: Vec<String>,
     /// The sign that the daemon is ready.
     pub ready: Readiness,

@@ -91,7 +91,7 @@ pub struct Resident {
 }
 
 impl Resident {
-    /// Adds another mapping, kind or process.
+    /// Adds the memory of another mapping, kind or process.
     pub fn add(&mut self, other: Resident) {
         self.rss_kib += other.rss_kib;
         self.pss_kib += other.pss_kib;
