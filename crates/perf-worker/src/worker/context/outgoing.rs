@@ -23,7 +23,7 @@ pub enum Outgoing {
         endpoint: Endpoint,
         /// The index of the second.
         second: u64,
-        /// Whether the row covers a whole second; the last row of an endpoint may cover a part.
+        /// Whether the row covers a whole second. The last row of an endpoint may cover less.
         whole: bool,
         /// The counts.
         tally: Box<Tally>,

@@ -56,7 +56,8 @@ enum Part {
     /// A publisher. The second field holds the middleware's publisher until the start, which moves it into the first
     /// field.
     Sender(Arc<Sender>, Option<Box<dyn Publisher + Send>>),
-    /// A subscription. The last field is the time at which no more messages were expected, ns; `None` before that.
+    /// A subscription. The last field is the time from which no more messages were expected, ns; `None` while messages
+    /// are expected.
     Receiver(Arc<Receiver>, Box<dyn Received + Send>, Option<i64>),
     /// A server.
     Server(Arc<Answering>, Box<dyn Received + Send>),

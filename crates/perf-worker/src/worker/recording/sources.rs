@@ -1,4 +1,4 @@
-//! The publishers of a run, as a subscription distinguishes them: the phase and the clock of each publisher.
+//! The publishers of a run as a subscription can tell them apart: the phase and the clock of each publisher.
 
 use crate::{
     backend::OtherClock,
@@ -9,7 +9,7 @@ use crate::{
 pub enum Sources {
     /// All publishers have this phase and this clock.
     Same(i64, Option<OtherClock>),
-    /// Each publisher has an entry of its own, and the entries are in the order of the publishers' ids.
+    /// Each publisher has its own entry. The entries are sorted by the publishers' ids.
     Own(Vec<Source>),
 }
 
