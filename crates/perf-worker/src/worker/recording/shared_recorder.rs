@@ -103,7 +103,7 @@ impl Sink for SharedRecorder {
             Some(recorder) => recorder.record_delivered(taken),
             None => self.heard.lock().unwrap_or_else(PoisonError::into_inner).record(taken),
         }
-        // The work is done without the lock, which the endpoint's thread needs for the rows.
+        // The lock is not held during the work, because the endpoint's thread needs it for the rows.
         work_on(taken, self.work_ns);
     }
 

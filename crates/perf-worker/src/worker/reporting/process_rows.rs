@@ -22,7 +22,7 @@ pub struct ProcessRows {
     open: BTreeMap<u64, OpenRow>,
     rest: Option<(u64, OpenRow)>,
     totals: BTreeMap<Endpoint, Tally>,
-    /// The endpoints that report no more rows; `ends` has the number of endpoints that ended in each second.
+    /// The endpoints that send no more rows. `ends` has the number of endpoints that ended in each second.
     ended: BTreeSet<Endpoint>,
     ends: BTreeMap<u64, usize>,
 }
