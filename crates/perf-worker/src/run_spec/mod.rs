@@ -27,7 +27,7 @@ use crate::{
 };
 pub use mock_script::{MockDaemon, MockScript, Timed, is_nth};
 
-/// The parameters of a run, as they are sent to workers and written to the log. Names and values are those of the
+/// The parameters of a run, as they are sent to workers and written to the log. Names and values are as in the
 /// command-line options.
 ///
 /// Logs of older versions lack some fields; these fields get empty values.
