@@ -1,4 +1,4 @@
-"""Executors: callbacks, timers, groups, exceptions, services, parameters."""
+"""Tests of executors: callbacks, timers, groups, exceptions, services, parameters."""
 
 import gc
 import threading

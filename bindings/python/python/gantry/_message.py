@@ -93,7 +93,7 @@ class Message:
 
     @classmethod
     def from_ros(cls, message):
-        """Creates a message from a copy of `message`: an object with the same attributes, such as a message of rclpy."""
+        """Creates a message from a copy of `message`, an object with the same attributes such as a message of rclpy."""
         return cls._in_place(cls._schema.view(cls._schema.encode(message)))
 
     def to_cdr(self):

@@ -99,7 +99,7 @@ class Node(GraphMethods, ParameterMethods):
         return self._native.resolve_service_name(service)
 
     def destroy_node(self):
-        """Destroys all endpoints of the node, which then leaves the domain. Messages that the program holds stay valid."""
+        """Destroys all endpoints of the node, which then leaves the domain. Messages that the program holds stay."""
         executor = self.executor
         if executor is not None:
             executor.remove_node(self)

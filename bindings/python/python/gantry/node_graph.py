@@ -76,7 +76,7 @@ class GraphMethods:
         return True
 
     def learn_message_types(self, topic_name):
-        """The message classes of a topic's endpoints, built from the definitions that the endpoints' programs publish."""
+        """The message classes of a topic's endpoints, from the definitions that these endpoints publish."""
         return [class_of(schema) for schema in self._graph.topic_schemas(topic_name)]
 
     def learn_service_types(self, service_name):

@@ -43,7 +43,8 @@ class Publisher:
         return self._native.publish(msg)
 
     def loan(self, **shape):
-        """Creates a message in shared memory to be written and then published: `with publisher.loan(data=n) as msg: …`.
+        """Creates a message in shared memory, to be written and then published: `with publisher.loan(data=n) as msg:
+        …`.
 
         `shape` gives values of fields, like the constructor of a message. For a list of numbers, it may give only a
         length, or a tuple such as the shape of an image. Then write all elements, as in `msg.data[:] = frame`, because
