@@ -1,4 +1,4 @@
-// A camera in a node of rclcpp that writes its images into shared memory: camera_node [--ros-args …].
+// A camera in a node of rclcpp that writes its images into shared memory. Usage: camera_node [--ros-args …].
 #include <gantry_msgs/sensor_msgs/msg/image.hpp>
 #include <gantry_rclcpp/gantry_rclcpp.hpp>
 
