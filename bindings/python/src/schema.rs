@@ -74,7 +74,7 @@ impl Schema {
         Ok(Schema { description, types, plan, definitions, name })
     }
 
-    /// The type that another program describes. Its hash is copied, so that endpoints with this type match those of the
+    /// The type that another program describes. Its hash is copied, so that endpoints with this type match with the
     /// other program.
     pub fn from_description(py: Python<'_>, description: TypeDescription) -> PyResult<Schema> {
         let name: TypeName = description.name.parse().map_err(failed)?;
