@@ -17,8 +17,8 @@ pub struct Resources {
 }
 
 impl Resources {
-    /// Reads the resources of this process. The usage of the calling thread counts as the instrument's, except the part
-    /// `excepted`, which the middleware caused. `others` is the usage of the instrument's other threads.
+    /// Reads the resources of this process. The usage of the calling thread counts as `perf_test`'s, except the part
+    /// `excepted`, which the middleware caused. `others` is the usage of `perf_test`'s other threads.
     ///
     /// # Errors
     /// The reason, as a sentence, if the kernel does not report the resources.

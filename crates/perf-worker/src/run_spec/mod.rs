@@ -129,8 +129,8 @@ pub struct RunSpec {
     #[cfg_attr(feature = "schema", schemars(with = "Vec<String>"))]
     pub daemon_commands: Vec<DaemonCommand>,
     /// The executor that runs the nodes of a topology, one of [`Capabilities::executors`]. In other runs it is null,
-    /// and the endpoints run on threads of the instrument. The endpoints of a topology have their own messages, rates
-    /// and QoS: `message` is then the largest message, and `rate_hz` is 0.
+    /// and the endpoints run on threads of `perf_test`. The endpoints of a topology have their own messages, rates and
+    /// QoS: `message` is then the largest message, and `rate_hz` is 0.
     #[serde(default)]
     pub executor: Option<String>,
     /// Whether single messages of nodes are reported if they are late, missing or not sent.

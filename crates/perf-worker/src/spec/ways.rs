@@ -88,7 +88,7 @@ choice! {
 choice! {
     /// The threads of a worker to which the real-time priority and the CPU pins apply.
     pub enum RtScope {
-        /// The endpoints' threads and the middleware's threads, without the instrument's own.
+        /// The endpoints' threads and the middleware's threads, without `perf_test`'s own.
         Process = "process",
         /// The endpoints' threads.
         Endpoints = "endpoints",

@@ -98,7 +98,7 @@ fn run_worker(backends: &[&'static dyn Backend], channel: &mut Channel) -> Resul
         let (sender, orders) = mpsc::channel();
         let expected = Arc::new(AtomicU64::new(NOT_DRAINING));
         ways.push(OrderChannel { endpoint: plan.endpoint, sender, expected: expected.clone() });
-        // In a run with executors, one thread of the instrument (the keeper) serves all endpoints of the process.
+        // In a run with executors, one thread of `perf_test` (the keeper) serves all endpoints of the process.
         let thread = if spec.executor.is_some() { 0 } else { plan.executor };
         threads_of.entry(thread).or_default().push(Context {
             plan,

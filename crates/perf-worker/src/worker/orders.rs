@@ -1,4 +1,4 @@
-//! The orders of the coordinator: a thread of the instrument reads them from standard input and forwards them to the
+//! The orders of the coordinator: a thread of `perf_test` reads them from standard input and forwards them to the
 //! endpoints.
 
 use std::collections::BTreeMap;
@@ -35,8 +35,8 @@ pub struct Orders {
     pub ways: Vec<OrderChannel>,
     /// The flags through which endpoints receive orders while they measure.
     pub flags: Arc<Flags>,
-    /// Whether the endpoints run in executors. The keeper (the instrument's thread that serves the executors) then
-    /// reports the start instead of this thread.
+    /// Whether the endpoints run in executors. The keeper (`perf_test`'s thread that serves the executors) then reports
+    /// the start instead of this thread.
     pub in_executors: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Measures the own cost of `perf_test`: the part of each latency or period that the instrument causes and not the
+//! Measures the own cost of `perf_test`: the part of each latency or period that `perf_test` causes and not the
 //! middleware.
 //!
 //! The measurement runs a worker's loops with the options of the run and a middleware that does nothing. The caches are

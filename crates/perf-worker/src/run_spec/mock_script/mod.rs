@@ -110,7 +110,7 @@ pub struct MockScript {
     pub daemon: Option<MockDaemon>,
     /// The delay in each worker between the order `Go` and its execution, ns.
     pub start_ns: i64,
-    /// The CPU time that each worker wastes for each row that it reports, ns. It counts as the instrument's.
+    /// The CPU time that each worker wastes for each row that it reports, ns. It counts as `perf_test`'s.
     pub report_ns: i64,
 }
 

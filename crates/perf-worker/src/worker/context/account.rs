@@ -1,5 +1,5 @@
-//! The resource usage of the instrument's own threads except the main thread. It is subtracted from the process's
-//! usage, so that it does not count as the middleware's.
+//! The resource usage of `perf_test`'s own threads except the main thread. It is subtracted from the process's usage,
+//! so that it does not count as the middleware's.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,7 +7,7 @@ use std::thread::ThreadId;
 
 use crate::measure::usage::Usage;
 
-/// The usage of each of the instrument's threads, as of its last update.
+/// The usage of each of `perf_test`'s threads, as of its last update.
 #[derive(Clone, Default)]
 pub struct InstrumentAccount(Arc<Mutex<HashMap<ThreadId, Usage>>>);
 

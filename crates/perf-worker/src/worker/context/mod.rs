@@ -39,7 +39,7 @@ pub struct Context {
     pub plan: EndpointPlan,
     pub placement: Placement,
     pub spec: Arc<RunSpec>,
-    /// The delay from the end of a second until the row of that second is passed on.
+    /// The delay from the end of a second until the row of that second is sent to the reporting thread.
     pub row_delay_ns: i64,
     pub orders: Receiver<Arc<Order>>,
     pub flags: Arc<Flags>,
@@ -47,7 +47,7 @@ pub struct Context {
     /// send more.
     pub expected: Arc<AtomicU64>,
     pub outgoing: SyncSender<Outgoing>,
-    /// The resource usage of the instrument's own threads except the main thread.
+    /// The resource usage of `perf_test`'s own threads except the main thread.
     pub account: InstrumentAccount,
 }
 

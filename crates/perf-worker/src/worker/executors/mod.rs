@@ -1,9 +1,9 @@
-//! Endpoints in executors. The middleware's threads run the callbacks of the endpoints. One thread of the instrument,
-//! the *keeper*, does all other work.
+//! Endpoints in executors. The middleware's threads run the callbacks of the endpoints. One thread of `perf_test`, the
+//! *keeper*, does all other work.
 //!
-//! The keeper creates the endpoints, waits until they are matched and starts the executors. Then it passes on the
-//! figures of each second, and detects the end. Callbacks measure in the same way as the loops of runs without
-//! executors. They share a lock with the keeper, which takes the lock a few times a second.
+//! The keeper creates the endpoints, waits until they are matched and starts the executors. Then it sends the figures
+//! of each second to the reporting thread, and detects the end. Callbacks measure in the same way as the loops of runs
+//! without executors. They share a lock with the keeper, which takes the lock a few times a second.
 
 mod makers;
 mod origin;
@@ -44,7 +44,7 @@ const LONGEST_SLEEP_NS: i64 = SECOND_NS / 20;
 /// The shortest sleep of the keeper, ns.
 const SHORTEST_SLEEP_NS: i64 = SECOND_NS / 1000;
 
-/// An endpoint, and the instrument's state for it.
+/// An endpoint, and `perf_test`'s state for it.
 struct Member<'a> {
     context: &'a Context,
     part: Part,
@@ -82,7 +82,7 @@ pub fn run(contexts: &[Context], session: &dyn Session) -> Result<(), String> {
     let mut ends: Vec<(&Context, End<'_>)> = members.iter_mut().filter_map(Member::end).collect();
     let (Some(start), Some(context)) = (wait_for_start(&mut ends)?, contexts.first()) else { return Ok(()) };
     drop(ends);
-    // From here on this thread works only for the instrument, so its usage no longer counts as the middleware's.
+    // From here on this thread works only for `perf_test`, so its usage no longer counts as the middleware's.
     let created = Usage::of_this_thread()?;
     members.iter_mut().for_each(|member| member.start(&start));
     let mut spins = Spins(Vec::new());

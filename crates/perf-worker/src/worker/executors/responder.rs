@@ -1,5 +1,5 @@
-//! A server of a node. Its callback answers each request with the request's stamp. The keeper (the instrument's thread
-//! that serves the executors) passes on the rows.
+//! A server of a node. Its callback answers each request with the request's stamp. The keeper (`perf_test`'s thread
+//! that serves the executors) sends the rows (figures of one second each) to the reporting thread.
 //!
 //! The clients measure the round trip; a server only counts messages.
 

@@ -1,5 +1,5 @@
-//! A publisher of a node. The callback of its timer or of its trigger publishes. The keeper (the instrument's thread
-//! that serves the executors) passes on the rows.
+//! A publisher of a node. The callback of its timer or of its trigger publishes. The keeper (`perf_test`'s thread that
+//! serves the executors) sends the rows (figures of one second each) to the reporting thread.
 //!
 //! Message `k` (from 0) is due at start + (k + 1) · period and has the id k + 1. Each callback publishes one message;
 //! messages of periods that the timer skipped count as skipped. An id therefore determines the due time even if the
@@ -58,8 +58,8 @@ struct Sending {
 
 /// The progress of a publisher.
 pub enum Progress {
-    /// The publisher continues. The keeper must call [`Sender::advance`] again at this time, ns, to pass on the next
-    /// row.
+    /// The publisher continues. The keeper must call [`Sender::advance`] again at this time, ns, to send the next row
+    /// (the figures of one second).
     Until(i64),
     /// The publisher has sent all messages that were due. The value describes the intervals between them, ns.
     Done(Moments),

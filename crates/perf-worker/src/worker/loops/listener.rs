@@ -1,7 +1,7 @@
 //! The loop of a subscription whose messages the middleware delivers on its own threads.
 //!
-//! The middleware's threads record the samples. The endpoint's own thread wakes up only to pass on rows and to detect
-//! the end.
+//! The middleware's threads record the samples. The endpoint's own thread wakes up only to send rows (figures of one
+//! second each) to the reporting thread and to detect the end.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -44,7 +44,7 @@ fn receive(context: &Context, listener: &mut dyn Listener, shared: &SharedRecord
     let (clock, overwritten) = (listener.clock(), listener.overwritten());
     shared.start(context, &start, clock, overwritten);
     let mut publishers = PublisherWatch::new(context, start.start_ns);
-    // From here on this thread only reports, so its usage counts as the instrument's.
+    // From here on this thread only reports, so its usage counts as `perf_test`'s.
     let created = Usage::of_this_thread()?;
     while let Some(wait) = shared.advance(context, listener.overwritten())? {
         context.account.update(&created);

@@ -165,7 +165,8 @@ impl<'a> PublisherLoop<'a> {
         Ok(())
     }
 
-    /// Sleeps until `time_ns` or the order `Stop`, and passes on rows meanwhile. Returns the present time.
+    /// Sleeps until `time_ns` or the order `Stop`, and sends rows to the reporting thread meanwhile. Returns the
+    /// present time.
     fn idle_until(&mut self, time_ns: i64, meanwhile: &mut Meanwhile<'_>) -> Result<i64, String> {
         loop {
             let now_ns = now_ns();

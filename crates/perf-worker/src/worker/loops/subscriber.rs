@@ -1,8 +1,9 @@
 //! The subscriber's loop. It waits, takes all samples, and records the time of reception of each sample.
 //!
 //! The back end reads the time of reception as soon as it has the sample. For each sample the loop does not allocate,
-//! lock or report, and makes no system call. Rows are passed on once a second, even if they are empty. Invariant: a row
-//! is passed on only when it contains all samples that were received in its second.
+//! lock or report, and makes no system call. Rows are sent to the reporting thread once a second, even if they are
+//! empty. Invariant: a row is sent to the reporting thread only when it contains all samples that were received in its
+//! second.
 
 use std::time::Duration;
 

@@ -7,8 +7,8 @@
 //! - With the scope `process`, the middleware's own threads also have the real-time priority, and may run on all CPUs
 //!   of `pins`. The main thread sets its priority and CPUs before it opens the middleware, so that threads that start
 //!   then inherit them. When the endpoints' threads exist, the main thread returns to its own scheduling. Only then it
-//!   starts the thread that reads orders, so no thread of the instrument keeps the priority. An endpoint's own thread
-//!   is pinned to one CPU.
+//!   starts the thread that reads orders, so no thread of `perf_test` keeps the priority. An endpoint's own thread is
+//!   pinned to one CPU.
 //! - With the scope `endpoints`, pins and the real-time priority apply only to the endpoints' own threads. They are set
 //!   after the middleware was set up, so threads that the middleware started on an endpoint's thread do not inherit
 //!   them. Threads that a middleware starts later, while messages flow, inherit both.

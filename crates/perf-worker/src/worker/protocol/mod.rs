@@ -57,8 +57,8 @@ pub struct Plan {
     pub name: String,
     /// The description of the run.
     pub spec: RunSpec,
-    /// The delay from the end of a second until its row is passed on, nanoseconds: half the gap between two messages,
-    /// at most [`ROW_DELAY_NS`](times::ROW_DELAY_NS).
+    /// The delay from the end of a second until its row is sent to the reporting thread, nanoseconds: half the gap
+    /// between two messages, at most [`ROW_DELAY_NS`](times::ROW_DELAY_NS).
     pub row_delay_ns: i64,
     /// The endpoints of this worker. Endpoints with the same `executor` share a thread.
     pub endpoints: Vec<EndpointPlan>,
@@ -177,7 +177,7 @@ pub enum Report {
         /// The memory of the device (microcontroller), if the run measured one.
         #[serde(default)]
         device: Option<DeviceMemory>,
-        /// The memory of the instrument's own counters, bytes; `None` if it is not known.
+        /// The memory of `perf_test`'s own counters, bytes; `None` if it is not known.
         #[serde(default)]
         instrument_bytes: Option<u64>,
     },

@@ -11,8 +11,8 @@ pub const READY_NS: i64 = 60 * SECOND_NS;
 pub const PROBE_INTERVAL_NS: i64 = SECOND_NS / 100;
 /// The quiet time before the start. Until it begins, endpoints take the probes that are still in transit.
 pub const QUIET_NS: i64 = SECOND_NS / 50;
-/// The longest delay from the end of a second until its row is passed on. If half the gap between two messages is
-/// shorter, the delay is that half.
+/// The longest delay from the end of a second until its row is sent to the reporting thread. If half the gap between
+/// two messages is shorter, the delay is that half.
 pub const ROW_DELAY_NS: i64 = SECOND_NS / 20;
 /// The delay after which a row is shown even if the rows of some endpoints are missing.
 pub const ROW_OVERDUE_NS: i64 = 2 * SECOND_NS;

@@ -72,7 +72,8 @@ impl DrainMonitor {
         now_ns - if self.own { self.last_arrival_ns.max(since_ns) } else { since_ns } > self.timeout_ns()
     }
 
-    /// The longest time to wait for a sample. `hand_over_ns` is the time at which the next row must be passed on.
+    /// The longest time to wait for a sample. `hand_over_ns` is the time at which the next row must be sent to the
+    /// reporting thread.
     pub fn wait(&self, now_ns: i64, hand_over_ns: i64) -> Duration {
         let longest_ns = if self.has_begun() { DRAIN_WAIT_NS } else { LONGEST_WAIT_NS };
         Duration::from_nanos((hand_over_ns - now_ns).clamp(1, longest_ns) as u64)

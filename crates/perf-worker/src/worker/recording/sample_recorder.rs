@@ -131,12 +131,13 @@ impl SampleRecorder {
         }
         let converted = self.with_host_times(taken);
         let taken = converted.as_ref().unwrap_or(taken);
-        // A thread that always has a sample to take never waits, so rows are passed on here as well as in the wait.
+        // A thread that always has a sample to take never waits, so rows are sent to the reporting thread here as well
+        // as in the wait.
         self.rows.until(taken.received_ns);
         self.count(taken);
     }
 
-    /// Records one sample on a thread of the middleware. Such threads do not pass on rows.
+    /// Records one sample on a thread of the middleware. Such threads do not send rows to the reporting thread.
     pub fn record_delivered(&mut self, taken: &Taken<'_>) {
         // Probes come first, because the time in a probe (0) must not be converted.
         if is_probe(taken) {

@@ -1,5 +1,5 @@
 //! The recorder of a subscription to which the middleware delivers messages. The middleware's threads record the
-//! samples, and a thread of the instrument passes on the rows.
+//! samples, and a thread of `perf_test` sends the rows (figures of one second each) to the reporting thread.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -54,7 +54,7 @@ impl SharedRecorder {
         self.lock().as_ref().map_or(0, |recorder| recorder.taken)
     }
 
-    /// Ends the recording and passes on all rows. Returns the recorder if it was started.
+    /// Ends the recording and sends all rows to the reporting thread. Returns the recorder if it was started.
     pub fn end(&self, overwritten: u64) -> Option<SampleRecorder> {
         let mut recorder = self.lock().take()?;
         let now_ns = now_ns();
@@ -87,9 +87,9 @@ impl SharedRecorder {
     }
 }
 
-/// The delay of passing on a row in addition to `row_delay_ns`, which is the whole delay in the loops that take
-/// messages themselves. The sum is at least [`GRACE_NS`]. The result is a multiple of the gap between messages, so that
-/// no message is due at that moment.
+/// The delay of sending a row to the reporting thread, in addition to `row_delay_ns`, which is the whole delay in the
+/// loops that take messages themselves. The sum is at least [`GRACE_NS`]. The result is a multiple of the gap between
+/// messages, so that no message is due at that moment.
 fn later_ns(row_delay_ns: i64) -> i64 {
     // `row_delay_ns` is half of a gap between messages.
     let gap_ns = 2 * row_delay_ns.max(1);

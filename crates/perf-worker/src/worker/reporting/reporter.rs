@@ -1,6 +1,6 @@
 //! The sender of a worker's reports. It runs on the main thread.
 //!
-//! Reports cost CPU time, because histograms are converted to JSON once a second. This time is the instrument's and not
+//! Reports cost CPU time, because histograms are converted to JSON once a second. This time is `perf_test`'s and not
 //! the middleware's, so each report states it separately.
 
 use std::sync::Arc;
@@ -41,7 +41,7 @@ pub struct Reporter {
     /// CPU time that this thread wastes for each row, which only the script of the mock sets.
     row_work_ns: i64,
     /// Whether all rows of a second arrive together. This is the case with executors, where one thread (the keeper)
-    /// passes on the rows of all endpoints.
+    /// sends the rows of all endpoints.
     rows_come_together: bool,
     /// The resources in the last report.
     reported: Resources,
@@ -183,8 +183,8 @@ impl Reporter {
         total.map_or(Ok(()), |total| channel.send(&total))
     }
 
-    /// Reads the present resources. No value is lower than in the last report. The usage of the instrument's other
-    /// threads may be out of date: their work since its last update counts as the middleware's until the next reading.
+    /// Reads the present resources. No value is lower than in the last report. The usage of `perf_test`'s other threads
+    /// may be out of date: their work since its last update counts as the middleware's until the next reading.
     fn resources(&mut self) -> Result<Resources, String> {
         let now = Resources::of_this_process(&self.account.usage(), &self.opening)?;
         self.reported = Resources { usage: now.usage.at_least(&self.reported.usage), ..now };

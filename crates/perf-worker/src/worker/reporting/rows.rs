@@ -22,10 +22,10 @@ pub struct Rows {
     seconds: Seconds,
     /// The row of the present second.
     pub open: Box<Tally>,
-    /// Rows that are closed but not passed on yet, with their seconds.
+    /// Rows that are closed but not sent to the reporting thread yet, with their seconds.
     ended: VecDeque<(u64, Box<Tally>)>,
     delay_ns: i64,
-    /// The next time at which a row must be closed or passed on, ns.
+    /// The next time at which a row must be closed or sent to the reporting thread, ns.
     next_ns: i64,
     recycle: SyncSender<Box<Tally>>,
     empty: Receiver<Box<Tally>>,
@@ -46,7 +46,8 @@ impl Rows {
         Rows::delayed(endpoint, outgoing, start_ns, context.row_delay_ns, tally)
     }
 
-    /// Creates rows whose seconds count from `start_ns`. Each row is passed on `delay_ns` after the end of its second.
+    /// Creates rows whose seconds count from `start_ns`. Each row is sent to the reporting thread `delay_ns` after the
+    /// end of its second.
     fn delayed(
         endpoint: Endpoint,
         outgoing: SyncSender<Outgoing>,
@@ -73,13 +74,13 @@ impl Rows {
         }
     }
 
-    /// The time at which the next row must be passed on, ns.
+    /// The time at which the next row must be sent to the reporting thread, ns.
     pub fn hand_over_ns(&self) -> i64 {
         self.ended.front().map_or(self.seconds.end_ns(), |(second, _)| self.seconds.end_of_ns(*second)) + self.delay_ns
     }
 
-    /// Closes the rows whose seconds have ended at `now_ns`, without passing them on. Threads of the middleware may
-    /// call this.
+    /// Closes the rows whose seconds have ended at `now_ns`, without sending them to the reporting thread. Threads of
+    /// the middleware may call this.
     #[inline]
     pub fn end_until(&mut self, now_ns: i64) {
         while let Some(second) = self.seconds.close(now_ns) {
@@ -87,7 +88,7 @@ impl Rows {
         }
     }
 
-    /// Closes the rows whose seconds have ended at `now_ns`, and passes on the rows that are due.
+    /// Closes the rows whose seconds have ended at `now_ns`, and sends the due rows to the reporting thread.
     #[inline]
     pub fn until(&mut self, now_ns: i64) {
         if now_ns >= self.next_ns {
@@ -156,7 +157,7 @@ mod tests {
         reports.try_iter().map(second).collect()
     }
 
-    /// Fills a row and passes it on. Returns the number of allocations on the measuring thread.
+    /// Fills a row and sends it to the reporting thread. Returns the number of allocations on the measuring thread.
     fn second(rows: &mut Rows, second: i64) -> Allocated {
         count(|| {
             for latency_ns in 0..1000_u32 {
@@ -205,7 +206,7 @@ mod tests {
         let Ok(Outgoing::Row { tally, .. }) = reports.try_recv() else { panic!("no row") };
         assert_eq!((tally.sent.samples, rows.open.sent.samples), (7, 3));
         assert_eq!(rows.hand_over_ns(), 2 * SECOND_NS + DELAY_NS);
-        // At the end, rows are passed on without their delay.
+        // At the end, rows are sent to the reporting thread without their delay.
         rows.last(2 * SECOND_NS);
         assert_eq!(seconds_of(&reports), [1, 2]);
     }
