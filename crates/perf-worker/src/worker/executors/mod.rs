@@ -105,8 +105,8 @@ fn named(context: &Context, sentence: &str) -> String {
     format!("{}: {sentence}", context.plan)
 }
 
-/// Passes on the rows of all members until each member has finished or failed. `created` is the usage of this thread
-/// for the creation of the endpoints, which counts as the middleware's.
+/// Sends the rows (figures of one second each) of all members to the reporting thread until each member has finished or
+/// failed. `created` is the usage of this thread for the creation of the endpoints, which counts as the middleware's.
 fn keep(members: &mut [Member<'_>], spins: &Spins, created: &Usage) {
     loop {
         let now_ns = now_ns();
@@ -159,7 +159,8 @@ impl Member<'_> {
         }
     }
 
-    /// Passes on the rows that are due. Returns the time of the next check, ns; `None` when the endpoint has finished.
+    /// Sends the due rows (figures of one second each) to the reporting thread. Returns the time of the next check, ns;
+    /// `None` when the endpoint has finished.
     fn advance(&mut self, now_ns: i64) -> Result<Option<i64>, String> {
         let context = self.context;
         let refused = |sentence| {

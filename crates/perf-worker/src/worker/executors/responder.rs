@@ -64,9 +64,9 @@ impl Answering {
         });
     }
 
-    /// Passes on the rows that are due. Returns the time of the next check, ns; `None` when the server has answered all
-    /// requests. `overwritten` is the number of requests that left the history unread. `refused` is called once, with
-    /// the reason of the first refused response.
+    /// Sends the due rows (figures of one second each) to the reporting thread. Returns the time of the next check, ns;
+    /// `None` when the server has answered all requests. `overwritten` is the number of requests that left the history
+    /// unread. `refused` is called once, with the reason of the first refused response.
     ///
     /// # Errors
     /// The reason, as a sentence, if the server cannot continue.

@@ -108,8 +108,8 @@ impl Sender {
         }
     }
 
-    /// Passes on the rows that are due. If the publisher's callback is running, this is left to the next call.
-    /// `refused` is called once, with the reason of the first refusal.
+    /// Sends the due rows (figures of one second each) to the reporting thread. If the publisher's callback is running,
+    /// the next call does this. `refused` is called once, with the reason of the first refusal.
     ///
     /// # Errors
     /// The reason, as a sentence, if the publisher cannot continue.
@@ -162,7 +162,7 @@ impl Sending {
 
     fn triggered(&mut self, origins: &[Option<Origin>]) {
         let awake_ns = now_ns();
-        // After the end of the endpoint, there is no open row that could count the message.
+        // The endpoint has already ended, so there is no open row that could count the message.
         if self.failure.is_some() || self.next == u64::MAX {
             return;
         }
@@ -243,8 +243,8 @@ impl Sending {
         }
     }
 
-    /// Passes on all rows. A message that the publisher was preparing when the order `Stop` arrived does not count as
-    /// unsent.
+    /// Sends all rows to the reporting thread. A message that the publisher was preparing when the order `Stop` arrived
+    /// does not count as unsent.
     fn finish(&mut self, now_ns: i64) {
         let begun = self.next + u64::from(self.is_stopped());
         self.rows.open.sent.unsent = self.schedule.due_before(now_ns.min(self.end_ns)).saturating_sub(begun);

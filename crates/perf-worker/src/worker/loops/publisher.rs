@@ -1,8 +1,8 @@
 //! The publisher's loop. It sends messages on an open-loop schedule and stamps each one right before it is sent.
 //!
 //! The schedule does not depend on earlier messages, so a delay shows as a late message. Between the due time and the
-//! publish the loop does not allocate, lock or report, and makes no system call but the sleep. Rows are passed on once
-//! a second.
+//! publish the loop does not allocate, lock or report, and makes no system call but the sleep. Rows (figures of one
+//! second each) are sent to the reporting thread once a second.
 
 use std::num::NonZeroU64;
 use std::sync::atomic::Ordering;

@@ -68,8 +68,8 @@ impl SharedRecorder {
         self.recorder.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Passes on the rows that are due. Returns the time to wait until the next call; `None` at the end. `overwritten`
-    /// is the number of samples that left the history unread until now.
+    /// Sends the due rows (figures of one second each) to the reporting thread. Returns the time to wait until the next
+    /// call; `None` at the end. `overwritten` is the number of samples that left the history unread until now.
     pub fn advance(&self, context: &Context, overwritten: u64) -> Result<Option<Duration>, String> {
         if let Some(sentence) = self.failure.lock().unwrap_or_else(PoisonError::into_inner).take() {
             return Err(sentence);

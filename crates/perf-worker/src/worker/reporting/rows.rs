@@ -110,7 +110,7 @@ impl Rows {
         }
     }
 
-    /// Passes on all rows, including the incomplete second that ends at `now_ns`.
+    /// Sends all rows to the reporting thread, including the incomplete second that ends at `now_ns`.
     pub fn last(&mut self, now_ns: i64) {
         self.end_until(now_ns);
         while let Some((second, tally)) = self.ended.pop_front() {
