@@ -263,7 +263,7 @@ class Usage:
 
 
 def publish(name, size, count, rate):
-    """The role of the publisher."""
+    """The main function of the publisher's process."""
     contestant = CONTESTANTS[name]()  # kept: it has the session
     send = contestant.publisher(size)
     due = time.monotonic()
@@ -278,7 +278,7 @@ def publish(name, size, count, rate):
 
 
 def subscribe(name, count):
-    """The role of the subscriber."""
+    """The main function of the subscriber's process."""
     latencies, usage = [], None
     contestant = CONTESTANTS[name]()
     for stamp in contestant.stamps(count):

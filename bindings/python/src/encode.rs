@@ -43,7 +43,7 @@ struct Hole {
     source: Option<Py<PyAny>>,
 }
 
-/// The values of a message.
+/// The source of the values of a message.
 enum Values<'a, 'py> {
     Defaults,
     Dictionary(&'a Bound<'py, PyDict>),

@@ -21,7 +21,7 @@ use std::{ops::Range, sync::Arc};
 
 use crate::{error::failed, schema::type_string};
 
-/// The base of an array.
+/// The base object of an array, which keeps the array's memory alive.
 #[pyclass(frozen, module = "gantry._native")]
 pub struct Memory {
     address: usize,

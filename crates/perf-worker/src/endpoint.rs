@@ -156,7 +156,7 @@ pub struct EndpointPlan {
 }
 
 impl std::fmt::Display for EndpointPlan {
-    /// Writes an endpoint of a node by its topic and its node, and any other endpoint by its index.
+    /// Formats an endpoint of a node as its topic and its node, and any other endpoint as its index.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.endpoint {
             endpoint if self.node.is_empty() => endpoint.fmt(f),

@@ -13,7 +13,7 @@ pub struct Stamp {
     pub rate_hz: u32,
 }
 
-/// The part of a stamp that a subscription reads.
+/// The part of a stamp that a subscription reads from a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamped {
     /// The time of sending, ns of CLOCK_MONOTONIC.

@@ -73,7 +73,7 @@ constexpr T sized() noexcept {
 
 }  // namespace detail
 
-// A value or an error.
+// The result of a function that may fail: a value or an error.
 template <class T>
 class [[nodiscard]] result {
 public:

@@ -106,7 +106,7 @@ class Readable:
             wait._finish()
 
     def wake(self):
-        """Ends the wait, from any thread."""
+        """Ends the wait. May be called on any thread."""
         try:
             self._loop.call_soon_threadsafe(self._finish)
         except RuntimeError:

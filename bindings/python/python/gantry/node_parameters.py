@@ -33,7 +33,7 @@ class ParameterMethods:
         return self._native.has_parameter(name)
 
     def get_parameter(self, name):
-        """The parameter; its `value` is the value."""
+        """The parameter as an object, whose attribute `value` is the value."""
         return Parameter(name, self._native.get_parameter(name))
 
     def get_parameters(self, names):
@@ -41,7 +41,7 @@ class ParameterMethods:
         return [self.get_parameter(name) for name in names]
 
     def get_parameter_or(self, name, alternative=None):
-        """The parameter, or the alternative if it is not declared."""
+        """The parameter; `alternative` if the parameter is not declared."""
         return self.get_parameter(name) if self.has_parameter(name) else alternative
 
     def get_parameters_by_prefix(self, prefix):
@@ -50,7 +50,7 @@ class ParameterMethods:
         return {name: Parameter(f"{prefix}.{name}" if prefix else name, value) for name, value in found}
 
     def set_parameters(self, parameters):
-        """Sets parameters one after the other, and returns a result for each."""
+        """Sets parameters one after the other. Returns a result for each of them."""
         return [self.set_parameters_atomically([parameter]) for parameter in parameters]
 
     def set_parameters_atomically(self, parameters):

@@ -1,4 +1,4 @@
-"""Quality of service, with the names of rclpy."""
+"""Quality of service. The names are the same as in rclpy."""
 
 import dataclasses
 import datetime

@@ -58,7 +58,8 @@ pub struct MessageChoice {
     pub content: Content,
     /// The length of an encoded message, bytes.
     pub bytes: usize,
-    /// The number of bytes of the message that `--touch` writes and reads; 0 if all are always written and read.
+    /// The number of bytes of the message to which `--touch` applies; 0 if the whole message is always written and
+    /// read.
     pub payload_bytes: usize,
     /// The largest id that the message can carry.
     pub last_id: u64,

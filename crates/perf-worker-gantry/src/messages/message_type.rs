@@ -46,7 +46,7 @@ pub struct Seen<'a> {
     pub received_ns: i64,
     /// The time of sending and the id of the message.
     pub stamped: Stamped,
-    /// The bytes that `--touch` reads.
+    /// The bytes of the message that `--touch` lets the subscription read.
     pub payload: &'a [u8],
 }
 

@@ -1,4 +1,4 @@
-//! The trait that publishers and subscriptions share: their matching, their id and their clock.
+//! The trait that publishers and subscriptions share. It reports their matched endpoints, their id and their clock.
 
 use crate::spec::matching::{Matching, OtherClock};
 

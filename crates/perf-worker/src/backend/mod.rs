@@ -1,4 +1,5 @@
-//! The back-end contract: the traits that a middleware implements to be measured.
+//! The interface between `perf_test` and a middleware: the traits that a middleware implements so that it can be
+//! measured.
 //!
 //! The program of a middleware hands its back end to [`worker::main`](crate::worker::main). The program is called
 //! `perf_test_<name>`, so that `perf_test -c <name>` finds it. A back end in C or C++ uses the crate `perf-worker-c`. A
@@ -139,7 +140,7 @@ pub struct DeviceMemory {
     pub text_bytes: u64,
     /// Initialised variables.
     pub data_bytes: u64,
-    /// Variables that begin with 0.
+    /// Variables whose initial value is 0.
     pub bss_bytes: u64,
     /// The peak of the memory that the stacks used.
     pub stack_peak_bytes: u64,

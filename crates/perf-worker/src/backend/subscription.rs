@@ -8,8 +8,8 @@ use super::Matched;
 /// The way in which messages reach a subscription. A back end chooses the way that users of its middleware would
 /// choose.
 pub enum Delivery {
-    /// The endpoint's thread takes the messages, and waits by the strategy
-    /// [`RunSpec::wait`](crate::run_spec::RunSpec::wait).
+    /// The endpoint's thread takes the messages. It waits for them in the way that
+    /// [`RunSpec::wait`](crate::run_spec::RunSpec::wait) selects.
     Pull(Box<dyn Subscription>),
     /// The middleware delivers the messages on its own threads.
     Push(Box<dyn Listener>),
@@ -93,7 +93,7 @@ pub struct Taken<'a> {
     /// message is copied, right after the copy.
     pub received_ns: i64,
     /// With [`RunSpec::phases`](crate::run_spec::RunSpec::phases), the time when the message reached this process,
-    /// before the taking thread woke up; `None` if the back end cannot observe this moment.
+    /// before the receiving thread woke up; `None` if the back end cannot observe this moment.
     pub arrived_ns: Option<i64>,
     /// With `phases`, the time when the receiving thread had the bytes and began to convert them to a message; `None`
     /// if the back end cannot observe this moment.

@@ -79,7 +79,7 @@ impl Events {
         self.kept.is_empty()
     }
 
-    /// Removes all and keeps the memory.
+    /// Removes all events and keeps the memory.
     pub fn clear(&mut self) {
         self.kept.clear();
         self.more = 0;

@@ -8,7 +8,7 @@ use hdrhistogram::Histogram;
 
 use super::sparse_cells::SparseCells;
 
-/// The longest latency that the histogram distinguishes from longer ones, in nanoseconds.
+/// The longest latency with a cell of its own, in nanoseconds. Longer latencies count as this one.
 const LONGEST_NS: u64 = 100 * 1_000_000_000;
 
 /// A distribution of latencies in nanoseconds.

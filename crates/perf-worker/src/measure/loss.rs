@@ -66,8 +66,8 @@ impl Sequences {
         (id, window.arrived(id))
     }
 
-    /// The sum over all publishers of the highest id seen: a lower bound of the number of samples that the publishers
-    /// tried to send.
+    /// The sum over all publishers of the highest received id. The publishers have tried to send at least this number
+    /// of samples.
     #[must_use]
     pub fn last_seen(&self) -> u64 {
         self.publishers.iter().fold(0, |sum, (_, window)| sum.saturating_add(window.last))

@@ -17,7 +17,7 @@ pub struct Moments {
     pub max: f64,
     /// The arithmetic mean.
     pub mean: f64,
-    /// The sum of squared distances from the mean, in the square of the values' unit.
+    /// The sum of squared distances from the mean. Its unit is the square of the values' unit.
     pub m2: f64,
 }
 

@@ -11,7 +11,7 @@ use super::{events::Events, histogram::Latencies, moments::Moments};
 pub const TALLIES: usize = 3;
 
 /// Counts of publishers.
-// Empty moments are not serialised: the log has the moments in other fields.
+// Empty moments are not serialised, because the log has the moments in other fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(!default, rename = "SentEntry"))]
@@ -22,7 +22,7 @@ pub struct Sent {
     pub bytes: u64,
     /// The bytes that the samples took on the wire; 0 if the number is not known, or there is no wire.
     pub wire_bytes: u64,
-    /// The number of these samples that were published while no subscription was matched.
+    /// The number of messages in `samples` that were published while no subscription was matched.
     pub unmatched: u64,
     /// Messages that the middleware refused; they were not sent.
     pub refused: u64,
@@ -92,7 +92,7 @@ impl Sent {
 }
 
 /// Counts of subscriptions. They contain only samples that were sent during the measurement.
-// Empty moments are not serialised: the log has the moments in other fields.
+// Empty moments are not serialised, because the log has the moments in other fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(!default, rename = "ReceivedEntry"))]
@@ -110,7 +110,7 @@ pub struct Received {
     pub missed: u64,
     /// Samples that arrived after a later sample. `missed` contains them too.
     pub reordered: u64,
-    /// Samples taken a second time.
+    /// Samples that were taken before with the same id.
     pub duplicates: u64,
     /// Samples that newer samples pushed out of the history before they were taken, by the middleware's count.
     pub overwritten: u64,
@@ -120,7 +120,7 @@ pub struct Received {
     /// Samples whose time of reception is before their time of sending, by more than the error of the clocks. No
     /// statistic of latency contains them.
     pub negative: u64,
-    /// Attempts to take that the middleware refused.
+    /// Attempts to take a sample that the middleware refused.
     pub refused: u64,
     /// Samples that were copied although reading in the middleware's memory was requested.
     pub copied: u64,
@@ -303,7 +303,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Creates an empty tally whose distributions have two digits.
+    /// Creates an empty tally whose histograms are coarse (two significant digits) and small.
     #[must_use]
     pub fn coarse() -> Tally {
         let [lateness, latencies, responses] = [(); 3].map(|()| Latencies::coarse());

@@ -1,6 +1,6 @@
-//! Resource usage of a process or a thread, from the kernel's accounting (`getrusage`).
+//! Resource usage of a process or a thread, as the kernel counts it (`getrusage`).
 //!
-//! All fields count from the start of the process or thread; `maxrss` is a peak.
+//! All fields count from the start of the process or thread. Only `maxrss` is a peak instead of a count.
 
 use nix::sys::resource::{Usage as Account, UsageWho, getrusage};
 use nix::sys::time::TimeValLike;

@@ -41,7 +41,7 @@ pub struct RunSpec {
     /// The capabilities of the middleware.
     #[serde(default)]
     pub capabilities: Capabilities,
-    /// The value of each setting of the middleware, confirmed by every worker.
+    /// The value of each setting of the middleware. Every worker has confirmed these values.
     pub settings: Settings,
     /// The messages of the run.
     #[serde(flatten)]
@@ -54,9 +54,9 @@ pub struct RunSpec {
     pub rate_hz: u32,
     /// The times at which the periods of the publishers begin, if there are several publishers.
     pub phase: Phase,
-    /// Publishers of this run; 0 if another program publishes.
+    /// The number of publishers of this run; 0 if another program publishes.
     pub publishers: u32,
-    /// Subscriptions of this run; 0 if another program subscribes.
+    /// The number of subscriptions of this run; 0 if another program subscribes.
     pub subscriptions: u32,
     /// The assignment of the endpoints to processes and threads.
     #[serde(rename = "execution_strategy")]

@@ -9,7 +9,7 @@ choice! {
         InterProcess = "INTER_PROCESS",
         /// All endpoints on threads of one process.
         InterThread = "INTER_THREAD",
-        /// One publisher and its subscriptions on one thread, which publishes and then takes.
+        /// One publisher and its subscriptions on one thread, which publishes and takes alternately.
         IntraThread = "INTRA_THREAD",
     }
     default InterProcess
@@ -73,7 +73,7 @@ choice! {
 }
 
 choice! {
-    /// The part of each payload that is written before it is sent, and read after it was received.
+    /// The part of each payload that the publisher writes and the subscription reads.
     pub enum Touch {
         /// Only time and id.
         Stamp = "stamp",

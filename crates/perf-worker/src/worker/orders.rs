@@ -23,7 +23,7 @@ const EXIT_GRACE: Duration = Duration::from_secs(2);
 pub struct OrderChannel {
     /// The endpoint.
     pub endpoint: Endpoint,
-    /// The channel for the orders that come before and after the measurement.
+    /// The channel for orders before and after the measurement.
     pub sender: Sender<Arc<Order>>,
     /// The expected number of samples, see [`Context::expected`](super::Context::expected).
     pub expected: Arc<AtomicU64>,
@@ -76,7 +76,7 @@ impl Orders {
             Order::Drain { expected } => {
                 let expected: BTreeMap<Endpoint, u64> = expected.into_iter().collect();
                 for way in &self.ways {
-                    // Publishers do not read this number.
+                    // The map has no entry for publishers, which do not read this number.
                     way.expected.store(expected.get(&way.endpoint).copied().unwrap_or(UNKNOWN), Ordering::Relaxed);
                 }
             }

@@ -32,7 +32,7 @@ use crate::{
 const BATCHES: usize = 15;
 /// The number of messages of a batch: large enough that the cost of reading the clock at its end is negligible.
 const BATCH: u64 = 1000;
-/// A rate at which messages are due faster than they are sent, so that the loop never sleeps.
+/// A rate with which messages are due faster than the loop sends them, so that the loop never sleeps.
 const RATE_HZ: u32 = 1_000_000;
 /// The age of the start: all messages are already due. It is less than a second, so that no row ends during the
 /// measurement.
@@ -48,7 +48,8 @@ pub fn measure(spec: &RunSpec) -> OwnCost {
     OwnCost { send_ns: message_ns(spec, send), receive_ns: message_ns(spec, receive) }
 }
 
-/// The cost of one message in a loop whose middleware does nothing and whose start lies in the past.
+/// The cost of one message in a loop with a middleware that does nothing. The start of the run is in the past, so all
+/// messages are already due.
 fn message_ns(spec: &RunSpec, run: fn(&Context, NullMiddleware, i64)) -> f64 {
     // The measured run has no end, one publisher and one subscription. A run without a rate needs no due times and no
     // statistics of lateness, so its rate stays 0.

@@ -23,8 +23,8 @@ use wake_up::Sleeper;
 const WAKE_UPS: (u64, u64) = (100, 31);
 /// The total sleep before the timed wake-ups, ns; it limits their number.
 const PACED_NS: u64 = 300_000_000;
-/// The shortest and the longest sleep before each wake-up, ns: a processor that has slept longer wakes up
-/// more slowly.
+/// The shortest and the longest sleep before each wake-up, ns. The sleep is limited because a processor wakes up more
+/// slowly after a longer sleep.
 const SLEEP_NS: (u64, u64) = (200_000, 10_000_000);
 /// The number of batches; the result is the median over the batches.
 const BATCHES: usize = 15;
@@ -62,7 +62,8 @@ impl Calibrations {
         }
     }
 
-    /// A figure before and after the run, if the two differ by more than 10 % of their mean.
+    /// The values of a figure before and after the run, if they differ by more than 10 % of their mean; otherwise
+    /// `None`.
     #[must_use]
     pub fn drift(&self, figure: fn(&Calibration) -> f64) -> Option<(f64, f64)> {
         let (before, after) = (figure(&self.before), figure(&self.after));
@@ -120,13 +121,14 @@ impl Calibration {
         Ok(Calibration { clock_ns, wake_up_ns, fill_ns, warm_copy_ns, paced_copy_ns: paced_copies_ns / 2.0 })
     }
 
-    /// The least cost of a copy into shared memory, a wake-up and a copy out of it on this machine, nanoseconds.
+    /// The least time on this machine for a copy into shared memory, a wake-up and a copy out of shared memory,
+    /// nanoseconds.
     #[must_use]
     pub fn copy_path_ns(&self) -> f64 {
         2.0 * self.warm_copy_ns + self.wake_up_ns
     }
 
-    /// The least cost of a copy into shared memory, a wake-up and a copy out of it at the pace of the run,
+    /// The least time at the pace of the run for a copy into shared memory, a wake-up and a copy out of shared memory,
     /// nanoseconds.
     #[must_use]
     pub fn paced_copy_path_ns(&self) -> f64 {

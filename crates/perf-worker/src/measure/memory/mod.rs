@@ -1,7 +1,7 @@
 //! Resident memory of a process: its total, read every second, and its division into kinds of mappings, read once at
 //! the end.
 //!
-//! The sources are `/proc/<pid>/status` and `/proc/<pid>/smaps`. Two properties of the figures:
+//! The sources are `/proc/<pid>/status` and `/proc/<pid>/smaps`. Two properties of these figures may surprise:
 //! - A page of shared memory counts once in the RSS of every mapping through which it was touched. It counts twice in a
 //!   process that both publishes and subscribes. In a sum of PSS over all processes, the page counts once (less the
 //!   share of processes that were not measured).

@@ -14,7 +14,7 @@ use crate::spec::{
     matching::{MatchingKind, OtherClock},
 };
 
-/// A number and a time.
+/// A number and a time, for a fault that needs both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timed {
     /// The interval K, in messages. For a stall, the id of the message that stalls.

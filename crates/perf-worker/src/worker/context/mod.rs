@@ -18,7 +18,7 @@ use outgoing::Outgoing;
 /// The value of `Context::expected` before the coordinator sends the order `Drain`.
 pub const NOT_DRAINING: u64 = u64::MAX;
 
-/// Orders to the endpoints while they measure. The thread that reads orders sets them.
+/// The flags through which endpoints get orders while they measure. The thread that reads orders sets them.
 #[derive(Debug)]
 pub struct Flags {
     /// Publishers must stop publishing.
@@ -34,7 +34,7 @@ impl Flags {
     }
 }
 
-/// The context of an endpoint.
+/// Everything that the thread of an endpoint needs: its plan, its orders, and the channels for its reports.
 pub struct Context {
     pub plan: EndpointPlan,
     pub placement: Placement,

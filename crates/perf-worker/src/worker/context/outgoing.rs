@@ -13,7 +13,7 @@ pub const OUTGOING_CAPACITY: usize = 1024;
 
 /// A message to the reporting thread.
 pub enum Outgoing {
-    /// A report outside the measurement.
+    /// A report that is not part of the measurement.
     Control(Box<Report>),
     /// The measurement has begun.
     Started,

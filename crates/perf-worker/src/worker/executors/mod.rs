@@ -67,7 +67,7 @@ enum Part {
 pub fn run(contexts: &[Context], session: &dyn Session) -> Result<(), String> {
     let mut members = Vec::new();
     let mut makers = Makers::default();
-    // The executors are declared after the endpoints, so they are dropped before them.
+    // The executors are declared after the endpoints in `members`, so they are dropped before the endpoints.
     let mut executors: BTreeMap<u32, Box<dyn Executor>> = BTreeMap::new();
     for context in contexts {
         let number = context.plan.executor;

@@ -60,7 +60,7 @@ impl Receiver {
         &self.recorder
     }
 
-    /// Reports the chains that end at this subscription.
+    /// Reports the latencies of the chains that end at this subscription.
     pub fn report(&self) -> Vec<ChainReport> {
         let ends = self.ends.lock().unwrap_or_else(PoisonError::into_inner);
         ends.iter().map(End::report).collect()

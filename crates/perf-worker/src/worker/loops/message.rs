@@ -12,7 +12,7 @@ use crate::{
 pub struct Message {
     /// The stamp; [`Draft::stamp`] sets its time.
     pub stamp: Stamp,
-    /// The part of the payload that is written.
+    /// The part of the payload that the publisher writes.
     pub touch: Touch,
 }
 
@@ -46,7 +46,7 @@ pub struct SentMessage {
 }
 
 impl SentMessage {
-    /// Counts the message in the row of its second.
+    /// Counts the message in the row (the figures of one second) of the time at which it was sent.
     pub fn count(&self, row: &mut Tally) {
         row.sent.samples += 1;
         row.sent.bytes += self.bytes;

@@ -45,7 +45,7 @@ fn create(context: &Context, session: &dyn Session) -> Result<Box<dyn Publisher>
     session.publisher(&context.spec, &context.plan)
 }
 
-/// Lets this thread sleep without slack.
+/// Reduces the timer slack of this thread to the minimum, so that its sleeps end on time.
 pub fn sleep_precisely() {
     // The default timer slack of 50 µs would make every message late. If the process may not change the slack, it
     // stays.

@@ -6,7 +6,7 @@ use crate::worker::{
     protocol::{Report, times::MOST_REFUSALS},
 };
 
-/// The refusals of an endpoint.
+/// Counts the messages of an endpoint that the middleware refused.
 pub struct Refusals<'a> {
     context: &'a Context,
     in_a_row: u32,
@@ -25,7 +25,7 @@ impl<'a> Refusals<'a> {
         self.in_a_row = 0;
     }
 
-    /// Counts a refused message. `refused` is the name of such messages in sentences.
+    /// Counts a refused message. `refused` is a noun for such messages in error sentences.
     ///
     /// # Errors
     /// The last reason, as a sentence, after [`MOST_REFUSALS`] consecutive refusals.

@@ -165,7 +165,7 @@ impl SampleRecorder {
         })
     }
 
-    /// Counts one sample, whose times are times of CLOCK_MONOTONIC.
+    /// Counts one sample. Its times must already be converted to CLOCK_MONOTONIC.
     fn count(&mut self, taken: &Taken<'_>) {
         let mut passed_over = taken.overwritten.saturating_sub(self.overwritten);
         // Threads of the middleware may deliver samples out of order, so the count in the sample may be lower than the

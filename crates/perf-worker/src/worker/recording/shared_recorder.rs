@@ -91,7 +91,7 @@ impl SharedRecorder {
 /// loops that take messages themselves. The sum is at least [`GRACE_NS`]. The result is a multiple of the gap between
 /// messages, so that no message is due at that moment.
 fn later_ns(row_delay_ns: i64) -> i64 {
-    // `row_delay_ns` is half of a gap between messages.
+    // `row_delay_ns` is half of the gap between two messages.
     let gap_ns = 2 * row_delay_ns.max(1);
     let rest_ns = (GRACE_NS - row_delay_ns).max(0);
     (rest_ns + gap_ns - 1) / gap_ns * gap_ns

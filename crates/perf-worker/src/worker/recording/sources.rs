@@ -7,7 +7,7 @@ use crate::{
 
 /// The publishers of a run.
 pub enum Sources {
-    /// All publishers have this phase and this clock.
+    /// All publishers have the same phase and the same clock, which are the two fields.
     Same(i64, Option<OtherClock>),
     /// Each publisher has its own entry. The entries are sorted by the publishers' ids.
     Own(Vec<Source>),

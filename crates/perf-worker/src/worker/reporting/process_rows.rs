@@ -120,7 +120,7 @@ impl ProcessRows {
         whole.chain(rest).collect()
     }
 
-    /// The memory of the counts of an endpoint, bytes.
+    /// The memory that the total counts of an endpoint use, bytes.
     pub fn memory_bytes(&self, endpoint: Endpoint) -> usize {
         self.totals.get(&endpoint).map_or(0, Tally::memory_bytes)
     }
