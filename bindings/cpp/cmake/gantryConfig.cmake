@@ -1,5 +1,5 @@
-# find_package(gantry): the targets gantry::gantry (shared) and gantry::gantry_static, and the function
-# gantry_generate_messages. The headers of ROS 2's messages are in their include folder.
+# The result of find_package(gantry): the targets gantry::gantry (shared) and gantry::gantry_static, and the function
+# gantry_generate_messages. Their include folder has the headers of ROS 2's standard messages.
 get_filename_component(GANTRY_PREFIX "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
 
 include(CMakeFindDependencyMacro)
@@ -17,11 +17,13 @@ if(NOT TARGET gantry::gantry)
     INTERFACE_INCLUDE_DIRECTORIES "${GANTRY_PREFIX}/include"
     INTERFACE_LINK_LIBRARIES "Threads::Threads;${CMAKE_DL_LIBS};m")
 endif()
-# Functions are global, and so is what this one needs: it may be called in another folder than find_package.
+# The path is a global property, because functions are global: gantry_generate_messages may be called in another folder
+# than find_package.
 set_property(GLOBAL PROPERTY GANTRY_PROGRAM "${GANTRY_PREFIX}/bin/gantry")
 
-# gantry_generate_messages(TARGET FOLDER...): a library of headers for the messages and services in
-# FOLDER/PACKAGE/{msg,srv}/*.{msg,srv}. They may contain ROS 2's messages. Link it as gantry::gantry, or beside it.
+# gantry_generate_messages(TARGET FOLDER...) creates a header library for the messages and services in
+# FOLDER/PACKAGE/{msg,srv}/*.{msg,srv}. They may contain ROS 2's standard messages. Link programs to the library; it may
+# replace or accompany gantry::gantry.
 function(gantry_generate_messages target)
   if(NOT ARGN)
     message(FATAL_ERROR "gantry_generate_messages(${target} FOLDER...): name a folder of packages")

@@ -1,4 +1,5 @@
-// A camera: images of 6 MB at 30 Hz that are written in shared memory and never copied: camera [IMAGES].
+// A camera that publishes images of 6 MB at 30 Hz. They are written in shared memory and never copied. Usage: camera
+// [IMAGES].
 #include <gantry.hpp>
 #include <gantry_msgs/sensor_msgs/msg/image.hpp>
 
@@ -27,7 +28,7 @@ int main(int argc, char **argv) {
         image->set_width(width);
         image->set_height(height);
         image->set_step(width * channels);
-        const auto pixels = image->data();  // a driver fills them here
+        const auto pixels = image->data();  // a real driver writes the pixels here
         std::fill(pixels.begin(), pixels.end(), frame++);
         publisher.publish(std::move(image)).value();
         if (--left == 0) executor.cancel();

@@ -1,4 +1,4 @@
-// A listener, as in ROS 2's demos: listener [MESSAGES].
+// A listener like the one in ROS 2's demos. Usage: listener [MESSAGES].
 #include <gantry.hpp>
 #include <gantry_msgs/std_msgs/msg/string.hpp>
 

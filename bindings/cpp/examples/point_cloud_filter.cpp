@@ -1,5 +1,5 @@
-// A filter: it reads a cloud in its publisher's memory, and writes the points above the ground into a cloud and into an
-// Obstacles message of its own: point_cloud_filter [CLOUDS]. With `--lidar` it also publishes clouds for itself.
+// A filter that reads clouds in their publisher's memory. It publishes the points above the ground as a cloud, and an
+// Obstacles message. Usage: point_cloud_filter [CLOUDS]. With `--lidar` it also publishes clouds for itself.
 #include <gantry.hpp>
 #include <gantry_msgs/example_robot/msg/obstacles.hpp>
 #include <gantry_msgs/sensor_msgs/msg/point_cloud2.hpp>
@@ -16,7 +16,7 @@ struct Point {
     float x, y, z;
 };
 
-// The points of a cloud with the fields x, y, z as floats.
+// The points of a cloud whose fields are x, y and z as floats.
 static gantry::span<const Point> points(const PointCloud2::View &cloud) {
     return {reinterpret_cast<const Point *>(cloud.data().data()), cloud.data().size() / sizeof(Point)};
 }

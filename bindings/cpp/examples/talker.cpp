@@ -1,4 +1,4 @@
-// A talker, as in ROS 2's demos: talker [MESSAGES].
+// A talker like the one in ROS 2's demos. Usage: talker [MESSAGES].
 #include <gantry.hpp>
 #include <gantry_msgs/std_msgs/msg/string.hpp>
 

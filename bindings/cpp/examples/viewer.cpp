@@ -1,4 +1,4 @@
-// A viewer of the camera: it reads each image in the camera's memory: viewer [IMAGES].
+// A viewer that reads each image in the camera's memory. Usage: viewer [IMAGES].
 #include <gantry.hpp>
 #include <gantry_msgs/sensor_msgs/msg/image.hpp>
 
@@ -12,7 +12,7 @@ int main(int argc, char **argv) {
     const auto node = gantry::Node::create("viewer").value();
     auto images = node.create_subscription<Image>("image", gantry::SensorDataQoS()).value();
     while (left != 0 && gantry::ok()) {
-        if (!images.wait(gantry::forever).value()) continue;  // a shutdown
+        if (!images.wait(gantry::forever).value()) continue;  // the program shuts down
         while (const auto image = images.take().value()) {
             const auto &view = **image;
             const auto pixels = view.data();

@@ -1,8 +1,9 @@
-// Gantry in C++17: nodes, topics, services, timers and executors over shared memory, with rclcpp's names.
+// Gantry in C++17: nodes, topics, services, timers and executors over shared memory. The names are the same as in
+// rclcpp.
 //
-// It is a layer of headers over gantry.h, which has the rules of threads and real time. Functions that can fail return a
-// gantry::result; none throws but result::value(). Messages are classes that the program `gantry` generates:
-// gantry_generate_messages in CMake.
+// These headers wrap gantry.h, which has the rules for threads and real time. Functions that can fail return a
+// gantry::result. Only result::value() throws. The program `gantry` generates the message classes; in CMake, call
+// gantry_generate_messages.
 //
 //   gantry::Node node = gantry::Node::create("camera").value();
 //   auto publisher = node.create_publisher<Image>("image").value();

@@ -1,4 +1,5 @@
-// Bytes that another process changes after they were checked: iterations end, and copies stay in their loan.
+// Tests of bytes that another process changes after they were checked: iterations end, and copies stay inside their
+// loan.
 #include "check.hpp"
 
 #include <gantry/cdr.hpp>
@@ -10,7 +11,7 @@
 using gantry_msgs::sensor_msgs::msg::PointCloud2;
 using gantry_msgs::std_msgs::msg::UInt8MultiArray;
 
-// A message of exactly this size, so that the sanitizer sees each byte too many.
+// Builds a message in memory of exactly its size, so that the sanitizer detects each access beyond it.
 template <class M>
 static std::unique_ptr<std::uint8_t[]> built(const typename M::Shape &shape, std::size_t &size) {
     size = ok(gantry::cdr::size_of<M>(shape));
@@ -28,7 +29,7 @@ static void lists() {
     const auto cloud = ok(gantry::cdr::view<PointCloud2>(memory.get(), size));
     const auto fields = cloud.fields();
     CHECK(fields.get(2)->name() == "name" && !fields.get(3));
-    // The length of the second name.
+    // Damages the length of the second name.
     auto *length = reinterpret_cast<std::uint32_t *>(
         const_cast<char *>(fields.get(1)->name().data()) - sizeof(std::uint32_t));
     *length = 1000000;
@@ -41,7 +42,7 @@ static void lists() {
     PointCloud2::copy(ok(gantry::cdr::build<PointCloud2>(target.get(), target_size, shape)), cloud);
 }
 
-// Sequences in elements of a list are found anew in each iteration.
+// The positions of sequences in a list's elements are searched again in each iteration.
 static void sequences() {
     std::size_t size = 0, large_size = 0;
     UInt8MultiArray::Shape small, large;

@@ -1,4 +1,4 @@
-// Checks that name the line, and the sentence of an error.
+// Checks that print the line of a failure, and the text of an error.
 #pragma once
 
 #include <cstdio>
@@ -14,10 +14,10 @@
         }                                                                             \
     } while (0)
 
-// The longest time of any wait: only a hang reaches it.
+// The longest time of any wait. Only a test that hangs reaches it.
 #define PATIENCE std::chrono::seconds(60)
 
-// The value of a result.
+// Returns the value of a result, or prints its error and exits.
 template <class Result>
 auto ok(Result &&made) {
     if (!made.has_value()) {

@@ -1,4 +1,4 @@
-// Executors: callbacks of topics, timers and services, added while it spins, and ended by cancel.
+// Tests of executors: callbacks of topics, timers and services, callbacks added during a spin, and cancel.
 #include "check.hpp"
 
 #include <gantry.hpp>
@@ -28,7 +28,7 @@ int main() {
     ok(executor.spin());
     CHECK(words == std::vector<std::string>(3, "word") && ticks >= 3);
 
-    // A subscription that is dropped has no callbacks any more; a timer that is canceled neither.
+    // A dropped subscription and a cancelled timer have no callbacks any more.
     timer->cancel();
     subscription.reset();
     String::Shape shape;
@@ -36,7 +36,7 @@ int main() {
     ok(executor.spin_some());
     CHECK(words.size() == 3);
 
-    // A service that is added while the executor waits.
+    // A service may be added while the executor waits.
     auto client = ok(node.create_client<Trigger>("trigger"));
     std::thread spinning([&executor] { ok(executor.spin()); });
     auto service = ok(node.create_service<Trigger>(
@@ -51,7 +51,7 @@ int main() {
     executor.cancel();
     spinning.join();
 
-    // A shutdown ends a spin, and calls its functions first.
+    // A shutdown first calls the functions of on_shutdown, then ends a spin.
     bool was_called = false;
     ok(gantry::on_shutdown([&] { was_called = true; }));
     CHECK(gantry::shutdown() && was_called && !gantry::ok());

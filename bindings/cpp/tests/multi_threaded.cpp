@@ -1,4 +1,4 @@
-// The executor with several threads: callbacks of different groups meet, callbacks of one group do not.
+// Tests of the executor with several threads: callbacks of different groups overlap, callbacks of one group do not.
 #include "check.hpp"
 
 #include <gantry.hpp>
@@ -10,7 +10,7 @@
 using gantry_msgs::std_msgs::msg::String;
 using gantry_msgs::std_srvs::srv::Trigger;
 
-// Two callbacks that each wait until the other one runs, too.
+// Two callbacks, each of which waits until the other one is running as well.
 static void callbacks_run_beside_each_other(const gantry::Node &node, gantry::CallbackGroupType type) {
     auto executor = ok(gantry::MultiThreadedExecutor::create(node, 3));
     CHECK(executor->get_number_of_threads() == 3);
@@ -23,7 +23,7 @@ static void callbacks_run_beside_each_other(const gantry::Node &node, gantry::Ca
         CHECK(inside == 2);
         if (++meetings == 2) executor->cancel();
     };
-    // Two callbacks of one Reentrant group, and, in the other call, two exclusive groups.
+    // With Reentrant, both callbacks are in one group. With MutuallyExclusive, each has its own group.
     const auto group = gantry::Node::create_callback_group(type);
     const auto second = type == gantry::CallbackGroupType::Reentrant ? group : gantry::Node::create_callback_group(type);
     auto one = ok(node.create_timer(std::chrono::milliseconds(1), meet, group));
@@ -32,7 +32,7 @@ static void callbacks_run_beside_each_other(const gantry::Node &node, gantry::Ca
     CHECK(meetings >= 2);
 }
 
-// Messages in order, none twice, and no two callbacks of the group at once.
+// Messages arrive in order and only once, and no two callbacks of the group overlap.
 static void one_group_runs_one_at_a_time(const gantry::Node &node) {
     constexpr int MESSAGES = 2000;
     auto executor = ok(gantry::MultiThreadedExecutor::create(node, 4));
@@ -63,7 +63,7 @@ static void one_group_runs_one_at_a_time(const gantry::Node &node) {
     CHECK(received == MESSAGES && ticks > 0);
 }
 
-// A callback calls a service of its own executor, which one thread could not answer.
+// A callback calls a service of its own executor. With only one thread, it would never be answered.
 static void a_callback_waits_for_another_one(const gantry::Node &node) {
     auto executor = ok(gantry::MultiThreadedExecutor::create(node, 2));
     const auto group = gantry::Node::create_callback_group(gantry::CallbackGroupType::MutuallyExclusive);
@@ -82,10 +82,10 @@ static void a_callback_waits_for_another_one(const gantry::Node &node) {
     ok(executor->spin());
 }
 
-// A second executor that spins with the node, or with a group, gets an error and runs nothing.
+// A second executor that spins with the same node or group gets an error and runs nothing.
 static void one_executor_runs_a_node_and_a_group(const gantry::Node &node) {
     auto executor = ok(gantry::MultiThreadedExecutor::create(node, 2));
-    executor->add_node(node);  // once is enough
+    executor->add_node(node);  // has no effect: the executor has the node
     const auto group = gantry::Node::create_callback_group(gantry::CallbackGroupType::MutuallyExclusive);
     std::atomic<bool> runs{false};
     auto timer = ok(node.create_timer(std::chrono::milliseconds(1), [&] { runs = true; }, group));
@@ -109,7 +109,7 @@ int main() {
     one_executor_runs_a_node_and_a_group(node);
     one_group_runs_one_at_a_time(node);
     a_callback_waits_for_another_one(node);
-    // A callback that is added during a spin, which a shutdown ends.
+    // A callback that is added during a spin runs; here it shuts down, which ends the spin.
     auto executor = ok(gantry::MultiThreadedExecutor::create(node, 2));
     std::thread spinning([&] { ok(executor->spin()); });
     auto timer = ok(node.create_timer(std::chrono::milliseconds(1), [] { gantry::shutdown(); }));

@@ -1,4 +1,4 @@
-// Results: errors as values, and as exceptions; spans.
+// Tests of results (errors as values and as exceptions) and of spans.
 #include "check.hpp"
 
 #include <gantry.hpp>

@@ -1,4 +1,4 @@
-// Services: calls, requests that are answered later, servers that end.
+// Tests of services: calls, requests that are answered later, servers that end.
 #include "check.hpp"
 
 #include <gantry.hpp>

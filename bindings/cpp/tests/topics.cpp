@@ -1,4 +1,4 @@
-// Typed topics: plain messages, messages of any length, counts, events, samples that outlive everything.
+// Tests of typed topics: plain messages, messages of any length, counts, events, and samples that outlive their node.
 #include "check.hpp"
 
 #include <gantry.hpp>
@@ -56,7 +56,7 @@ static void any_length() {
     CHECK(view.encoding() == "rgb8" && view.data().back() == 0x7f);
     CHECK(view.data().data() != nullptr && written != nullptr);
 
-    // Too long for its bound, not UTF-8: nothing is published.
+    // A text that is not UTF-8 is refused, and nothing is published.
     shape.encoding = "\xff";
     const auto refused = publisher.loan(shape);
     CHECK(!refused.has_value() && refused.error().message.find("`encoding` of sensor_msgs/msg/Image") == 0);

@@ -1,4 +1,4 @@
-// Compares views and builders with bytes that Rust wrote: tests/cpp/vectors.rs of gantry-c has the format.
+// Compares views and builders with bytes that Rust wrote. tests/cpp/vectors.rs of gantry-c defines the format.
 #pragma once
 
 #include "check.hpp"
@@ -39,7 +39,7 @@ private:
     std::size_t at_ = 0;
 };
 
-// Memory of exactly this size, so that the sanitizer sees each byte too many.
+// Memory of exactly this size, so that the sanitizer detects each access beyond it.
 inline std::unique_ptr<std::uint8_t[]> memory(std::size_t size, std::uint8_t fill) {
     std::unique_ptr<std::uint8_t[]> made(new std::uint8_t[size]);
     if (size > 0) std::memset(made.get(), fill, size);
@@ -55,7 +55,7 @@ inline void compare(const char *name, const std::uint8_t *built, const std::stri
     }
 }
 
-// Builds the message again from its view.
+// Builds a copy of the message from its view.
 template <class M>
 void rebuild(const typename gantry::message<M>::view &view, const std::string &expected) {
     using message = gantry::message<M>;

@@ -1,4 +1,5 @@
-// A program whose files are compiled with and without exceptions: value() does in each what the file can do.
+// Tests a program whose files are compiled with and without exceptions: value() throws in the files with exceptions,
+// and ends the program in the others.
 #include "check.hpp"
 
 #include <gantry/result.hpp>

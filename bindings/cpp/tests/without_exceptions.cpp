@@ -1,4 +1,4 @@
-// Compiled without exceptions, and linked with with_exceptions.cpp.
+// This file is compiled without exceptions, and linked with with_exceptions.cpp.
 #include <gantry/result.hpp>
 
 void end_without_exceptions();

@@ -1,9 +1,10 @@
-"""Latency and CPU time of a subscriber in Python, beside other middlewares: `python latency.py [NAME...]`
+"""Measures latency and CPU time of a subscriber in Python, for Gantry and other middlewares: `python latency.py
+[NAME...]`
 
-One process publishes at a fixed rate, another one sleeps until a message comes. The latency is from before the publish
-call, and the loan, to the moment at which the subscriber has read the message's stamp; the rest of the payload is
-written once, before the run, or not at all in a loan, and is not read. Runs of all contestants alternate. Contestants
-whose packages are missing are skipped. rclpy needs its message libraries and RMWs on LD_LIBRARY_PATH.
+One process publishes at a fixed rate, and another one sleeps until a message arrives. The latency begins before the
+loan and the publish call. It ends when the subscriber has read the stamp of the message. The rest of the payload is not
+read. It is written once before the run, or, in a loan, not at all. Runs of all contestants alternate. Contestants whose
+packages are missing are skipped. rclpy needs its message libraries and RMWs on LD_LIBRARY_PATH.
 """
 
 import argparse
@@ -23,7 +24,8 @@ SIZES = {"64 B": 64, "64 KB": 65_536, "4 MB": 4_194_304}
 
 
 class Gantry:
-    """Loans of images, the message of rclpy here; a subscription that is taken from."""
+    """Gantry with loans of images, the same message type as for rclpy. The subscriber takes messages without a
+    callback."""
 
     needs = "gantry"
 
@@ -61,7 +63,7 @@ class Gantry:
 
 
 class GantryBytes(Gantry):
-    """Loans of a stamp and bytes, which is all that iceoryx2 and Zenoh have in a message here."""
+    """Gantry with loans of a stamp and bytes, the same content as for iceoryx2 and Zenoh."""
 
     def message_class(self, gantry):
         with tempfile.TemporaryDirectory() as folder:
@@ -82,7 +84,7 @@ class GantryBytes(Gantry):
 
 
 class Rclpy:
-    """rclpy over the RMW of the environment, which is rmw_fastrtps_cpp by default; a callback in a spin."""
+    """rclpy with the RMW that the environment selects (default: rmw_fastrtps_cpp), and a callback in a spin."""
 
     needs = "rclpy"
 
@@ -122,7 +124,8 @@ class Rclpy:
 
 
 class RclpyGantry(Rclpy):
-    """rclpy over rmw_gantry. A ROS 2 with one RMW built in, as PyPI's, gets the library by RMW_GANTRY, its path."""
+    """rclpy with rmw_gantry. A ROS 2 with one built-in RMW, such as PyPI's, needs the path of the library in
+    RMW_GANTRY."""
 
     environment = {"RMW_IMPLEMENTATION": "rmw_gantry"}
     if "RMW_GANTRY" in os.environ:
@@ -136,7 +139,7 @@ class RclpyGantry(Rclpy):
 
 
 class Zenoh:
-    """eclipse-zenoh: peers over TCP of the loopback, without scouting; a subscriber with a channel."""
+    """eclipse-zenoh with peers over TCP on the loopback interface, without scouting; the subscriber uses a channel."""
 
     needs = "zenoh"
     has_shared_memory = "false"
@@ -169,7 +172,7 @@ class Zenoh:
     def stamps(self, count):
         subscriber = self.session.declare_subscriber("bench")
         for _ in range(count):
-            # The module has no other way to read a payload than a copy.
+            # The only way to read a payload in this module is to copy it.
             yield int.from_bytes(subscriber.recv().payload.to_bytes()[:8], "little")
 
 
@@ -191,7 +194,7 @@ class ZenohShared(Zenoh):
 
 
 class Iceoryx2:
-    """iceoryx2: loans of slices of bytes, and an event that wakes the subscriber."""
+    """iceoryx2 with loans of slices of bytes, and an event that wakes the subscriber."""
 
     needs = "iceoryx2"
 
@@ -254,13 +257,13 @@ class Usage:
         self.before, self.began = resource.getrusage(resource.RUSAGE_SELF), time.monotonic()
 
     def share(self):
-        """The share of a core."""
+        """The CPU time as a fraction of one core."""
         after, seconds = resource.getrusage(resource.RUSAGE_SELF), time.monotonic() - self.began
         return (after.ru_utime + after.ru_stime - self.before.ru_utime - self.before.ru_stime) / seconds
 
 
 def publish(name, size, count, rate):
-    """The role of the publisher."""
+    """The main function of the publisher's process."""
     contestant = CONTESTANTS[name]()  # kept: it has the session
     send = contestant.publisher(size)
     due = time.monotonic()
@@ -275,7 +278,7 @@ def publish(name, size, count, rate):
 
 
 def subscribe(name, count):
-    """The role of the subscriber."""
+    """The main function of the subscriber's process."""
     latencies, usage = [], None
     contestant = CONTESTANTS[name]()
     for stamp in contestant.stamps(count):
@@ -287,7 +290,8 @@ def subscribe(name, count):
 
 
 def measure(name, size, count, rate):
-    """One run: the latencies in µs, and the shares of a core of the subscriber and of both processes."""
+    """Executes one run. Returns the latencies in µs, and the CPU time of the subscriber and of both processes as
+    fractions of one core."""
     environment = {**os.environ, **getattr(CONTESTANTS[name], "environment", {})}
     command = [sys.executable, __file__, "--role"]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True, "env": environment}

@@ -1,4 +1,5 @@
-"""A node in asyncio: it listens, talks and serves in one thread, without an executor. `python asyncio_node.py [COUNT]`"""
+"""A node in asyncio that publishes, receives and serves requests in one thread, without an executor. `python
+asyncio_node.py [COUNT]`"""
 
 import asyncio
 import sys
@@ -32,7 +33,7 @@ async def serve(service):
 
 
 async def main(count):
-    """Does everything at once."""
+    """Runs all tasks at the same time."""
     with gantry.Node("async_node") as node:
         subscription = node.create_subscription(String, "chatter")
         server = asyncio.create_task(serve(node.create_service(SetBool, "switch")))

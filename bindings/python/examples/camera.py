@@ -1,4 +1,4 @@
-"""A camera: images are written straight into shared memory. `python camera.py [--count N]`"""
+"""A camera that writes its images directly into shared memory. `python camera.py [--count N]`"""
 
 import argparse
 

@@ -1,4 +1,4 @@
-"""A filter of point clouds: keeps the points above the ground. `python cloud_filter.py [--count N] [--test]`"""
+"""A filter of point clouds that keeps the points above the ground. `python cloud_filter.py [--count N] [--test]`"""
 
 import argparse
 
@@ -9,7 +9,7 @@ from gantry.messages.sensor_msgs.msg import PointCloud2
 
 
 class Filter(gantry.Node):
-    """Reads clouds in place and writes the kept points into the memory of the next cloud."""
+    """Reads each cloud in shared memory, and writes the kept points directly into the memory of the next cloud."""
 
     def __init__(self, count):
         super().__init__("cloud_filter")
@@ -33,7 +33,7 @@ class Filter(gantry.Node):
 
 
 def lidar(node):
-    """A lidar of random points."""
+    """Publishes random points like a lidar."""
     publisher = node.create_publisher(PointCloud2, "points", gantry.qos_profile_sensor_data)
     points = numpy.zeros(10_000, [("x", "f4"), ("y", "f4"), ("z", "f4"), ("intensity", "f4")])
     points["z"] = numpy.random.default_rng(1).uniform(0, 1, points.size)

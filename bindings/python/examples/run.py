@@ -1,4 +1,4 @@
-"""Runs each example as its head says, and checks its output: the test of `.ci/steps/python`."""
+"""Runs each example as its first line describes, and checks its output. `.ci/steps/python` calls this test."""
 
 import importlib.util
 import subprocess
@@ -23,7 +23,7 @@ def finish(process, name, expected):
 
 
 def beside_camera(name, module, expected):
-    """Runs a viewer beside the camera, if its library is here."""
+    """Runs a viewer together with the camera, if the viewer's library is installed."""
     if importlib.util.find_spec(module) is None:
         print(f"SKIPPED: python: {name} needs {module}, which is not installed")
         return

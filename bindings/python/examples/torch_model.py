@@ -1,4 +1,4 @@
-"""A torch model on the images of a camera, in place. `python torch_model.py [--count N]`"""
+"""A torch model that reads the images of a camera in shared memory. `python torch_model.py [--count N]`"""
 
 import argparse
 
@@ -15,7 +15,8 @@ if __name__ == "__main__":
     gantry.init()
     with torch.no_grad(), gantry.Node("model") as node:
         for image in node.create_subscription(Image, "image", gantry.qos_profile_sensor_data):
-            # Shares the camera's memory, and keeps it. Torch has no read-only tensors: a write into this one is a crash.
+            # The tensor shares the camera's memory and keeps it alive. Torch has no read-only tensors: writing to it
+            # would crash.
             pixels = torch.from_dlpack(image.as_array())
             features = model(pixels.permute(2, 0, 1).unsqueeze(0).float() / 255)
             print(f"features {tuple(features.shape)}, mean {features.mean():.3f}", flush=True)

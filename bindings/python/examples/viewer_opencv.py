@@ -1,4 +1,4 @@
-"""OpenCV on the images of a camera, in place. `python viewer_opencv.py [--count N]`"""
+"""A viewer with OpenCV that reads the images of a camera in shared memory. `python viewer_opencv.py [--count N]`"""
 
 import argparse
 
@@ -14,7 +14,7 @@ if __name__ == "__main__":
     gantry.init()
     with gantry.Node("viewer") as node:
         for image in node.create_subscription(Image, "image", gantry.qos_profile_sensor_data):
-            # The pixels are the camera's: OpenCV reads them where the camera wrote them.
+            # OpenCV reads the pixels in the memory where the camera wrote them.
             gray = cv2.cvtColor(image.as_array(), cv2.COLOR_BGR2GRAY)
             edges = cv2.Canny(gray, 100, 200)
             print(f"{image.header.frame_id}: {image.width} × {image.height}, {edges.mean() / 2.55:.1f} % edges", flush=True)

@@ -1,7 +1,7 @@
-//! The encoder: it writes a Python object, a dictionary or the shape of a loan as the bytes of a message.
+//! The encoder: it converts a Python object, a dictionary or the shape of a loan to the bytes of a message.
 //!
-//! A large array of numbers is not copied into these bytes but leaves a hole in them: it is copied only once, directly
-//! into the publisher's memory.
+//! The encoder leaves a hole for a large array of numbers instead of copying it into these bytes. The array is copied
+//! only once, directly into the publisher's memory.
 
 use crate::{
     error::failed,
@@ -19,7 +19,7 @@ use pyo3::{
 };
 use std::sync::Arc;
 
-/// The length of the longest array that is copied into `Encoded`; a longer array leaves a hole.
+/// The largest size of an array that is copied into `Encoded`. A larger array leaves a hole.
 const SMALL_BYTES: usize = 1024;
 
 /// The bytes of a message without its holes.
@@ -31,27 +31,27 @@ pub struct Encoded {
     is_loan: bool,
 }
 
-/// A hole: the position of a large array in the message.
+/// A hole in the bytes: the position of a large array in the message.
 struct Hole {
-    /// The number of bytes in `Encoded` before the hole.
+    /// The number of bytes in `Encoded` before this hole.
     after: usize,
     /// The offset of the hole in the message.
     offset: usize,
     length_bytes: usize,
     primitive: Primitive,
-    /// The array; `None` if the loan's user writes it.
+    /// The array to be copied in; `None` if the user of the loan writes the array.
     source: Option<Py<PyAny>>,
 }
 
-/// The values of a message.
+/// The source of the values of a message.
 enum Values<'a, 'py> {
     Defaults,
     Dictionary(&'a Bound<'py, PyDict>),
     Object(&'a Bound<'py, PyAny>),
 }
 
-/// Encodes `message`, a Python object with the type's attributes or a dictionary. In a loan, a number (or a tuple of
-/// numbers, a shape) may replace an array or list and gives its length.
+/// Encodes `message`, a dictionary or a Python object with the type's attributes. For a loan, `message` is a shape: a
+/// number or a tuple of numbers may replace an array or list, and gives its length.
 pub fn encode(schema: &Schema, message: &Bound<'_, PyAny>, is_loan: bool) -> PyResult<Encoded> {
     let mut encoded = Encoded { bytes: Vec::new(), holes: Vec::new(), skipped: 0, is_loan };
     encoded.message(message.py(), &schema.plan, Some(message))?;
@@ -59,12 +59,12 @@ pub fn encode(schema: &Schema, message: &Bound<'_, PyAny>, is_loan: bool) -> PyR
 }
 
 impl Encoded {
-    /// The length of the message.
+    /// The length of the message, including its holes.
     pub fn length_bytes(&self) -> usize {
         self.bytes.len() + self.skipped
     }
 
-    /// The whole message, with all arrays, as a Python `bytes` object.
+    /// The whole message with all arrays, as a Python `bytes` object.
     pub fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let mut whole = vec![0; self.length_bytes()];
         self.write_small(&mut whole);
@@ -79,7 +79,7 @@ impl Encoded {
         Ok(PyBytes::new(py, &whole))
     }
 
-    /// Writes all bytes except the holes into `target`, which has the length of the message.
+    /// Writes all bytes outside of the holes into `target`, which must have the length of the message.
     pub fn write_small(&self, target: &mut [u8]) {
         let (mut begin, mut offset) = (0, 0);
         let end =
@@ -92,7 +92,7 @@ impl Encoded {
         }
     }
 
-    /// Copies the large arrays into their holes in a loan.
+    /// Copies the large arrays into their positions in a loan.
     pub fn fill(&self, py: Python<'_>, holder: &Arc<Holder>) -> PyResult<()> {
         static COPY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
         let copy = COPY.import(py, "numpy", "copyto")?;
@@ -105,7 +105,7 @@ impl Encoded {
         Ok(())
     }
 
-    /// Encodes a message or a nested one. The recursion is bounded, because the nesting of definitions is.
+    /// Encodes a message or a nested message. The depth of the recursion is bounded by the nesting of definitions.
     fn message(&mut self, py: Python<'_>, structure: &Structure, value: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         let values = match value {
             None => Values::Defaults,
@@ -217,8 +217,8 @@ impl Encoded {
                 }
                 self.bytes.extend_from_slice(bytes);
             }
-            // Zeros are written for a default value, and for a short array in a loan, for which a hole would
-            // cost more.
+            // Zeros are written for a default value. They are also written for a short array in a loan, because a hole
+            // would cost more.
             None if value.is_none() || length_bytes <= SMALL_BYTES => {
                 self.bytes.resize(self.bytes.len() + length_bytes, 0);
             }

@@ -1,4 +1,4 @@
-//! QoS events and changes of the graph; Python gets each one as a name and its counts.
+//! QoS events and changes of the graph. Python gets each event as a name and a dictionary of counts.
 
 use crate::{error::failed, wait::Shared};
 use gantry::{GraphChanges, PublisherEvent, PublisherEvents, SubscriptionEvent, SubscriptionEvents, Waitable};
@@ -44,13 +44,13 @@ fn named<'py, const N: usize>(
     Ok((name, fields))
 }
 
-/// A count as Python sees it.
+/// Converts a count to a signed number; a larger count becomes the maximum.
 fn count(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
 
 impl Events {
-    /// Calls `visit` with the source of the events, if this handle was not destroyed.
+    /// Calls `visit` with the source of the events. Fails if this handle was destroyed.
     pub fn visit(&self, py: Python<'_>, visit: &mut dyn FnMut(&mut dyn Waitable) -> PyResult<()>) -> PyResult<()> {
         match &self.0 {
             Kind::Publisher(events) => visit(events.lock(py).get()?),
@@ -62,7 +62,7 @@ impl Events {
 
 #[pymethods]
 impl Events {
-    /// The next event: its name and its counts.
+    /// The next event, as its name and its counts; `None` if there is none.
     fn take<'py>(&self, py: Python<'py>) -> PyResult<Option<Named<'py>>> {
         match &self.0 {
             Kind::Publisher(events) => {

@@ -1,5 +1,5 @@
-//! Descriptors: in the Python classes of received and of loaned messages, they make the fields of messages in
-//! place attributes.
+//! Descriptors for the Python classes of messages: they make the fields of a received message and of a loan accessible
+//! as attributes.
 
 use crate::view::View;
 use pyo3::{
@@ -8,7 +8,7 @@ use pyo3::{
     types::{PyDict, PyList, PyString, PyType},
 };
 
-/// Makes objects of one message class; each object has a view, in whose memory its message lies.
+/// Creates objects of one message class. Each object has a view of the memory in which its message is.
 #[pyclass(frozen, module = "gantry._native")]
 pub struct Wrapper {
     new: Py<PyAny>,
@@ -16,8 +16,8 @@ pub struct Wrapper {
     set_view: Py<PyAny>,
 }
 
-/// A field of a received message. A value other than a single number is read once and then stored in the
-/// message object.
+/// A field of a received message. A value that is not a single number is read once and then stored in the message
+/// object.
 #[pyclass(frozen, module = "gantry._native")]
 pub struct SampleField {
     attribute: Attribute,
@@ -25,30 +25,30 @@ pub struct SampleField {
     is_kept: bool,
 }
 
-/// A field of a loan. Its value is read at each access, so that the message object holds no array on the loan,
-/// which would prevent publishing.
+/// A field of a loan. Its value is read at each access and not stored, because a stored array on the loan would prevent
+/// publishing.
 #[pyclass(frozen, module = "gantry._native")]
 pub struct LoanField {
     attribute: Attribute,
     is_number: bool,
-    /// The Python function that sets a field other than a single number: `assign(message, field, value)`.
+    /// The Python function `assign(message, field, value)`, which sets a field that is not a single number.
     assign: Py<PyAny>,
 }
 
-/// The parts that both kinds of fields have in common.
+/// The common part of both kinds of fields.
 struct Attribute {
     /// The `Field` object of the Python package.
     field: Py<PyAny>,
     index: usize,
     is_nested: bool,
-    /// The attribute of the nested message's class that has its wrapper; `wrapper` is the value of this attribute.
+    /// The attribute of the nested message's class that holds the class's `Wrapper`. `wrapper` caches the value.
     wrapper_name: &'static str,
     wrapper: PyOnceLock<Py<Wrapper>>,
 }
 
 #[pymethods]
 impl Wrapper {
-    /// The class has a slot `_view`.
+    /// Creates the wrapper of a class, which must have a slot `_view`.
     #[new]
     fn new(class: &Bound<'_, PyType>) -> PyResult<Wrapper> {
         let new = class.py().import("builtins")?.getattr("object")?.getattr("__new__")?.unbind();
@@ -71,7 +71,7 @@ impl Attribute {
         Ok(Attribute { field: field.clone().unbind(), index, is_nested, wrapper_name, wrapper: PyOnceLock::new() })
     }
 
-    /// The value of the field in a message.
+    /// The value of this field in `message`.
     fn read<'py>(&self, message: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let py = message.py();
         let value = view_of(message)?.get().get(py, self.index)?;
@@ -107,7 +107,7 @@ impl SampleField {
         Ok(SampleField { attribute, name: field.getattr("name")?.extract()?, is_kept })
     }
 
-    /// Reads the field. A kept value lies in the message's dictionary: Python looks there first, because this
+    /// Reads the field. A stored value is in the message's dictionary. Python looks there first, because this
     /// descriptor has no `__set__`.
     fn __get__<'py>(
         slf: &Bound<'py, SampleField>,

@@ -1,8 +1,8 @@
-//! Forked children: an array on a loan must not crash them.
+//! Makes arrays on loans harmless in a forked child process.
 //!
 //! In a child of `fork`, the engine replaces the parent's writable memory by inaccessible memory, so that a stray write
-//! does no damage. No access from Python may crash, so this file maps private memory there: the child reads zeros, and
-//! its writes stay in the child. Samples stay readable in the child.
+//! does no damage. But an access from Python must not crash. Therefore this file maps private memory over the loans:
+//! the child reads zeros, and its writes stay in the child. Samples stay readable in the child.
 
 use pyo3::prelude::*;
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
@@ -12,10 +12,10 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-/// The address ranges of the loans on which arrays may lie, each with the number of its holders.
+/// The address ranges of loans on which there may be arrays, each with the number of its holders.
 static LOANS: Mutex<BTreeMap<(usize, usize), usize>> = Mutex::new(BTreeMap::new());
 
-/// The entry of a loan in `LOANS`; the loan's holder has this value, whose drop removes the entry.
+/// The registration of a loan in `LOANS`. The loan's holder owns this value; dropping it removes the entry.
 pub struct LoanAddress(usize, usize);
 
 impl LoanAddress {
@@ -40,20 +40,20 @@ impl Drop for LoanAddress {
     }
 }
 
-/// Replaces the parent's loans by private memory. Python calls this function in a forked child, before other code.
+/// Replaces the parent's loans by private memory. Python calls this function in a forked child before any other code.
 #[pyfunction]
 pub fn after_fork_in_child() {
     let page_bytes = rustix::param::page_size();
-    // The forking thread ran Python code, and no thread holds the lock of the list while Python code runs.
+    // The lock is free: the forking thread ran Python code, and no thread holds this lock while Python code runs.
     let Ok(loans) = LOANS.try_lock() else { return };
     for &(start, end) in loans.keys() {
         let (first, behind) = (start / page_bytes * page_bytes, end.next_multiple_of(page_bytes));
         let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE | MapFlags::FIXED);
         let address = std::ptr::without_provenance_mut(first);
-        // SAFETY: these pages lie in the mapping of a loan of the parent (`LoanAddress`), which lives, since its entry
-        // is in the list. In this child, they are the inaccessible memory that the engine's fork handler put there (F4
-        // of `gantry-shm`): no Rust reference points into them, and all handles of the parent are dead (F1), so nothing
-        // else uses or frees them. Only arrays of Python may refer to them, as plain addresses.
+        // SAFETY: these pages are in the mapping of a loan of the parent (`LoanAddress`). The loan is alive, because
+        // its entry is in the list. In this child, the pages are the inaccessible memory that the engine's fork handler
+        // mapped (F4 of `gantry-shm`). No Rust reference points into them, and all handles of the parent are dead (F1),
+        // so nothing else uses or frees them. Only Python arrays may refer to them, by plain addresses.
         let _ = unsafe { mmap_anonymous(address, behind - first, protection, flags) };
     }
 }

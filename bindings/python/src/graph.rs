@@ -17,7 +17,7 @@ use std::sync::Arc;
 #[pyclass(frozen, module = "gantry._native")]
 pub struct Graph(Py<Node>);
 
-/// Names, each with its types.
+/// Names, each with the names of its types.
 type NamesAndTypes = Vec<(String, Vec<String>)>;
 
 #[pymethods]
@@ -64,21 +64,21 @@ impl Graph {
         subscriptions.into_iter().map(|endpoint| endpoint_info(py, endpoint)).collect()
     }
 
-    /// A sentence for each pair of a publisher and a subscription of the topic.
+    /// One sentence for each pair of a publisher and a subscription of the topic: whether they match, or why not.
     fn explain(&self, py: Python<'_>, topic: &str) -> PyResult<Vec<String>> {
         let node = self.0.get().node(py)?;
         let connections = py.detach(|| node.explain(topic)).map_err(failed)?;
         Ok(connections.iter().map(ToString::to_string).collect())
     }
 
-    /// The types of a topic's endpoints.
+    /// The types that endpoints of the topic have.
     fn topic_schemas(&self, py: Python<'_>, topic: &str) -> PyResult<Vec<PySchema>> {
         let node = self.0.get().node(py)?;
         let types = py.detach(|| node.endpoint_types(topic)).map_err(failed)?;
         types.into_iter().map(|known| Ok(PySchema(Arc::new(Schema::from_description(py, known)?)))).collect()
     }
 
-    /// The types of a service's requests and responses, from the servers that exist.
+    /// The request and response types of a service, as its existing servers declare them.
     fn service_schemas(&self, py: Python<'_>, service: &str) -> PyResult<Vec<(String, PySchema, PySchema)>> {
         let node = self.0.get().node(py)?;
         let types = py.detach(|| node.service_types(service)).map_err(failed)?;

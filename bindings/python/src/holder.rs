@@ -1,11 +1,11 @@
-//! The holder of a message's memory: a sample, a loan or a private copy. Each view and each array on the message keeps
-//! its holder, and so the pin of the sample or the slot of the loan.
+//! The holder of a message's memory: a sample, a loan or a private copy. Each view of the message and each array on it
+//! keep the holder alive, and so the pin of the sample or the slot of the loan.
 //!
 //! Invariants:
-//! - A loan leaves its holder only to be published, and only if no array on it is alive: so no array can write into a
-//!   published message or a free slot.
-//! - No thread waits for the lock of a loan: code that Python's garbage collector runs while the loan is locked
-//!   gets an error instead.
+//! - A loan leaves its holder only when it is published, and only if no array on it is alive. Therefore no array can
+//!   write into a published message or into a free slot.
+//! - No thread waits for the lock of a loan. Python's garbage collector may run code while the loan is locked; such
+//!   code gets an error instead of the lock.
 
 use crate::{error::failed, fork::LoanAddress};
 use gantry::{GenericLoan, GenericRequest, GenericResponse, GenericSample, SampleInfo};
@@ -25,33 +25,33 @@ pub enum Holder {
     Response(GenericResponse),
     /// A private copy.
     Bytes(Vec<u8>),
-    /// A loan, to be written and published.
+    /// A loan that the user writes and publishes.
     Loan(Loan),
 }
 
-/// A loan, until it is published.
+/// A loan and the arrays on it.
 pub struct Loan(Mutex<State>);
 
 /// The state of a loan.
 pub struct State {
     /// The loan; `None` after it was published.
     loan: Option<GenericLoan>,
-    /// The arrays that were made on the loan.
+    /// The living arrays that were created on the loan.
     arrays: Vec<Weak<WritableArray>>,
-    /// The entry of the loan's memory in the list for forked children.
+    /// The registration of the loan's memory for forked children.
     _address: LoanAddress,
 }
 
-/// A token of an array that may write into a loan. While such a token lives, the loan cannot be published.
+/// A token of an array that may write into a loan. While the token is alive, the loan cannot be published.
 pub struct WritableArray {
     field: String,
 }
 
-/// The bytes of a message while they are read or written.
+/// Access to the bytes of a message.
 pub enum Body<'a> {
     /// Bytes that do not change.
     Fixed(&'a [u8]),
-    /// Bytes of a loan that is locked.
+    /// The bytes of a loan, which is locked during the access.
     Loan(MutexGuard<'a, State>),
 }
 
@@ -73,7 +73,7 @@ impl Holder {
         })
     }
 
-    /// The properties of a sample, request or response.
+    /// The properties of a sample, request or response; `None` for other messages.
     pub fn info(&self) -> Option<SampleInfo> {
         match self {
             Holder::Sample(sample) => Some(sample.message_info()),
@@ -83,7 +83,7 @@ impl Holder {
         }
     }
 
-    /// The loan.
+    /// The loan. Fails if the message is not a loan.
     pub fn as_loan(&self) -> PyResult<&Loan> {
         match self {
             Holder::Loan(loan) => Ok(loan),
@@ -109,7 +109,7 @@ impl Loan {
         }
     }
 
-    /// Takes the loan out, to be published. Fails while an array on the loan is alive.
+    /// Removes the loan from its holder for publishing. Fails while an array on the loan is alive.
     pub fn take(&self, topic: &str) -> PyResult<GenericLoan> {
         let mut state = self.lock()?;
         let mut alive: BTreeMap<String, usize> = BTreeMap::new();
@@ -128,14 +128,15 @@ impl Loan {
         state.loan.take().ok_or_else(|| failed("this loan was published already"))
     }
 
-    /// Puts back a loan that could not be published.
+    /// Returns a loan that could not be published to its holder.
     pub fn put_back(&self, loan: GenericLoan) {
         if let Ok(mut state) = self.0.try_lock() {
             state.loan = Some(loan);
         }
     }
 
-    /// Returns the slot to the publisher. If an array on the loan is alive, the slot is returned after the last array.
+    /// Returns the slot of the loan to the publisher. If arrays on the loan are alive, the slot is returned when the
+    /// last of them is dropped.
     pub fn give_back(&self) {
         let Ok(mut state) = self.lock() else { return };
         if state.arrays.iter().all(|array| array.strong_count() == 0) {
@@ -145,12 +146,12 @@ impl Loan {
 }
 
 impl State {
-    /// The bytes, writable.
+    /// The bytes of the loan, writable.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         self.loan.as_mut().map_or(&mut [], |loan| loan.bytes_mut())
     }
 
-    /// The token for a new array on the field.
+    /// Creates the token for a new array on the field `field`.
     pub fn add_array(&mut self, field: &str) -> Arc<WritableArray> {
         self.arrays.retain(|array| array.strong_count() > 0);
         let array = Arc::new(WritableArray { field: field.to_owned() });

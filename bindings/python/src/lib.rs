@@ -1,8 +1,8 @@
 //! The native part of Gantry's package for Python: `gantry._native`.
 //!
-//! The module offers the generic API of `gantry` with messages in place; message classes and executors are Python code
-//! (`python/gantry`). The library calls Python only in parameter callbacks, so none of its threads waits for
-//! the interpreter.
+//! The module wraps the generic API of `gantry`, with messages in shared memory. Message classes and executors are
+//! Python code (`python/gantry`). The library calls Python only for parameter callbacks, so none of its threads waits
+//! for the interpreter.
 
 mod encode;
 mod error;
@@ -52,10 +52,10 @@ mod _native {
         waiter::Waiter,
     };
 
-    /// The alignment of Python's objects.
+    /// The alignment of Python objects.
     const OBJECT_ALIGN: usize = 16;
 
-    /// Checks at compile time that a class needs no greater alignment: PyO3 does not check the alignment of objects.
+    /// Checks at compile time that the classes need no greater alignment, because PyO3 does not check this.
     macro_rules! assert_alignment {
         ($($class:ty)+) => {$(
             const _: () = assert!(align_of::<$class>() <= OBJECT_ALIGN, "Python's objects are aligned to 16 bytes");

@@ -1,5 +1,5 @@
-//! The queue between the library's log and Python's `logging`: events wait in it until a Python thread takes them, so
-//! that no thread of the library ever waits for Python's lock (the GIL).
+//! The queue from the library's log to Python's `logging`. Events wait in the queue until a Python thread takes them,
+//! so no thread of the library ever waits for Python's lock (the GIL).
 
 use pyo3::prelude::*;
 use std::{
@@ -13,10 +13,10 @@ use tracing::{
     span,
 };
 
-/// The largest number of waiting events. An event is dropped and counted if the queue is full.
+/// The capacity of the queue, in events. If the queue is full, a new event is dropped and counted.
 const CAPACITY: usize = 1000;
 
-/// An event: its level as in Python, the full name of its node, and its text.
+/// A log event: its level as a number of Python's `logging`, the full name of its node, and its text.
 type Line = (u8, String, String);
 
 static QUEUE: Mutex<Queue> = Mutex::new(Queue { lines: VecDeque::new(), dropped: 0, is_ended: false });
@@ -28,7 +28,7 @@ struct Queue {
     is_ended: bool,
 }
 
-/// The subscriber of all threads.
+/// The subscriber of `tracing` that puts events into the queue.
 struct ToPython;
 
 #[derive(Default)]
@@ -86,13 +86,15 @@ impl Subscriber for ToPython {
     fn exit(&self, _span: &span::Id) {}
 }
 
-/// Makes the queue the log of this process.
+/// Installs the queue as the log of this process.
 pub fn install() {
-    // The call fails only if there is a subscriber already; the library is loaded once and has no other one.
+    // The call fails only if there already is a subscriber. This is impossible: the library is loaded once and sets no
+    // other subscriber.
     let _ = tracing::subscriber::set_global_default(ToPython);
 }
 
-/// Waits for events. Returns them and the number of events that found no room; `None` after `end_log`.
+/// Waits for events. Returns them and the number of events that were dropped because the queue was full; `None` after
+/// `end_log`.
 #[pyfunction]
 pub fn take_log(py: Python<'_>) -> Option<(Vec<Line>, u64)> {
     py.detach(|| {
@@ -106,7 +108,7 @@ pub fn take_log(py: Python<'_>) -> Option<(Vec<Line>, u64)> {
     })
 }
 
-/// Ends the thread that takes the log, after it has taken the waiting events.
+/// Makes the thread that takes events end after it has taken the waiting ones.
 #[pyfunction]
 pub fn end_log() {
     QUEUE.lock().unwrap_or_else(PoisonError::into_inner).is_ended = true;

@@ -1,14 +1,14 @@
-//! The memory of an array. In this file, the address of a message leaves Rust.
+//! The memory of an array. Only in this file does the address of a message leave Rust.
 //!
-//! NumPy's array interface takes the address, and makes the `Memory` object the base of the array. SAFETY of
-//! all arrays:
-//! - The object owns a reference to the holder, and the holder keeps the bytes at their address: a sample by its
-//!   pin, a loan by its slot, private bytes by their allocation, which never grows. Slices, memoryviews and tensors
-//!   keep their array, and an array keeps its base, so the bytes outlive each of them.
-//! - The array of a sample is read-only, and NumPy does not let it become writable, because its base exports no
-//!   writable buffer.
-//! - The array of a loan is writable, and has a token (`WritableArray`): a loan with a living token is not published.
-//! - The interface is read once, when the array is made; the address does not change afterwards.
+//! NumPy reads the address through the array interface, and keeps the `Memory` object as the base of the array. SAFETY
+//! of all arrays:
+//! - The object owns a reference to the holder, and the holder keeps the bytes at their address: a sample by its pin, a
+//!   loan by its slot, private bytes by their allocation, which never grows. Slices, memoryviews and tensors keep their
+//!   array alive, and an array keeps its base alive. The bytes therefore outlive all of them.
+//! - The array of a sample is read-only. NumPy does not let it become writable, because its base exports no writable
+//!   buffer.
+//! - The array of a loan is writable and has a token (`WritableArray`). A loan with a living token cannot be published.
+//! - The interface is read once, when the array is created; the address does not change afterwards.
 
 use crate::holder::{Body, Holder, WritableArray};
 use gantry_idl::Primitive;
@@ -21,7 +21,7 @@ use std::{ops::Range, sync::Arc};
 
 use crate::{error::failed, schema::type_string};
 
-/// The base of an array.
+/// The base object of an array, which keeps the array's memory alive.
 #[pyclass(frozen, module = "gantry._native")]
 pub struct Memory {
     address: usize,
@@ -29,7 +29,7 @@ pub struct Memory {
     type_string: &'static str,
     /// The token of a writable array; `None` for a read-only array.
     array: Option<Arc<WritableArray>>,
-    /// The holder, which keeps the bytes; dropped last.
+    /// The holder of the bytes. It is the last field, so it is dropped last.
     _holder: Arc<Holder>,
 }
 
@@ -47,7 +47,7 @@ impl Memory {
     }
 }
 
-/// The array of the numbers in `range` of the message's body. In errors about a loan, `field` names the array.
+/// The array of the numbers in `range` of the message. Errors about a loan name the array as `field`.
 pub fn array<'py>(
     py: Python<'py>,
     holder: &Arc<Holder>,
@@ -65,7 +65,7 @@ pub fn array<'py>(
             (address, Some(state.add_array(field)))
         }
     };
-    drop(body); // Python code runs from here on
+    drop(body); // the lock of the loan ends here, because Python code runs next
     let memory = Memory { address, count, type_string: type_string(primitive), array, _holder: holder.clone() };
     static AS_ARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let as_array = AS_ARRAY.import(py, "numpy", "asarray")?;

@@ -1,4 +1,4 @@
-//! Nodes: the objects that make endpoints.
+//! Nodes: the objects that create endpoints.
 
 use crate::{
     error::failed,
@@ -25,7 +25,8 @@ use std::{
 #[pyclass(frozen, module = "gantry._native")]
 pub struct Node {
     inner: Shared<gantry::Node>,
-    /// The services and the callback for parameters; `destroy` drops them before the node, without Python's lock.
+    /// The services and the callback for parameters. `destroy` drops them before the node, and without holding Python's
+    /// lock.
     parameters: Mutex<Parameters>,
 }
 
@@ -37,12 +38,12 @@ struct Parameters {
 }
 
 impl Node {
-    /// The node, unless it was destroyed.
+    /// The node. Fails if it was destroyed.
     pub fn node(&self, py: Python<'_>) -> PyResult<gantry::Node> {
         Ok(self.inner.lock(py).get()?.clone())
     }
 
-    /// The node. From this call on, other programs can read and set its parameters.
+    /// The node, with its parameter services running: other programs can read and set its parameters.
     fn served(&self, py: Python<'_>) -> PyResult<gantry::Node> {
         let node = self.node(py)?;
         let mut parameters = self.parameters.lock().unwrap_or_else(PoisonError::into_inner);
@@ -85,7 +86,7 @@ impl Node {
         Ok(Node { inner: Shared::new(node, "node"), parameters: Mutex::default() })
     }
 
-    /// Destroys the node: it leaves the domain as soon as all of its endpoints are gone.
+    /// Destroys the node. It leaves the domain when all of its endpoints have been destroyed.
     fn destroy(&self, py: Python<'_>) {
         let parameters = std::mem::take(&mut *self.parameters.lock().unwrap_or_else(PoisonError::into_inner));
         py.detach(|| drop(parameters));
@@ -202,7 +203,7 @@ impl Node {
         timer::timer(self.node(py)?.clock(), period)
     }
 
-    /// Declares a parameter, and returns its value.
+    /// Declares a parameter and returns its value.
     fn declare_parameter<'py>(
         &self,
         py: Python<'py>,
@@ -244,7 +245,7 @@ impl Node {
         values.into_iter().map(|(name, value)| Ok((name, parameter::to_python(py, value)?))).collect()
     }
 
-    /// Sets all of these parameters, or none.
+    /// Sets all of these parameters, or none of them if one is refused.
     fn set_parameters(&self, py: Python<'_>, values: Vec<(String, Bound<'_, PyAny>)>) -> PyResult<()> {
         let node = self.served(py)?;
         let parameters = values
@@ -254,8 +255,8 @@ impl Node {
         py.detach(|| node.set_parameters_atomically(parameters)).map_err(failed)
     }
 
-    /// Makes the library call `function` before each change of parameters. `function` must keep no strong reference to
-    /// the node.
+    /// Makes the library call `function` before each change of parameters. `function` must not keep a strong reference
+    /// to the node, because the node keeps the function.
     fn on_set_parameters(&self, py: Python<'_>, function: Py<PyAny>) -> PyResult<()> {
         let node = self.node(py)?;
         let add = || node.add_on_set_parameters_callback(move |parameters| parameter::ask(&function, parameters));

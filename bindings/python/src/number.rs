@@ -1,4 +1,4 @@
-//! Numbers of Python as the bits of a message.
+//! Converts Python numbers to the bits of a message.
 
 use gantry_idl::Primitive;
 use pyo3::{
@@ -8,10 +8,10 @@ use pyo3::{
     types::{PyBool, PyBytes},
 };
 
-/// The bits of `value` as this type, in the low bytes.
+/// The bits of `value` as a number of type `primitive`, in the low bytes.
 ///
 /// # Errors
-/// The value is no number, or out of the type's range.
+/// The value is not a number, or not in the range of the type.
 pub fn bits(value: &Bound<'_, PyAny>, primitive: Primitive) -> PyResult<u64> {
     let wrong = |_: PyErr| {
         let shown = value.repr().map_or_else(|_| "a value".to_owned(), |text| text.to_string());

@@ -1,7 +1,7 @@
-//! Parameters: their values in Python, and the thread that serves them to other programs.
+//! Parameters: their values in Python, and the thread that runs a node's parameter services.
 //!
-//! No call holds Python's lock while it waits for the lock of the node's parameters: a callback on another thread may
-//! hold that lock and wait for Python's.
+//! Deadlock rule: no call waits for the lock of the node's parameters while it holds Python's lock (the GIL). A
+//! callback on another thread may hold the lock of the parameters and wait for Python's lock.
 
 use crate::error::failed;
 use gantry::{Executor, Node, Parameter, ParameterValue, SingleThreadedExecutor, with_signals_blocked};
@@ -13,7 +13,7 @@ use pyo3::{
 };
 use std::thread::{self, JoinHandle};
 
-/// The thread that runs the node's parameter services, so that they also answer while a callback of the node runs.
+/// The thread that runs the parameter services of a node. They answer even while a callback of the node runs.
 pub struct Server {
     executor: gantry::ExecutorHandle,
     thread: Option<JoinHandle<()>>,
@@ -26,7 +26,7 @@ impl Server {
         executor.add_node(node).map_err(failed)?;
         let handle = executor.handle();
         let thread = thread::Builder::new().name("gantry-params".to_owned());
-        // A spin ends with an error only in a forked child, which has no other threads.
+        // The result is ignored: a spin fails only in a forked child, and a child has no such thread.
         let spin = move || drop(executor.spin());
         let thread = with_signals_blocked(|| thread.spawn(spin)).map_err(failed)?;
         Ok(Server { executor: handle, thread: Some(thread) })
@@ -34,7 +34,7 @@ impl Server {
 }
 
 impl Drop for Server {
-    /// Ends the thread. The caller must not hold Python's lock: a callback on the thread may wait for it.
+    /// Ends the thread. The caller must not hold Python's lock, because a callback on the thread may wait for it.
     fn drop(&mut self) {
         self.executor.cancel();
         if let Some(thread) = self.thread.take() {
@@ -43,7 +43,7 @@ impl Drop for Server {
     }
 }
 
-/// A value of Python as a parameter's value.
+/// Converts a Python value to a parameter value.
 pub fn from_python(value: &Bound<'_, PyAny>) -> PyResult<ParameterValue> {
     if value.is_none() {
         return Ok(ParameterValue::NotSet);
@@ -91,7 +91,7 @@ fn from_list(list: &Bound<'_, PyAny>) -> PyResult<ParameterValue> {
     Err(PyTypeError::new_err("the elements of a list in a parameter have one type: bool, int, float or str"))
 }
 
-/// A parameter's value in Python.
+/// Converts a parameter value to a Python value.
 pub fn to_python(py: Python<'_>, value: ParameterValue) -> PyResult<Bound<'_, PyAny>> {
     match value {
         ParameterValue::NotSet => Ok(py.None().into_bound(py)),
@@ -107,8 +107,8 @@ pub fn to_python(py: Python<'_>, value: ParameterValue) -> PyResult<Bound<'_, Py
     }
 }
 
-/// Calls a node's Python function for a change of parameters. The function returns `None`, or the reason why it
-/// refuses the change, which becomes the error.
+/// Asks a node's Python function whether a change of parameters is allowed. The function returns `None`, or the reason
+/// why it refuses the change. The reason becomes the error.
 pub fn ask(function: &Py<PyAny>, parameters: &[Parameter]) -> Result<(), String> {
     let asked = Python::try_attach(|py| -> PyResult<Option<String>> {
         let values = parameters

@@ -1,4 +1,4 @@
-//! Publishers: messages of Python that are copied in, and loans that are written in place.
+//! Publishers: they copy Python messages into shared memory, or publish loans.
 
 use crate::{
     encode::{self, Encoded},
@@ -21,7 +21,7 @@ pub struct Publisher {
     schema: Arc<Schema>,
     topic: String,
     gid: [u8; 16],
-    /// Whether the publisher may wait for slow subscriptions.
+    /// Whether publishing may wait for slow subscriptions.
     may_block: bool,
 }
 
@@ -56,7 +56,7 @@ impl Publisher {
 
 #[pymethods]
 impl Publisher {
-    /// Publishes a message that is copied into shared memory.
+    /// Publishes a message by copying it into shared memory.
     fn publish(&self, py: Python<'_>, message: &Bound<'_, PyAny>) -> PyResult<u64> {
         let encoded = encode::encode(&self.schema, message, false)?;
         let holder = Arc::new(self.loan_bytes(py, &encoded)?);
@@ -64,14 +64,14 @@ impl Publisher {
         self.publish_holder(py, &holder)
     }
 
-    /// Publishes a copy of a message in place, such as a sample.
+    /// Publishes a copy of a message that already has the type's bytes, such as a received sample.
     fn publish_view(&self, py: Python<'_>, view: &View) -> PyResult<u64> {
         let mut publisher = self.inner.lock(py);
         let body = view.holder.body()?;
         publisher.get()?.publish_copy(body.bytes()).map_err(failed)
     }
 
-    /// A loan with this shape.
+    /// Creates a loan with the given shape (the lengths of its arrays and lists).
     fn loan(&self, py: Python<'_>, shape: &Bound<'_, PyAny>) -> PyResult<View> {
         let encoded = encode::encode(&self.schema, shape, true)?;
         let view = View::new(self.loan_bytes(py, &encoded)?, self.schema.clone());

@@ -1,4 +1,4 @@
-//! QoS: Python's `QoSProfile` as the engine's value, and back.
+//! Converts Python's `QoSProfile` to Gantry's QoS and back.
 
 use crate::error::failed;
 use gantry::{Durability, History, Liveliness, Qos, Reliability};
@@ -42,7 +42,7 @@ pub fn from_python(profile: &Bound<'_, PyAny>) -> PyResult<Qos> {
     })
 }
 
-/// The arguments for a `gantry.QoSProfile`; each policy is given by its name.
+/// The arguments for a `gantry.QoSProfile`. Each policy is the name of its value.
 pub fn to_python(py: Python<'_>, qos: Qos) -> PyResult<Bound<'_, PyDict>> {
     let fields = PyDict::new(py);
     fields.set_item("history", if qos.history == History::KeepAll { "KEEP_ALL" } else { "KEEP_LAST" })?;
@@ -60,7 +60,7 @@ pub fn to_python(py: Python<'_>, qos: Qos) -> PyResult<Bound<'_, PyDict>> {
     Ok(fields)
 }
 
-/// Seconds as a duration; `name` is for the error.
+/// Converts seconds to a duration. An error mentions `name`.
 pub fn duration(seconds: f64, name: &str) -> PyResult<Duration> {
     let refused = |_| failed(format!("{name} is {seconds} seconds; it must be at least 0"));
     match seconds {

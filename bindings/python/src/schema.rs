@@ -1,4 +1,4 @@
-//! A message type that is known at run time: its definitions, its views, and the plan by which values are written.
+//! A message type that is known only at run time: its definitions, the type for reading, and the plan for writing.
 
 use crate::error::failed;
 use gantry::TypeDescription;
@@ -9,11 +9,11 @@ use std::{collections::BTreeMap, sync::Arc};
 
 /// A message type. All messages of one class share it.
 pub struct Schema {
-    /// The description by which endpoints match.
+    /// The description that endpoints compare when they match.
     pub description: TypeDescription,
-    /// The type, from which views are made.
+    /// The type that reads messages.
     pub types: MessageType,
-    /// The plan for writing.
+    /// The plan by which the encoder writes messages.
     pub plan: Arc<Structure>,
     definitions: Arc<Definitions>,
     name: TypeName,
@@ -21,21 +21,21 @@ pub struct Schema {
 
 /// The fields of a message in order.
 pub struct Structure {
-    /// The name of the message, as `std_msgs/msg/Header`.
+    /// The name of the message, for example `std_msgs/msg/Header`.
     pub name: String,
     /// The fields.
     pub fields: Vec<PlannedField>,
 }
 
-/// A field, with all facts that the encoder needs.
+/// A field with everything that the encoder needs.
 pub struct PlannedField {
-    /// The attribute of the Python object.
+    /// The name of the attribute of the Python object.
     pub attribute: Py<PyString>,
     /// The name.
     pub name: String,
-    /// The type as in a `.msg` file.
+    /// The type as it is written in a `.msg` file.
     pub type_text: String,
-    /// The type of a value or of an element.
+    /// The type of the value or, in a list, of one element.
     pub base: Base,
     /// The number of values.
     pub count: Count,
@@ -56,7 +56,7 @@ pub enum Base {
 }
 
 impl Schema {
-    /// The type `name` of these definitions.
+    /// The type `name`, which `definitions` define.
     pub fn new(py: Python<'_>, definitions: Arc<Definitions>, name: TypeName) -> PyResult<Schema> {
         let types = MessageType::new(&definitions, &name).map_err(failed)?;
         let description = TypeDescription {
@@ -74,7 +74,8 @@ impl Schema {
         Ok(Schema { description, types, plan, definitions, name })
     }
 
-    /// The type that another program describes. The hash is copied from the description, so that endpoints match.
+    /// The type that another program describes. Its hash is copied, so that endpoints with this type match with the
+    /// other program.
     pub fn from_description(py: Python<'_>, description: TypeDescription) -> PyResult<Schema> {
         let name: TypeName = description.name.parse().map_err(failed)?;
         let definitions = Definitions::from_text(&name, &description.definition).map_err(failed)?;
@@ -100,7 +101,8 @@ impl Structure {
 }
 
 impl PlannedField {
-    /// Plans a field. `None` for a nested message whose type is not known, which complete definitions do not have.
+    /// Plans the writing of a field. Returns `None` for a nested message whose type is not known; complete definitions
+    /// have no such field.
     fn new(py: Python<'_>, field: &Field, known: &BTreeMap<TypeName, Arc<Structure>>) -> Option<PlannedField> {
         let base = match &field.field_type.base {
             BaseType::Primitive(primitive) => Base::Number(*primitive),
@@ -136,7 +138,7 @@ pub fn type_string(primitive: Primitive) -> &'static str {
     }
 }
 
-/// A default or a constant as a Python object.
+/// Converts a default value or a constant to a Python object.
 pub fn python_value<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
     match value {
         Value::Bool(value) => value.into_bound_py_any(py),

@@ -15,7 +15,7 @@ use std::{os::fd::AsRawFd, sync::Arc};
 /// The server of a service.
 #[pyclass(frozen, module = "gantry._native")]
 pub struct Service {
-    /// The server, which a waiter can attach.
+    /// The server. An executor's waiter may attach it.
     pub inner: Shared<GenericService>,
     request: Arc<Schema>,
     response: Arc<Schema>,
@@ -25,7 +25,7 @@ pub struct Service {
 /// A client of a service.
 #[pyclass(frozen, module = "gantry._native")]
 pub struct Client {
-    /// The client, which a waiter can attach.
+    /// The client. An executor's waiter may attach it.
     pub inner: Shared<GenericClient>,
     request: Arc<Schema>,
     response: Arc<Schema>,
@@ -36,7 +36,8 @@ pub struct Client {
 /// The id of a request: the client's GID and the request's sequence number.
 type Id = ([u8; 16], u64);
 
-/// The result of a request: the request's number, and either the response or the reason why no response will come.
+/// The result of a request: the request's sequence number, and either the response or the reason why no response will
+/// arrive.
 type Outcome = (u64, Option<View>, Option<String>);
 
 impl Service {
@@ -92,7 +93,7 @@ impl Service {
         Ok(None)
     }
 
-    /// Answers a request. Does nothing if the client of the request is gone.
+    /// Answers a request. Does nothing if the client of the request no longer exists.
     fn respond(&self, py: Python<'_>, id: Id, response: &Bound<'_, PyAny>) -> PyResult<()> {
         let bytes = encode::encode(&self.response, response, false)?.to_bytes(py)?;
         let id = RequestId { client_gid: Gid(id.0), sequence: id.1 };
@@ -108,7 +109,7 @@ impl Service {
         })
     }
 
-    /// The file descriptor that is readable while there is a request.
+    /// A file descriptor that is readable while there is a request to take.
     fn descriptor(&self, py: Python<'_>) -> PyResult<i32> {
         let mut service = self.inner.lock(py);
         Ok(service.get()?.descriptor().map_err(failed)?.as_raw_fd())
@@ -134,7 +135,7 @@ impl Service {
 
 #[pymethods]
 impl Client {
-    /// Sends a request and returns its number.
+    /// Sends a request and returns its sequence number.
     fn send(&self, py: Python<'_>, request: &Bound<'_, PyAny>) -> PyResult<u64> {
         let encoded = encode::encode(&self.request, request, false)?;
         let holder = {
@@ -147,11 +148,11 @@ impl Client {
         let loan = holder.as_loan()?.take(&self.name)?;
         let mut client = self.inner.lock(py);
         let client = client.get()?;
-        // The call waits while servers do not keep up.
+        // The call may wait for servers that are too slow, so Python's lock is released.
         Ok(py.detach(|| client.send_request(loan)).map_err(failed)?.sequence)
     }
 
-    /// The next response, or the error of a request that will not be answered.
+    /// The next response, or the reason why a request will not be answered.
     fn take(&self, py: Python<'_>) -> PyResult<Option<Outcome>> {
         let mut client = self.inner.lock(py);
         let client = client.get()?;
@@ -159,7 +160,7 @@ impl Client {
         taken.map(|taken| self.outcome(client, taken)).transpose()
     }
 
-    /// Gives up a pending request.
+    /// Removes a pending request. Returns whether it was pending.
     fn forget(&self, py: Python<'_>, sequence: u64) -> PyResult<bool> {
         let id = RequestId { client_gid: self.gid, sequence };
         Ok(self.inner.lock(py).get()?.remove_pending_request(id))
@@ -183,7 +184,7 @@ impl Client {
         })
     }
 
-    /// The file descriptor that is readable while there is a response.
+    /// A file descriptor that is readable while there is a response to take.
     fn descriptor(&self, py: Python<'_>) -> PyResult<i32> {
         let mut client = self.inner.lock(py);
         Ok(client.get()?.descriptor().map_err(failed)?.as_raw_fd())

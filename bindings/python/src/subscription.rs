@@ -1,4 +1,4 @@
-//! Subscriptions: messages that are taken in place.
+//! Subscriptions: they take messages in shared memory, without copying.
 
 use crate::{
     error::failed,
@@ -16,7 +16,7 @@ use std::{os::fd::AsRawFd, sync::Arc};
 /// A subscription.
 #[pyclass(frozen, module = "gantry._native")]
 pub struct Subscription {
-    /// The subscription, which a waiter can attach.
+    /// The subscription. An executor's waiter may attach it.
     pub inner: Shared<GenericSubscription>,
     schema: Arc<Schema>,
     topic: String,
@@ -35,7 +35,8 @@ impl Subscription {
 
 #[pymethods]
 impl Subscription {
-    /// The next message; `None` if there is none. A sample that is no message of the type is counted and skipped.
+    /// The next message; `None` if there is none. A sample whose bytes are no message of the type is counted and
+    /// skipped.
     fn take(&self, py: Python<'_>) -> PyResult<Option<View>> {
         let mut subscription = self.inner.lock(py);
         let subscription = subscription.get()?;
@@ -49,7 +50,7 @@ impl Subscription {
         Ok(None)
     }
 
-    /// Waits until there is something to take.
+    /// Waits until there is a sample to take. Returns whether there is one.
     #[pyo3(signature = (timeout=None))]
     fn wait(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<bool> {
         self.inner.lock(py).get()?;
@@ -68,7 +69,7 @@ impl Subscription {
         })
     }
 
-    /// The file descriptor that is readable while there is a sample to take. The subscription owns the descriptor.
+    /// A file descriptor that is readable while there is a sample to take. The subscription owns the descriptor.
     fn descriptor(&self, py: Python<'_>) -> PyResult<i32> {
         let mut subscription = self.inner.lock(py);
         Ok(subscription.get()?.descriptor().map_err(failed)?.as_raw_fd())

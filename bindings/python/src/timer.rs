@@ -9,16 +9,16 @@ use std::time::Duration;
 #[pyclass(frozen, module = "gantry._native")]
 pub struct Timer(pub Shared<gantry::Timer>);
 
-/// A flag that wakes an executor.
+/// A guard condition: a flag that wakes an executor.
 #[pyclass(frozen, module = "gantry._native")]
 pub struct GuardCondition(pub Shared<gantry::GuardCondition>);
 
-/// The nanoseconds of a duration as Python's `int`.
+/// Converts a duration to nanoseconds for Python's `int`.
 pub fn nanoseconds(duration: Duration) -> i64 {
     i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX)
 }
 
-/// A timer of `period` seconds.
+/// Creates a timer with a period of `period` seconds.
 pub fn timer(clock: &Clock, period: f64) -> PyResult<Timer> {
     let timer = gantry::Timer::new(clock, qos::duration(period, "the period")?).map_err(failed)?;
     Ok(Timer(Shared::new(timer, "timer")))
@@ -26,8 +26,8 @@ pub fn timer(clock: &Clock, period: f64) -> PyResult<Timer> {
 
 #[pymethods]
 impl Timer {
-    /// The tick that is due: the time for which it was scheduled and the time at which it was noticed, in ns, and the
-    /// number of periods that were skipped.
+    /// The tick that is due: its scheduled time and the time at which it was noticed, in ns, and the number of skipped
+    /// periods; `None` if no tick is due.
     fn take(&self, py: Python<'_>) -> PyResult<Option<(i64, i64, u64)>> {
         let tick = self.0.lock(py).get()?.take();
         Ok(tick.map(|Tick { scheduled, noticed, overruns }| (nanoseconds(scheduled), nanoseconds(noticed), overruns)))
@@ -47,7 +47,7 @@ impl Timer {
         Ok(self.0.lock(py).get()?.is_canceled())
     }
 
-    /// The time until the next tick, ns; `None` if no tick will come.
+    /// The time until the next tick, ns; `None` if there will be no tick.
     fn time_until_trigger(&self, py: Python<'_>) -> PyResult<Option<i64>> {
         Ok(self.0.lock(py).get()?.time_until_trigger().map(nanoseconds))
     }
@@ -82,7 +82,7 @@ impl GuardCondition {
     }
 }
 
-/// The time of CLOCK_MONOTONIC, ns. The publishing times of samples are read from this clock.
+/// The present time of CLOCK_MONOTONIC, ns. This is the clock of the samples' publishing times.
 #[pyfunction]
 pub fn monotonic_ns() -> i64 {
     nanoseconds(Clock::steady().now())

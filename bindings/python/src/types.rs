@@ -1,4 +1,4 @@
-//! Message types for Python's message classes.
+//! Message types as objects for Python's message classes.
 
 use crate::{
     encode,
@@ -24,33 +24,33 @@ use std::{
 #[pyclass(frozen, module = "gantry._native", name = "Schema")]
 pub struct PySchema(pub Arc<Schema>);
 
-/// The description of a field for a message class: name, type as in a `.msg` file, NumPy's code of its numbers, name of
-/// its message type, whether the field is a list, length of an array, and default.
+/// The description of a field: its name, its type as in a `.msg` file, NumPy's code if it has numbers, the name of its
+/// message type, whether it is a list, the length if it is an array, and its default.
 type FieldInfo<'py> =
     (String, String, Option<&'static str>, Option<String>, bool, Option<u32>, Option<Bound<'py, PyAny>>);
 
 #[pymethods]
 impl PySchema {
-    /// The name, as `sensor_msgs/msg/Image`.
+    /// The name of the type, for example `sensor_msgs/msg/Image`.
     #[getter]
     fn name(&self) -> &str {
         &self.0.description.name
     }
 
-    /// The hash of the type, as ROS 2 writes it.
+    /// The type hash in ROS 2's notation.
     #[getter]
     fn rihs01(&self) -> String {
         let digits = self.0.description.hash.iter().map(|byte| format!("{byte:02x}"));
         format!("RIHS01_{}", digits.collect::<String>())
     }
 
-    /// The definition with all nested messages.
+    /// The definition, including all nested messages.
     #[getter]
     fn definition(&self) -> &str {
         &self.0.description.definition
     }
 
-    /// The comment at the top of the definition.
+    /// The comment at the beginning of the definition.
     #[getter]
     fn comment(&self) -> PyResult<&str> {
         Ok(&self.0.definition()?.comment)
@@ -80,17 +80,17 @@ impl PySchema {
         self.0.nested(py, name).map(|schema| PySchema(Arc::new(schema)))
     }
 
-    /// The body of a message: CDR in little endian without an encapsulation header.
+    /// Encodes a message: CDR in little endian without an encapsulation header.
     fn encode<'py>(&self, py: Python<'py>, message: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
         encode::encode(&self.0, message, false)?.to_bytes(py)
     }
 
-    /// The body of a message from YAML.
+    /// Encodes a message from YAML.
     fn encode_yaml<'py>(&self, py: Python<'py>, values: &str) -> PyResult<Bound<'py, PyBytes>> {
         Ok(PyBytes::new(py, &self.0.types.encode_yaml(values).map_err(failed)?))
     }
 
-    /// A view of a copy of these bytes, which begin with an encapsulation header.
+    /// Copies the bytes, which begin with an encapsulation header, and returns a view of the copy.
     fn view_cdr(&self, bytes: &[u8]) -> PyResult<View> {
         let (order, body) = gantry_cdr::split_encapsulation(bytes).map_err(failed)?;
         let mut body = body.to_vec();
@@ -100,7 +100,7 @@ impl PySchema {
         self.view(body)
     }
 
-    /// The YAML of a message, as `ros2 topic echo --full-length` prints it.
+    /// The YAML of a message in the format of `ros2 topic echo --full-length`.
     fn yaml(&self, body: &[u8]) -> PyResult<String> {
         let view = self.0.types.view(body, gantry_cdr::ByteOrder::LittleEndian).map_err(failed)?;
         let mut text = String::new();
@@ -108,33 +108,33 @@ impl PySchema {
         Ok(text)
     }
 
-    /// A view of a body without an encapsulation header.
+    /// A view of a message's bytes without an encapsulation header.
     fn view(&self, body: Vec<u8>) -> PyResult<View> {
         View::new(Holder::Bytes(body), self.0.clone())
             .map_err(|(_, why)| failed(format!("the bytes are no {}: {why}", self.0.description.name)))
     }
 }
 
-/// The standard types.
+/// The standard types of Gantry, by name.
 fn standard() -> &'static std::collections::BTreeMap<String, TypeDescription> {
     static TYPES: OnceLock<std::collections::BTreeMap<String, TypeDescription>> = OnceLock::new();
     TYPES.get_or_init(gantry::standard_types)
 }
 
-/// The names of the standard types. A service has two names: one for its requests and one for its responses.
+/// The names of the standard types. A service has two names, one for its requests and one for its responses.
 #[pyfunction]
 pub fn standard_names(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     PyList::new(py, standard().keys())?.into_bound_py_any(py)
 }
 
-/// The standard type of this name; `None` if there is none.
+/// The standard type `name`; `None` if there is none.
 #[pyfunction]
 pub fn standard_schema(py: Python<'_>, name: &str) -> PyResult<Option<PySchema>> {
     let description = standard().get(name).cloned();
     description.map(|known| Schema::from_description(py, known).map(|schema| PySchema(Arc::new(schema)))).transpose()
 }
 
-/// The type of this name, from a definition or from a folder of packages. Nested types may be standard types.
+/// Loads the type `name` from a definition or from a folder of packages. Nested types may be standard types.
 #[pyfunction]
 #[pyo3(signature = (name, folder=None, definition=None))]
 pub fn load_schema(

@@ -1,4 +1,4 @@
-//! Python values for fields: texts, shapes and arrays, and errors that name the field's path.
+//! Converts Python values for fields: texts, shapes and arrays. Errors contain the path of the field.
 
 use crate::schema::{Structure, type_string};
 use gantry_idl::Primitive;
@@ -9,7 +9,7 @@ use pyo3::{
     types::{PyDict, PyInt, PyString, PyTuple},
 };
 
-/// The text of a `string` or `wstring`.
+/// The text of a `string` or `wstring` field; empty if there is no value.
 pub fn text(value: Option<&Bound<'_, PyAny>>) -> PyResult<String> {
     let Some(value) = value else { return Ok(String::new()) };
     let text = value.cast::<PyString>().map_err(|_| {
@@ -33,7 +33,7 @@ pub fn check_bound(length: usize, bound: Option<u32>, unit: &str) -> PyResult<()
     }
 }
 
-/// The length that a number or a tuple of numbers gives to an array in a loan; `None` for other values.
+/// The length of an array in a loan that a number, or a tuple of numbers, specifies; `None` for other values.
 pub fn length_of_shape(value: &Bound<'_, PyAny>) -> Option<PyResult<usize>> {
     if value.is_instance_of::<PyInt>() {
         return Some(value.extract());
@@ -45,14 +45,14 @@ pub fn length_of_shape(value: &Bound<'_, PyAny>) -> Option<PyResult<usize>> {
         .then(|| shape.iter().try_fold(1_usize, |all, length| all.checked_mul(length.extract()?).ok_or_else(too_long)))
 }
 
-/// The value as an array whose numbers have exactly this type.
+/// Converts the value to an array of exactly this number type.
 pub fn prepared<'py>(value: &Bound<'py, PyAny>, primitive: Primitive) -> PyResult<Bound<'py, PyAny>> {
     static PREPARE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let prepare = PREPARE.import(value.py(), "gantry._arrays", "prepare")?;
     prepare.call1((value, type_string(primitive), primitive.name()))
 }
 
-/// Fails if a dictionary has a key that is not the name of a field.
+/// Fails if a dictionary has a key that is not a field of the message.
 pub fn check_keys(structure: &Structure, dictionary: &Bound<'_, PyDict>) -> PyResult<()> {
     for key in dictionary.keys() {
         let key: String = key.extract()?;
@@ -65,7 +65,7 @@ pub fn check_keys(structure: &Structure, dictionary: &Bound<'_, PyDict>) -> PyRe
     Ok(())
 }
 
-/// The error, with the name of the outer field put before the path in it.
+/// Adds the name of the outer field to the front of the path in an error.
 pub fn inside(py: Python<'_>, name: &str, error: PyErr) -> PyErr {
     let kind = error.get_type(py);
     let sentence = error.value(py).to_string();

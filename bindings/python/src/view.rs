@@ -1,4 +1,4 @@
-//! The view of a message in place: a field becomes a Python object only when it is read.
+//! The view of a message in memory. A field is converted to a Python object only when it is read.
 
 use crate::{
     error::failed,
@@ -18,26 +18,26 @@ use pyo3::{
 };
 use std::sync::Arc;
 
-/// A message, or a message nested in it, in the memory of its holder.
+/// A view of a message, or of a message nested in it, in the memory of its holder.
 #[pyclass(frozen, module = "gantry._native")]
 pub struct View {
-    /// The memory.
+    /// The holder of the memory.
     pub holder: Arc<Holder>,
     /// The type of the outermost message.
     pub schema: Arc<Schema>,
     position: Position,
-    /// Whether this view is the whole message, not a message nested in another one.
+    /// Whether this is a view of the whole message and not of a nested message.
     is_whole: bool,
-    /// The path of this message in a loan, for errors; empty for other messages.
+    /// The path of a nested message in a loan, for errors; empty for other messages.
     path: String,
 }
 
-/// The properties of a taken message: sequence number, publishing time (CLOCK_MONOTONIC, ns), publishing time (ns since
-/// 1970), publisher's GID, length, and the id of its request if it belongs to a service.
+/// The properties of a taken message: sequence number, publishing time (ns of CLOCK_MONOTONIC), publishing time (ns
+/// since 1970), publisher's GID, length in bytes and, for a message of a service, the id of its request.
 type Info = (u64, u64, u64, [u8; 16], usize, Option<([u8; 16], u64)>);
 
 impl View {
-    /// The view of a whole message. Checks all bytes.
+    /// Creates the view of a whole message. Checks all bytes.
     ///
     /// # Errors
     /// The bytes are not a message of the type; the holder is returned with the error.
@@ -67,7 +67,7 @@ impl View {
         View { holder: self.holder.clone(), schema: self.schema.clone(), position, is_whole: false, path }
     }
 
-    /// The path of a field in a loan; empty for other messages, which need no paths.
+    /// The path of a field in a loan, for errors; empty for other messages, because only errors of loans contain it.
     fn path_of(&self, name: &str) -> String {
         match (&*self.holder, self.path.as_str()) {
             (Holder::Loan(_), "") => name.to_owned(),
@@ -85,7 +85,7 @@ impl View {
         PyList::new(py, items)?.into_bound_py_any(py)
     }
 
-    /// The Python object for a value that is no list of numbers.
+    /// Converts a value that is not a list of numbers to a Python object.
     fn value<'py>(&self, py: Python<'py>, value: Value<'_>, path: String) -> PyResult<Bound<'py, PyAny>> {
         match value {
             Value::Bool(value) => value.into_bound_py_any(py),
@@ -125,8 +125,8 @@ impl View {
         self.value(py, value, path)
     }
 
-    /// The bytes of a list of messages as one array. Each message has `size_bytes` bytes and begins at a multiple
-    /// of `alignment`.
+    /// The bytes of a list of messages as one array of structs. Each message has `size_bytes` bytes and begins at a
+    /// multiple of `alignment`.
     fn elements<'py>(
         &self,
         py: Python<'py>,
@@ -147,7 +147,7 @@ impl View {
         memory::array(py, &self.holder, body, start..end, Primitive::Uint8, &path)
     }
 
-    /// Writes the number at `index` of a loan.
+    /// Writes the field at `index` of a loan; the field must be a number.
     pub fn set(&self, index: usize, value: &Bound<'_, PyAny>) -> PyResult<()> {
         self.holder.as_loan()?;
         let (primitive, end) = {
@@ -159,7 +159,7 @@ impl View {
                 _ => return Err(failed(format!("{} is no number that can be set", field.name))),
             }
         };
-        let bytes = number::bits(value, primitive)?.to_le_bytes(); // may run Python code, so nothing is locked
+        let bytes = number::bits(value, primitive)?.to_le_bytes(); // Python code may run here, so nothing is locked
         if let Body::Loan(mut state) = self.holder.body()? {
             let size_bytes = primitive.size_bytes();
             let start = end.checked_sub(size_bytes).ok_or_else(changed)?;
@@ -169,7 +169,7 @@ impl View {
         Ok(())
     }
 
-    /// Whether this view is the whole message, not a message nested in another one.
+    /// Whether this is a view of the whole message and not of a nested message.
     #[getter]
     fn is_whole(&self) -> bool {
         self.is_whole
@@ -181,13 +181,13 @@ impl View {
         Ok(self.message(&body)?.definition().fields.len())
     }
 
-    /// The body of the whole message, copied: CDR in little endian without an encapsulation header.
+    /// A copy of the whole message: CDR in little endian without an encapsulation header.
     fn body<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let body = self.holder.body()?;
         Ok(PyBytes::new(py, body.bytes()))
     }
 
-    /// The properties of a taken message; `None` for a message that was not taken.
+    /// The properties of a taken message; `None` for other messages.
     fn info(&self) -> Option<Info> {
         let SampleInfo { sequence, source_time_ns, source_wall_time_ns, publisher_gid, length_bytes, request } =
             self.holder.info()?;
@@ -195,7 +195,7 @@ impl View {
         Some((sequence, source_time_ns, source_wall_time_ns, publisher_gid.0, length_bytes, request))
     }
 
-    /// Returns the slot of a loan that is not published.
+    /// Returns the slot of a loan without publishing it.
     fn give_back(&self) {
         if let Holder::Loan(loan) = &*self.holder {
             loan.give_back();

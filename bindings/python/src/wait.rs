@@ -1,5 +1,5 @@
-//! Waits without Python's lock (the GIL). A wait is divided into slices, and signals are handled after each slice, so
-//! that Ctrl-C ends every wait.
+//! Waits that release Python's lock (the GIL). A wait is divided into slices, and Python's signal handlers run after
+//! each slice, so that Ctrl-C ends every wait.
 
 use crate::{error::failed, qos};
 use gantry::{EngineError, Error};
@@ -12,25 +12,26 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The longest time until a signal is handled: the length of a slice.
+/// The length of a slice, which is the longest delay until a signal is handled.
 pub const SLICE: Duration = Duration::from_millis(100);
 
-/// Whether all waits end, because the program shuts down. Relaxed: the flag publishes nothing but itself.
+/// Whether all waits must end because the program shuts down. Relaxed is enough, because the flag protects no other
+/// data.
 static IS_SHUT_DOWN: AtomicBool = AtomicBool::new(false);
 
-/// Ends all waits of the process, or allows them again.
+/// Sets whether all waits of the process must end.
 #[pyfunction]
 pub fn set_shut_down(on: bool) {
     IS_SHUT_DOWN.store(on, Relaxed);
 }
 
-/// Whether waits end.
+/// Whether all waits must end.
 pub fn is_shut_down() -> bool {
     IS_SHUT_DOWN.load(Relaxed) || !gantry::ok()
 }
 
-/// Calls `wait` with the length of a slice, without Python's lock, until it returns `true`. Returns `false` after
-/// `timeout` seconds (`None`: no limit) or a shutdown.
+/// Calls `wait` repeatedly with the length of a slice, without holding Python's lock, until it returns `true`. Returns
+/// `false` after `timeout` seconds (`None`: no limit) or at a shutdown.
 pub fn in_slices(
     py: Python<'_>,
     timeout: Option<f64>,
@@ -43,7 +44,7 @@ pub fn in_slices(
         let is_last = left.is_some_and(|left| left <= SLICE);
         match py.detach(|| wait(slice)) {
             Ok(true) => return Ok(true),
-            // An error that explains why no endpoint matches is returned only at the end of the whole wait.
+            // The error that no endpoint matches is returned only after the last slice, because one may still match.
             Err(error) if is_last || !is_no_match(&error) => return Err(failed(error)),
             _ => {}
         }
@@ -54,7 +55,7 @@ pub fn in_slices(
     }
 }
 
-/// The time at which a wait ends.
+/// The time at which a wait ends; `None` if the wait has no limit.
 pub fn deadline(timeout: Option<f64>) -> PyResult<Option<Instant>> {
     // As in rclpy, a negative timeout means that the wait has no limit.
     let timeout = timeout.filter(|timeout| *timeout >= 0.0);
@@ -73,33 +74,33 @@ fn is_no_match(error: &Error) -> bool {
     )
 }
 
-/// An endpoint that Python may use on any thread and may destroy. The endpoint lies in a box, because it is aligned to
-/// cache lines, and Python aligns its objects to 16 bytes only.
+/// An endpoint that Python code may use on any thread and may destroy. It is in a box, because it is aligned to cache
+/// lines, and Python aligns its objects only to 16 bytes.
 pub struct Shared<T> {
     inner: Mutex<Option<Box<T>>>,
     what: &'static str,
 }
 
-/// The endpoint while it is used.
+/// Access to the locked endpoint.
 pub struct Used<'a, T>(MutexGuard<'a, Option<Box<T>>>, &'static str);
 
 impl<T> Shared<T> {
-    /// Shares an endpoint. `what` names the endpoint in errors.
+    /// Creates a shared endpoint. `what` is its name in errors.
     pub fn new(inner: T, what: &'static str) -> Shared<T> {
         Shared { inner: Mutex::new(Some(Box::new(inner))), what }
     }
 
-    /// Locks the endpoint. A thread that has to wait for the lock releases Python's lock during the wait.
+    /// Locks the endpoint. The calling thread releases Python's lock while it waits.
     pub fn lock(&self, py: Python<'_>) -> Used<'_, T> {
         Used(self.inner.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner), self.what)
     }
 
-    /// Locks the endpoint like [`Shared::lock`], for a thread that does not hold Python's lock.
+    /// Locks the endpoint on a thread that does not hold Python's lock.
     pub fn lock_detached(&self) -> Used<'_, T> {
         Used(self.inner.lock().unwrap_or_else(PoisonError::into_inner), self.what)
     }
 
-    /// Drops the endpoint.
+    /// Drops the endpoint without holding Python's lock.
     pub fn destroy(&self, py: Python<'_>)
     where
         T: Send,
@@ -110,13 +111,13 @@ impl<T> Shared<T> {
 }
 
 impl<T> Used<'_, T> {
-    /// The endpoint.
+    /// The endpoint. Fails if it was destroyed.
     pub fn get(&mut self) -> Result<&mut T, PyErr> {
         let what = self.1;
         self.0.as_deref_mut().ok_or_else(|| failed(format!("this {what} was destroyed; create another one")))
     }
 
-    /// The endpoint, if it was not destroyed.
+    /// The endpoint; `None` if it was destroyed.
     pub fn alive(&mut self) -> Option<&mut T> {
         self.0.as_deref_mut()
     }

@@ -1,4 +1,5 @@
-//! The waiter of an executor: it returns the numbers of the sources that may be ready, and never calls Python.
+//! The waiter of an executor. It returns the numbers of sources (subscriptions, services, timers and others) that may
+//! be ready, and never calls Python.
 
 use crate::{
     error::failed,
@@ -35,16 +36,16 @@ struct State {
     timers: BTreeMap<u64, gantry::Timer>,
 }
 
-/// The sources that other threads have reported to the waiter.
+/// Sources that became ready, as other threads reported them to the waiter.
 struct News {
     numbers: Mutex<BTreeSet<u64>>,
-    /// Set after a change of `numbers`, and to end a wait. Its partner is the load in `Waiter::slice`, before
-    /// the sleep.
+    /// Whether `numbers` has changed or the wait must end. The partner of the stores is the load in `Waiter::slice`
+    /// before the sleep.
     has_any: AtomicBool,
     bell: Bell,
 }
 
-/// Wakes the waiter for one source.
+/// Reports one source to the waiter and wakes it.
 struct SourceWaker {
     news: Arc<News>,
     number: u64,
@@ -63,7 +64,7 @@ impl News {
         self.bell.ring();
     }
 
-    /// Takes the numbers of the reported sources, and whether the wait is to end. The flag is cleared first, so that a
+    /// Takes the numbers of the reported sources, and whether the wait must end. The flag is cleared first, so that a
     /// later report sets it again.
     fn take(&self) -> (BTreeSet<u64>, bool) {
         let ends = self.has_any.swap(false, AcqRel);
@@ -72,14 +73,14 @@ impl News {
 }
 
 impl Waiter {
-    /// Locks the state. If another thread waits with it, that wait is ended, so that the lock is soon free.
+    /// Locks the state. If another thread is waiting, its wait is ended first, because it holds the lock.
     fn state(&self, py: Python<'_>) -> MutexGuard<'_, State> {
         self.news.end_wait();
         self.state.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for one slice, without Python's lock. Returns the numbers of the sources that may be ready, and whether
-    /// the wait was ended.
+    /// Waits for one slice, without holding Python's lock. Returns the numbers of sources that may be ready, and
+    /// whether the wait must end.
     fn slice(&self, deadline: Instant) -> Result<(BTreeSet<u64>, bool), gantry::Error> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let State { collector, attached, timers } = &mut *state;
@@ -98,7 +99,7 @@ impl Waiter {
     }
 }
 
-/// Adds the numbers of the sources whose topics have news.
+/// Adds the numbers of sources whose topics have a new sample or new endpoints.
 fn collect(collector: &mut Collector, attached: &BTreeMap<u64, Attachment>, found: &mut BTreeSet<u64>) {
     let mut bits = [0_u64; Collector::BITS.div_ceil(64)];
     let mut has_news = false;
@@ -122,7 +123,7 @@ fn ready(timers: &mut BTreeMap<u64, gantry::Timer>, found: &mut BTreeSet<u64>) -
     Ok(())
 }
 
-/// Calls `visit` with the source behind a Python object.
+/// Calls `visit` with the source that a Python object contains.
 fn visit(source: &Bound<'_, PyAny>, visit: &mut dyn FnMut(&mut dyn Waitable) -> PyResult<()>) -> PyResult<()> {
     let py = source.py();
     if let Ok(source) = source.cast::<Subscription>() {
@@ -159,7 +160,8 @@ impl Waiter {
         Ok(Waiter { state: Box::new(Mutex::new(state)), news: Arc::new(news) })
     }
 
-    /// Attaches a source under a unique number. The caller must check the source once after this call.
+    /// Attaches a source under a unique number. After this call, the caller must check the source once, because earlier
+    /// news is not reported.
     fn attach(&self, py: Python<'_>, source: &Bound<'_, PyAny>, number: u64) -> PyResult<()> {
         let waker = Waker::from(Arc::new(SourceWaker { news: self.news.clone(), number }));
         let timer = source.cast::<Timer>().ok().map(|timer| timer.get().0.lock(py).get().cloned()).transpose()?;
@@ -177,7 +179,7 @@ impl Waiter {
         })
     }
 
-    /// Detaches a source, which may be destroyed already.
+    /// Detaches a source. It may have been destroyed already.
     fn detach(&self, py: Python<'_>, source: &Bound<'_, PyAny>, number: u64) {
         let mut state = self.state(py);
         state.timers.remove(&number);
@@ -185,15 +187,15 @@ impl Waiter {
             state.collector.detach(attachment);
         }
         drop(state);
-        // The visit fails for a destroyed source, which has no waker any more.
+        // A destroyed source has no waker any more, so the failure of the visit is ignored.
         let _ = visit(source, &mut |waitable| {
             waitable.set_waker(None);
             Ok(())
         });
     }
 
-    /// Waits until sources may be ready, and returns their numbers: an empty list after `timeout` seconds, a shutdown
-    /// or a `ring`.
+    /// Waits until sources may be ready, and returns their numbers. The list is empty after `timeout` seconds, at a
+    /// shutdown or after `ring`.
     #[pyo3(signature = (timeout=None))]
     fn wait(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<Vec<u64>> {
         let deadline = wait::deadline(timeout)?;
@@ -209,7 +211,7 @@ impl Waiter {
         }
     }
 
-    /// Ends the present wait of another thread, or else the next wait.
+    /// Ends the present wait of another thread. If there is none, ends the next wait.
     fn ring(&self) {
         self.news.end_wait();
     }

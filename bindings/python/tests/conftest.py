@@ -1,4 +1,4 @@
-"""Each test session has shared memory of its own, and each test a node."""
+"""Gives each test session its own shared memory, and each test a node."""
 
 import os
 import shutil

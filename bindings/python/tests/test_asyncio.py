@@ -1,4 +1,4 @@
-"""asyncio: messages, requests and responses by descriptors, without a thread."""
+"""Tests of asyncio: messages, requests and responses by file descriptors, without a second thread."""
 
 import asyncio
 import threading

@@ -1,4 +1,4 @@
-"""Executors: callbacks, timers, groups, exceptions, services, parameters."""
+"""Tests of executors: callbacks, timers, groups, exceptions, services, parameters."""
 
 import gc
 import threading
@@ -118,7 +118,7 @@ def test_services_answer(node, executor):
     executor.spin_until_future_complete(future, timeout_sec=30)
     assert future.result().sum == 5
     assert service.get_client_count() == 1
-    # From another thread, while this one spins.
+    # A call on another thread works while this thread spins.
     results = []
     caller = threading.Thread(target=lambda: results.append(client.call({"a": 1, "b": 1}, timeout_sec=30).sum))
     caller.start()

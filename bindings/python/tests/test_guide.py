@@ -1,4 +1,4 @@
-"""The programs of the guide run."""
+"""Runs the programs of the guide."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Nothing is left behind: references, descriptors and memory stay flat."""
+"""Tests that nothing leaks: the numbers of references and descriptors and the memory stay constant."""
 
 import gc
 import os
@@ -22,7 +22,7 @@ def _figures():
 
 
 def _references():
-    """The numbers of references to each object that the collector knows, and to some that others share."""
+    """The numbers of references to each object that the garbage collector tracks, and to some shared constants."""
     gc.collect()
     shared = [None, True, False, (), b"", "", numpy.dtype("u1"), *map(sys.intern, ("data", "_view", "header", "typestr"))]
     return {id(thing): sys.getrefcount(thing) for thing in [*gc.get_objects(), *shared]}
@@ -30,7 +30,7 @@ def _references():
 
 @pytest.mark.parametrize("count", [20_000, pytest.param(500_000, marks=pytest.mark.slow)])
 def test_references_and_descriptors_stay_flat(node, count):
-    """Each round is two messages."""
+    """Each round publishes and takes two messages."""
     publisher, subscription = node.create_publisher(Image, "flat", 1), node.create_subscription(Image, "flat", 1)
     small, numbers = node.create_publisher(UInt64, "small", 1), node.create_subscription(UInt64, "small", 1)
 
@@ -78,7 +78,8 @@ def test_nodes_and_endpoints_leave_nothing():
 @pytest.mark.slow
 @pytest.mark.parametrize("wait", ["subscription.wait", "service.wait", "publisher.wait_for_subscriptions", "spin_once"])
 def test_a_wait_leaves_the_interpreter_to_other_threads(node, wait, capsys):
-    """Another thread counts as fast beside a wait as beside a sleep; a wait with Python's lock would leave it nothing."""
+    """Another thread counts as fast during a wait as during a sleep. If a wait held Python's lock, the thread could not
+    count."""
     subscription, service = node.create_subscription(UInt64, "never"), node.create_service("std_srvs/srv/SetBool", "never")
     publisher = node.create_publisher(UInt64, "nobody")
     waits = {
@@ -102,7 +103,7 @@ def test_a_wait_leaves_the_interpreter_to_other_threads(node, wait, capsys):
         thread.join()
         return count[0]
 
-    # The rounds alternate, because other programs use the machine, too.
+    # Waits and sleeps alternate, because other programs use the machine at the same time.
     rounds = [(counted_during(waits[wait]), counted_during(time.sleep)) for _ in range(5)]
     ratio = statistics.median(beside_wait / beside_sleep for beside_wait, beside_sleep in rounds)
     with capsys.disabled():

@@ -1,4 +1,4 @@
-"""Loans: written in place, and safe after they were published."""
+"""Tests of loans: they are written in shared memory, and cannot be changed after they were published."""
 
 import numpy
 import pytest

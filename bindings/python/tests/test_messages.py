@@ -1,4 +1,4 @@
-"""Message classes: fields, defaults, constants, and bytes that are the Rust library's."""
+"""Tests of message classes: fields, defaults, constants, and the same bytes as in Rust."""
 
 import copy
 import pickle
@@ -189,7 +189,8 @@ def test_every_standard_message_arrives(node):
 
 
 def test_lists_of_plain_messages_are_structured_arrays(node):
-    """Each such list of the standard messages has the values of its messages, in place and in a copy."""
+    """Each list of messages that have only numbers, in all standard types, has the right values as a structured array:
+    in shared memory and as a copy."""
     generator, count = random.Random(13), 0
     for name, cls in _classes():
         message = _random(cls, generator)

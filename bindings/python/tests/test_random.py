@@ -1,4 +1,4 @@
-"""Random operations on nodes, endpoints, views, loans and threads never change a view."""
+"""Tests that random operations on nodes, endpoints, views, loans and threads never change a view."""
 
 import os
 import random
@@ -16,7 +16,7 @@ def image(value, size):
 
 
 class _Actor:
-    """Random operations on nodes, endpoints, views and loans; each view has the values that it began with."""
+    """Executes random operations on nodes, endpoints, views and loans. Each view must keep its first values."""
 
     def __init__(self, seed):
         self.random = random.Random(seed)

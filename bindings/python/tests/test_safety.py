@@ -1,4 +1,5 @@
-"""No way to crash, or to read or write memory that is another's: views outlive everything that they came from."""
+"""Tests that Python code cannot crash, or access memory that it does not own: views stay valid after their sources are
+gone."""
 
 import gc
 import os
@@ -16,7 +17,7 @@ from gantry.messages.std_msgs.msg import UInt64
 
 
 def run(script, *arguments, status=0):
-    """Runs a program of Python and returns its output."""
+    """Runs a Python program and returns its output."""
     command = [sys.executable, "-X", "faulthandler", "-c", script, *arguments]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == status, done.stdout + done.stderr

@@ -1,4 +1,4 @@
-"""Publishers and subscriptions: QoS, waits, events, the graph, threads."""
+"""Tests of publishers and subscriptions: QoS, waits, events, the graph, threads."""
 
 import logging
 import threading

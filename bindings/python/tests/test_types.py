@@ -1,4 +1,4 @@
-"""The stubs agree with the package, and a type checker understands both."""
+"""Tests that the stubs agree with the package, and that a type checker accepts them."""
 
 import ast
 import importlib.util

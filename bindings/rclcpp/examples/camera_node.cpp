@@ -1,4 +1,4 @@
-// A camera in a node of rclcpp that writes its images into shared memory: camera_node [--ros-args …].
+// A camera in a node of rclcpp that writes its images into shared memory. Usage: camera_node [--ros-args …].
 #include <gantry_msgs/sensor_msgs/msg/image.hpp>
 #include <gantry_rclcpp/gantry_rclcpp.hpp>
 
@@ -29,7 +29,7 @@ private:
         image->set_width(1920);
         image->set_height(1080);
         image->set_step(1920 * 3);
-        // A real driver lets the camera write here.
+        // In a real driver, the camera writes the image here.
         std::memset(image->data().data(), count_++, image->data().size());
         images_->publish(std::move(image)).value();
     }

@@ -1,4 +1,4 @@
-// A node of rclcpp that reads images where the camera wrote them: viewer_node [COUNT] [--ros-args …].
+// A node of rclcpp that reads images in the camera's memory. Usage: viewer_node [COUNT] [--ros-args …].
 #include <gantry_msgs/sensor_msgs/msg/image.hpp>
 #include <gantry_rclcpp/gantry_rclcpp.hpp>
 

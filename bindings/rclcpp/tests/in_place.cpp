@@ -1,4 +1,5 @@
-// One process with nodes over rmw_gantry: messages in place meet messages of ROS 2, on remapped topics, in each executor.
+// Tests nodes over rmw_gantry in one process: messages in shared memory together with messages of ROS 2, on remapped
+// topics, in each kind of executor.
 #include "../../cpp/tests/check.hpp"
 
 #include <gantry_msgs/sensor_msgs/msg/image.hpp>
@@ -30,7 +31,8 @@ static void spin_until(Executor &executor, const std::function<bool()> &is_done)
     CHECK(is_done());
 }
 
-// A subscription in place and one of rclcpp on the topic of a publisher in place and one of rclcpp.
+// A topic with two publishers and two subscriptions: one of each for messages in shared memory, and one of each of
+// rclcpp.
 template <class Executor>
 static void all_meet(const char *topic) {
     const rclcpp::NodeOptions options =
@@ -71,7 +73,7 @@ static void all_meet(const char *topic) {
     spin_until(executor, [&] { return widths.size() == 5 && copied_widths.size() == 5; });
     CHECK(widths == expected && copied_widths == expected);
 
-    // A subscription that is dropped is not called any more; its last message stays.
+    // The callback of a dropped subscription is not called any more; the last message stays valid.
     in_place.reset();
     publish(*publisher, 5);
     spin_until(executor, [&] { return copied_widths.size() == 6; });
@@ -82,7 +84,7 @@ static void all_meet(const char *topic) {
     CHECK((*kept)->width() == 4 && (*kept)->data()[0] == 4);
 }
 
-// A take by a thread of the executor at a time, and no message twice.
+// In an executor with several threads, only one thread at a time takes, and no message arrives twice.
 static void several_threads() {
     auto node = std::make_shared<rclcpp::Node>("threads");
     std::atomic<int> received{0};
@@ -111,7 +113,7 @@ static void several_threads() {
     for (const auto &mark : marks) CHECK(mark == 1);
 }
 
-// The callback for incompatible QoS runs in the node's executor, also for a subscription in place.
+// The callback for incompatible QoS runs in the node's executor, even for a subscription to messages in shared memory.
 static void events() {
     auto node = std::make_shared<rclcpp::Node>("events");
     int incompatible = 0;
@@ -125,7 +127,8 @@ static void events() {
     spin_until(executor, [&] { return incompatible == 1; });
 }
 
-// An endpoint that outlives its subscription in place calls no function of the executor about it.
+// An endpoint that outlives its subscription object no longer calls the executor's function, which refers to this
+// object.
 static void endpoint_outlives() {
     auto node = std::make_shared<rclcpp::Node>("outlives");
     auto images = gantry::create_subscription<Image>(node, "kept", rclcpp::QoS(10), [](const Sample &) { CHECK(false); });
@@ -140,7 +143,8 @@ static void endpoint_outlives() {
     publish(*gantry::create_publisher<Image>(node, "kept", rclcpp::QoS(10)), 1);
 }
 
-// A subscription of rclcpp with intra-process communication gets the messages in place of its own process.
+// A subscription of rclcpp with intra-process communication also gets messages that a publisher in the same process
+// wrote in shared memory.
 static void intra_process() {
     auto node = std::make_shared<rclcpp::Node>("intra", rclcpp::NodeOptions().use_intra_process_comms(true));
     std::vector<std::uint32_t> widths;

@@ -1,7 +1,7 @@
-// The latency of messages in place through an executor of rclcpp: latency pub|sub BYTES COUNT RATE.
+// Measures the latency of messages in shared memory through an executor of rclcpp: latency pub|sub BYTES COUNT RATE.
 //
-// The subscription prints one line of JSON: from before the loan's publication to the beginning of the callback. The first
-// ten messages are warm-up and do not count.
+// The subscription prints one line of JSON. A latency is the time from before the publication of a loan to the
+// beginning of the callback. The first ten messages are warm-up and do not count.
 #include <gantry_msgs/sensor_msgs/msg/image.hpp>
 #include <gantry_rclcpp/gantry_rclcpp.hpp>
 
@@ -45,7 +45,7 @@ static void publish(const rclcpp::Node::SharedPtr &node, std::size_t bytes, std:
         image->header().stamp().nanosec = static_cast<std::uint32_t>(time_ns % 1000000000);
         images->publish(std::move(image)).value();
     }
-    sleep_until(now_ns() + 300000000);  // the last message is taken before its memory goes
+    sleep_until(now_ns() + 300000000);  // the last message must be taken before its memory is removed
 }
 
 static void subscribe(const rclcpp::Node::SharedPtr &node, std::size_t bytes, std::size_t count) {
@@ -64,7 +64,7 @@ static void subscribe(const rclcpp::Node::SharedPtr &node, std::size_t bytes, st
     });
     rclcpp::executors::SingleThreadedExecutor executor;
     executor.add_node(node);
-    // The last message may be lost: a stream that was quiet for ten seconds has ended.
+    // The last message may be lost, so a stream without messages for ten seconds also counts as ended.
     while (rclcpp::ok() && !is_last && (received == 0 || now_ns() - quiet_since_ns < 10000000000))
         executor.spin_once(std::chrono::seconds(1));
     std::sort(latencies_us.begin(), latencies_us.end());

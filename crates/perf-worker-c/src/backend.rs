@@ -1,4 +1,4 @@
-//! A middleware in C: its functions, which were checked, and its description.
+//! A middleware in C: its functions, which are checked when it is created, and its description.
 
 use std::mem::{MaybeUninit, offset_of};
 
@@ -7,35 +7,34 @@ use perf_worker::run_spec::RunSpec;
 
 use crate::{abi, description, failure::Failure, opaque::Daemons, run::CRun, session::CSession, text};
 
-/// The size of the struct in version 1, which has no executors.
+/// The size of the struct in version 1 of the header, which has no executors.
 const VERSION_1_BYTES: usize = offset_of!(abi::Backend, executors);
-/// The size of the struct in version 2, whose executors have no services.
+/// The size of the struct in version 2 of the header, whose executors have no services.
 const VERSION_2_BYTES: usize = offset_of!(abi::Backend, executor) + offset_of!(abi::ExecutorFunctions, add_client);
 
-/// A middleware in C.
+/// A middleware whose back end is written in C.
 pub struct CBackend {
     name: String,
     description: Description,
     functions: abi::Backend,
 }
 
-// SAFETY: H3. The memory behind the pointers in the struct does not change (H2).
+// SAFETY: promise H3 of the header allows calls on any thread. The memory behind the pointers does not change (H2).
 unsafe impl Sync for CBackend {}
 
 impl CBackend {
-    /// Reads and checks the struct of a back end.
+    /// Reads and checks the struct that describes a back end.
     ///
     /// # Errors
-    /// The reason, as a sentence: a function or a string is missing, or the header does not allow a value.
+    /// The reason, as a sentence: a function or a text is missing, or the header does not allow a value.
     ///
     /// # Safety
-    /// `backend` keeps to H1, H2 and H3.
+    /// `backend` must keep the promises H1, H2 and H3 of the header (listed in the documentation of this crate).
     pub unsafe fn new(backend: *const abi::Backend) -> Result<CBackend, String> {
         if backend.is_null() {
             return Err("perf_test_worker_main got NULL".to_owned());
         }
-        // Only the first field is read here: a struct of another version may be shorter.
-        // SAFETY: H2.
+        // Only the version is read first, because the struct of an older version is shorter.
         let version = unsafe { *backend.cast::<u32>() };
         let expected = abi::VERSION;
         let bytes = match version {
@@ -50,9 +49,10 @@ impl CBackend {
             }
         };
         let mut functions = MaybeUninit::<abi::Backend>::zeroed();
-        // SAFETY: H2, and the struct of this version has this size.
+        // SAFETY: promise H2 of the header, and the struct of this version has this size.
         unsafe { backend.cast::<u8>().copy_to_nonoverlapping(functions.as_mut_ptr().cast(), bytes) };
-        // SAFETY: H1; numbers, pointers and functions that are NULL are valid values of the other fields.
+        // SAFETY: promise H1 of the header. All other fields may be zero: numbers, and pointers and functions that are
+        // NULL.
         let functions = unsafe { functions.assume_init() };
         // SAFETY: H2.
         let name = unsafe { text::required(functions.name, "name") }?;
@@ -75,7 +75,7 @@ impl CBackend {
     }
 }
 
-/// The name of the first required function that is missing.
+/// The name of the first required function that is NULL.
 fn missing_function(functions: &abi::Backend, description: &Description) -> Option<&'static str> {
     let abi::Backend { publisher, subscription, executor, .. } = functions;
     let capabilities = &description.capabilities;

@@ -1,4 +1,4 @@
-//! The description of the middleware, and the bits that stand for the values of its fields.
+//! The description of a middleware in C, and the bits that represent values in its fields.
 
 use perf_worker::{
     backend::{Capabilities, DeliveryKind, Description, MatchingKind, Setting},
@@ -7,7 +7,7 @@ use perf_worker::{
 
 use crate::{abi, text};
 
-/// The bit of each value.
+/// A list of values, each with its bit.
 pub type Bits<T> = [(u32, T)];
 
 /// Bits of [`Content`].
@@ -34,12 +34,12 @@ pub const PASSES: &Bits<PassBy> = &[(1, PassBy::UniquePtr), (2, PassBy::SharedPt
 const DELIVERIES: &Bits<DeliveryKind> = &[(1, DeliveryKind::Pull), (2, DeliveryKind::Push)];
 const MATCHINGS: &Bits<MatchingKind> = &[(1, MatchingKind::Count), (2, MatchingKind::Any), (4, MatchingKind::Unknown)];
 
-/// The bit of a value; 0 if the header has no bit for it.
+/// The bit that represents `value`; 0 if the header has none.
 pub fn bit_of<T: Copy + PartialEq>(bits: &Bits<T>, value: T) -> u32 {
     bits.iter().find(|(_, of)| *of == value).map_or(0, |(bit, _)| *bit)
 }
 
-/// The values of a set of bits.
+/// The values that the bits in `set` represent.
 fn values<T: Copy>(bits: &Bits<T>, set: u32, field: &str) -> Result<Vec<T>, String> {
     let known = bits.iter().fold(0, |known, (bit, _)| known | bit);
     if set & !known != 0 {
@@ -64,13 +64,13 @@ fn one_value<T: Copy>(bits: &Bits<T>, set: u32, field: &str) -> Result<T, String
     }
 }
 
-/// The description of a back end.
+/// Reads and checks the description of a back end.
 ///
 /// # Errors
-/// The reason, as a sentence: the header does not allow a value.
+/// The reason, as a sentence, if the header does not allow a value.
 ///
 /// # Safety
-/// `backend` keeps to H2.
+/// `backend` must keep the promise H2 of the header.
 pub unsafe fn describe(backend: &abi::Backend) -> Result<Description, String> {
     // SAFETY: the caller's promise.
     let version = unsafe { text::required(backend.middleware_version, "middleware_version") }?;
@@ -103,7 +103,7 @@ pub unsafe fn describe(backend: &abi::Backend) -> Result<Description, String> {
 }
 
 /// # Safety
-/// `backend` keeps to H2.
+/// `backend` must keep the promise H2 of the header.
 unsafe fn settings(backend: &abi::Backend) -> Result<Vec<Setting>, String> {
     if backend.setting_count == 0 {
         return Ok(Vec::new());

@@ -1,4 +1,4 @@
-//! An executor of the back end: its timers and sinks, and its end.
+//! An executor of a back end in C: its timers and sinks, and its destruction.
 
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,15 +16,15 @@ use crate::opaque::{Responder, Sink, Timer};
 use crate::open::Open;
 use crate::run::{CEndpoint, Kind};
 
-/// An executor of the back end.
+/// An executor of a back end in C.
 pub struct CExecutor {
     endpoints: Endpoints,
     executor: Arc<Object>,
     failure: Failure,
 }
 
-/// The executor in C, which is destroyed when this value is dropped, and all objects that C may use until the
-/// executor is destroyed.
+/// The C object of the executor, which is destroyed when this value is dropped. The value also owns all objects that
+/// the executor may use until then.
 struct Object {
     pointer: *mut c_void,
     functions: ExecutorFunctions,
@@ -32,7 +32,7 @@ struct Object {
     _session: Arc<Open>,
 }
 
-/// The memory that an executor uses.
+/// The objects to which the executor in C has pointers.
 #[derive(Default)]
 struct Uses {
     plans: Vec<Arc<CEndpoint>>,
@@ -43,7 +43,7 @@ struct Uses {
 
 // SAFETY: H3.
 unsafe impl Send for Object {}
-// SAFETY: H3: only `stop` is called while another function runs.
+// SAFETY: promise H3 of the header: only `stop` is called while another function runs.
 unsafe impl Sync for Object {}
 
 impl Object {
@@ -55,22 +55,22 @@ impl Object {
 impl Drop for Object {
     fn drop(&mut self) {
         if let Some(destroy) = self.functions.destroy {
-            // SAFETY: H1; the executor was created, and is destroyed only here.
+            // SAFETY: promise H1 of the header; the executor exists and is destroyed only here.
             unsafe { destroy(self.pointer) };
         }
     }
 }
 
 impl CExecutor {
-    /// Creates an executor of the run's kind, without endpoints.
+    /// Creates an executor of the kind that the run requests, without endpoints.
     ///
     /// # Errors
-    /// The error of the back end, as a sentence.
+    /// The error sentence of the back end.
     pub fn new(endpoints: Endpoints) -> Result<CExecutor, String> {
         let functions = endpoints.open.functions.executor;
         let create = functions.create.ok_or("the back end has no function executor.create")?;
         let mut failure = Failure::new();
-        // SAFETY: H1, H4: the run lives as long as the session.
+        // SAFETY: promises H1 and H4 of the header; the run lives as long as the session.
         let pointer = unsafe { create(endpoints.open.object, endpoints.open.run.address(), failure.address()) };
         if pointer.is_null() {
             return Err(failure.sentence("executor.create"));
@@ -94,7 +94,7 @@ impl Executor for CExecutor {
         uses.plans.push(plan.clone());
         uses.timers.push(timer.clone());
         drop(uses);
-        // SAFETY: H1, H4: plan and timer live as long as the executor.
+        // SAFETY: promises H1 and H4 of the header; plan and timer live as long as the executor.
         let added = unsafe { add(self.executor.pointer, plan.address(), Arc::as_ptr(&timer), self.failure.address()) };
         self.failure.check("executor.add_timer", added)
     }
@@ -109,7 +109,8 @@ impl Executor for CExecutor {
             self.executor.functions.add_subscription.ok_or("the back end has no function executor.add_subscription")?;
         let (subscription, sink) = (self.endpoints.create_listener(plan)?, Arc::new(Sink(sink)));
         self.executor.uses().sinks.push(sink.clone());
-        // SAFETY: H1, H4: the sink lives as long as the executor, the subscription longer.
+        // SAFETY: promises H1 and H4 of the header; the sink lives as long as the executor, and the subscription lives
+        // longer.
         let added =
             unsafe { add(self.executor.pointer, subscription.object(), Arc::as_ptr(&sink), self.failure.address()) };
         self.failure.check("executor.add_subscription", added)?;
@@ -127,7 +128,8 @@ impl Executor for CExecutor {
         let (subscription, sink) = (self.endpoints.listener_of(subscription), Arc::new(Sink(responses)));
         self.executor.uses().sinks.push(sink.clone());
         let client = ServiceEnd { publisher: publisher.object(), subscription: subscription.object() };
-        // SAFETY: H1, H4: the sink lives as long as the executor, both parts of the client longer.
+        // SAFETY: promises H1 and H4 of the header; the sink lives as long as the executor, and both parts of the
+        // client live longer.
         let added =
             unsafe { add(self.executor.pointer, &raw const client, Arc::as_ptr(&sink), self.failure.address()) };
         self.failure.check("executor.add_client", added)?;
@@ -147,7 +149,8 @@ impl Executor for CExecutor {
         let responses = Arc::new(Mutex::new(publisher));
         let responder = Arc::new(Responder { requests, responses: responses.clone() });
         self.executor.uses().responders.push(responder.clone());
-        // SAFETY: H1, H4: the responder lives as long as the executor, both parts of the server longer.
+        // SAFETY: promises H1 and H4 of the header; the responder lives as long as the executor, and both parts of the
+        // server live longer.
         let added =
             unsafe { add(self.executor.pointer, &raw const server, Arc::as_ptr(&responder), self.failure.address()) };
         self.failure.check("executor.add_server", added)?;
@@ -166,7 +169,7 @@ impl Executor for CExecutor {
         let executor = self.executor.clone();
         Box::new(move || {
             if let Some(stop) = executor.functions.stop {
-                // SAFETY: H1, H3: the executor lives.
+                // SAFETY: promises H1 and H3 of the header; the executor still exists.
                 unsafe { stop(executor.pointer) };
             }
         })

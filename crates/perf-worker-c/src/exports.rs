@@ -1,4 +1,4 @@
-//! The functions that C calls.
+//! The C functions that back ends call. `include/perf_test_backend.h` documents them.
 
 use std::ffi::{CStr, OsString, c_char, c_int, c_void};
 use std::io::Write;
@@ -29,7 +29,7 @@ pub extern "C" fn perf_test_now_ns() -> i64 {
 /// H2 and H4.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn perf_test_draft_write(draft: *mut Draft<'_>, payload: *mut c_void, bytes: usize) {
-    // SAFETY: H4, on the thread of `publish`, which has lent the draft.
+    // SAFETY: promise H4 of the header; the draft is valid during `publish`, on the thread that calls it.
     let Some(draft) = (unsafe { draft.as_mut() }) else { return };
     if bytes == 0 {
         return;
@@ -42,8 +42,8 @@ pub unsafe extern "C" fn perf_test_draft_write(draft: *mut Draft<'_>, payload: *
         draft.fault = Some("the back end passed a length to perf_test_draft_write that is none: a negative one?");
         return;
     }
-    // SAFETY: H2: the back end's message has this length. Bytes that the back end has not written yet are only
-    // written by the code below.
+    // SAFETY: promise H2 of the header: the payload in the back end's message has this length. Its bytes may be
+    // uninitialised, but the code below only writes them.
     let payload = unsafe { std::slice::from_raw_parts_mut(payload.cast::<u8>(), bytes) };
     draft.inner.write(payload);
 }
@@ -54,7 +54,7 @@ pub unsafe extern "C" fn perf_test_draft_write(draft: *mut Draft<'_>, payload: *
 /// H4.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn perf_test_draft_stamp(draft: *mut Draft<'_>) -> abi::Stamp {
-    // SAFETY: H4, on the thread of `publish`, which has lent the draft.
+    // SAFETY: promise H4 of the header; the draft is valid during `publish`, on the thread that calls it.
     let Some(draft) = (unsafe { draft.as_mut() }) else { return abi::Stamp::default() };
     let contract::Stamp { time_ns, id, rate_hz } = draft.inner.stamp();
     abi::Stamp { time_ns, id, rate_hz }
@@ -70,7 +70,7 @@ pub unsafe extern "C" fn perf_test_sink_taken(sink: *const Sink, taken: *const a
     let Some(sink) = (unsafe { sink.as_ref() }) else { return };
     // SAFETY: H2.
     let taken = unsafe { taken.as_ref() }.ok_or_else(|| "the back end delivered NULL and no message".to_owned());
-    // SAFETY: H2: the payload stays during this call.
+    // SAFETY: promise H2 of the header: the payload stays valid during this call.
     match taken.and_then(|taken| unsafe { taken_from_c(taken) }) {
         Ok(taken) => sink.0.taken(&taken),
         Err(sentence) => sink.0.failed(sentence),
@@ -100,7 +100,7 @@ pub unsafe extern "C" fn perf_test_responder_request(responder: *const Responder
     let Some(Responder { requests, responses }) = (unsafe { responder.as_ref() }) else { return };
     // SAFETY: H2.
     let taken = unsafe { request.as_ref() }.ok_or_else(|| "the back end delivered NULL and no request".to_owned());
-    // SAFETY: H2: the payload stays during this call.
+    // SAFETY: promise H2 of the header: the payload stays valid during this call.
     match taken.and_then(|taken| unsafe { taken_from_c(taken) }) {
         Ok(taken) => requests
             .request(&taken, &mut |draft| responses.lock().unwrap_or_else(PoisonError::into_inner).publish(draft)),
@@ -136,7 +136,7 @@ pub unsafe extern "C" fn perf_test_timer_expired(timer: *const Timer, passed_ove
 /// H2 and H4.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn perf_test_daemons_add(daemons: *mut Daemons, daemon: *const abi::Daemon) {
-    // SAFETY: H4, on the thread of `check`, which has lent the list.
+    // SAFETY: promise H4 of the header; the list is valid during `check`, on the thread that calls it.
     let Some(Daemons(daemons)) = (unsafe { daemons.as_mut() }) else { return };
     // SAFETY: H2.
     let added = unsafe { daemon_from_c(daemon) };
@@ -177,13 +177,13 @@ unsafe fn daemon_from_c(daemon: *const abi::Daemon) -> Result<DaemonCommand, Str
 /// H2 and H4.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn perf_test_effective_set(effective: *mut Effective, name: *const c_char, value: *const c_char) {
-    // SAFETY: H4, on the thread of `effective`, which has lent the list.
+    // SAFETY: promise H4 of the header; the list is valid during `effective`, on the thread that calls it.
     let Some(Effective(effective)) = (unsafe { effective.as_mut() }) else { return };
     // SAFETY: H2.
     let name = unsafe { text::from_c(name) };
     // SAFETY: H2.
     let value = unsafe { text::from_c(value) };
-    // A value that is missing ends the run with a sentence that names it.
+    // A missing value is not added. The run then ends with an error about this setting.
     if let (Some(name), Some(value)) = (name, value) {
         effective.insert(name, value);
     }
@@ -195,16 +195,17 @@ pub unsafe extern "C" fn perf_test_effective_set(effective: *mut Effective, name
 /// H2 and H4.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn perf_test_sentences_add(sentences: *mut Sentences, sentence: *const c_char) {
-    // SAFETY: H4, on the thread of `mismatches`, which has lent the list.
+    // SAFETY: promise H4 of the header; the list is valid during `mismatches`, on the thread that calls it.
     let Some(Sentences(sentences)) = (unsafe { sentences.as_mut() }) else { return };
     // SAFETY: H2.
     sentences.extend(unsafe { text::from_c(sentence) });
 }
 
-/// See the header: the main function of a program with a back end. Returns its exit code.
+/// The main function of a program with a back end (see the header). Returns the program's exit code.
 ///
 /// # Safety
-/// `argv` has `argc` strings, or is NULL. `backend` keeps to H1, H2 and H3, or is NULL.
+/// `argv` must have `argc` strings, or be NULL. `backend` must keep the promises H1, H2 and H3 of the header, or be
+/// NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn perf_test_worker_main(
     argc: c_int,
@@ -215,14 +216,14 @@ pub unsafe extern "C" fn perf_test_worker_main(
     let backend = match unsafe { CBackend::new(backend) } {
         Ok(backend) => backend,
         Err(sentence) => {
-            // The write fails only if standard error is closed.
+            // The result is ignored: writing fails only if standard error is closed.
             let _ = writeln!(std::io::stderr().lock(), "the back end is not valid: {sentence}");
             return 1;
         }
     };
     // SAFETY: the caller's promise.
     let arguments = unsafe { arguments(argc, argv) };
-    // The back end is kept until the end of the process: there is one back end, and threads use it until then.
+    // The back end is never freed: there is only one, and threads use it until the end of the process.
     let backend: &'static CBackend = Box::leak(Box::new(backend));
     c_int::from(worker::exit_code(backend, arguments))
 }
@@ -230,7 +231,7 @@ pub unsafe extern "C" fn perf_test_worker_main(
 /// The arguments after the name of the program.
 ///
 /// # Safety
-/// `argv` has `argc` strings, or is NULL.
+/// `argv` must have `argc` strings, or be NULL.
 unsafe fn arguments(argc: c_int, argv: *const *const c_char) -> Vec<OsString> {
     let count = if argv.is_null() { 0 } else { usize::try_from(argc).unwrap_or(0) };
     let argument = |index| {

@@ -1,25 +1,27 @@
-//! The C ABI of `perf_worker`: a back end that is written in C or C++ is measured by the loops of `perf_test`.
+//! The C ABI of `perf_worker`. With it, the loops of `perf_test` measure a back end in C or C++.
 //!
 //! `include/perf_test_backend.h` is the documentation. A C program links the archive `libperf_worker_c.a` and calls
-//! `perf_test_worker_main`; this crate is a [`Backend`](perf_worker::backend::Backend) on top of the functions that the
-//! program passes.
+//! `perf_test_worker_main` with a struct of its functions. This crate implements the trait
+//! [`Backend`](perf_worker::backend::Backend) by calling these functions.
 //!
-//! A panic does not cross the boundary: the functions here are `extern "C"`, which abort the process with the
-//! panic's message.
+//! A panic does not unwind into C code: the functions here are `extern "C"`, so a panic prints its message and aborts
+//! the process.
 //!
 //! # Promises of the header
 //!
-//! Every SAFETY comment names one of these.
+//! The SAFETY comments of this crate refer to these promises, which the header makes to the library:
 //!
-//! - **H1** A function pointer is NULL or a function of the declared type, and no exception and no `longjmp` leaves
-//!   it.
-//! - **H2** A pointer from C is NULL, or valid for reads of its type, a string or an array to its documented end,
-//!   until the end of the call; the back end itself, with all that it points to, until the end of the process.
-//! - **H3** Functions of the back end and of a session may be called on any thread, also at the same time. An
-//!   endpoint stays on the thread that created it. An executor's functions may be called on any thread, and so may
-//!   the functions of its endpoints, but only one function of an endpoint at a time. The functions `stop` of the
-//!   executor and `overwritten` of its endpoints may also run beside others.
-//! - **H4** C uses a pointer from here only until its documented end, and passes it back unchanged.
+//! - **H1** A function pointer is NULL or a function of the declared type. No function ends by an exception or by
+//!   `longjmp`.
+//! - **H2** A pointer from C code is NULL or valid for reads of its type until the end of the call. A string or an
+//!   array is valid up to its documented end. The struct of the back end, and everything to which it points, is valid
+//!   until the end of the process.
+//! - **H3** Functions of the back end and of a session may be called on any thread, even at the same time. Functions of
+//!   an endpoint outside of executors are called only on the thread that created it. Functions of an executor and of
+//!   its endpoints may be called on any thread, but only one function of an endpoint at a time. `stop` of an executor
+//!   and `overwritten` of its endpoints may run at the same time as other functions.
+//! - **H4** C code uses a pointer that it got from this library only until its documented end, and passes it back
+//!   unchanged.
 
 pub mod abi;
 mod backend;

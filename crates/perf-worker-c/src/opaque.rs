@@ -1,4 +1,4 @@
-//! The objects that C has only as opaque pointers, and passes back to the functions of the header.
+//! The objects that C code gets as opaque pointers and passes back to the functions of the header.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,14 +9,14 @@ use perf_worker::clock::now_ns;
 pub struct Draft<'a> {
     /// The message.
     pub inner: &'a mut dyn contract::Draft,
-    /// The mistake that the back end made with this message, as a sentence.
+    /// A mistake of the back end with this message, as a sentence.
     pub fault: Option<&'static str>,
 }
 
-/// `perf_test_sink`: the destination of messages that are delivered.
+/// `perf_test_sink`: the destination of delivered messages.
 pub struct Sink(pub Arc<dyn contract::Sink>);
 
-/// `perf_test_responder`: the instrument's work for a server in an executor.
+/// `perf_test_responder`: the part of `perf_test` that answers the requests to a server in an executor.
 pub struct Responder {
     /// Answers each request.
     pub requests: Arc<dyn contract::Responder>,
@@ -29,24 +29,24 @@ pub struct Timer(Mutex<Expiring>);
 
 struct Expiring {
     period_ns: i64,
-    /// The time when the timer is due.
+    /// The time at which the timer is due next, ns.
     next_ns: i64,
     expired: Box<dyn FnMut(u64) + Send>,
 }
 
 impl Timer {
-    /// Creates a timer that is not due before it is started.
+    /// Creates a timer, which is not due before `start`.
     pub fn new(period_ns: i64, expired: Box<dyn FnMut(u64) + Send>) -> Timer {
         Timer(Mutex::new(Expiring { period_ns: period_ns.max(1), next_ns: i64::MAX, expired }))
     }
 
-    /// Starts the timer, which is due for the first time one period after `start_ns`.
+    /// Starts the timer. It is due for the first time one period after `start_ns`.
     pub fn start(&self, start_ns: i64) {
         let mut timer = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         timer.next_ns = start_ns.saturating_add(timer.period_ns);
     }
 
-    /// Lets the timer expire if it is due. Returns the time when the timer is due next.
+    /// Calls the timer's function if the timer is due. Returns the time at which the timer is due next.
     pub fn run(&self) -> i64 {
         let mut timer = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let late_ns = now_ns().saturating_sub(timer.next_ns);
@@ -58,20 +58,20 @@ impl Timer {
         timer.next_ns
     }
 
-    /// Lets the timer expire at a time that the middleware chooses; `passed_over` is the number of periods that
-    /// the timer skipped since it expired last.
+    /// Calls the timer's function at a time that the middleware chooses. `passed_over` is the number of periods that
+    /// the timer skipped since the last call.
     pub fn expire(&self, passed_over: u64) {
         (self.0.lock().unwrap_or_else(PoisonError::into_inner).expired)(passed_over);
     }
 }
 
-/// `perf_test_daemons`: the daemons that were added, or a sentence about a mistake.
+/// `perf_test_daemons`: the daemons that C code added, or a sentence about a mistake.
 pub struct Daemons(pub Result<Vec<DaemonCommand>, String>);
 
-/// `perf_test_effective`: the values that were set.
+/// `perf_test_effective`: the values that C code set.
 #[derive(Default)]
 pub struct Effective(pub Settings);
 
-/// `perf_test_sentences`: the sentences that were added.
+/// `perf_test_sentences`: the sentences that C code added.
 #[derive(Default)]
 pub struct Sentences(pub Vec<String>);

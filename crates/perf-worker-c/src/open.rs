@@ -1,4 +1,4 @@
-//! A session of the back end, and an endpoint in it, as C made them.
+//! A session and an endpoint that C code has created.
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -6,17 +6,17 @@ use std::sync::Arc;
 use crate::abi;
 use crate::run::{CEndpoint, CRun};
 
-/// A session that is open. It is closed when the session and all its endpoints are gone.
+/// An open session. It is closed when this value is dropped, after all its endpoints.
 pub struct Open {
     /// The functions of the back end.
     pub functions: abi::Backend,
-    /// The session in C.
+    /// The C object of the session.
     pub object: *mut c_void,
-    /// The run.
+    /// The run, which C code may read.
     pub run: &'static CRun,
 }
 
-// SAFETY: H3; the run does not change.
+// SAFETY: promise H3 of the header; the run does not change.
 unsafe impl Send for Open {}
 // SAFETY: as before.
 unsafe impl Sync for Open {}
@@ -24,16 +24,16 @@ unsafe impl Sync for Open {}
 impl Drop for Open {
     fn drop(&mut self) {
         if let Some(close) = self.functions.close {
-            // SAFETY: H1; the session was opened, and is closed only here.
+            // SAFETY: promise H1 of the header; the session exists and is closed only here.
             unsafe { close(self.object) };
         }
     }
 }
 
-/// An endpoint of the back end, and its plan.
+/// An endpoint that C code has created, and its plan.
 pub struct Endpoint {
-    /// The endpoint.
+    /// The C object of the endpoint.
     pub object: *mut c_void,
-    /// The plan of the endpoint. The address of the plan does not change, because C may use it.
+    /// The plan of the endpoint. Its address must not change, because C code may use it.
     pub plan: Arc<CEndpoint>,
 }

@@ -1,4 +1,4 @@
-//! A run and the plan of an endpoint in the memory of C.
+//! A run and the plan of an endpoint in the layout of the C header.
 
 use perf_worker::{
     backend::Settings,
@@ -11,7 +11,7 @@ use crate::abi;
 use crate::description::{CONTENTS, DURABILITIES, HISTORIES, PASSES, RELIABILITIES, STRATEGIES, WAITS, bit_of};
 use crate::text::Texts;
 
-/// A run in the layout of the header, and the memory of the strings to which it points.
+/// A run in the layout of the header, with the memory of the strings to which it points.
 pub struct CRun {
     run: abi::Run,
     _lists: [Vec<abi::NameValue>; 2],
@@ -22,7 +22,7 @@ impl CRun {
     /// Converts the run `spec` for C.
     ///
     /// # Errors
-    /// The reason, as a sentence, if a text contains a 0.
+    /// The reason, as a sentence, if a text contains a byte 0.
     pub fn new(spec: &RunSpec) -> Result<CRun, String> {
         let mut texts = Texts::default();
         let settings = list(&mut texts, &spec.settings)?;
@@ -54,7 +54,7 @@ impl CRun {
         Ok(CRun { run, _lists: [settings, options], _texts: texts })
     }
 
-    /// The address of the run, which C may use as long as this value lives and does not move.
+    /// The address of the run. C code may use it while this value lives and does not move.
     pub fn address(&self) -> *const abi::Run {
         &raw const self.run
     }
@@ -73,13 +73,13 @@ pub enum Kind {
     Server = 8,
 }
 
-/// The plan of an endpoint in the layout of the header, and the memory of the strings to which it points.
+/// The plan of an endpoint in the layout of the header, with the memory of the strings to which it points.
 pub struct CEndpoint {
     endpoint: abi::Endpoint,
     _texts: Texts,
 }
 
-// SAFETY: neither the plan nor the texts that it points to change.
+// SAFETY: neither the plan nor the texts to which it points change.
 unsafe impl Send for CEndpoint {}
 // SAFETY: as before.
 unsafe impl Sync for CEndpoint {}
@@ -88,7 +88,7 @@ impl CEndpoint {
     /// Converts the plan `plan` for C.
     ///
     /// # Errors
-    /// The reason, as a sentence, if a text contains a 0.
+    /// The reason, as a sentence, if a text contains a byte 0.
     pub fn new(plan: &EndpointPlan, kind: Kind) -> Result<CEndpoint, String> {
         let mut texts = Texts::default();
         let (Endpoint::Publisher(index) | Endpoint::Subscription(index) | Endpoint::Relay(index)) = plan.endpoint;
@@ -103,14 +103,13 @@ impl CEndpoint {
             pace_messages: plan.pace.messages,
             pace_ns: plan.pace.per_ns,
             node: texts.add(&plan.node)?,
-            // Endpoints outside of executors belong to no node, so no way of handing messages over (`msg_pass_by`) is
-            // set for them.
+            // Endpoints outside of executors have no node, and so no `msg_pass_by`, which is a property of nodes.
             pass_by: if plan.node.is_empty() { 0 } else { bit_of(PASSES, plan.pass_by) },
         };
         Ok(CEndpoint { endpoint, _texts: texts })
     }
 
-    /// The address of the plan, which C may use as long as this value lives and does not move.
+    /// The address of the plan. C code may use it while this value lives and does not move.
     pub fn address(&self) -> *const abi::Endpoint {
         &raw const self.endpoint
     }

@@ -1,4 +1,4 @@
-//! The middleware in one process.
+//! The session of a back end in C: the middleware in one process.
 
 use std::sync::Arc;
 
@@ -18,23 +18,23 @@ use crate::opaque::Effective;
 use crate::open::Open;
 use crate::run::CRun;
 
-/// The middleware in one process.
+/// The session of a back end in C.
 pub struct CSession {
     endpoints: Endpoints,
     delivery: DeliveryKind,
 }
 
 impl CSession {
-    /// Opens the session.
+    /// Opens the middleware in this process.
     ///
     /// # Errors
-    /// The error of the back end, as a sentence.
+    /// The error sentence of the back end.
     pub fn open(functions: &abi::Backend, description: &Description, spec: &RunSpec) -> Result<CSession, String> {
-        // The run is kept until the end of the process, which has one session.
+        // The run is never freed, because a process has only one session.
         let run: &'static CRun = Box::leak(Box::new(CRun::new(spec)?));
         let mut failure = Failure::new();
         let open = functions.open.ok_or("the back end has no function open")?;
-        // SAFETY: H1, H4: the run lives as long as the session.
+        // SAFETY: promises H1 and H4 of the header; the run lives as long as the session.
         let object = unsafe { open(run.address(), failure.address()) };
         if object.is_null() {
             return Err(failure.sentence("open"));

@@ -1,10 +1,10 @@
-//! Messages that C took or delivered.
+//! Messages that a back end in C took or delivered.
 
 use perf_worker::backend::Taken;
 
 use crate::abi;
 
-/// Creates the empty struct that C fills when it takes a message.
+/// Creates an empty struct for C code to fill when it takes a message.
 pub fn nothing_taken() -> abi::Taken {
     abi::Taken {
         source: [0; 16],
@@ -22,21 +22,21 @@ pub fn nothing_taken() -> abi::Taken {
     }
 }
 
-/// The longest slice of Rust.
+/// The length of the longest slice in Rust, bytes.
 pub const MOST_BYTES: usize = isize::MAX as usize;
 
-/// Converts a time from C, in which 0 means that the back end gave no time.
+/// Converts a time from C code, in which 0 means that the time is not known.
 pub fn unless_0(time_ns: i64) -> Option<i64> {
     (time_ns != 0).then_some(time_ns)
 }
 
-/// Reads and checks a message that C took.
+/// Reads and checks a message that C code took.
 ///
 /// # Errors
 /// The reason, as a sentence, if a required field is missing.
 ///
 /// # Safety
-/// The payload keeps to H2 as long as the result lives.
+/// The payload must keep the promise H2 of the header while the result lives.
 pub unsafe fn taken_from_c(taken: &abi::Taken) -> Result<Taken<'_>, String> {
     if taken.received_ns == 0 {
         return Err(

@@ -1,6 +1,6 @@
-//! Gantry as a middleware that `perf_test` measures: the back end, and the benchmark messages.
+//! The back end with which `perf_test` measures Gantry, and the benchmark messages.
 //!
-//! This crate is separate from `perf-test` because its code runs in the measured processes.
+//! This crate is separate from `perf-test`, because its code runs in the measured processes.
 #![forbid(unsafe_code)]
 
 mod backend;

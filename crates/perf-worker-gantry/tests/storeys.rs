@@ -1,4 +1,5 @@
-//! Checks the storeys (layers) of this crate: imports go down only, and no files import each other in a circle.
+//! Checks the storeys (layers) of this crate: a module imports only modules of lower storeys, and no files import each
+//! other in a circle.
 
 use test_support::storeys;
 

@@ -1,8 +1,8 @@
-//! Options that are one of several values: the name of each on the command line, and its meaning.
+//! Options whose value is one of several: each value has a name on the command line and a meaning.
 
-/// An option that is one of several values.
+/// An option whose value is one of several.
 pub trait Choice: Copy + PartialEq + 'static {
-    /// All values, each with its name and its meaning, a sentence.
+    /// All values, each with its name on the command line and its meaning as a sentence.
     const ALL: &'static [(Self, &'static str, &'static str)];
 
     /// The name of the value on the command line.
@@ -12,8 +12,8 @@ pub trait Choice: Copy + PartialEq + 'static {
     }
 }
 
-/// Defines an enum of unit variants and implements [`Choice`] for it. The comment of a variant is the
-/// value's meaning.
+/// Defines an enum of unit variants and implements [`Choice`] for it. The doc comment of a variant becomes the meaning
+/// of the value.
 macro_rules! choice {
     (
         $(#[$attribute:meta])*

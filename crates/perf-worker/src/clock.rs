@@ -50,8 +50,8 @@ pub fn work(duration_ns: i64) {
     }
 }
 
-/// Keeps the calling thread busy until it has used `duration_ns` of CPU time. The CPU time is read again only when
-/// the rest of the duration has passed by the clock; if the thread was interrupted meanwhile, this repeats.
+/// Keeps the calling thread busy until it has used `duration_ns` of CPU time. Another thread may interrupt it
+/// meanwhile, so the function spins for the remaining time by the clock, reads the CPU time, and repeats.
 pub fn work_cpu(duration_ns: i64) {
     if duration_ns <= 0 {
         return;
@@ -62,8 +62,8 @@ pub fn work_cpu(duration_ns: i64) {
         if left_ns <= 0 {
             return;
         }
-        // A thread's CPU time never passes faster than the clock, so it is not read before `left_ns` have passed:
-        // each reading is a system call, and a loop of readings would spend the time in the kernel.
+        // A thread uses CPU time at most as fast as the clock runs, so the CPU time need not be read before `left_ns`
+        // have passed. Each reading is a system call; reading in a loop would spend the time in the kernel.
         work(left_ns);
     }
 }
@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn all_processes_of_a_host_read_the_same_clock() {
-        // Workers in other languages read the kernel's CLOCK_MONOTONIC, so `now_ns` must agree with it.
+        // `now_ns` must agree with the kernel's CLOCK_MONOTONIC, which workers in other languages read.
         let kernels_ns = || {
             let time = clock_gettime(ClockId::Monotonic);
             time.tv_sec * SECOND_NS + time.tv_nsec

@@ -13,8 +13,8 @@ use crate::{
     },
 };
 
-/// The prefix of the full name of a topic that belongs to one run only. After the prefix come the id of the run
-/// and the given topic.
+/// The prefix of the full name of a topic that belongs to one run only. The id of the run and the topic as the user
+/// gave it follow the prefix.
 pub const PRIVATE_PREFIX: &str = "/perf_test_";
 
 /// A publisher, a subscription or a relay of a run, by its index.
@@ -48,34 +48,37 @@ impl std::fmt::Display for Endpoint {
     }
 }
 
-/// The publisher of a message: its id in the middleware, its phase (the due time of its first message) and its clock.
+/// The publisher of a message: its id in the middleware, the scheduled time of its first message (its phase), and its
+/// clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
-    /// The id in the publisher's messages; zeros if the only publisher of a run has no id.
+    /// The publisher's id in [`Taken::source`](crate::backend::Taken::source); zeros if the run has only one publisher
+    /// and this publisher has no id.
     pub source: [u8; 16],
     /// [`EndpointPlan::phase_ns`].
     pub phase_ns: i64,
     /// The clock of the times in the publisher's messages; `None` if it is CLOCK_MONOTONIC.
     #[serde(default)]
     pub clock: Option<OtherClock>,
-    /// The latencies above which the publisher's messages are late and too late, nanoseconds. Without them the limits
-    /// of the receiving endpoint apply.
+    /// The latencies above which messages of this publisher count as late and as too late, nanoseconds. `None` means
+    /// the limits of the receiving endpoint.
     #[serde(default)]
     pub limits_ns: Option<(u64, u64)>,
 }
 
-/// The part of an endpoint in a chain of topics, whose latency is measured from its first topic to its last one.
+/// The position of an endpoint in a chain: a sequence of topics whose latency is measured from the first topic to the
+/// last one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChainLink {
     /// The name of the chain.
     pub chain: String,
-    /// The index of the origin among the 16-byte slots of the payload, in messages after the first topic of the
-    /// chain. The origin contains the times at which the first messages of the chain were sent. Slot 0 is at the
-    /// beginning of the payload.
+    /// The position at which messages carry the origin of the chain: the times at which the chain's first messages were
+    /// sent. The position is an index of a 16-byte slot in the payload; slot 0 is at the beginning of the payload.
+    /// Messages of the first topic carry no origin.
     pub slot: u32,
-    /// The chain begins with the messages of the topic.
+    /// Whether the chain begins with the messages of this endpoint's topic.
     pub begins: bool,
-    /// The chain ends when a subscription has received a message of the topic.
+    /// Whether the chain ends when a subscription has received a message of this endpoint's topic.
     pub ends: bool,
 }
 
@@ -84,75 +87,76 @@ pub struct ChainLink {
 pub struct EndpointPlan {
     /// The endpoint.
     pub endpoint: Endpoint,
-    /// The full name of the endpoint's topic, as `/perf_test_1f00…/test_topic`; for a relay, the topic that the
-    /// relay takes from.
+    /// The full name of the endpoint's topic, for example `/perf_test_1f00…/test_topic`. A relay takes messages from
+    /// this topic.
     pub topic: String,
     /// The topic to which a relay sends; empty otherwise.
     pub relay_topic: String,
-    /// The topic is a service: a publisher sends its requests, the subscription of the same executor takes their
-    /// responses, and a relay serves it.
+    /// Whether the topic is a service. A publisher then sends requests, the subscription with the same `executor` takes
+    /// the responses, and a relay is the server.
     pub service: bool,
-    /// The publisher of a client's requests, in the plan of the subscription that receives the responses.
+    /// For a subscription that receives a client's responses: the publisher of the client's requests.
     #[serde(default)]
     pub answers: Option<Endpoint>,
-    /// The number of publishers of this run whose messages reach a subscription or a relay; 0 if the publishers
-    /// belong to another program. If they belong to this run, their schedule is known and their first messages
-    /// are received.
+    /// The number of publishers of this run whose messages reach this subscription or relay; 0 if the publishers belong
+    /// to another program. For publishers of this run the receiver knows the schedule, and counts messages as lost from
+    /// the first one.
     pub publishers: u32,
-    /// All endpoints of the topic belong to this run.
+    /// Whether all endpoints of the topic belong to this run.
     pub private: bool,
-    /// The full name of the endpoint's node, as `/namespace/name`; if the name is empty, the middleware chooses one.
+    /// The full name of the endpoint's node, for example `/namespace/name`; empty if the middleware chooses the name.
     #[serde(default)]
     pub node: String,
-    /// The way in which the callback of a node hands over messages. Only executors use it.
+    /// Whether the callbacks of the node loan messages or copy them. Only executors use this field.
     #[serde(default)]
     pub pass_by: PassBy,
-    /// The index of the endpoint among all endpoints of the run, publishers first. The index selects the endpoint's
-    /// CPU of `--pin`.
+    /// The index of the endpoint among all endpoints of the run, publishers first. The option `--pin` selects the
+    /// endpoint's CPU by this index.
     pub index: u32,
-    /// Endpoints of a process with the same number share a thread: a client, or one publisher and any number of
-    /// subscriptions. The thread turns to the subscriptions after each message and while no message is due. In a run
-    /// with [`RunSpec::executor`] the endpoints share an executor.
+    /// The number of the thread of this endpoint in its process. Endpoints with the same number share a thread: one
+    /// publisher and any number of subscriptions, or both parts of a client. The thread serves the subscriptions after
+    /// each message that it publishes, and while it waits for the next one. In a run with [`RunSpec::executor`] the
+    /// endpoints share an executor instead.
     pub executor: u32,
-    /// The messages.
+    /// The messages of the topic.
     #[serde(flatten)]
     pub message: MessageSpec,
-    /// The pace of a publisher, and of the publishers from which a subscription or a relay receives.
+    /// The pace of this publisher, or of the publishers whose messages reach this subscription or relay.
     pub pace: Pace,
-    /// Messages per second of a publisher, or of all publishers together from which a subscription or a relay receives.
-    /// A publisher without a timer has the rate of the messages that trigger it. 0 if the rate is not known.
+    /// The messages per second of a publisher, or of all publishers together whose messages reach a subscription or a
+    /// relay; 0 if the rate is not known. A publisher without a timer has the rate of the messages that trigger it.
     #[serde(default)]
     pub rate_hz: f64,
-    /// The due time of a publisher's first message, nanoseconds after the start of the run. The plan of a subscription
-    /// or a relay that has exactly one publisher has the phase of this publisher.
+    /// The scheduled time of a publisher's first message, nanoseconds after the start of the run. A subscription or a
+    /// relay with exactly one publisher has the value of this publisher.
     pub phase_ns: i64,
     /// Quality of service.
     #[serde(flatten)]
     pub qos: Qos,
-    /// The number of matched endpoints for which the endpoint waits before the start.
+    /// The number of matched endpoints that this endpoint awaits before the start.
     pub expected: u32,
-    /// The latency above which a sample is late, nanoseconds. If the middleware distinguishes publishers, each
-    /// publisher has a limit of its own ([`Source::limits_ns`]).
+    /// The latency above which a message counts as late, nanoseconds. If the middleware tells publishers apart,
+    /// [`Source::limits_ns`] may give each publisher its own limit.
     pub late_ns: u64,
-    /// The latency above which a sample counts as too late, and no longer as late, nanoseconds.
+    /// The latency above which a message counts as too late instead of late, nanoseconds.
     pub too_late_ns: u64,
-    /// The time by the clock for which a subscription is busy with each message after it recorded the message,
-    /// nanoseconds; the message is not released meanwhile. A relay or a server is busy before it passes the
-    /// message on or answers it.
+    /// The simulated work for each message, nanoseconds of the clock. A subscription is busy for this time after it
+    /// recorded the message and before it releases it. A relay or a server is busy before it passes the message on or
+    /// answers it.
     ///
-    /// In an executor this is CPU time of the callback's thread, and a publisher, too, is busy before it publishes.
+    /// In an executor the work is CPU time of the callback's thread, and a publisher is also busy before it publishes.
     pub work_ns: i64,
     /// The triggers of a publisher without a timer, in an executor: subscriptions of its node. The publisher publishes
-    /// when each of them has received a message since the last publish.
+    /// as soon as each trigger has received a message since the last publish.
     #[serde(default)]
     pub triggers: Vec<Endpoint>,
-    /// The chains of which the endpoint is a part, in an executor.
+    /// The chains to which the endpoint belongs, in an executor.
     #[serde(default)]
     pub chains: Vec<ChainLink>,
 }
 
 impl std::fmt::Display for EndpointPlan {
-    /// Writes an endpoint of a node by its topic and its node, and any other endpoint by its index.
+    /// Formats an endpoint of a node as its topic and its node, and any other endpoint as its index.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.endpoint {
             endpoint if self.node.is_empty() => endpoint.fmt(f),
@@ -167,15 +171,14 @@ impl std::fmt::Display for EndpointPlan {
 }
 
 impl EndpointPlan {
-    /// The topic without the id of the run in its name.
+    /// The topic as the user gave it, without the id of the run.
     #[must_use]
     pub fn given_topic(&self) -> &str {
         let rest = self.topic.strip_prefix(PRIVATE_PREFIX).and_then(|rest| Some(&rest[rest.find('/')?..]));
         rest.unwrap_or(&self.topic)
     }
 
-    /// Creates the plan of an endpoint that has the run's messages, pace and quality of service, and a
-    /// thread of its own.
+    /// Creates the plan of an endpoint with its own thread. Messages, pace and quality of service are those in `spec`.
     #[must_use]
     pub fn of_run(spec: &RunSpec, endpoint: Endpoint, topic: &str) -> EndpointPlan {
         let publishers = if matches!(endpoint, Endpoint::Publisher(_)) { 1 } else { spec.publishers };
@@ -206,7 +209,7 @@ impl EndpointPlan {
     }
 }
 
-/// The busy time of an endpoint for each message, ns; on a round trip only the relay or the server is busy.
+/// The simulated work of an endpoint for each message, ns. In a round trip only the relay or the server is busy.
 fn work_ns_of(spec: &RunSpec, endpoint: Endpoint) -> i64 {
     let works = match endpoint {
         Endpoint::Publisher(_) => false,
@@ -216,7 +219,7 @@ fn work_ns_of(spec: &RunSpec, endpoint: Endpoint) -> i64 {
     if works { spec.work_ns } else { 0 }
 }
 
-/// The number of matched endpoints for which an endpoint waits before the start.
+/// The number of matched endpoints that an endpoint awaits before the start.
 fn expected_by(spec: &RunSpec, endpoint: Endpoint) -> u32 {
     match endpoint {
         // The server is matched with all clients, and each client with the server.

@@ -1,8 +1,8 @@
-//! The worker of `perf_test`: the part that a program with a middleware links.
+//! The worker library of `perf_test`. A program that connects `perf_test` to a middleware links this library.
 //!
-//! A worker is a process with publishers and subscriptions of one middleware. The middleware implements the traits of
-//! [`backend`]; [`worker`] runs them in the measuring loops and reports to `perf_test`. So every middleware is measured
-//! by the same code.
+//! A worker is a process with publishers and subscriptions of one middleware. The middleware's program implements the
+//! traits of [`backend`]. The module [`worker`] calls them in its measuring loops and reports to `perf_test`, so the
+//! same code measures every middleware.
 #![deny(unsafe_code)]
 
 pub mod backend;

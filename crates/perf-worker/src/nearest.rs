@@ -1,9 +1,9 @@
-//! Suggestions for misspelt names: the nearest of the existing names.
+//! Suggestions for misspelt names: the existing name that is most similar.
 
-/// The similarity, at most 1, from which one name counts as a misspelling of another.
+/// The least similarity (0 to 1) at which a word counts as a misspelling of a name.
 const MIN_SIMILARITY: f64 = 0.85;
 
-/// The name of which `word` is probably a misspelling; `None` if no name is near. Upper and lower case count as equal.
+/// The name that `word` probably means; `None` if no name is similar. Case is ignored.
 pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase();
     names
@@ -14,7 +14,8 @@ pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Opti
         .map(|(_, name)| name)
 }
 
-/// The end of a sentence about an unknown name: the nearest known name; empty if no name is near.
+/// The end of an error sentence about an unknown name: a suggestion of the most similar name; empty if no name is
+/// similar.
 pub fn or_nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> String {
     nearest(word, names).map_or(String::new(), |name| format!("; the nearest is `{name}`"))
 }

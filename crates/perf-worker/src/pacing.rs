@@ -1,19 +1,20 @@
-//! Due times: messages on an open-loop schedule, and one-second rows.
+//! Schedules: the due times of messages, which do not depend on when earlier messages were sent (open loop), and the
+//! one-second rows of a report.
 //!
-//! The schedule does not depend on earlier messages: message `k` is due at `start + k · period`. So a delay shows as
-//! lateness and is not hidden by fewer messages (no coordinated omission).
+//! Message `k` is due at `start + k · period`. A delay therefore shows as a late message and does not reduce the number
+//! of messages (no coordinated omission).
 
 use serde::{Deserialize, Serialize};
 
 use crate::clock::SECOND_NS;
 
-/// The pace of a publisher: a number of messages per period of time, at equal distances. The product of both numbers is
-/// below 2^63.
+/// The pace of a publisher: a number of messages per period of time, at equal intervals. The product of `messages` and
+/// `per_ns` is below 2^63.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pace {
     /// The number of messages; 0 means as fast as possible.
     pub messages: u32,
-    /// The time, nanoseconds, more than 0.
+    /// The period, nanoseconds, more than 0.
     pub per_ns: i64,
 }
 
@@ -52,18 +53,18 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// Messages from `start_ns` on.
+    /// Creates the schedule whose first message is due at `start_ns`.
     #[must_use]
     pub fn new(start_ns: i64, pace: Pace) -> Self {
         Schedule { start_ns, pace }
     }
 
-    /// The due time of message `index` (the first is 0), in nanoseconds; `None` if messages are sent as fast
-    /// as possible.
+    /// The due time of message `index` (counted from 0), in nanoseconds; `None` if messages are sent as fast as
+    /// possible.
     #[must_use]
     pub fn due_ns(&self, index: u64) -> Option<i64> {
         let messages = u64::from(self.pace.messages);
-        // Whole periods of the pace are added separately, to avoid double rounding and overflow.
+        // Whole periods of the pace are added separately, to avoid overflow and accumulated rounding errors.
         let rounds = index.checked_div(messages)?;
         let rest_ns = index % messages * self.per_ns() / messages;
         Some(self.start_ns + rounds as i64 * self.pace.per_ns + rest_ns as i64)
@@ -83,7 +84,7 @@ impl Schedule {
     }
 }
 
-/// The open one-second row: row `k` covers `[start + k s, start + (k + 1) s)`.
+/// The current row of a report. Row `k` covers the second `[start + k s, start + (k + 1) s)`.
 #[derive(Clone, Copy, Debug)]
 pub struct Seconds {
     start_ns: i64,
@@ -91,19 +92,19 @@ pub struct Seconds {
 }
 
 impl Seconds {
-    /// Creates rows that are counted from `start_ns`; row 0 is open.
+    /// Starts row 0 at `start_ns`.
     #[must_use]
     pub fn new(start_ns: i64) -> Self {
         Seconds { start_ns, open: 0 }
     }
 
-    /// The index of the open row.
+    /// The index of the current row.
     #[must_use]
     pub fn open(&self) -> u64 {
         self.open
     }
 
-    /// The end of the open row, in nanoseconds.
+    /// The end of the current row, in nanoseconds.
     #[must_use]
     pub fn end_ns(&self) -> i64 {
         self.end_of_ns(self.open)
@@ -115,7 +116,8 @@ impl Seconds {
         self.start_ns + (second as i64 + 1) * SECOND_NS
     }
 
-    /// Closes the open row if it has ended at `now_ns` and returns its index. Call it until it returns `None`.
+    /// Closes the current row if its second has ended at `now_ns`, and returns its index. Call this until it returns
+    /// `None`, because several rows may have ended.
     pub fn close(&mut self, now_ns: i64) -> Option<u64> {
         if now_ns < self.end_ns() {
             return None;

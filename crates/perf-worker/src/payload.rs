@@ -1,16 +1,16 @@
-//! The bytes of a payload (`--touch`): written by the publisher, read and checked by the subscription.
+//! The payload of messages according to `--touch`. The publisher writes it; the subscription reads and checks it.
 //!
-//! All bytes that are written have the same value, which depends on the message's id. So a reader detects a slot that
-//! was overwritten by another message during the read.
+//! All written bytes of a message have the same value, which depends on the message's id. A reader therefore detects if
+//! another message overwrote the slot during the read.
 
 use std::hint::black_box;
 
 use crate::spec::ways::Touch;
 
-/// Distance between the bytes that `--touch page` writes and reads: the smallest page size.
+/// The distance between the bytes that `--touch page` writes and reads: the smallest page size.
 const PAGE_BYTES: usize = 4096;
 
-/// The value of all bytes that are written into message `id`; ids 1, 256 or 65536 apart have different values.
+/// The value of all written bytes of message `id`. Ids that differ by 1, 256 or 65536 have different values.
 fn value(id: u64) -> u8 {
     (id ^ (id >> 8) ^ (id >> 16)) as u8
 }
@@ -25,14 +25,14 @@ pub fn write(bytes: &mut [u8], touch: Touch, id: u64) {
     }
 }
 
-/// Reads a payload according to `touch`. Returns whether it is the payload of message `id`.
+/// Reads a payload according to `touch`. Returns whether it has the bytes of message `id`.
 #[must_use]
 pub fn read(bytes: &[u8], touch: Touch, id: u64) -> bool {
     let value = value(id);
     match touch {
         Touch::Stamp => true,
         Touch::Page => black_box(bytes).iter().step_by(PAGE_BYTES).fold(true, |same, byte| same & (*byte == value)),
-        // The loop has no early exit, so that the compiler vectorizes it and every byte is read.
+        // The loop has no early exit, so the compiler can vectorize it and every byte is read.
         Touch::Full => black_box(bytes).iter().fold(0, |differs, byte| differs | (byte ^ value)) == 0,
     }
 }

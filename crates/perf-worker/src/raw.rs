@@ -1,11 +1,12 @@
-//! Bytes without a type (`--raw`): the time and the id of a message, little-endian, then its payload.
+//! The layout of messages without a type (`--raw`): the time and the id of the message, little-endian, followed by the
+//! payload.
 
 use crate::stamp::{Stamp, Stamped};
 
-/// The length of time and id.
+/// The length of time and id together, bytes.
 pub const RAW_HEADER_BYTES: usize = 16;
 
-/// Writes time and id to the beginning of a message; a message that is too short stays as it is. Does not allocate.
+/// Writes time and id to the beginning of a message. A message that is too short is left unchanged. Does not allocate.
 pub fn write_stamp(message: &mut [u8], stamp: Stamp) {
     if let Some((header, _)) = message.split_first_chunk_mut::<RAW_HEADER_BYTES>() {
         let (time, id) = header.split_at_mut(8);
@@ -22,13 +23,13 @@ pub fn read_stamp(message: &[u8]) -> Option<Stamped> {
     Some(Stamped { time_ns: i64::from_le_bytes(*time), id: u64::from_le_bytes(*id) })
 }
 
-/// The bytes of a message after time and id.
+/// The bytes of a message after the time and the id.
 #[must_use]
 pub fn payload(message: &[u8]) -> &[u8] {
     message.get(RAW_HEADER_BYTES..).unwrap_or_default()
 }
 
-/// The same bytes, writable.
+/// The bytes of a message after the time and the id, writable.
 #[must_use]
 pub fn payload_mut(message: &mut [u8]) -> &mut [u8] {
     message.get_mut(RAW_HEADER_BYTES..).unwrap_or_default()

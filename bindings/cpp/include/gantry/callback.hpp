@@ -1,4 +1,4 @@
-// Callbacks of a node: a source and what an executor does when it is ready.
+// Callbacks of a node: a source together with the function that an executor calls when the source is ready.
 #pragma once
 
 #include <gantry/client.hpp>
@@ -11,8 +11,9 @@
 
 namespace gantry {
 
-// Callbacks of a node that a MultiThreadedExecutor runs one at a time (MutuallyExclusive) or beside each other (Reentrant). No
-// callback runs beside itself. Callbacks without a group are in the node's own one, which is MutuallyExclusive.
+// A group of callbacks. A MultiThreadedExecutor runs the callbacks of a group one at a time (MutuallyExclusive) or at
+// the same time (Reentrant). A single callback never runs twice at the same time. Callbacks without a group are in the
+// node's own group, which is MutuallyExclusive.
 enum class CallbackGroupType { MutuallyExclusive, Reentrant };
 
 class MultiThreadedExecutor;
@@ -25,15 +26,15 @@ public:
 private:
     friend class MultiThreadedExecutor;
     CallbackGroupType type_;
-    // Callbacks that run now. The lock of `executor_` guards it.
+    // The number of callbacks that run now. The lock of the executor in `executor_` guards this counter.
     std::size_t running_ = 0;
-    // The executor that spins with the group.
+    // The executor that currently spins with this group.
     std::atomic<const MultiThreadedExecutor *> executor_{nullptr};
 };
 
 namespace detail {
 
-// A source with a function: an executor runs it.
+// A source with a function that an executor calls.
 class callback {
 public:
     explicit callback(std::shared_ptr<CallbackGroup> group) noexcept : group(std::move(group)) {}
@@ -43,11 +44,11 @@ public:
     virtual result<void> run_one() = 0;
 
     const std::shared_ptr<CallbackGroup> group;
-    // A MultiThreadedExecutor runs it or has it in its list. The executor's lock guards it.
+    // Whether a MultiThreadedExecutor runs this callback or has it in its list. The executor's lock guards this flag.
     bool is_taken = false;
 };
 
-// A source that the user keeps, with its function. `Take` takes one value from the source and calls the function.
+// A source that the user owns, with its function. `Take` takes one value from the source and calls the function.
 template <class Source, class Take>
 class source_callback final : public callback {
 public:
@@ -63,12 +64,12 @@ private:
     Take take_;
 };
 
-// The callbacks of a node. They live as long as their users keep them.
+// The callbacks of a node. Each callback lives until the user drops its source.
 class callbacks {
 public:
     explicit callbacks(GuardCondition changed) noexcept : changed_(std::move(changed)) {}
 
-    // Adds a callback, and gives its source, which keeps it.
+    // Adds a callback. Returns its source, which keeps the callback alive.
     template <class Source, class Take>
     std::shared_ptr<Source> add(Source source, Take take, std::shared_ptr<CallbackGroup> group) {
         if (!group) group = own_group_;
@@ -80,7 +81,7 @@ public:
         changed_.trigger();
         return std::shared_ptr<Source>(made, &made->source);
     }
-    // Adds the living callbacks to `living`, and forgets the others.
+    // Adds the living callbacks to `living`, and removes the others from the list.
     void collect(std::vector<std::shared_ptr<callback>> &living) {
         const std::lock_guard<std::mutex> lock(mutex_);
         std::size_t kept = 0;
@@ -92,10 +93,10 @@ public:
         }
         list_.resize(kept);
     }
-    // False if another executor has the callbacks.
+    // Claims the callbacks for an executor. Returns false if another executor has claimed them.
     bool try_claim() noexcept { return !is_claimed_.exchange(true); }
     void end_claim() noexcept { is_claimed_ = false; }
-    // Triggered when a callback is added.
+    // A guard condition that is triggered when a callback is added.
     GuardCondition &changed() noexcept { return changed_; }
 
 private:

@@ -1,10 +1,11 @@
-// Messages in place over CDR (XCDR1, little endian): what the generated code of messages stands on.
+// Access to messages in memory as CDR (XCDR1, little endian). The generated code of messages uses these templates.
 //
-// A *kind* is a type of field. It finds and checks the field in bytes (locate), gives it in place (get, get_mut), and lays
-// it out in memory (compose). A *layout* has the positions of fields in a body, found once when a view is made. A *shape*
-// has the texts and lengths that fix the size of a message before it is built.
+// A *kind* is a type of field. It finds and checks the field in a message's bytes (locate), gives access to it (get,
+// get_mut), and writes its initial value (compose). A *layout* has the positions of the fields in a message; they are
+// found once, when a view is created. A *shape* has the texts and lengths that determine the size of a message before
+// it is built.
 //
-// Invariant: every read and write of a kind lies in the body that its layout was found or composed in.
+// Invariant: every read and write of a kind is inside the message for which its layout was found or composed.
 #pragma once
 
 #include <gantry/cdr/list.hpp>
@@ -14,8 +15,8 @@
 
 namespace gantry::cdr {
 
-// The view of the message in `body`, which is 8-byte aligned: for a plain message a pointer to its struct. Bytes after
-// the message are ignored.
+// The view of the message in `body`, which must be 8-byte aligned. The view of a plain message is a pointer to its
+// struct. Bytes after the message are ignored.
 template <class M>
 auto view(const void *body, std::size_t size) -> result<typename message<M>::view> {
     const auto *bytes = static_cast<const std::uint8_t *>(body);
@@ -32,7 +33,7 @@ auto view(const void *body, std::size_t size) -> result<typename message<M>::vie
         return message<M>::kind::get(bytes, size, at);
 }
 
-// The number of bytes of a message of this shape.
+// The number of bytes of a message with this shape.
 template <class M>
 result<std::size_t> size_of(const typename message<M>::shape &shape) {
     composer to(nullptr, 0);
@@ -41,8 +42,8 @@ result<std::size_t> size_of(const typename message<M>::shape &shape) {
     return to.offset();
 }
 
-// Builds a message of this shape in memory of exactly its size: texts, lengths and defaults. Arrays and sequences of more
-// than max_default_bytes keep the memory's bytes.
+// Builds a message with this shape in memory of exactly its size: writes texts, lengths and defaults. Arrays and
+// sequences of more than max_default_bytes are not written; they keep the old bytes of the memory.
 template <class M>
 auto build(void *memory, std::size_t size, const typename message<M>::shape &shape)
     -> result<typename message<M>::mut_view> {

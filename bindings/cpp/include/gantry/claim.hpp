@@ -1,4 +1,4 @@
-// Claims of executors on nodes: callbacks have no lock of their own, so one executor at a time runs them.
+// Claims of executors on nodes. Callbacks have no lock of their own, so only one executor at a time may run them.
 #pragma once
 
 #include <gantry/node.hpp>
@@ -7,7 +7,7 @@
 
 namespace gantry::detail {
 
-// Nodes that one executor runs as long as the claim lives.
+// The exclusive right of one executor to run the callbacks of these nodes while this object lives.
 class claim {
 public:
     explicit claim(const std::vector<Node> &nodes) noexcept : nodes_(nodes) {
@@ -32,7 +32,7 @@ private:
     bool is_complete_ = false;
 };
 
-// Adds a node that is not in the list yet.
+// Adds a node to the list if the list does not contain it.
 inline void add_once(std::vector<Node> &nodes, const Node &node) {
     for (const auto &each : nodes)
         if (&each.callbacks() == &node.callbacks()) return;

@@ -8,7 +8,7 @@
 
 namespace gantry {
 
-// A response with the id of its request: a Sample of the response's message.
+// A response with the id of its request. It is a Sample of the response message.
 template <class S>
 class Response : public Sample<typename S::Response> {
 public:
@@ -20,7 +20,7 @@ private:
     gantry_request_id id_;
 };
 
-// A client of a service; one thread at a time uses it.
+// A client of a service. Only one thread at a time may use it.
 template <class S>
 class Client {
 public:
@@ -37,14 +37,15 @@ public:
             return GenericLoan(raw);
         });
     }
-    // Sends a request. After a failure the loan is the caller's still.
+    // Sends a request. After a failure the caller still owns the loan.
     result<gantry_request_id> send_request(Loan<Request> &&request) {
         gantry_request_id id = {};
         const gantry_status status = gantry_client_send_request(handle_.get(), request.generic().raw(), &id);
         if (status < 0) return error::last(status);
         return id;
     }
-    // The next response, in place. An error is the end of a request without a response, or a failure.
+    // The next response, which is read in shared memory. An error means that a request will get no response, or that
+    // the call failed.
     result<std::optional<Response<S>>> take_response() {
         gantry_request_id id = {};
         auto taken = detail::take<typename S::Response>(
@@ -56,7 +57,7 @@ public:
         if (!*taken) return std::optional<Response<S>>();
         return std::optional<Response<S>>(Response<S>(**std::move(taken), id));
     }
-    // Sends a request and waits for its response, which is read in place.
+    // Sends a request and waits for its response, which is read in shared memory.
     result<Sample<typename S::Response>> call(Loan<Request> &&request, std::chrono::nanoseconds timeout) {
         gantry_sample raw = {};
         const gantry_status status =
@@ -70,7 +71,7 @@ public:
         }
         return Sample<typename S::Response>(std::move(bytes), *std::move(view));
     }
-    // False after the timeout.
+    // Waits until a server is matched. Returns false after the timeout.
     result<bool> wait_for_service(std::chrono::nanoseconds timeout) {
         return detail::whether(gantry_client_wait_for_service(handle_.get(), detail::timeout_ns(timeout)));
     }
@@ -83,7 +84,7 @@ public:
     result<bool> wait(std::chrono::nanoseconds timeout) {
         return detail::whether(gantry_client_wait(handle_.get(), detail::timeout_ns(timeout)));
     }
-    // Gives up a request; false if it is not in flight.
+    // Removes a pending request. Returns false if the request is not pending.
     result<bool> remove_pending_request(const gantry_request_id &id) {
         return detail::whether(gantry_client_remove_pending_request(handle_.get(), id));
     }

@@ -7,19 +7,19 @@
 
 namespace gantry {
 
-// The events of one endpoint or of the graph since the object was made. It may outlive them.
+// The events of one endpoint or of the graph since this object was created. The object may outlive its endpoint.
 class Events {
 public:
     explicit Events(gantry_events *handle) noexcept : handle_(handle) {}
 
-    // The next event: `kind` is a GANTRY_EVENT_….
+    // The next event. Its `kind` is one of the constants GANTRY_EVENT_….
     result<std::optional<gantry_event>> take() {
         auto event = detail::sized<gantry_event>();
         const gantry_status status = gantry_events_take(handle_.get(), &event);
         if (status < 0) return error::last(status);
         return status == GANTRY_OK ? std::optional(event) : std::nullopt;
     }
-    // A descriptor that is readable while there is an event.
+    // A file descriptor that is readable while there is an event.
     result<int> fd() {
         std::int32_t fd = -1;
         const gantry_status status = gantry_events_get_fd(handle_.get(), &fd);

@@ -1,4 +1,4 @@
-// Executors: they call the callbacks of nodes.
+// Executors, which call the callbacks of nodes.
 #pragma once
 
 #include <gantry/claim.hpp>
@@ -9,11 +9,11 @@
 
 namespace gantry {
 
-// Runs the callbacks of its nodes, one at a time, on the thread that spins. One value of each ready source is taken in
-// turn, so that no source starves the others.
+// Runs the callbacks of its nodes, one at a time, on the thread that calls spin. It takes one value of each ready
+// source in turn, so that no source starves the others.
 class SingleThreadedExecutor {
 public:
-    // An executor for nodes of this node's domain.
+    // Creates an executor for nodes of the same domain as `node`, and adds `node` to it.
     static result<SingleThreadedExecutor> create(const Node &node) {
         auto wait_set = WaitSet::create(node);
         if (!wait_set) return wait_set.error();
@@ -24,10 +24,10 @@ public:
         return result<SingleThreadedExecutor>(std::move(made));
     }
 
-    // A node that it has already is added once.
+    // Adds a node. Does nothing if the executor already has the node.
     void add_node(const Node &node) { detail::add_once(nodes_, node); }
 
-    // Runs callbacks until the program shuts down or `cancel`.
+    // Runs callbacks until the program shuts down or `cancel` is called.
     result<void> spin() {
         while (ok() && !canceled_->flag.exchange(false)) {
             auto ran = spin_once(forever);
@@ -35,7 +35,7 @@ public:
         }
         return {};
     }
-    // Waits for work and runs each ready callback once; false after the timeout.
+    // Waits until a callback is ready, and runs each ready callback once. Returns false after the timeout.
     result<bool> spin_once(std::chrono::nanoseconds timeout) {
         const detail::claim claimed(nodes_);
         if (!claimed) return detail::claim::refusal();
@@ -52,7 +52,7 @@ public:
         }
         return true;
     }
-    // Runs what is ready now.
+    // Runs the callbacks that are ready now, without waiting.
     result<void> spin_some() {
         for (;;) {
             auto ran = spin_once(std::chrono::nanoseconds(0));
@@ -60,7 +60,7 @@ public:
             if (!*ran) return {};
         }
     }
-    // Ends the spin of another thread, or the next one.
+    // Ends the spin of another thread or, if there is none, the next spin.
     void cancel() noexcept {
         canceled_->flag = true;
         canceled_->guard.trigger();
@@ -73,7 +73,7 @@ private:
         GuardCondition guard;
     };
 
-    // Ends the use of the callbacks, also where one of them throws.
+    // Releases the callbacks, even if one of them throws.
     struct forget {
         void operator()(std::vector<std::shared_ptr<detail::callback>> *living) const noexcept { living->clear(); }
     };
@@ -81,7 +81,7 @@ private:
     SingleThreadedExecutor(WaitSet wait_set, GuardCondition canceled)
         : wait_set_(std::move(wait_set)), canceled_(std::make_unique<cancellation>(std::move(canceled))) {}
 
-    // The sources of the callbacks, then what ends a wait.
+    // Collects the sources of the callbacks, followed by the guard conditions that end a wait.
     void collect() {
         living_.clear();
         sources_.clear();
@@ -94,7 +94,7 @@ private:
     WaitSet wait_set_;
     std::unique_ptr<cancellation> canceled_;
     std::vector<Node> nodes_;
-    // Kept during a wait and a run, so that no source ends meanwhile.
+    // Keeps the callbacks alive during a wait and a run, so that no source ends meanwhile.
     std::vector<std::shared_ptr<detail::callback>> living_;
     std::vector<gantry_wait_source> sources_;
 };
@@ -106,7 +106,7 @@ inline result<void> spin(const Node &node) {
     return executor->spin();
 }
 
-// Runs what is ready now.
+// Runs the callbacks of a node that are ready now, without waiting.
 inline result<void> spin_some(const Node &node) {
     auto executor = SingleThreadedExecutor::create(node);
     if (!executor) return executor.error();

@@ -1,4 +1,4 @@
-// Handles of gantry.h that destroy themselves.
+// Owning pointers for the handles of gantry.h.
 #pragma once
 
 #include <gantry/result.hpp>
@@ -19,7 +19,7 @@ using handle = std::unique_ptr<T, destroy<T, Destroy>>;
 
 using strings_handle = handle<gantry_strings, gantry_strings_destroy>;
 
-// The texts that a function of gantry.h makes. `make` gets the output.
+// The list of texts that a function of gantry.h returns. `make` calls the function with the address of the list.
 template <class Make>
 result<std::vector<std::string>> strings(Make make) {
     gantry_strings *made = nullptr;

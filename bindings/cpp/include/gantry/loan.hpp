@@ -1,11 +1,12 @@
-// Loans: a message that is written in shared memory and published.
+// Loans: messages that the program writes directly in shared memory and publishes.
 #pragma once
 
 #include <gantry/cdr.hpp>
 
 namespace gantry {
 
-// Bytes on loan. Returned unpublished if it is dropped. They hold old values: write all of them.
+// Loaned memory for a message as bytes. A loan that is dropped without being published is returned. The memory contains
+// old values: write all bytes.
 class GenericLoan {
 public:
     GenericLoan() noexcept = default;
@@ -26,16 +27,17 @@ public:
     }
 
     span<std::uint8_t> bytes() const noexcept { return {static_cast<std::uint8_t *>(raw_.data), raw_.size}; }
-    // False once it was published.
+    // False after the loan was published.
     explicit operator bool() const noexcept { return raw_.data != nullptr; }
-    // For the functions of gantry.h.
+    // The C struct, for the functions of gantry.h.
     gantry_loan *raw() noexcept { return &raw_; }
 
 private:
     gantry_loan raw_ = {};
 };
 
-// An M on loan: `loan->set_width(640)`, or `loan->x = 1.5` if M is plain. Not to be used once it was published.
+// A loaned message of type M: `loan->set_width(640)`, or `loan->x = 1.5` if M is plain. It must not be used after it
+// was published.
 template <class M>
 class Loan {
 public:
@@ -61,7 +63,7 @@ private:
 
 namespace detail {
 
-// A message of this shape in memory that `make` loans; `make` gets the size.
+// Builds a message with this shape in memory that `make` loans. `make` gets the size of the message.
 template <class M, class Make>
 result<Loan<M>> loan(const typename message<M>::shape &shape, Make make) {
     std::size_t size = 0;

@@ -1,4 +1,4 @@
-// The executor with several threads.
+// The executor that runs callbacks on several threads.
 #pragma once
 
 #include <gantry/claim.hpp>
@@ -14,17 +14,19 @@
 
 namespace gantry {
 
-// Runs the callbacks of its nodes on several threads, as far as their groups allow. One thread at a time waits for all
-// callbacks that may run, and the others take from its list.
+// Runs the callbacks of its nodes on several threads, as far as their callback groups allow. One thread at a time waits
+// for all callbacks that may run and puts the ready ones into a list. The other threads run the callbacks in this list.
 //
-// A source with a callback belongs to its callback group: callbacks of other groups, and other threads of the program, must not
-// use the subscription, service or client meanwhile, because a thread may wait for it. A callback that throws ends the program.
+// A source with a callback belongs to the callback's group. Callbacks of other groups and other threads of the program
+// must not use this subscription, service or client, because a thread of the executor may be waiting for it. A callback
+// that throws ends the program.
 //
-// Invariant: no thread uses a source that another one waits for: the wait has no callback that is taken, and none of a group that
-// is busy.
+// Invariant: no thread uses a source while another thread waits for it. A wait therefore excludes callbacks that are
+// taken, and callbacks of groups that are busy.
 class MultiThreadedExecutor {
 public:
-    // An executor for nodes of this node's domain; 0 threads are as many as the machine has processors.
+    // Creates an executor for nodes of the same domain as `node`. 0 threads means as many as the machine has
+    // processors.
     static result<std::unique_ptr<MultiThreadedExecutor>> create(const Node &node, std::size_t threads = 0) {
         auto wait_set = WaitSet::create(node);
         if (!wait_set) return wait_set.error();
@@ -37,11 +39,11 @@ public:
         return result<std::unique_ptr<MultiThreadedExecutor>>(std::move(made));
     }
 
-    // Not during a spin. A node that it has already is added once.
+    // Adds a node. Does nothing if the executor already has the node. Must not be called during a spin.
     void add_node(const Node &node) { detail::add_once(nodes_, node); }
     std::size_t get_number_of_threads() const noexcept { return threads_; }
 
-    // Runs callbacks until the program shuts down or `cancel`, or until one fails.
+    // Runs callbacks until the program shuts down, `cancel` is called, or a callback fails.
     result<void> spin() {
         const detail::claim claimed(nodes_);
         if (!claimed) return detail::claim::refusal();
@@ -49,7 +51,8 @@ public:
         start(others);
         work();
         for (auto &other : others) other.join();
-        // Callbacks end without the lock, because their functions may have owners of anything.
+        // `left` is destroyed after the lock is released, because the destructors of the users' functions may run any
+        // code.
         std::deque<callback_pointer> left;
         const std::lock_guard<std::mutex> lock(mutex_);
         left.swap(ready_);
@@ -61,7 +64,7 @@ public:
         if (failed) return *failed;
         return {};
     }
-    // Ends the spin of another thread, or the next one.
+    // Ends the spin of another thread or, if there is none, the next spin.
     void cancel() noexcept {
         {
             const std::lock_guard<std::mutex> lock(mutex_);
@@ -77,7 +80,7 @@ private:
 
     using callback_pointer = std::shared_ptr<detail::callback>;
 
-    // Starts the other threads. A failure to start one ends the spin.
+    // Starts the other threads. If a thread cannot be started, the spin ends with an error.
     void start(std::vector<std::thread> &others) {
 #if GANTRY_HAS_EXCEPTIONS
         try {
@@ -93,13 +96,14 @@ private:
 #endif
     }
 
-    // Keeps the first failure, which ends the spin. The caller has the lock.
+    // Stores the first failure, which ends the spin. The caller must hold the lock.
     void fail(error why) {
         if (!failure_) failure_ = std::move(why);
         is_canceled_ = true;
     }
 
-    // False if another executor spins with the group, whose lock this one does not have.
+    // Claims a group for this executor. Returns false if another executor spins with the group, because its counter is
+    // then guarded by the other executor's lock.
     bool claim_group(const std::shared_ptr<CallbackGroup> &group) {
         const MultiThreadedExecutor *owner = nullptr;
         if (!group->executor_.compare_exchange_strong(owner, this)) return owner == this;
@@ -107,7 +111,7 @@ private:
         return true;
     }
 
-    // Ends the program if a callback throws, on each thread.
+    // The main function of each thread. It is noexcept, so a callback that throws ends the program.
     void work() noexcept {
         std::unique_lock<std::mutex> lock(mutex_);
         while (!is_canceled_ && ok()) {
@@ -127,7 +131,7 @@ private:
         return group.type_ == CallbackGroupType::MutuallyExclusive && group.running_ > 0;
     }
 
-    // The first callback of the list whose group is not busy.
+    // Removes and returns the first callback in the list whose group is not busy.
     callback_pointer take_ready() {
         for (auto each = ready_.begin(); each != ready_.end(); ++each) {
             if (is_busy(*(*each)->group)) continue;
@@ -147,15 +151,15 @@ private:
         next->group->running_--;
         next->is_taken = false;
         if (!ran) fail(ran.error());
-        // The wait has neither this callback nor others of its group.
+        // The present wait excludes this callback and its group, so the waiting thread must start a new wait.
         if (is_waiting_) interrupt_.trigger();
         news_.notify_one();
         lock.unlock();
-        next.reset();  // perhaps the last owner of a source
+        next.reset();  // may destroy the source
         lock.lock();
     }
 
-    // Waits for the callbacks that may run, and adds those that are ready to the list.
+    // Waits for the callbacks that may run, and adds the ready ones to the list.
     void wait(std::unique_lock<std::mutex> &lock) {
         is_waiting_ = true;
         std::vector<callback_pointer> living, waited_for;
@@ -173,7 +177,7 @@ private:
         }
         sources.push_back(interrupt_.wait_source());
         for (const auto &node : nodes_) sources.push_back(node.callbacks().changed().wait_source());
-        // Groups without callbacks end with their users.
+        // Removes groups that no callback uses any more.
         groups_.erase(std::remove_if(groups_.begin(), groups_.end(), [](const auto &group) { return group.use_count() == 1; }),
                       groups_.end());
         const auto timeout = is_canceled_ ? std::chrono::nanoseconds(0) : std::chrono::nanoseconds(forever);
@@ -192,7 +196,7 @@ private:
         }
         news_.notify_one();
         lock.unlock();
-        waited_for.clear();  // perhaps the last owners of sources
+        waited_for.clear();  // may destroy sources
         lock.lock();
     }
 
@@ -202,7 +206,7 @@ private:
     std::vector<Node> nodes_;
     std::mutex mutex_;
     std::condition_variable news_;
-    // The lock guards all that follows.
+    // The lock `mutex_` guards all members below.
     std::deque<callback_pointer> ready_;
     std::vector<std::shared_ptr<CallbackGroup>> groups_;
     bool is_waiting_ = false;

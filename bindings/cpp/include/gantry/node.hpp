@@ -1,4 +1,4 @@
-// Nodes: they make publishers, subscriptions, services, clients and timers.
+// Nodes, which create publishers, subscriptions, services, clients and timers.
 #pragma once
 
 #include <gantry/callback.hpp>
@@ -11,14 +11,14 @@ namespace gantry {
 // The options of a node.
 struct NodeOptions {
     std::string name_space;
-    // ROS arguments of this node: {"--ros-args", "-r", "from:=to"}.
+    // The ROS arguments of this node, for example {"--ros-args", "-r", "from:=to"}.
     std::vector<std::string> arguments;
-    // Nothing: ROS_DOMAIN_ID, or 0.
+    // The domain; without a value ROS_DOMAIN_ID, or 0.
     std::optional<std::uint32_t> domain_id;
     bool use_global_arguments = true;
 };
 
-// A named member of a domain; copies are the same node. Any thread may use it.
+// A node: a named member of a domain. Copies refer to the same node. Any thread may use it.
 class Node {
 public:
     static result<Node> create(const std::string &name, const NodeOptions &options = {}) {
@@ -39,7 +39,7 @@ public:
         if (!changed) return changed.error();
         return Node(std::make_shared<state>(std::move(owned), *std::move(changed)));
     }
-    // create(name, options).value()
+    // The same as create(name, options).value().
     template <class Ending = detail::ending>
     explicit Node(const std::string &name, const NodeOptions &options = {})
         : Node(create(name, options).template value<Ending>()) {}
@@ -57,7 +57,8 @@ public:
         if (!generic) return generic.error();
         return Subscription<M>(*std::move(generic));
     }
-    // With a callback, which an executor of the node calls with each Sample<M>. It ends with the returned pointer.
+    // Creates a subscription with a callback. An executor of the node calls the callback with each Sample<M>. The
+    // subscription ends when the returned pointer is dropped.
     template <class M, class Function>
     result<std::shared_ptr<Subscription<M>>> create_subscription(const std::string &topic, const QoS &qos, Function function,
                                                                  std::shared_ptr<CallbackGroup> group = nullptr) const {
@@ -80,7 +81,7 @@ public:
         if (status < 0) return error::last(status);
         return Service<S>(made);
     }
-    // With a callback: function(Request<S> request, Service<S> &service).
+    // Creates a service with a callback: function(Request<S> request, Service<S> &service).
     template <class S, class Function, class = std::enable_if_t<std::is_invocable_v<Function, Request<S>, Service<S> &>>>
     result<std::shared_ptr<Service<S>>> create_service(const std::string &name, Function function, const QoS &qos = {},
                                                        std::shared_ptr<CallbackGroup> group = nullptr) const {
@@ -102,14 +103,14 @@ public:
         return Client<S>(made);
     }
 
-    // On the node's clock: the steady clock, or /clock if use_sim_time is true.
+    // Creates a timer on the node's clock: the steady clock, or /clock if use_sim_time is true.
     result<Timer> create_timer(std::chrono::nanoseconds period, bool is_one_shot = false) const {
         gantry_timer *made = nullptr;
         const gantry_status status = gantry_timer_create(raw(), detail::limit_ns(period), is_one_shot, &made);
         if (status < 0) return error::last(status);
         return Timer(made);
     }
-    // With a callback: function(), or function(const gantry_tick &).
+    // Creates a timer with a callback: function(), or function(const gantry_tick &).
     template <class Function>
     result<std::shared_ptr<Timer>> create_timer(std::chrono::nanoseconds period, Function function,
                                                 std::shared_ptr<CallbackGroup> group = nullptr) const {
@@ -146,13 +147,13 @@ public:
         return GenericSubscription(made);
     }
 
-    // For create_subscription, create_service and create_timer.
+    // Creates a callback group for create_subscription, create_service and create_timer.
     static std::shared_ptr<CallbackGroup> create_callback_group(CallbackGroupType type) {
         return std::make_shared<CallbackGroup>(type);
     }
 
     const char *get_fully_qualified_name() const noexcept { return gantry_node_full_name(raw()); }
-    // ROS time, since 1970.
+    // The present ROS time, since 1970.
     std::chrono::nanoseconds now() const noexcept {
         std::uint64_t now_ns = 0;
         gantry_node_now(raw(), &now_ns);
@@ -162,7 +163,7 @@ public:
     result<std::vector<std::string>> get_node_names() const {
         return detail::strings([this](auto **list) { return gantry_node_node_names(raw(), list); });
     }
-    // Topics with their types.
+    // The names of all topics with their types.
     result<std::map<std::string, std::vector<std::string>>> get_topic_names_and_types() const {
         return by_name([this](auto **list) { return gantry_node_topic_names_and_types(raw(), list); });
     }
@@ -181,7 +182,7 @@ public:
         if (status < 0) return error::last(status);
         return count;
     }
-    // The news that the graph changes, from now on.
+    // The changes of the graph from now on, as events.
     result<Events> graph_events() const {
         gantry_events *made = nullptr;
         const gantry_status status = gantry_node_graph_events(raw(), &made);
@@ -190,7 +191,7 @@ public:
     }
 
     gantry_node *raw() const noexcept { return state_->node.get(); }
-    // For executors.
+    // The node's callbacks, for executors.
     detail::callbacks &callbacks() const noexcept { return state_->callbacks; }
 
 private:

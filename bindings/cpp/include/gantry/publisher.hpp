@@ -1,4 +1,4 @@
-// Publishers: of bytes, and of messages.
+// Publishers of bytes and of typed messages.
 #pragma once
 
 #include <gantry/events.hpp>
@@ -7,33 +7,34 @@
 
 namespace gantry {
 
-// Publishes messages as bytes; one thread at a time uses it.
+// Publishes messages as bytes. Only one thread at a time may use it.
 class GenericPublisher {
 public:
     explicit GenericPublisher(gantry_publisher *handle) noexcept : handle_(handle) {}
 
-    // Memory for a message of `size` bytes.
+    // Loans memory for a message of `size` bytes.
     result<GenericLoan> loan(std::size_t size) {
         gantry_loan raw = {};
         const gantry_status status = gantry_publisher_loan(handle_.get(), size, &raw);
         if (status < 0) return error::last(status);
         return GenericLoan(raw);
     }
-    // Publishes a loan, and gives its number: 1, 2, … After a failure the loan is the caller's still.
+    // Publishes a loan. Returns the sequence number of the message: 1, 2, … After a failure the caller still owns the
+    // loan.
     result<std::uint64_t> publish(GenericLoan &&loan) {
         std::uint64_t sequence = 0;
         const gantry_status status = gantry_publisher_publish(handle_.get(), loan.raw(), &sequence);
         if (status < 0) return error::last(status);
         return sequence;
     }
-    // As publish, with the caller's time.
+    // Publishes a loan with the publication time that the caller gives.
     result<std::uint64_t> publish_at(GenericLoan &&loan, gantry_source_time time) {
         std::uint64_t sequence = 0;
         const gantry_status status = gantry_publisher_publish_at(handle_.get(), loan.raw(), time, &sequence);
         if (status < 0) return error::last(status);
         return sequence;
     }
-    // The copy path.
+    // Publishes a message by copying its bytes into shared memory.
     result<std::uint64_t> publish_copy(span<const std::uint8_t> bytes) {
         std::uint64_t sequence = 0;
         const gantry_status status =
@@ -49,12 +50,12 @@ public:
         if (status < 0) return error::last(status);
         return count;
     }
-    // False after the timeout.
+    // Waits until `count` subscriptions are matched. Returns false after the timeout.
     result<bool> wait_for_subscriptions(std::size_t count, std::chrono::nanoseconds timeout) {
         return detail::whether(
             gantry_publisher_wait_for_subscriptions(handle_.get(), count, detail::timeout_ns(timeout)));
     }
-    // A sentence for each subscription that does not match.
+    // One sentence for each subscription to the topic that is not matched, with the reason.
     result<std::vector<std::string>> mismatches() {
         return detail::strings([this](auto **list) { return gantry_publisher_mismatches(handle_.get(), list); });
     }
@@ -64,7 +65,7 @@ public:
         if (status < 0) return error::last(status);
         return Events(made);
     }
-    // Another publisher of the topic, for another thread.
+    // Creates another publisher of the same topic, for use on another thread.
     result<GenericPublisher> clone() const {
         gantry_publisher *made = nullptr;
         const gantry_status status = gantry_publisher_clone(handle_.get(), &made);
@@ -83,7 +84,7 @@ private:
     detail::handle<gantry_publisher, gantry_publisher_destroy> handle_;
 };
 
-// Publishes messages of type M. generic() has the other functions.
+// Publishes messages of type M. generic() gives access to the other functions.
 template <class M>
 class Publisher {
 public:
@@ -91,13 +92,15 @@ public:
 
     explicit Publisher(GenericPublisher generic) noexcept : generic_(std::move(generic)) {}
 
-    // A message in shared memory, with defaults; arrays and sequences of more than 4096 bytes hold old bytes.
+    // Loans a message in shared memory. It has the defaults, except that arrays and sequences of more than 4096 bytes
+    // contain old bytes.
     result<Loan<M>> loan(const Shape &shape = {}) {
         return detail::loan<M>(shape, [this](std::size_t size) { return generic_.loan(size); });
     }
     result<std::uint64_t> publish(Loan<M> &&loan) { return generic_.publish(std::move(loan.generic())); }
 
-    // Loans, lets `fill` write, and publishes: `publish(shape, [](auto &image) { image.set_width(640); })`.
+    // Loans a message, calls `fill` to write it, and publishes it: `publish(shape, [](auto &image) {
+    // image.set_width(640); })`.
     template <class Fill, class = std::enable_if_t<std::is_invocable_v<Fill, decltype(*std::declval<Loan<M> &>())>>>
     result<std::uint64_t> publish(const Shape &shape, Fill &&fill) {
         auto made = loan(shape);
@@ -105,7 +108,7 @@ public:
         fill(**made);
         return publish(*std::move(made));
     }
-    // The copy path, for a plain message.
+    // Publishes a plain message by copying it into shared memory.
     template <class Plain, class = std::enable_if_t<std::is_same_v<Plain, M> && message<M>::is_plain>>
     result<std::uint64_t> publish(const Plain &value) {
         return generic_.publish_copy({reinterpret_cast<const std::uint8_t *>(&value), sizeof value});

@@ -1,4 +1,4 @@
-// QoS profiles, with rclcpp's names.
+// QoS profiles. The names are the same as in rclcpp.
 #pragma once
 
 #include <gantry/result.hpp>
@@ -10,7 +10,7 @@ namespace gantry {
 
 namespace detail {
 
-// A duration for the C functions; no limit is -1.
+// A duration for the C functions, which use -1 for no limit.
 inline std::int64_t timeout_ns(std::chrono::nanoseconds timeout) {
     return timeout == std::chrono::nanoseconds::max() ? -1 : static_cast<std::int64_t>(timeout.count());
 }
@@ -21,10 +21,11 @@ inline std::uint64_t limit_ns(std::chrono::nanoseconds limit) {
 
 }  // namespace detail
 
-// No limit of time.
+// A duration that means no limit.
 constexpr std::chrono::nanoseconds forever = std::chrono::nanoseconds::max();
 
-// RELIABLE, VOLATILE, KEEP_LAST `depth`. Each method returns the profile, as in `QoS(1).transient_local()`.
+// A QoS profile. The default is RELIABLE, VOLATILE, KEEP_LAST with the given depth. Each method changes the profile and
+// returns it, so calls can be chained: `QoS(1).transient_local()`.
 class QoS {
 public:
     QoS(std::uint32_t depth = 10) { keep_last(depth); }
@@ -85,13 +86,13 @@ private:
     gantry_qos qos_ = detail::sized<gantry_qos>();
 };
 
-// ROS 2's profile of sensors: BEST_EFFORT, KEEP_LAST 5.
+// ROS 2's QoS profile for sensors: BEST_EFFORT, KEEP_LAST 5.
 class SensorDataQoS : public QoS {
 public:
     SensorDataQoS() : QoS(5) { best_effort(); }
 };
 
-// ROS 2's profile of services.
+// ROS 2's QoS profile for services.
 class ServicesQoS : public QoS {
 public:
     ServicesQoS() : QoS(10) {}

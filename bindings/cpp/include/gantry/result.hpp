@@ -1,7 +1,7 @@
-// Results: a value, or an error with a sentence, as C++23's std::expected.
+// Results: a value, or an error with a sentence, like C++23's std::expected.
 //
-// No function of Gantry throws, except result::value() without a value: it throws gantry::exception, or ends the
-// program where exceptions are switched off (-fno-exceptions). Where memory is short, a sentence or a list may throw
+// Gantry throws only in result::value() without a value: it throws gantry::exception. If exceptions are disabled
+// (-fno-exceptions), it ends the program instead. If memory is short, the allocation of a text or a list may throw
 // std::bad_alloc.
 #pragma once
 
@@ -23,17 +23,17 @@
 
 namespace gantry {
 
-// A status of gantry.h below 0, and the sentence with the values and what to do next.
+// An error: a status of gantry.h below 0, and a sentence with the values and what to do next.
 struct error {
     gantry_status status = GANTRY_ERROR;
     std::string message;
 
-    // The last error of this thread.
+    // The last error of the calling thread.
     static error last(gantry_status status) { return {status, gantry_last_error()}; }
 };
 
 #if GANTRY_HAS_EXCEPTIONS
-// The exception of result::value().
+// The exception that result::value() throws.
 class exception : public std::runtime_error {
 public:
     explicit exception(const gantry::error &why) : std::runtime_error(why.message), status_(why.status) {}
@@ -46,8 +46,8 @@ private:
 
 namespace detail {
 
-// The end of value() without a value. It is a template argument of each function in which it differs: where a program
-// links files with and without exceptions, these are different functions for the linker.
+// The behaviour of value() without a value. It is a template argument of each function that depends on it. A program
+// may link files with and without exceptions; the linker then sees different functions.
 #if GANTRY_HAS_EXCEPTIONS
 struct throwing {
     [[noreturn]] static void no_value(const gantry::error &why) { throw exception(why); }
@@ -63,7 +63,7 @@ struct aborting {
 using ending = aborting;
 #endif
 
-// A struct of gantry.h that begins with its size.
+// An empty struct of gantry.h whose first field is set to the struct's size.
 template <class T>
 constexpr T sized() noexcept {
     T made = {};
@@ -73,7 +73,7 @@ constexpr T sized() noexcept {
 
 }  // namespace detail
 
-// A value or an error.
+// The result of a function that may fail: a value or an error.
 template <class T>
 class [[nodiscard]] result {
 public:
@@ -85,14 +85,14 @@ public:
     bool has_value() const noexcept { return value_.has_value(); }
     explicit operator bool() const noexcept { return has_value(); }
 
-    // Only with a value.
+    // Call these only if there is a value.
     T &operator*() & noexcept { return *value_; }
     const T &operator*() const & noexcept { return *value_; }
     T &&operator*() && noexcept { return *std::move(value_); }
     T *operator->() noexcept { return &*value_; }
     const T *operator->() const noexcept { return &*value_; }
 
-    // The value; without one it throws gantry::exception, or ends the program where exceptions are switched off.
+    // The value. If there is none, throws gantry::exception, or ends the program if exceptions are disabled.
     template <class Ending = detail::ending>
     T &value() & {
         if (!has_value()) Ending::no_value(error_);
@@ -113,7 +113,7 @@ public:
         return has_value() ? *std::move(value_) : static_cast<T>(std::forward<Other>(other));
     }
 
-    // Only without a value.
+    // The error. Call this only if there is no value.
     const gantry::error &error() const noexcept { return error_; }
 
 private:
@@ -121,7 +121,7 @@ private:
     gantry::error error_{GANTRY_OK, {}};
 };
 
-// Nothing or an error.
+// Success without a value, or an error.
 template <>
 class [[nodiscard]] result<void> {
 public:
@@ -144,13 +144,13 @@ private:
 
 namespace detail {
 
-// Nothing, or the last error of this thread if the status is one.
+// Success, or the last error of this thread if `status` is an error.
 inline result<void> done(gantry_status status) {
     if (status < 0) return error::last(status);
     return {};
 }
 
-// Whether the status is GANTRY_OK: false for a timeout.
+// True if `status` is GANTRY_OK, false for a timeout, or the last error of this thread.
 inline result<bool> whether(gantry_status status) {
     if (status < 0) return error::last(status);
     return status == GANTRY_OK;

@@ -1,4 +1,4 @@
-// Samples: messages that are read in their publisher's memory.
+// Samples: received messages, which are read in their publisher's memory.
 #pragma once
 
 #include <gantry/cdr.hpp>
@@ -7,7 +7,7 @@
 
 namespace gantry {
 
-// A taken message. It stays as it is, and its memory is held, until this object is dropped.
+// A received message. It stays unchanged, and its memory is held, until this object is dropped.
 class GenericSample {
 public:
     GenericSample() noexcept = default;
@@ -30,22 +30,22 @@ public:
     span<const std::uint8_t> bytes() const noexcept {
         return {static_cast<const std::uint8_t *>(raw_.data), raw_.size};
     }
-    // Its times, its number and its publisher.
+    // The times, the sequence number and the publisher of the message.
     gantry_sample_info info() const noexcept {
         auto info = detail::sized<gantry_sample_info>();
         gantry_sample_get_info(&raw_, &info);
         return info;
     }
     explicit operator bool() const noexcept { return raw_.data != nullptr; }
-    // For the functions of gantry.h.
+    // The C struct, for the functions of gantry.h.
     const gantry_sample *raw() const noexcept { return &raw_; }
 
 private:
     gantry_sample raw_ = {};
 };
 
-// A taken M: `sample->width()`, or `sample->x` if M is plain. The spans, texts and views that it returns lie in the
-// publisher's memory: keep the sample as long as they are used.
+// A received message of type M: `sample->width()`, or `sample->x` if M is plain. The spans, texts and views that it
+// returns are in the publisher's memory: keep the sample while they are used.
 template <class M>
 class Sample {
 public:
@@ -71,7 +71,8 @@ private:
 
 namespace detail {
 
-// The next well-formed M; nothing if there is none now. `take` gives the next sample, `skip` counts a malformed one.
+// The next well-formed message of type M, if there is one. `take` gets the next sample, and `skip` counts a malformed
+// one.
 template <class M, class Take, class Skip>
 result<std::optional<Sample<M>>> take(Take take, Skip skip) {
     for (;;) {

@@ -8,7 +8,7 @@
 
 namespace gantry {
 
-// A request with its id: a Sample of the request's message.
+// A request with its id. It is a Sample of the request message.
 template <class S>
 class Request : public Sample<typename S::Request> {
 public:
@@ -20,7 +20,7 @@ private:
     gantry_request_id id_;
 };
 
-// The server of a service; one thread at a time uses it.
+// The server of a service. Only one thread at a time may use it.
 template <class S>
 class Service {
 public:
@@ -29,7 +29,8 @@ public:
 
     explicit Service(gantry_service *handle) noexcept : handle_(handle) {}
 
-    // The next request, in place; answer it now or later. A malformed one is counted, logged and passed over.
+    // The next request, which is read in shared memory. It may be answered now or later. A malformed request is
+    // counted, logged and skipped.
     result<std::optional<Request<S>>> take_request() {
         gantry_request_id id = {};
         auto taken = detail::take<typename S::Request>(
@@ -41,7 +42,7 @@ public:
         if (!*taken) return std::optional<Request<S>>();
         return std::optional<Request<S>>(Request<S>(**std::move(taken), id));
     }
-    // A response in the memory from which the client reads it.
+    // Loans a response in the memory in which the client reads it.
     result<Loan<Response>> loan_response(const gantry_request_id &id, const ResponseShape &shape = {}) {
         return detail::loan<Response>(shape, [&](std::size_t size) -> result<GenericLoan> {
             gantry_loan raw = {};
@@ -53,7 +54,7 @@ public:
     result<void> send_response(const gantry_request_id &id, Loan<Response> &&response) {
         return detail::done(gantry_service_send_response(handle_.get(), id, response.generic().raw()));
     }
-    // Loans, lets `fill` write, and sends.
+    // Loans a response, calls `fill` to write it, and sends it.
     template <class Fill>
     result<void> respond(const gantry_request_id &id, const ResponseShape &shape, Fill &&fill) {
         auto made = loan_response(id, shape);

@@ -1,4 +1,4 @@
-// A span: elements that lie one after the other in memory of another object, as C++20's std::span.
+// A span: a reference to contiguous elements in memory of another object, like C++20's std::span.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ public:
     constexpr span(T *data, std::size_t size) noexcept : data_(data), size_(size) {}
     template <std::size_t N>
     constexpr span(T (&array)[N]) noexcept : data_(array), size_(N) {}
-    // A container whose elements lie one after the other, or a span of T that is not const.
+    // Converts a container with contiguous elements, or a span of non-const T.
     template <class Container,
               class = std::enable_if_t<
                   !std::is_same_v<std::remove_cv_t<Container>, span> &&

@@ -1,4 +1,4 @@
-// Subscriptions: to bytes, and to messages.
+// Subscriptions to bytes and to typed messages.
 #pragma once
 
 #include <gantry/events.hpp>
@@ -7,12 +7,12 @@
 
 namespace gantry {
 
-// Takes messages as bytes; one thread at a time uses it.
+// Takes messages as bytes. Only one thread at a time may use it.
 class GenericSubscription {
 public:
     explicit GenericSubscription(gantry_subscription *handle) noexcept : handle_(handle) {}
 
-    // The next sample, in place; nothing if there is none now. Its bytes are not checked.
+    // The next sample, if there is one. It is read in shared memory, and its bytes are not checked.
     result<std::optional<GenericSample>> take() {
         gantry_sample raw = {};
         const gantry_status status = gantry_subscription_take(handle_.get(), &raw);
@@ -20,7 +20,7 @@ public:
         if (status != GANTRY_OK) return std::optional<GenericSample>();
         return std::optional<GenericSample>(GenericSample(raw));
     }
-    // Waits until there is something to take; false after the timeout.
+    // Waits until there is a sample to take. Returns false after the timeout.
     result<bool> wait(std::chrono::nanoseconds timeout) {
         return detail::whether(gantry_subscription_wait(handle_.get(), detail::timeout_ns(timeout)));
     }
@@ -28,7 +28,7 @@ public:
         return detail::whether(
             gantry_subscription_wait_for_publishers(handle_.get(), count, detail::timeout_ns(timeout)));
     }
-    // A descriptor for poll and epoll that is readable while there is something to take.
+    // A file descriptor for poll and epoll that is readable while there is a sample to take.
     result<int> fd() {
         std::int32_t fd = -1;
         const gantry_status status = gantry_subscription_get_fd(handle_.get(), &fd);
@@ -73,13 +73,14 @@ private:
     detail::handle<gantry_subscription, gantry_subscription_destroy> handle_;
 };
 
-// Takes messages of type M. generic() has the other functions.
+// Takes messages of type M. generic() gives access to the other functions.
 template <class M>
 class Subscription {
 public:
     explicit Subscription(GenericSubscription generic) noexcept : generic_(std::move(generic)) {}
 
-    // The next message, in place. A malformed one is counted, logged and passed over.
+    // The next message, if there is one. It is read in shared memory. A malformed message is counted, logged and
+    // skipped.
     result<std::optional<Sample<M>>> take() {
         return detail::take<M>(
             [this](gantry_sample *sample) { return gantry_subscription_take(generic_.raw(), sample); },

@@ -13,7 +13,7 @@ class Timer {
 public:
     explicit Timer(gantry_timer *handle) noexcept : handle_(handle) {}
 
-    // The tick that is due.
+    // The tick that is due, if there is one.
     result<std::optional<gantry_tick>> take() {
         auto tick = detail::sized<gantry_tick>();
         const gantry_status status = gantry_timer_take(handle_.get(), &tick);
@@ -23,7 +23,7 @@ public:
     void cancel() noexcept { gantry_timer_cancel(handle_.get()); }
     void reset() noexcept { gantry_timer_reset(handle_.get()); }
     bool is_canceled() const noexcept { return gantry_timer_is_canceled(handle_.get()); }
-    // Nothing if there will be no tick.
+    // The time until the next tick; no value if there will be no tick.
     std::optional<std::chrono::nanoseconds> time_until_trigger() const noexcept {
         const std::int64_t time_ns = gantry_timer_time_until_trigger(handle_.get());
         if (time_ns < 0) return std::nullopt;
@@ -35,7 +35,7 @@ private:
     detail::handle<gantry_timer, gantry_timer_destroy> handle_;
 };
 
-// News that a program makes itself. Any thread may use it.
+// A guard condition: a source that the program itself triggers. Any thread may use it.
 class GuardCondition {
 public:
     static result<GuardCondition> create() {
@@ -45,7 +45,7 @@ public:
         return GuardCondition(made);
     }
     void trigger() const noexcept { gantry_guard_condition_trigger(handle_.get()); }
-    // Whether it was triggered since the last take.
+    // Whether the guard condition was triggered since the last call.
     bool take() noexcept { return gantry_guard_condition_take(handle_.get()) == GANTRY_OK; }
     gantry_wait_source wait_source() noexcept { return {GANTRY_SOURCE_GUARD_CONDITION, false, handle_.get()}; }
 

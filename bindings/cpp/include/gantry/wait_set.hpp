@@ -1,11 +1,11 @@
-// Wait sets: one wait for sources of any kind.
+// Wait sets, which wait for several sources of any kind.
 #pragma once
 
 #include <gantry/node.hpp>
 
 namespace gantry {
 
-// Waits for several sources at once; one thread uses it.
+// Waits for several sources at once. Only one thread may use it.
 class WaitSet {
 public:
     static result<WaitSet> create(const Node &node) {
@@ -15,13 +15,14 @@ public:
         return WaitSet(made);
     }
 
-    // Waits until one of the sources has something to take; false after the timeout. Take from each of them then.
+    // Waits until one of the sources has something to take. Returns false after the timeout. After the wait, take from
+    // each source.
     template <class... Sources>
     result<bool> wait(std::chrono::nanoseconds timeout, Sources &...sources) {
         gantry_wait_source list[] = {sources.wait_source()...};
         return wait(timeout, span<gantry_wait_source>(list));
     }
-    // The same, and sets their `is_ready`.
+    // Waits for the sources in a list, and sets `is_ready` of each.
     result<bool> wait(std::chrono::nanoseconds timeout, span<gantry_wait_source> sources) {
         return detail::whether(
             gantry_wait_set_wait(handle_.get(), sources.data(), sources.size(), detail::timeout_ns(timeout)));

@@ -1,6 +1,7 @@
 """ROS 2-style publish and subscribe without copying messages.
 
-A message lies in shared memory; every field of numbers is a NumPy view on it. The names are those of rclpy.
+A message is in shared memory, and each list of numbers in it is a NumPy array on this memory. The names are the same as
+in rclpy.
 
     import gantry
     from gantry.messages.sensor_msgs.msg import Image
@@ -45,7 +46,7 @@ def spin(node, executor=None):
 
 
 def spin_once(node, *, executor=None, timeout_sec=None):
-    """Waits until a callback of a node may run, and runs one."""
+    """Waits until a callback of the node may run, and runs one callback."""
     with _borrowed(node, executor) as borrowed:
         borrowed.spin_once(timeout_sec)
 
@@ -57,7 +58,7 @@ def spin_until_future_complete(node, future, executor=None, timeout_sec=None):
 
 
 class _borrowed:
-    """An executor that has the node during a call."""
+    """The executor of a node or, if it has none, a temporary one that has the node only during a call."""
 
     def __init__(self, node, executor):
         self._node, self._executor = node, executor or node.executor

@@ -1,10 +1,11 @@
-"""Lists and arrays of numbers, on their way into a message."""
+"""Conversion of lists and arrays of numbers for messages."""
 
 import numpy
 
 
 def prepare(value, code, name):
-    """Returns `value` as a one-dimensional array of exactly this type; `name` is the type's name in ROS 2."""
+    """Returns `value` as a one-dimensional array of exactly the type `code`. `name` is ROS 2's name of the type, for
+    errors."""
     dtype = numpy.dtype(code)
     if type(value) is numpy.ndarray and value.dtype == dtype and value.ndim == 1:
         return value
@@ -22,7 +23,7 @@ def prepare(value, code, name):
     elif isinstance(value, (int, float)):
         raise TypeError(f"{value!r} is no list of {name}")
     else:
-        # A list of Python's numbers: NumPy refuses those that are out of range.
+        # A list of Python numbers: NumPy refuses numbers that are out of range.
         values = value if isinstance(value, (list, tuple)) or hasattr(value, "__array__") else _items(value)
         if dtype.kind in "iub" and isinstance(values, (list, tuple)) and any(isinstance(item, float) for item in values):
             raise TypeError(f"a float is no {name}")

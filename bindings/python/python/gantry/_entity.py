@@ -1,4 +1,4 @@
-"""The parts that all sources of callbacks have in common."""
+"""The common parts of all sources of callbacks."""
 
 import asyncio
 import threading
@@ -18,13 +18,13 @@ class Entity:
         self._waits = weakref.WeakSet()
 
     async def _readable(self):
-        """Waits in asyncio until there may be something to take, until a shutdown, or until the source is destroyed."""
+        """Waits in asyncio until there may be something to take, a shutdown begins, or the source is destroyed."""
         wait = Readable(self._native.descriptor())
         self._waits.add(wait)
         await wait.wait()
 
     def _run(self):
-        """Takes one value and calls the callback; returns whether there was one."""
+        """Takes one value and calls the callback with it. Returns whether there was a value."""
         raise NotImplementedError
 
     @property
@@ -32,7 +32,7 @@ class Entity:
         return True
 
     def destroy(self):
-        """Ends the source; its node forgets it."""
+        """Destroys the source and removes it from its node."""
         if self._is_destroyed:
             return
         self._is_destroyed = True
@@ -51,14 +51,14 @@ class Entity:
 
 
 class CallbackGroup:
-    """Callbacks that exclude each other, or not."""
+    """A group of callbacks. Its subclass determines which of them may run at the same time."""
 
     def __init__(self):
         self._lock = threading.Lock()
         self._running = set()
 
     def _begin(self, entity):
-        """Whether the entity's callback may run now; then it is running."""
+        """Marks the entity's callback as running and returns `True`, if the callback may run now."""
         with self._lock:
             if not self._may_begin(entity):
                 return False
@@ -78,16 +78,16 @@ class MutuallyExclusiveCallbackGroup(CallbackGroup):
 
 
 class ReentrantCallbackGroup(CallbackGroup):
-    """Callbacks of the group run at the same time; one source's callback does not overlap with itself."""
+    """Callbacks of the group may run at the same time, but the callback of one source never runs twice at once."""
 
     def _may_begin(self, entity):
         return entity not in self._running
 
 
 class Readable:
-    """A wait in asyncio for the descriptor of a source. Several tasks may wait for one descriptor."""
+    """A wait in asyncio for the file descriptor of a source. Several tasks may wait for one descriptor."""
 
-    # The waits by loop and descriptor: a loop has one reader for each descriptor.
+    # The waits by event loop and descriptor. They are needed because a loop has only one reader for each descriptor.
     _waits = {}
 
     def __init__(self, descriptor):
@@ -106,14 +106,14 @@ class Readable:
             wait._finish()
 
     def wake(self):
-        """Ends the wait, from any thread."""
+        """Ends the wait. May be called on any thread."""
         try:
             self._loop.call_soon_threadsafe(self._finish)
         except RuntimeError:
             pass  # the loop is closed
 
     async def wait(self):
-        """Waits until the descriptor is readable, or until it is woken."""
+        """Waits until the descriptor is readable or `wake` is called."""
         waits = self._waits.setdefault(self._key, [])
         if not waits:
             self._loop.add_reader(self._key[1], self._finish_all, self._key)

@@ -1,4 +1,4 @@
-"""Methods of some standard messages: images and point clouds as arrays of the right shape and type."""
+"""Methods of some standard messages that give images and point clouds as arrays of the right shape and type."""
 
 import re
 
@@ -23,12 +23,12 @@ _ENCODINGS = {
     "uyvy": ("u1", 2),
     "yuyv": ("u1", 2),
 }
-# The numbers of sensor_msgs/msg/PointField.
+# The NumPy types for the numbers in `datatype` of sensor_msgs/msg/PointField.
 _POINT_FIELDS = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 8: "f8"}
 
 
 def _element(encoding):
-    """The type and the number of channels of a pixel."""
+    """The number type of a pixel and its number of channels."""
     if encoding in _ENCODINGS:
         return _ENCODINGS[encoding]
     match = re.fullmatch(r"(8U|8S|16U|16S|32S|32F|64F)C([1-9][0-9]*)", encoding)
@@ -41,12 +41,13 @@ def _element(encoding):
 
 
 def _bytes(message):
-    """The data in place; a list of an ordinary message becomes an array."""
+    """The data as an array of bytes, without copying if the message is in shared memory."""
     return prepare(message.data, "|u1", "uint8")
 
 
 def image_as_array(self):
-    """The pixels in place: (height, width) or (height, width, channels), with the type of the encoding."""
+    """The pixels, without copying: an array of shape (height, width) or (height, width, channels), with the encoding's
+    type."""
     code, channels = _element(self.encoding)
     dtype = numpy.dtype((">" if self.is_bigendian else "<") + code)
     height, width, step, data = self.height, self.width, self.step, _bytes(self)
@@ -63,8 +64,8 @@ def image_as_array(self):
 
 
 def image_from_array(cls, array, encoding=None, header=None):
-    """An image with these pixels, which are not copied before it is published. `encoding` is guessed if it is None:
-    bgr8 for three channels of bytes, as OpenCV has them."""
+    """Creates an image with these pixels, which are copied only when it is published. If `encoding` is None, it is
+    guessed: bgr8 for three channels of bytes, as in OpenCV."""
     array = numpy.asarray(array)
     channels = array.shape[2] if array.ndim == 3 else 1
     if array.ndim not in (2, 3):
@@ -91,12 +92,12 @@ def image_from_array(cls, array, encoding=None, header=None):
 
 
 def compressed_as_array(self):
-    """The compressed bytes in place, for a decoder such as cv2.imdecode."""
+    """The compressed bytes, without copying, for a decoder such as cv2.imdecode."""
     return _bytes(self)
 
 
 def cloud_dtype(self):
-    """The type of a point: a field of the array for each field of the cloud."""
+    """The NumPy type of a point: a structured type with a field for each field of the cloud."""
     order = ">" if self.is_bigendian else "<"
     names, formats, offsets = [], [], []
     for field in self.fields:
@@ -110,8 +111,8 @@ def cloud_dtype(self):
 
 
 def cloud_as_array(self):
-    """The points in place: an array of shape (width,), or (height, width) if the cloud is organised, with a field
-    for each field of the cloud: cloud.as_array()["x"]."""
+    """The points, without copying: a structured array of shape (width,), or (height, width) if the cloud is organised.
+    It has a field for each field of the cloud: cloud.as_array()["x"]."""
     dtype = cloud_dtype(self)
     height, width, step, data = self.height, self.width, self.row_step, _bytes(self)
     row_bytes = width * dtype.itemsize
@@ -127,7 +128,7 @@ def cloud_as_array(self):
 
 
 def cloud_from_array(cls, array, header=None):
-    """A cloud with these points: a structured array of shape (width,) or (height, width)."""
+    """Creates a cloud with these points: a structured array of shape (width,) or (height, width)."""
     array = numpy.ascontiguousarray(array)
     if array.dtype.names is None:
         raise ValueError("a cloud is made from a structured array, with a field for each field of a point")

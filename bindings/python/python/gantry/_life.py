@@ -1,4 +1,4 @@
-"""The life of a program: init, shutdown, and the objects that must end before the interpreter does."""
+"""The lifetime of a program: init, shutdown, and the objects that must end before the interpreter does."""
 
 import atexit
 import os
@@ -17,8 +17,9 @@ _old_handlers = {}
 
 
 def init(args=None, *, handle_sigterm=True):
-    """Begins a program: nodes heed the ROS arguments in `args` (default: the command line), and SIGTERM ends waits, so
-    that the program ends in order. Ctrl-C raises KeyboardInterrupt, with and without it."""
+    """Initialises the program. Nodes obey the ROS arguments in `args` (default: the command line). With
+    `handle_sigterm`, SIGTERM calls `shutdown`, so that the program ends in order. Ctrl-C raises KeyboardInterrupt even
+    without `init`."""
     if _state["is_initialized"] and not _state["is_shut_down"]:
         raise RuntimeError("gantry.init was called already; call gantry.shutdown first")
     _state.update(is_initialized=True, is_shut_down=False, arguments=list(sys.argv if args is None else args))
@@ -29,17 +30,17 @@ def init(args=None, *, handle_sigterm=True):
 
 
 def arguments():
-    """The arguments of `init`, for all nodes."""
+    """The arguments of `init`, which apply to all nodes."""
     return _state["arguments"]
 
 
 def ok():
-    """Whether the program goes on: `False` once it shuts down."""
+    """Whether the program continues; `False` after the begin of a shutdown."""
     return not _state["is_shut_down"]
 
 
 def shutdown():
-    """Ends all spins and waits of the process, after the functions of `on_shutdown`. Nodes stay usable."""
+    """Calls the functions of `on_shutdown`, then ends all spins and waits of the process. Nodes stay usable."""
     if _state["is_shut_down"]:
         return
     _state["is_shut_down"] = True
@@ -55,17 +56,17 @@ def shutdown():
 
 
 def on_shutdown(function):
-    """Has `function` called once at the next shutdown, while nodes still work."""
+    """Registers `function` to be called once at the next shutdown, while nodes still work."""
     _functions.append(function)
 
 
 def register_waiting(waiting):
-    """Has `waiting.wake()` called at a shutdown."""
+    """Registers an object whose `wake()` is called at a shutdown."""
     _at_shutdown.add(waiting)
 
 
 def register_node(node):
-    """Has the node destroyed before the interpreter ends."""
+    """Registers a node to be destroyed before the interpreter ends."""
     _nodes.add(node)
     from . import _log
 
@@ -73,7 +74,7 @@ def register_node(node):
 
 
 def _at_exit():
-    # Before the interpreter ends: no thread of the library calls Python afterwards.
+    # Runs before the interpreter ends. After it, no thread of the library calls Python.
     shutdown()
     for node in list(_nodes):
         node.destroy_node()
@@ -87,7 +88,7 @@ atexit.register(_at_exit)
 
 def _after_fork_in_child():
     _native.after_fork_in_child()
-    # The parent's: it ends them itself.
+    # These objects belong to the parent, which ends them itself.
     _nodes.clear()
     _functions.clear()
     _at_shutdown.clear()

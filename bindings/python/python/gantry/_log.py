@@ -1,4 +1,4 @@
-"""The library's log in Python's `logging`: the logger `gantry`, and below it one for each node."""
+"""Passes the library's log to Python's `logging`: to the logger `gantry`, which has a child logger for each node."""
 
 import logging
 import os
@@ -11,13 +11,13 @@ _lock = threading.Lock()
 
 
 def logger_of(name):
-    """The logger of a node by its full name: `gantry.ns.node`."""
+    """The logger of the node with this full name: `gantry.ns.node` for `/ns/node`."""
     dotted = name.strip("/").replace("/", ".")
     return logging.getLogger(f"gantry.{dotted}" if dotted else "gantry")
 
 
 def start():
-    """Starts the thread that takes the log, once for each process."""
+    """Starts the thread that takes the library's log, once in each process."""
     with _lock:
         if _started["pid"] == os.getpid():
             return
@@ -27,7 +27,7 @@ def start():
 
 
 def stop():
-    """Ends the thread after the lines that wait."""
+    """Ends the thread after it has logged the waiting lines."""
     if _started["pid"] == os.getpid():
         _native.end_log()
         _started["thread"].join(2.0)

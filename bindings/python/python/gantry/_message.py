@@ -1,8 +1,9 @@
-"""Message classes, made at run time from definitions.
+"""Message classes, which are created at run time from definitions.
 
-A class has a slot for each field. An ordinary message fills a slot when it is set, or with the default when it is read.
-The fields of a message in place are descriptors (`src/field.rs`). A sample, a request and a response keep an object when
-its field is first read; a loan keeps no array, so that it can be published as soon as the caller's arrays are gone.
+A class has a slot for each field. In an ordinary message, a slot is filled when the field is set, or with the default
+when it is first read. The fields of messages in shared memory are descriptors (`src/field.rs`). A received message
+stores the object of a field when the field is first read. A loan stores no array, so that it can be published as soon
+as the caller has dropped its arrays.
 """
 
 import numpy
@@ -67,7 +68,7 @@ class Message:
             setattr(self, name, value)
 
     def __getattr__(self, name):
-        # Called for a field that was not set yet.
+        # Python calls this for a field that has not been set yet.
         field = type(self)._by_name.get(name)
         if field is None:
             raise AttributeError(_no_field(type(self), name))
@@ -77,48 +78,49 @@ class Message:
 
     @classmethod
     def get_fields_and_field_types(cls):
-        """The fields with their types as in the definition."""
+        """The names of the fields, and their types as in the definition."""
         return {field.name: field.type for field in cls._fields}
 
     @classmethod
     def from_cdr(cls, data):
-        """The message in these bytes (CDR with its four bytes of encapsulation, as in bags), in a copy of them."""
+        """Creates a message from a copy of these bytes: CDR with its four bytes of encapsulation, as in bags."""
         return cls._in_place(cls._schema.view_cdr(bytes(data)))
 
     @classmethod
     def from_yaml(cls, text):
-        """The message with these values, as `ros2 topic pub` takes them."""
+        """Creates a message from YAML in the format of `ros2 topic pub`."""
         return cls._in_place(cls._schema.view(cls._schema.encode_yaml(text)))
 
     @classmethod
     def from_ros(cls, message):
-        """A message in place with a copy of `message`, an object with the same attributes such as a message of rclpy."""
+        """Creates a message from a copy of `message`, an object with the same attributes such as a message of rclpy."""
         return cls._in_place(cls._schema.view(cls._schema.encode(message)))
 
     def to_cdr(self):
-        """The bytes of the message: CDR with its four bytes of encapsulation, as in bags."""
+        """The message as bytes: CDR with its four bytes of encapsulation, as in bags."""
         return b"\x00\x01\x00\x00" + self._body()
 
     def to_yaml(self):
-        """The message as YAML, as `ros2 topic echo --full-length` prints it."""
+        """The message as YAML in the format of `ros2 topic echo --full-length`."""
         return self._schema.yaml(self._body())
 
     def _body(self):
         return self._schema.encode(self)
 
     def to_dict(self):
-        """The message as a dictionary. Lists of numbers are NumPy arrays of its own."""
+        """The message as a dictionary. Lists of numbers are NumPy arrays, which are copied."""
         return {field.name: _plain(getattr(self, field.name)) for field in self._fields}
 
     def structured(self, name):
-        """The list of messages `name` as a structured array, if they have only numbers: `path.structured("points")["x"]`.
+        """The list of messages `name` as a structured array, if these messages have only numbers:
+        `path.structured("points")["x"]`.
 
-        In a received message and in a loan, it lies in shared memory as every array; else it is a copy.
+        In a received message and in a loan, the array is in shared memory; in an ordinary message, it is a copy.
         """
         return structured(self, name)
 
     def copy(self):
-        """A message of its own, which may be changed and holds no shared memory."""
+        """An independent copy of the message, which may be changed and keeps no shared memory."""
         copied = _ordinary(type(self))()
         for field in self._fields:
             object.__setattr__(copied, field.name, _copy(getattr(self, field.name)))
@@ -146,7 +148,7 @@ class Message:
 
 
 class _InPlace:
-    """The methods of a message whose fields lie in shared memory."""
+    """The methods of a message whose fields are in shared memory."""
 
     __slots__ = ()
 
@@ -154,7 +156,7 @@ class _InPlace:
         raise AttributeError(_no_field(type(self), name))
 
     def _body(self):
-        # A message that is nested has no bytes of its own.
+        # A nested message has no bytes of its own, so it is encoded.
         return self._view.body() if self._view.is_whole else self._schema.encode(self)
 
 
@@ -164,7 +166,7 @@ def _taken_setattr(self, name, _value):
 
 
 def _assign(message, field, value):
-    """Sets a field of a loan that is no number."""
+    """Sets a field of a loan that is not a single number."""
     name = field.name
     if field.nested is not None and not field.is_list:
         target = getattr(message, name)
@@ -183,7 +185,7 @@ def _assign(message, field, value):
 
 
 class _LoanedList:
-    """A list of messages in a loan, which is made once: it is kept in the slot of the ordinary class."""
+    """A list of messages in a loan. It is created once and stored in the field's slot of the ordinary class."""
 
     def __init__(self, field, slot):
         self._field, self._slot = _native.LoanField(field, _assign), slot
@@ -218,7 +220,7 @@ _CLASSES = {}
 
 
 def class_of(schema):
-    """The class of a type; types with the same name and definition have one class."""
+    """The class of a message type. Types with the same name and definition share a class."""
     key = (schema.name, schema.rihs01, schema.definition)
     cls = _CLASSES.get(key)
     if cls is None:

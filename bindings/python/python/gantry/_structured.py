@@ -1,10 +1,11 @@
-"""Lists of messages that have only numbers, as structured arrays."""
+"""Structured arrays for lists of messages that have only numbers."""
 
 import numpy
 
 
 def element_type(cls):
-    """The type of such a message in a list, and its alignment; `None` if its bytes are not the same at each place."""
+    """The NumPy type of a list element with this message class, and its alignment; `None` if not all elements of a list
+    would have the same layout."""
     names, formats, offsets, alignments, end = [], [], [], [], 0
     for field in cls._fields:
         element = element_type(field.message_class) if field.nested is not None else _number_type(field)
@@ -17,8 +18,8 @@ def element_type(cls):
         offsets.append(offset)
         alignments.append(alignment)
         end = offset + dtype.itemsize * (field.length or 1)
-    # CDR aligns the first field of an element, so all of them are where they are in the first element only if no other
-    # field has a larger alignment.
+    # CDR aligns the first field of each element. Only if no other field has a larger alignment, all elements have the
+    # same layout as the first one.
     if not names or max(alignments) != alignments[0] or end % alignments[0] != 0:
         return None
     return numpy.dtype({"names": names, "formats": formats, "offsets": offsets, "itemsize": end}), alignments[0]

@@ -1,4 +1,4 @@
-"""Executors run the callbacks of nodes. A wait does not hold Python's lock (GIL)."""
+"""Executors, which run the callbacks of nodes. A waiting executor does not hold Python's lock (GIL)."""
 
 import itertools
 import threading
@@ -11,7 +11,7 @@ from . import _life, _native
 
 
 class Executor:
-    """Runs the callbacks of nodes of one domain, one after the other, on the thread that spins."""
+    """Runs the callbacks of nodes of one domain, one after the other, on the thread that calls `spin`."""
 
     def __init__(self):
         self._nodes = []
@@ -25,7 +25,7 @@ class Executor:
         _life.register_waiting(self)
 
     def add_node(self, node):
-        """Adds a node; `False` if it was added before."""
+        """Adds a node. Returns `False` if the executor already has it."""
         with self._lock:
             if node in self._nodes:
                 return False
@@ -40,7 +40,7 @@ class Executor:
         return True
 
     def remove_node(self, node):
-        """Removes a node; its callbacks run no more."""
+        """Removes a node. Its callbacks do not run any more."""
         with self._lock:
             if node not in self._nodes:
                 return
@@ -54,12 +54,12 @@ class Executor:
         return list(self._nodes)
 
     def wake(self):
-        """Ends the current wait, from any thread."""
+        """Ends the current wait. May be called on any thread."""
         if self._waiter is not None:
             self._waiter.ring()
 
     def cancel(self):
-        """Ends the current spin, from any thread or a callback; without one, the next spin."""
+        """Ends the current spin or, if there is none, the next one. May be called on any thread and in a callback."""
         self._is_cancelled = True
         self.wake()
 
@@ -77,18 +77,18 @@ class Executor:
         self.shutdown()
 
     def spin(self):
-        """Runs callbacks until a shutdown or a cancel. An exception of a callback ends the spin."""
+        """Runs callbacks until `shutdown` or `cancel`. An exception in a callback ends the spin."""
         while self._goes_on():
             self._step(None)
         self._is_cancelled = False
 
     def spin_once(self, timeout_sec=None):
-        """Waits until a callback may run and runs one."""
+        """Waits until a callback may run, and runs one callback."""
         self._step(timeout_sec)
         self._is_cancelled = False
 
     def spin_until_future_complete(self, future, timeout_sec=None):
-        """Runs callbacks until the future is done, or until the timeout."""
+        """Runs callbacks until the future is done or the timeout has passed."""
         deadline = None if timeout_sec is None or timeout_sec < 0 else time.monotonic() + timeout_sec
         future.add_done_callback(lambda _: self.wake())
         while self._goes_on() and not future.done():
@@ -115,7 +115,7 @@ class Executor:
                 return
 
     def _wait(self, left):
-        """Waits for sources; `False` once the time is over and none has anything."""
+        """Waits until sources may be ready. Returns `False` if the time is over and no source is ready."""
         if self._waiter is None:
             raise RuntimeError("the executor has no node; call add_node first")
         numbers = self._waiter.wait(left)
@@ -130,7 +130,7 @@ class Executor:
                 self._ready.append(number)
 
     def _next(self):
-        """The next entity that may have something."""
+        """The next source that may have a value."""
         with self._lock:
             while self._ready:
                 number = self._ready.popleft()
@@ -141,7 +141,7 @@ class Executor:
         return None
 
     def _run(self, entity):
-        """Runs the callback of an entity; returns whether it had a value."""
+        """Runs the callback of a source. Returns whether the source had a value."""
         try:
             has_run = entity._run()
         except BaseException:
@@ -175,11 +175,12 @@ class Executor:
 
 
 class SingleThreadedExecutor(Executor):
-    """Runs callbacks one after the other, on the thread that spins."""
+    """Runs callbacks one after the other, on the thread that calls `spin`."""
 
 
 class MultiThreadedExecutor(Executor):
-    """Runs callbacks on several threads, as their callback groups allow. The thread that spins waits and runs none."""
+    """Runs callbacks on several threads, as far as their callback groups allow. The thread that calls `spin` only
+    waits."""
 
     def __init__(self, num_threads=None):
         super().__init__()
@@ -227,7 +228,7 @@ class MultiThreadedExecutor(Executor):
             raise error
 
     def shutdown(self, timeout_sec=None):
-        """Removes all nodes, and ends the threads after the callbacks that run."""
+        """Removes all nodes and ends the threads, which first finish the running callbacks."""
         super().shutdown()
         self._pool.shutdown(wait=timeout_sec is None, cancel_futures=True)
         return True

@@ -18,10 +18,10 @@ from .timer import Clock, EventHandler, GuardCondition, Timer
 
 
 class Node(GraphMethods, ParameterMethods):
-    """A named member of a domain, with the methods of rclpy's Node.
+    """A node: a named member of a domain, with the methods of rclpy's Node.
 
-    It leaves the domain when it is destroyed: by `destroy_node`, at the end of `with Node("name") as node`, when nothing
-    refers to it any more, or at the end of the program.
+    A node leaves the domain when it is destroyed: by `destroy_node`, at the end of a block `with Node("name") as node`,
+    when nothing refers to it any more, or at the end of the program.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class Node(GraphMethods, ParameterMethods):
 
     @property
     def executor(self):
-        """The executor that has the node; `None` if none has it."""
+        """The executor to which the node was added; `None` if there is none."""
         return self._executor() if self._executor is not None else None
 
     def get_name(self):
@@ -83,7 +83,7 @@ class Node(GraphMethods, ParameterMethods):
         return self._native.domain_id
 
     def get_logger(self):
-        """The node's logger, of Python's `logging`: `gantry.ns.node`."""
+        """The node's logger in Python's `logging`, for example `gantry.ns.node`."""
         return self._logger
 
     def get_clock(self):
@@ -91,15 +91,15 @@ class Node(GraphMethods, ParameterMethods):
         return Clock(self._native)
 
     def resolve_topic_name(self, topic):
-        """The full name of a topic for this node, after remapping."""
+        """The full name that `topic` has for this node, after remapping."""
         return self._native.resolve_topic_name(topic)
 
     def resolve_service_name(self, service):
-        """The full name of a service for this node, after remapping."""
+        """The full name that `service` has for this node, after remapping."""
         return self._native.resolve_service_name(service)
 
     def destroy_node(self):
-        """Ends all endpoints of the node, which leaves the domain. Messages that are held stay."""
+        """Destroys all endpoints of the node, which then leaves the domain. Messages that the program holds stay."""
         executor = self.executor
         if executor is not None:
             executor.remove_node(self)
@@ -132,11 +132,12 @@ class Node(GraphMethods, ParameterMethods):
         asynchronous=False,
         max_blocking_time=None,
     ):
-        """A publisher of messages of `msg_type`, a class or a name such as "sensor_msgs/msg/Image".
+        """Creates a publisher of messages of `msg_type`, a class or a name such as "sensor_msgs/msg/Image".
 
-        `event_callbacks` has a function for each kind of QoS event: matched, deadline, liveliness, incompatible_qos,
-        incompatible_type. `max_memory_bytes` limits its shared memory; `max_blocking_time` (seconds) the wait for slow
-        readers if both sides are RELIABLE and KEEP_ALL. If it is `asynchronous`, another thread wakes the readers.
+        `event_callbacks` is a dictionary with a function for each kind of QoS event: matched, deadline, liveliness,
+        incompatible_qos, incompatible_type. `max_memory_bytes` limits the publisher's shared memory.
+        `max_blocking_time` (seconds) limits the wait for slow readers if both sides are RELIABLE and KEEP_ALL. If the
+        publisher is `asynchronous`, another thread wakes the readers.
         """
         msg_type, qos = _message_class(msg_type), profile(qos_profile)
         blocking = seconds(max_blocking_time)
@@ -149,8 +150,9 @@ class Node(GraphMethods, ParameterMethods):
     def create_subscription(
         self, msg_type, topic, callback=None, qos_profile=10, *, event_callbacks=None, callback_group=None
     ):
-        """A subscription to messages of `msg_type`. With a `callback`, an executor calls it with each message, and with
-        its `MessageInfo` if it has a second argument. Without one, messages are taken from the subscription."""
+        """Creates a subscription to messages of `msg_type`. If there is a `callback`, an executor calls it with each
+        message, and with its `MessageInfo` if the callback has a second argument. Otherwise take messages from the
+        subscription."""
         if callback is not None and not callable(callback):
             callback, qos_profile = None, callback  # create_subscription(type, topic, qos)
         msg_type, qos = _message_class(msg_type), profile(qos_profile)
@@ -172,14 +174,14 @@ class Node(GraphMethods, ParameterMethods):
     def create_service(
         self, srv_type, srv_name, callback=None, *, qos_profile=qos_profile_services_default, callback_group=None
     ):
-        """The server of a service: `callback(request, response)` returns the response."""
+        """Creates the server of a service. `callback(request, response)` returns the response."""
         srv_type, qos = _service_class(srv_type), profile(qos_profile)
         schemas = srv_type.Request._schema, srv_type.Response._schema
         native = self._native.create_service(srv_name, srv_type._name, *schemas, qos)
         return self._add(Service(native, srv_type, callback, qos, self, callback_group or self.default_callback_group))
 
     def create_client(self, srv_type, srv_name, *, qos_profile=qos_profile_services_default, callback_group=None):
-        """A client of a service."""
+        """Creates a client of a service."""
         srv_type, qos = _service_class(srv_type), profile(qos_profile)
         schemas = srv_type.Request._schema, srv_type.Response._schema
         native = self._native.create_client(srv_name, srv_type._name, *schemas, qos)
@@ -188,18 +190,18 @@ class Node(GraphMethods, ParameterMethods):
     # Other callbacks
 
     def create_timer(self, timer_period_sec, callback, callback_group=None):
-        """A timer that calls `callback` every period, by the node's clock."""
+        """Creates a timer that calls `callback` once in each period of the node's clock."""
         period = seconds(timer_period_sec)
         native = self._native.create_timer(period)
         return self._add(Timer(native, period, callback, self, callback_group or self.default_callback_group))
 
     def create_guard_condition(self, callback, callback_group=None):
-        """A guard condition, whose `trigger` has `callback` called on the executor's thread."""
+        """Creates a guard condition. After its `trigger`, the executor calls `callback`."""
         group = callback_group or self.default_callback_group
         return self._add(GuardCondition(_native.GuardCondition(), callback, self, group))
 
     def create_graph_listener(self, callback, callback_group=None):
-        """Has `callback()` called after changes of the graph; several changes may be one call."""
+        """Makes the executor call `callback()` after changes of the graph. One call may stand for several changes."""
         group = callback_group or self.default_callback_group
         callbacks = {"graph_changed": lambda _: callback()}
         return self._add(EventHandler(self._graph.graph_changes(), callbacks, self, group))
@@ -236,7 +238,7 @@ class Node(GraphMethods, ParameterMethods):
 
 
 class _Weak:
-    """The node of a publisher, which does not keep it."""
+    """A weak reference from a publisher to its node, so that the publisher does not keep the node alive."""
 
     def __init__(self, node):
         self._node = weakref.ref(node)
@@ -270,7 +272,8 @@ def _service_class(srv_type):
 
 
 def _ros_name(cls, kind):
-    """The name of a standard type that a class of rosidl has: std_msgs.msg._string.String."""
+    """The name of a standard type, from the module of a class that rosidl generated, for example
+    std_msgs.msg._string.String."""
     parts = getattr(cls, "__module__", "").split(".")
     if len(parts) >= 2 and parts[1] == kind and inspect.isclass(cls):
         return f"{parts[0]}/{kind}/{cls.__name__}"

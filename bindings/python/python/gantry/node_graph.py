@@ -1,4 +1,4 @@
-"""The graph, as a node sees it."""
+"""Methods of a node that read the graph of its domain."""
 
 import time
 
@@ -33,11 +33,11 @@ class GraphMethods:
         return [(name, namespace or "/") for namespace, _, name in parts]
 
     def get_topic_names_and_types(self):
-        """The topics that have endpoints, with their types."""
+        """The names of topics that have endpoints, with their types."""
         return self._graph.topic_names_and_types()
 
     def get_service_names_and_types(self):
-        """The services that have servers or clients, with their types."""
+        """The names of services that have servers or clients, with their types."""
         return self._graph.service_names_and_types()
 
     def count_publishers(self, topic_name):
@@ -57,15 +57,15 @@ class GraphMethods:
         return [EndpointInfo(fields) for fields in self._graph.subscriptions_info(topic_name)]
 
     def explain(self, topic_name):
-        """A sentence for each pair of a publisher and a subscription of a topic: connected, or why not."""
+        """One sentence for each pair of a publisher and a subscription of the topic: connected, or why not."""
         return self._graph.explain(topic_name)
 
     def wait_for_graph_change(self, timeout_sec=None):
-        """Waits until the graph changed since the last such wait; `False` after the timeout."""
+        """Waits until the graph has changed since the last call. Returns `False` after the timeout."""
         return self._graph.wait_for_graph_change(timeout_sec)
 
     def wait_for_node(self, fully_qualified_node_name, timeout):
-        """Waits until a node is there; `False` after the timeout."""
+        """Waits until a node with this name exists. Returns `False` after the timeout."""
         deadline = time.monotonic() + timeout
         name = "/" + fully_qualified_node_name.lstrip("/")
         while name not in self._graph.node_names():
@@ -76,13 +76,13 @@ class GraphMethods:
         return True
 
     def learn_message_types(self, topic_name):
-        """The message classes of a topic's endpoints, by the definitions that these programs have."""
+        """The message classes of a topic's endpoints, from the definitions that these endpoints publish."""
         return [class_of(schema) for schema in self._graph.topic_schemas(topic_name)]
 
     def learn_service_types(self, service_name):
-        """The service classes of a service's servers."""
+        """The service classes that the servers of a service have."""
         return [_service(name, request, response) for name, request, response in self._graph.service_schemas(service_name)]
 
     def best_available_qos(self, topic_name, qos_profile=10):
-        """The best QoS that all publishers of a topic offer now, with the history of `qos_profile`."""
+        """The strictest QoS that all present publishers of a topic offer, with the history of `qos_profile`."""
         return from_fields(self._graph.best_available_qos(topic_name, profile(qos_profile)))

@@ -29,7 +29,8 @@ _ARRAYS = {
 
 
 class Parameter:
-    """A name and a value: bool, int, float, str, bytes, a list of one of these, or None."""
+    """A parameter: its name and its value. The value is a bool, int, float, str, bytes, a list of one of these, or
+    None."""
 
     Type = ParameterType
 
@@ -64,7 +65,7 @@ class Parameter:
 
 @dataclasses.dataclass
 class SetParametersResult:
-    """Whether parameters were set; else the reason."""
+    """Whether parameters were set, and if not, the reason."""
 
     successful: bool = False
     reason: str = ""

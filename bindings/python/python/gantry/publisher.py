@@ -4,7 +4,7 @@ from ._message import Message
 
 
 class Publisher:
-    """Publishes messages of one type on one topic; made by `Node.create_publisher`."""
+    """Publishes messages of one type on one topic. Created by `Node.create_publisher`."""
 
     def __init__(self, native, msg_type, qos, node):
         self._native, self.msg_type, self.qos_profile = native, msg_type, qos
@@ -19,15 +19,15 @@ class Publisher:
 
     @property
     def gid(self):
-        """The id of the publisher, 16 bytes, which its messages have in their info."""
+        """The id of the publisher, 16 bytes. It is also in the `MessageInfo` of its messages."""
         return bytes(self._native.gid)
 
     def publish(self, msg):
         """Publishes a message and returns its sequence number.
 
-        A loan of this publisher is published in place. Anything else is copied once, into shared memory: a message, a
-        received message, a dictionary, or an object with the fields of the type as attributes, such as a message of
-        rclpy.
+        A loan of this publisher is published without copying. Anything else is copied once, into shared memory: a
+        message, a received message, a dictionary, or an object with the fields of the type as attributes, such as a
+        message of rclpy.
         """
         kind = type(msg)
         if kind is self.msg_type._loaned_class and msg._view.is_whole:
@@ -43,15 +43,16 @@ class Publisher:
         return self._native.publish(msg)
 
     def loan(self, **shape):
-        """Memory for a message, written in place and then published: `with publisher.loan(data=n) as msg: …`.
+        """Creates a message in shared memory, to be written and then published: `with publisher.loan(data=n) as msg:
+        …`.
 
-        `shape` has values of fields, as a message's. For a list of numbers, a length, or a tuple such as the shape of an
-        image, stands for elements that you write: `msg.data[:] = frame`. These hold old bytes, so write all of them.
-        Texts and the lengths of lists are fixed. The block publishes at its end, or returns the memory if it raises;
-        without a block, call `publish(msg)`.
+        `shape` gives values of fields, like the constructor of a message. For a list of numbers, it may give only a
+        length, or a tuple such as the shape of an image. Then write all elements, as in `msg.data[:] = frame`, because
+        they contain old bytes. Texts and the lengths of lists cannot be changed later. The block publishes the message
+        at its end, or returns the loan if it raises an exception. Without a block, call `publish(msg)`.
 
-        Arrays of the message write into shared memory, so the message cannot be published while one of them is alive:
-        the error names its field.
+        Arrays of the message write into shared memory. The message cannot be published while one of them is alive; the
+        error then contains the name of its field.
         """
         message = self.msg_type._on_loan(self._native.loan(shape))
         message._publisher = self
@@ -62,11 +63,11 @@ class Publisher:
         return self._native.subscription_count()
 
     def wait_for_subscriptions(self, count=1, timeout_sec=None):
-        """Waits until at least `count` subscriptions are matched; `False` after the timeout."""
+        """Waits until at least `count` subscriptions are matched. Returns `False` after the timeout."""
         return self._native.wait_for_subscriptions(count, timeout_sec)
 
     def wait_for_all_acked(self, timeout_sec=None):
-        """Always `True`: a message is with its subscriptions once it is published."""
+        """Always `True`, because a published message is available to its subscriptions at once."""
         return True
 
     def assert_liveliness(self):
@@ -74,16 +75,16 @@ class Publisher:
         self._native.assert_liveliness()
 
     def mismatches(self):
-        """A sentence for each subscription to the topic that is not matched."""
+        """One sentence for each subscription to the topic that is not matched, with the reason."""
         return self._native.mismatches()
 
     @property
     def memory_bytes(self):
-        """Bytes of the publisher's shared memory."""
+        """The size of the publisher's shared memory, in bytes."""
         return self._native.memory_bytes()
 
     def destroy(self):
-        """Ends the publisher. Samples that others hold stay."""
+        """Destroys the publisher. Samples that subscriptions hold stay valid."""
         self._forget(self)
         self._native.destroy()
 

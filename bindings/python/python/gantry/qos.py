@@ -1,4 +1,4 @@
-"""Quality of service, with the names of rclpy."""
+"""Quality of service. The names are the same as in rclpy."""
 
 import dataclasses
 import datetime
@@ -30,7 +30,7 @@ class DurabilityPolicy(enum.IntEnum):
 
 
 class LivelinessPolicy(enum.IntEnum):
-    """The side that asserts a publisher's liveliness."""
+    """How a publisher asserts that it is alive: automatically or by calls."""
 
     SYSTEM_DEFAULT = 0
     AUTOMATIC = 1
@@ -46,8 +46,8 @@ _DEFAULTS = {
 
 
 def seconds(duration):
-    """A duration in seconds: a number, a timedelta, or an object with nanoseconds such as rclpy's Duration; `None` is
-    no limit."""
+    """Converts a duration to seconds: a number, a timedelta, or an object with nanoseconds such as rclpy's Duration.
+    `None` means no limit."""
     if duration is None or isinstance(duration, (int, float)):
         return duration
     if isinstance(duration, datetime.timedelta):
@@ -59,7 +59,7 @@ def seconds(duration):
 
 @dataclasses.dataclass
 class QoSProfile:
-    """The quality of service that an endpoint offers or requests. Durations are seconds; `None` is no limit."""
+    """The quality of service that an endpoint offers or requests. Durations are seconds; `None` means no limit."""
 
     depth: int = 10
     history: HistoryPolicy = HistoryPolicy.KEEP_LAST
@@ -80,7 +80,7 @@ class QoSProfile:
 
 
 def profile(qos):
-    """A profile: `qos` itself, or the default profile with this depth."""
+    """Returns `qos` if it is a profile; if it is a number, the default profile with this depth."""
     if isinstance(qos, QoSProfile):
         return qos
     if isinstance(qos, int) and not isinstance(qos, bool):
@@ -89,7 +89,7 @@ def profile(qos):
 
 
 def from_fields(fields):
-    """The profile with these fields, whose policies are names."""
+    """The profile with these fields. Policies are given as the names of their values."""
     kinds = {name: type(default) for name, default in _DEFAULTS.items()}
     return QoSProfile(**{name: kinds[name][value] if name in kinds else value for name, value in fields.items()})
 

@@ -10,10 +10,10 @@ from .task import Future
 
 
 class Service(Entity):
-    """Answers requests; made by `Node.create_service`.
+    """Answers requests. Created by `Node.create_service`.
 
-    The callback is rclpy's: `callback(request, response)` fills the response and returns it. Without a callback, requests
-    are taken: `take_request`, `async for request, respond in service`.
+    The callback is the same as in rclpy: `callback(request, response)` fills the response and returns it. Without a
+    callback, the program takes requests: `take_request`, `async for request, respond in service`.
     """
 
     def __init__(self, native, srv_type, callback, qos, node, callback_group):
@@ -32,7 +32,7 @@ class Service(Entity):
     srv_name = service_name
 
     def take_request(self):
-        """The next request in place, and the function that answers it; `None` if there is none now."""
+        """The next request in shared memory, and a function that answers it; `None` if there is no request now."""
         taken = self._native.take()
         if taken is None:
             return None
@@ -40,7 +40,7 @@ class Service(Entity):
         return self.srv_type.Request._in_place(view), lambda response: self._native.respond(request_id, response)
 
     def wait(self, timeout_sec=None):
-        """Waits for a request; `False` after the timeout or a shutdown."""
+        """Waits for a request. Returns `False` after the timeout or a shutdown."""
         return self._native.wait(timeout_sec)
 
     async def __aiter__(self):
@@ -71,7 +71,7 @@ class Service(Entity):
 
 
 class Client(Entity):
-    """Calls a service; made by `Node.create_client`."""
+    """Calls a service. Created by `Node.create_client`."""
 
     def __init__(self, native, srv_type, qos, node, callback_group):
         super().__init__(native, node, callback_group)
@@ -90,14 +90,16 @@ class Client(Entity):
         return self._native.service_is_ready()
 
     def wait_for_service(self, timeout_sec=None):
-        """Waits for a server; `False` after the timeout or a shutdown."""
+        """Waits until a server is matched. Returns `False` after the timeout or a shutdown."""
         return self._native.wait_for_service(timeout_sec)
 
     def call_async(self, request):
-        """Sends a request and returns the future of the response: spin until it is done, or await it in asyncio."""
+        """Sends a request and returns the future of the response. Spin until the future is done, or await it in
+        asyncio."""
         future = Future()
         future._begin_async = self._begin_async
-        # An executor of another thread may take the response before the future is stored.
+        # An executor on another thread may take the response before the future is stored; `_early` then has the
+        # response.
         sequence = self._native.send(request)
         self._futures[sequence] = future
         early = self._early.pop(sequence, None) if self._early else None
@@ -108,7 +110,7 @@ class Client(Entity):
     _early = None
 
     def call(self, request, timeout_sec=None):
-        """Sends a request and waits for the response. Other threads run meanwhile."""
+        """Sends a request and waits for the response. Other Python threads run meanwhile."""
         future = self.call_async(request)
         deadline = None if timeout_sec is None else time.monotonic() + timeout_sec
         while not future.done():
@@ -122,7 +124,7 @@ class Client(Entity):
         return future.result()
 
     def remove_pending_request(self, future):
-        """Gives up a request, whose response is then dropped."""
+        """Removes a pending request. Its response will be dropped."""
         for sequence, pending in list(self._futures.items()):
             if pending is future:
                 del self._futures[sequence]
@@ -152,7 +154,7 @@ class Client(Entity):
             future.set_result(self.srv_type.Response._in_place(view))
 
     def _begin_async(self, loop):
-        """Has the loop take responses until the returned function is called."""
+        """Makes the event loop take responses until the returned function is called."""
         descriptor = self._native.descriptor()
 
         def take():
@@ -160,7 +162,7 @@ class Client(Entity):
                 pass
 
         def look():
-            # The descriptor does not show the end of a server.
+            # A timer also looks, because the descriptor does not become readable when a server ends.
             nonlocal timer
             take()
             timer = loop.call_later(0.1, look)

@@ -1,6 +1,6 @@
-"""Writes type stubs of the standard messages, which type checkers then know: `python -m gantry.stubs`.
+"""Writes type stubs of the standard messages for type checkers: `python -m gantry.stubs [FOLDER]`.
 
-They go into the installed package, where mypy and Pyright look, or into the folder that is given.
+By default, the stubs are written into the installed package, where mypy and Pyright look for them.
 """
 
 import sys
@@ -90,7 +90,7 @@ def write(folder):
 
 
 def main():
-    """The command."""
+    """The entry point of the command."""
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(messages.__file__).parent
     print(f"{write(folder)} stubs in {folder}")
 

@@ -1,4 +1,4 @@
-"""Subscriptions, and the properties of messages."""
+"""Subscriptions, and the properties of received messages."""
 
 import inspect
 
@@ -7,7 +7,7 @@ from ._entity import Entity
 
 
 class MessageInfo:
-    """The properties of a received message. Times are nanoseconds."""
+    """The properties of a received message. Times are in nanoseconds."""
 
     __slots__ = ("sequence", "source_time_ns", "source_timestamp", "publisher_gid", "length_bytes")
 
@@ -20,7 +20,7 @@ class MessageInfo:
 
 
 def takes_info(callback):
-    """Whether a callback has a second argument, for the message's info."""
+    """Whether a callback has a second argument, which gets the message's info."""
     try:
         parameters = inspect.signature(callback).parameters.values()
     except (TypeError, ValueError):
@@ -31,10 +31,10 @@ def takes_info(callback):
 
 
 class Subscription(Entity):
-    """Receives messages of one type from one topic; made by `Node.create_subscription`.
+    """Receives messages of one type from one topic. Created by `Node.create_subscription`.
 
-    Without a callback, messages are taken: `take`, `for msg in subscription`, `async for msg in subscription`. A message
-    lies in its publisher's memory, and stays there unchanged for as long as the message or an array of it is alive.
+    Without a callback, the program takes messages: `take`, `for msg in subscription`, `async for msg in subscription`.
+    A message is in its publisher's memory. It stays unchanged there while the message or an array of it is alive.
     """
 
     def __init__(self, native, msg_type, callback, qos, node, callback_group):
@@ -59,18 +59,18 @@ class Subscription(Entity):
         return bytes(self._native.gid)
 
     def take(self):
-        """The next message in place; `None` if there is none now."""
+        """The next message, in shared memory; `None` if there is no message now."""
         view = self._native.take()
         return None if view is None else self.msg_type._in_place(view)
 
     def take_with_info(self):
-        """The next message and its `MessageInfo`; `None` if there is none now."""
+        """The next message and its `MessageInfo`; `None` if there is no message now."""
         view = self._native.take()
         return None if view is None else (self.msg_type._in_place(view), MessageInfo(view.info()))
 
     def wait(self, timeout_sec=None):
-        """Waits until there is something to take; `False` after the timeout or a shutdown. Other threads run
-        meanwhile."""
+        """Waits until there is a message to take. Returns `False` after the timeout or a shutdown. Other Python threads
+        run meanwhile."""
         return self._native.wait(timeout_sec)
 
     def __iter__(self):
@@ -91,18 +91,18 @@ class Subscription(Entity):
                 await self._readable()
 
     async def take_async(self):
-        """The next message, when there is one; `None` after a shutdown."""
+        """Waits for the next message and returns it; `None` after a shutdown."""
         async for message in self:
             return message
         return None
 
     def fileno(self):
-        """A descriptor that is readable while there is something to take: take until there is nothing more before you
-        wait for it again."""
+        """A file descriptor that is readable while there is a message to take. After it became readable, take all
+        messages before you wait for it again."""
         return self._native.descriptor()
 
     def wait_for_publishers(self, count=1, timeout_sec=None):
-        """Waits until at least `count` publishers are matched; `False` after the timeout."""
+        """Waits until at least `count` publishers are matched. Returns `False` after the timeout."""
         return self._native.wait_for_publishers(count, timeout_sec)
 
     def get_publisher_count(self):
@@ -110,16 +110,17 @@ class Subscription(Entity):
         return self._native.publisher_count()
 
     def set_max_held_samples(self, limit):
-        """The most messages of one publisher that may be alive at once in this subscription."""
+        """Sets the largest number of messages of one publisher that may be alive at once in this subscription."""
         self._native.set_max_held_samples(limit)
 
     @property
     def counts(self):
-        """The counts of messages: lost (overwritten or malformed), overwritten, expired, malformed, received."""
+        """The numbers of messages that were lost (overwritten or malformed), overwritten, expired, malformed and
+        received."""
         return dict(zip(("lost", "overwritten", "expired", "malformed", "received"), self._native.counts()))
 
     def mismatches(self):
-        """A sentence for each publisher of the topic that is not matched."""
+        """One sentence for each publisher of the topic that is not matched, with the reason."""
         return self._native.mismatches()
 
     def _run(self):

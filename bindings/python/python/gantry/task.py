@@ -1,11 +1,11 @@
-"""The future of a response, for executors, threads and asyncio."""
+"""The future of a response. It works with executors, threads and asyncio."""
 
 import asyncio
 import threading
 
 
 class Future:
-    """A result that comes later, as rclpy's `Future`. It may be awaited in asyncio."""
+    """A result that will be available later, like rclpy's `Future`. It may be awaited in asyncio."""
 
     def __init__(self):
         self._condition = threading.Condition()
@@ -15,20 +15,21 @@ class Future:
         self._begin_async = None
 
     def done(self):
-        """Whether there is a result or an exception, or the future was cancelled."""
+        """Whether the future has a result or an exception, or was cancelled."""
         return self._is_done
 
     def cancelled(self):
-        """Whether it was cancelled."""
+        """Whether the future was cancelled."""
         return self._is_cancelled
 
     def cancel(self):
-        """Gives up the result."""
+        """Cancels the future: it will get no result."""
         self._is_cancelled = True
         self._finish()
 
     def result(self):
-        """The result; raises the exception if there is one, and returns `None` while there is neither."""
+        """The result. Raises the exception if there is one. Returns `None` if there is neither a result nor an
+        exception yet."""
         if self._exception is not None:
             raise self._exception
         return self._result
@@ -48,7 +49,7 @@ class Future:
         self._finish()
 
     def add_done_callback(self, callback):
-        """Has `callback(future)` called when the future is done: at once if it is."""
+        """Makes the future call `callback(future)` when it is done. If it is already done, calls it at once."""
         with self._condition:
             if not self._is_done:
                 self._callbacks.append(callback)
@@ -56,7 +57,7 @@ class Future:
         callback(self)
 
     def wait(self, timeout=None):
-        """Waits until another thread finishes it; returns whether it is done."""
+        """Waits until another thread completes the future. Returns whether it is done."""
         with self._condition:
             return self._condition.wait_for(lambda: self._is_done, timeout)
 

@@ -25,7 +25,7 @@ class Duration:
 
 
 class Time:
-    """A time of a node's clock: nanoseconds since 1970, or of simulated time."""
+    """A time of a node's clock: nanoseconds since 1970 or, with simulated time, nanoseconds of that time."""
 
     __slots__ = ("nanoseconds",)
 
@@ -43,7 +43,7 @@ class Time:
         return get("builtin_interfaces/msg/Time")(sec=seconds, nanosec=rest)
 
     def seconds_nanoseconds(self):
-        """The seconds and the nanoseconds beyond them."""
+        """The whole seconds and the remaining nanoseconds."""
         return divmod(self.nanoseconds, 1_000_000_000)
 
     def __sub__(self, other):
@@ -71,7 +71,7 @@ class Time:
 
 
 class Clock:
-    """A node's clock: the time of day, or the time of /clock if the parameter use_sim_time is true."""
+    """A node's clock: the system time, or the time of the topic /clock if the parameter use_sim_time is true."""
 
     def __init__(self, node):
         self._node = node
@@ -87,7 +87,7 @@ class Clock:
 
 
 class Timer(Entity):
-    """Calls its callback every period; made by `Node.create_timer`. Its schedule does not drift."""
+    """Calls its callback once in each period. Created by `Node.create_timer`. Its schedule does not drift."""
 
     def __init__(self, native, period, callback, node, callback_group):
         super().__init__(native, node, callback_group)
@@ -102,11 +102,11 @@ class Timer(Entity):
         self._native.reset()
 
     def is_canceled(self):
-        """Whether it was canceled."""
+        """Whether the timer was cancelled."""
         return self._native.is_canceled()
 
     def time_until_next_call(self):
-        """The time until the next tick is due, ns; `None` if it is canceled."""
+        """The time until the next tick is due, ns; `None` if the timer is cancelled."""
         return self._native.time_until_trigger()
 
     @property
@@ -122,14 +122,14 @@ class Timer(Entity):
 
 
 class GuardCondition(Entity):
-    """Calls its callback when any thread triggers it; made by `Node.create_guard_condition`."""
+    """Calls its callback after a thread has triggered it. Created by `Node.create_guard_condition`."""
 
     def __init__(self, native, callback, node, callback_group):
         super().__init__(native, node, callback_group)
         self.callback = callback
 
     def trigger(self):
-        """Triggers it, from any thread."""
+        """Triggers the guard condition. May be called on any thread."""
         self._native.trigger()
 
     def _run(self):

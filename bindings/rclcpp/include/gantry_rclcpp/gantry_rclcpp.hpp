@@ -1,7 +1,8 @@
-// Messages in place in nodes of rclcpp: publishers that write into shared memory, and subscriptions that read there.
+// Messages in shared memory for nodes of rclcpp: publishers that write there, and subscriptions that read there.
 //
-// The node runs over rmw_gantry, whose topics these are: names, namespaces, remapping, QoS and the graph are the node's, and
-// peers are any nodes over rmw_gantry, and Gantry's own. The node's executor calls the callbacks; no thread is added.
+// The node must use rmw_gantry. Its endpoints are ordinary endpoints of the node: names, namespaces, remapping, QoS and
+// the graph work as usual. They match with any node over rmw_gantry and with Gantry's own nodes. The node's executor
+// calls the callbacks; no thread is added.
 //
 //   #include <gantry_msgs/sensor_msgs/msg/image.hpp>
 //   #include <gantry_rclcpp/gantry_rclcpp.hpp>

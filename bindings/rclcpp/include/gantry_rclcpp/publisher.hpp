@@ -1,4 +1,4 @@
-// Publishers of messages in place.
+// Publishers of messages in shared memory.
 #pragma once
 
 #include <gantry/loan.hpp>
@@ -12,7 +12,7 @@
 
 namespace gantry {
 
-// Publishes messages of the ROS type `Ros`, which are written in shared memory. Any thread may use it.
+// Publishes messages of the ROS type `Ros`, which the program writes in shared memory. Any thread may use it.
 template <class Ros>
 class InPlacePublisher {
 public:
@@ -25,7 +25,7 @@ public:
           rmw_(rcl_publisher_get_rmw_handle(endpoint_->get_publisher_handle().get())),
           functions_(detail::in_place_functions(rmw_->implementation_identifier).value()) {}
 
-    // A message in shared memory, as gantry::Publisher::loan gives it.
+    // Loans a message in shared memory, like gantry::Publisher::loan.
     result<Loan<Message>> loan(const Shape &shape = {}) {
         return detail::loan<Message>(shape, [this](std::size_t size) -> result<GenericLoan> {
             gantry_loan raw = {};
@@ -33,12 +33,12 @@ public:
             return GenericLoan(raw);
         });
     }
-    // After a failure the loan is the caller's still.
+    // Publishes a loan. After a failure the caller still owns the loan.
     result<void> publish(Loan<Message> &&loan) {
         if (functions_->publish(rmw_, loan.generic().raw()) != RMW_RET_OK) return detail::rmw_error();
         return {};
     }
-    // Loans, lets `fill` write, and publishes.
+    // Loans a message, calls `fill` to write it, and publishes it.
     template <class Fill>
     result<void> publish(const Shape &shape, Fill &&fill) {
         auto made = loan(shape);
@@ -47,7 +47,8 @@ public:
         return publish(*std::move(made));
     }
 
-    // The publisher of rclcpp: its topic, QoS and counts. It may also publish messages of ROS 2, which are copied.
+    // The underlying publisher of rclcpp, with its topic, QoS and counts. It may also publish messages of ROS 2, which
+    // are copied.
     const std::shared_ptr<rclcpp::Publisher<Ros>> &endpoint() const noexcept { return endpoint_; }
 
 private:
@@ -56,10 +57,11 @@ private:
     const rmw_gantry_functions *functions_;
 };
 
-// Acts as rclcpp::create_publisher. Messages in place do not go the way of rclcpp's intra-process communication, so it is off.
-// The publisher of a lifecycle node publishes in every state: activation guards rclcpp_lifecycle::LifecyclePublisher only.
+// Creates a publisher like rclcpp::create_publisher. It disables intra-process communication, because messages in
+// shared memory do not use it. In a lifecycle node, the publisher publishes in every state, because only
+// rclcpp_lifecycle::LifecyclePublisher checks whether the node is active.
 //
-// Throws gantry::exception if the node does not run over rmw_gantry, and what rclcpp::create_publisher throws.
+// Throws gantry::exception if the node does not use rmw_gantry, and the exceptions of rclcpp::create_publisher.
 template <class Ros, class Node>
 std::shared_ptr<InPlacePublisher<Ros>> create_publisher(Node &&node, const std::string &topic, const rclcpp::QoS &qos,
                                                         rclcpp::PublisherOptions options = {}) {

@@ -1,4 +1,4 @@
-// Subscriptions whose callbacks get messages in place.
+// Subscriptions whose callbacks get messages in shared memory.
 #pragma once
 
 #include <gantry/sample.hpp>
@@ -15,8 +15,9 @@
 
 namespace gantry {
 
-// Calls a function with each message of the ROS type `Ros`, in place. Executors wait for the subscription of rcl itself, so a
-// message costs no wake-up more than in rclcpp; they take from this object instead of the subscription of rclcpp.
+// Calls a function with each message of the ROS type `Ros`, in shared memory. Executors wait for the rcl subscription
+// itself, so a message costs no more wake-ups than in rclcpp. But they take messages through this object instead of
+// through the rclcpp subscription.
 template <class Ros>
 class InPlaceSubscription final : public rclcpp::Waitable {
 public:
@@ -24,7 +25,7 @@ public:
     using Message = typename of_ros<Ros>::type;
     using Callback = std::function<void(Sample<Message>)>;
 
-    // No executor has the callback group of `endpoint`.
+    // The callback group of `endpoint` must not be in an executor.
     InPlaceSubscription(std::shared_ptr<rclcpp::Subscription<Ros>> endpoint, rclcpp::CallbackGroup::SharedPtr unused_group,
                         Callback callback)
         : unused_group_(std::move(unused_group)),
@@ -33,12 +34,12 @@ public:
           rmw_(rcl_subscription_get_rmw_handle(rcl_.get())),
           functions_(detail::in_place_functions(rmw_->implementation_identifier).value()),
           callback_(std::move(callback)) {}
-    // The user may keep `endpoint`, which must not call the function of an executor about this object any more.
+    // The user may keep `endpoint`. It must no longer call the executor's function, which refers to this object.
     ~InPlaceSubscription() override { endpoint_->clear_on_new_message_callback(); }
     InPlaceSubscription(const InPlaceSubscription &) = delete;
     InPlaceSubscription &operator=(const InPlaceSubscription &) = delete;
 
-    // The subscription of rclcpp: its topic, QoS and counts.
+    // The underlying subscription of rclcpp, with its topic, QoS and counts.
     const std::shared_ptr<rclcpp::Subscription<Ros>> &endpoint() const noexcept { return endpoint_; }
 
     std::size_t get_number_of_ready_subscriptions() override { return 1; }
@@ -49,10 +50,11 @@ public:
     bool is_ready(const rcl_wait_set_t &wait_set) override {
         return index_ < wait_set.size_of_subscriptions && wait_set.subscriptions[index_] == rcl_.get();
     }
-    // Nothing: execute takes the message, as executors do for subscriptions.
+    // Returns nothing, because execute takes the message itself.
     std::shared_ptr<void> take_data() override { return nullptr; }
     std::shared_ptr<void> take_data_by_entity_id(std::size_t) override { return nullptr; }
-    // Takes the next message, if there is one, and calls the function. A malformed message is counted as lost and logged.
+    // Takes the next message, if there is one, and calls the function with it. A malformed message is logged and
+    // counted as lost.
     void execute(const std::shared_ptr<void> &) override {
         gantry_sample raw = {};
         if (functions_->take(rmw_, &raw) != RMW_RET_OK) return log(detail::rmw_error());
@@ -67,7 +69,8 @@ public:
         endpoint_->set_on_new_message_callback(
             [callback = std::move(callback)](std::size_t count) { callback(count, 0); });
     }
-    // None. The function is pure virtual in Kilted's rclcpp (29.4); Jazzy's has none, so `override` would not compile there.
+    // This waitable has no timers. Kilted's rclcpp (29.4) declares the function as pure virtual, but Jazzy's does not
+    // have it, so `override` would not compile there.
     std::vector<std::shared_ptr<rclcpp::TimerBase>> get_timers() const { return {}; }
     void clear_on_ready_callback() override { endpoint_->clear_on_new_message_callback(); }
 
@@ -87,7 +90,7 @@ private:
 
 namespace detail {
 
-// Finds the interface through a pointer to a node, or through a node.
+// Finds the waitables interface of a node, given the node or a pointer to it.
 template <class Node>
 auto waitables_of(const Node &node, int) -> decltype(node->get_node_waitables_interface()) {
     return node->get_node_waitables_interface();
@@ -99,18 +102,20 @@ auto waitables_of(Node &node, long) -> decltype(node.get_node_waitables_interfac
 
 }  // namespace detail
 
-// Acts as rclcpp::create_subscription; `callback` gets a Sample of the message's class in gantry_msgs. The subscription ends with
-// the returned pointer. Messages in place do not go the way of rclcpp's intra-process communication, so it is off.
-// Topic statistics are off, too: rclcpp measures them where it takes messages itself.
+// Creates a subscription like rclcpp::create_subscription. `callback` gets a Sample of the message's class in
+// gantry_msgs. The subscription ends when the returned pointer is dropped. Intra-process communication is disabled,
+// because messages in shared memory do not use it. Topic statistics are disabled, because rclcpp measures them only
+// where it takes messages itself.
 //
-// Throws gantry::exception if the node does not run over rmw_gantry, and what rclcpp::create_subscription throws.
+// Throws gantry::exception if the node does not use rmw_gantry, and the exceptions of rclcpp::create_subscription.
 template <class Ros, class Node>
 std::shared_ptr<InPlaceSubscription<Ros>> create_subscription(Node &&node, const std::string &topic, const rclcpp::QoS &qos,
                                                               typename InPlaceSubscription<Ros>::Callback callback,
                                                               const rclcpp::SubscriptionOptions &options = {}) {
     auto *base = rclcpp::node_interfaces::get_node_topics_interface(node)->get_node_base_interface();
     auto waitables = detail::waitables_of(node, 0);
-    // rclcpp makes the subscription and its events. It belongs to a group that no executor gets, which would take from it.
+    // rclcpp creates the subscription and its events. Its callback group is added to no executor, because an executor
+    // would take the messages.
     auto unused_group = base->create_callback_group(rclcpp::CallbackGroupType::MutuallyExclusive, false);
     auto own_options = options;
     own_options.callback_group = unused_group;

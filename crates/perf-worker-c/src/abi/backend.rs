@@ -1,4 +1,4 @@
-//! The back end: its description and its functions.
+//! The structs of a back end: its description and its functions.
 
 use std::ffi::{c_char, c_int, c_void};
 
@@ -30,12 +30,12 @@ pub struct Setting {
     pub meaning: *const c_char,
 }
 
-/// A function that makes an endpoint.
+/// A C function that creates an endpoint.
 pub type Create = unsafe extern "C" fn(*mut c_void, *const Run, *const Endpoint, *mut Error) -> *mut c_void;
-/// A function that makes a client or a server of a service.
+/// A C function that creates a client or a server of a service.
 pub type CreateEnd =
     unsafe extern "C" fn(*mut c_void, *const Run, *const Endpoint, *mut ServiceEnd, *mut Error) -> c_int;
-/// A function that ends a session or an endpoint.
+/// A C function that destroys a session or an endpoint.
 pub type Destroy = unsafe extern "C" fn(*mut c_void);
 
 #[repr(C)]

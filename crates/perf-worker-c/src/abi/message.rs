@@ -1,4 +1,4 @@
-//! Messages, and the other structs that C fills or passes.
+//! The structs of messages, and other structs that C code fills or passes.
 
 use std::ffi::{c_char, c_void};
 

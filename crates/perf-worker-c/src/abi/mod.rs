@@ -1,6 +1,6 @@
-//! The structs and functions of the header, which documents them.
+//! The structs and functions of `include/perf_test_backend.h`, which documents them.
 //!
-//! A `bool` that C writes is a byte here, because memory from C may hold any value.
+//! A `bool` that C code writes has the type of a byte here, because C may store any value in it.
 #![allow(missing_docs, reason = "the header documents each of them")]
 
 mod backend;

@@ -1,4 +1,4 @@
-//! A run and its endpoints, which C reads.
+//! The structs of a run and its endpoints, which C code reads.
 
 use std::ffi::c_char;
 

@@ -1,4 +1,4 @@
-//! An endpoint of the back end: its matching, its clock and its end.
+//! An endpoint of a back end in C: its matching, its clock and its destruction.
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -11,25 +11,25 @@ use crate::opaque::Sentences;
 use crate::open::{Endpoint, Open};
 use crate::run::CEndpoint;
 
-/// An endpoint of the back end. It is destroyed when this value is dropped.
+/// An endpoint of a back end in C. It is destroyed when this value is dropped.
 pub struct CMatched {
-    /// The endpoint in C.
+    /// The C object of the endpoint.
     pub object: *mut c_void,
-    /// The memory for the endpoint's sentences.
+    /// The memory into which C functions of the endpoint write error sentences.
     pub failure: Failure,
     functions: MatchedFunctions,
     kind: MatchingKind,
-    // The endpoint may use the plan and the session until its end.
+    // The plan and the session, which the C object may use until it is destroyed.
     _plan: Arc<CEndpoint>,
     _session: Arc<Open>,
 }
 
-// SAFETY: H3: only an endpoint of an executor is passed to another thread; other endpoints are behind traits that
-// are not `Send`.
+// SAFETY: promise H3 of the header: an endpoint in an executor may be used on any thread. Other endpoints are used
+// through traits that are not `Send`.
 unsafe impl Send for CMatched {}
 
 impl CMatched {
-    /// The endpoint `endpoint` of the session.
+    /// Wraps an endpoint of the session that C code has created.
     pub fn new(session: Arc<Open>, functions: MatchedFunctions, kind: MatchingKind, endpoint: Endpoint) -> CMatched {
         let Endpoint { object, plan } = endpoint;
         CMatched { object, failure: Failure::new(), functions, kind, _plan: plan, _session: session }
@@ -39,7 +39,7 @@ impl CMatched {
 impl Drop for CMatched {
     fn drop(&mut self) {
         if let Some(destroy) = self.functions.destroy {
-            // SAFETY: H1, H3; the endpoint is destroyed only here.
+            // SAFETY: promises H1 and H3 of the header; the endpoint is destroyed only here.
             unsafe { destroy(self.object) };
         }
     }

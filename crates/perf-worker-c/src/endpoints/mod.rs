@@ -1,4 +1,4 @@
-//! The endpoints of a session: publishers, subscriptions, and clients and servers of services.
+//! Creates the endpoints of a session: publishers, subscriptions, and clients and servers of services.
 
 pub mod matched;
 pub mod publisher;
@@ -20,7 +20,7 @@ use matched::CMatched;
 use publisher::CPublisher;
 use subscription::{CListener, CSubscription};
 
-/// The two parts of a client or a server: one sends, the other receives.
+/// The two parts of a client or a server, one of which sends and the other receives.
 pub struct ServiceParts {
     /// The part that sends.
     pub publisher: CPublisher,
@@ -28,22 +28,22 @@ pub struct ServiceParts {
     pub subscription: Endpoint,
 }
 
-/// Makes the endpoints of one session.
+/// Creates the endpoints of one session.
 #[derive(Clone)]
 pub struct Endpoints {
-    /// The session of the program in C, which is closed when its last clone is dropped.
+    /// The session of the back end. It is closed when the last clone is dropped.
     pub open: Arc<Open>,
     matching: MatchingKind,
 }
 
 impl Endpoints {
-    /// Creates the maker of endpoints in the session `open`. `matching` is the kind of matching that the
-    /// endpoints report.
+    /// Prepares the creation of endpoints in the session `open`. `matching` is the kind of matching information that
+    /// the endpoints report.
     pub fn new(open: Arc<Open>, matching: MatchingKind) -> Endpoints {
         Endpoints { open, matching }
     }
 
-    /// Makes an endpoint with `create`.
+    /// Creates an endpoint by calling the C function `create`.
     fn create(
         &self,
         plan: &EndpointPlan,
@@ -53,13 +53,13 @@ impl Endpoints {
     ) -> Result<Endpoint, String> {
         let (endpoint, mut failure) = (Arc::new(CEndpoint::new(plan, kind)?), Failure::new());
         let create = create.ok_or_else(|| format!("the back end has no function {name}"))?;
-        // SAFETY: H1, H4: run and plan live as long as the endpoint.
+        // SAFETY: promises H1 and H4 of the header; run and plan live as long as the endpoint.
         let object =
             unsafe { create(self.open.object, self.open.run.address(), endpoint.address(), failure.address()) };
         if object.is_null() { Err(failure.sentence(name)) } else { Ok(Endpoint { object, plan: endpoint }) }
     }
 
-    /// Makes both parts of a client or a server.
+    /// Creates both parts of a client or a server.
     fn create_end(
         &self,
         plan: &EndpointPlan,
@@ -72,7 +72,7 @@ impl Endpoints {
         let (endpoint, mut failure) = (Arc::new(CEndpoint::new(plan, kind)?), Failure::new());
         let mut end = ServiceEnd { publisher: std::ptr::null_mut(), subscription: std::ptr::null_mut() };
         let (run, plan) = (self.open.run.address(), endpoint.address());
-        // SAFETY: H1, H4: run and plan live as long as both parts.
+        // SAFETY: promises H1 and H4 of the header; run and plan live as long as both parts.
         let returned = unsafe { create(self.open.object, run, plan, &raw mut end, failure.address()) };
         failure.check(name, returned)?;
         if end.publisher.is_null() || end.subscription.is_null() {
@@ -85,7 +85,7 @@ impl Endpoints {
     /// Makes a client.
     ///
     /// # Errors
-    /// The sentence of the back end.
+    /// The error sentence of the back end.
     pub fn create_client(&self, plan: &EndpointPlan) -> Result<ServiceParts, String> {
         self.create_end(plan, Kind::Client, "create_client", self.open.functions.create_client)
     }
@@ -93,7 +93,7 @@ impl Endpoints {
     /// Makes a server.
     ///
     /// # Errors
-    /// The sentence of the back end.
+    /// The error sentence of the back end.
     pub fn create_server(&self, plan: &EndpointPlan) -> Result<ServiceParts, String> {
         self.create_end(plan, Kind::Server, "create_server", self.open.functions.create_server)
     }
@@ -106,36 +106,36 @@ impl Endpoints {
     /// Makes a publisher.
     ///
     /// # Errors
-    /// The sentence of the back end.
+    /// The error sentence of the back end.
     pub fn create_publisher(&self, plan: &EndpointPlan) -> Result<CPublisher, String> {
         let endpoint = self.create(plan, Kind::Publisher, "publisher.create", self.open.functions.publisher.create)?;
         Ok(self.publisher_of(endpoint))
     }
 
-    /// Makes an endpoint that receives.
+    /// Creates an endpoint that receives messages.
     ///
     /// # Errors
-    /// The sentence of the back end.
+    /// The error sentence of the back end.
     pub fn create_subscription(&self, plan: &EndpointPlan) -> Result<Endpoint, String> {
         self.create(plan, Kind::Subscription, "subscription.create", self.open.functions.subscription.create)
     }
 
-    /// Makes a subscription that delivers messages, in an executor or by itself.
+    /// Creates a subscription that delivers messages: by itself or through an executor.
     ///
     /// # Errors
-    /// The sentence of the back end.
+    /// The error sentence of the back end.
     pub fn create_listener(&self, plan: &EndpointPlan) -> Result<CListener, String> {
         Ok(self.listener_of(self.create_subscription(plan)?))
     }
 
-    /// Makes a listener from an endpoint that receives messages.
+    /// Wraps an endpoint that receives messages as a listener.
     pub fn listener_of(&self, endpoint: Endpoint) -> CListener {
         let functions = self.open.functions.subscription;
         let matched = CMatched::new(self.open.clone(), functions.matched, self.matching, endpoint);
         CListener::new(matched, functions)
     }
 
-    /// Makes a subscription from an endpoint that receives messages.
+    /// Wraps an endpoint that receives messages as a subscription.
     pub fn subscription_of(&self, endpoint: Endpoint) -> Box<dyn Subscription> {
         let functions = self.open.functions.subscription;
         let matched = CMatched::new(self.open.clone(), functions.matched, self.matching, endpoint);

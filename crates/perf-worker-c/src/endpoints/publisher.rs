@@ -1,4 +1,4 @@
-//! A publisher of the back end.
+//! A publisher of a back end in C.
 
 use std::ffi::c_void;
 
@@ -9,19 +9,19 @@ use crate::abi::{self, PublisherFunctions};
 use crate::opaque::Draft;
 use crate::taken::unless_0;
 
-/// A publisher of the back end.
+/// A publisher of a back end in C.
 pub struct CPublisher {
     endpoint: CMatched,
     functions: PublisherFunctions,
 }
 
 impl CPublisher {
-    /// The publisher in C.
+    /// The C object of the publisher.
     pub fn object(&self) -> *mut c_void {
         self.endpoint.object
     }
 
-    /// A publisher that exists.
+    /// Wraps a publisher that C code has created.
     pub fn new(endpoint: CMatched, functions: PublisherFunctions) -> CPublisher {
         CPublisher { endpoint, functions }
     }
@@ -39,7 +39,7 @@ impl Matched for CPublisher {
     fn source(&self) -> Option<[u8; 16]> {
         let mut source = [0; 16];
         let read = self.functions.source?;
-        // SAFETY: H1, and the memory has 16 bytes.
+        // SAFETY: promise H1 of the header, and the memory has 16 bytes.
         unsafe { read(self.endpoint.object, source.as_mut_ptr()) }.then_some(source)
     }
 

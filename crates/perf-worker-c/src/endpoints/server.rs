@@ -1,4 +1,4 @@
-//! A server in an executor: the end that receives requests, which also owns the end that sends responses.
+//! A server in an executor. It consists of the end that receives requests and the end that sends responses.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -7,14 +7,14 @@ use perf_worker::backend::{Matched, Matching, OtherClock, Received};
 use super::publisher::CPublisher;
 use super::subscription::CListener;
 
-/// A server of a node.
+/// A server of a node in an executor.
 pub struct CServer {
     requests: CListener,
     responses: Arc<Mutex<CPublisher>>,
 }
 
 impl CServer {
-    /// A server with these ends.
+    /// Creates a server from its two ends.
     pub fn new(requests: CListener, responses: Arc<Mutex<CPublisher>>) -> CServer {
         CServer { requests, responses }
     }

@@ -1,4 +1,4 @@
-//! Subscriptions of the back end, and the messages that they take or deliver.
+//! Subscriptions of a back end in C, which are asked for messages or deliver them.
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -11,32 +11,32 @@ use crate::abi::SubscriptionFunctions;
 use crate::opaque;
 use crate::taken::{nothing_taken, taken_from_c};
 
-/// A subscription of the back end from which messages are taken.
+/// A subscription of a back end in C from which `perf_test` takes messages.
 pub struct CSubscription {
     endpoint: CMatched,
     functions: SubscriptionFunctions,
 }
 
 impl CSubscription {
-    /// A subscription that exists.
+    /// Wraps a subscription that C code has created.
     pub fn new(endpoint: CMatched, functions: SubscriptionFunctions) -> CSubscription {
         CSubscription { endpoint, functions }
     }
 }
 
-/// A subscription of the back end that delivers messages, by itself or in an executor.
+/// A subscription of a back end in C that delivers messages: by itself or through an executor.
 pub struct CListener {
     endpoint: CMatched,
     functions: SubscriptionFunctions,
 }
 
 impl CListener {
-    /// The subscription in C.
+    /// The C object of the subscription.
     pub fn object(&self) -> *mut c_void {
         self.endpoint.object
     }
 
-    /// A subscription that exists.
+    /// Wraps a subscription that C code has created.
     pub fn new(endpoint: CMatched, functions: SubscriptionFunctions) -> CListener {
         CListener { endpoint, functions }
     }
@@ -81,7 +81,7 @@ impl Subscription for CSubscription {
             -1 => return Err(self.endpoint.failure.sentence("take")),
             other => return Err(format!("the back end's function take returned {other}: it must return 1, 0 or -1")),
         }
-        // SAFETY: H2: the payload stays until `release`.
+        // SAFETY: promise H2 of the header: the payload stays valid until `release`.
         let read = unsafe { taken_from_c(&taken) }.map(|taken| reader(&taken));
         if let Some(release) = self.functions.release {
             // SAFETY: H1.
@@ -106,8 +106,7 @@ impl Subscription for CSubscription {
 impl Listener for CListener {
     fn start(&mut self, sink: Arc<dyn Sink>) -> Result<(), String> {
         let start = self.functions.start.ok_or("the back end has no function start")?;
-        // The sink is kept until the end of the process, because a late thread of a faulty back end must not use freed
-        // memory.
+        // The sink is never freed, so that a faulty back end whose thread still runs does not use freed memory.
         let sink = Box::into_raw(Box::new(opaque::Sink(sink)));
         // SAFETY: H1, H4.
         let returned = unsafe { start(self.endpoint.object, sink, self.endpoint.failure.address()) };

@@ -1,5 +1,5 @@
-//! The functions of a back end, as a program in C would define them. The id of a message selects the mistakes that
-//! the functions make.
+//! The functions of a back end, as a C program would define them. The id of a message selects a mistake that the
+//! functions make.
 
 use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -9,8 +9,8 @@ use crate::abi::{self, Backend};
 use crate::exports;
 use crate::opaque::{Daemons, Draft, Effective, Responder, Sentences, Sink, Timer};
 
-/// The log of a back end for tests: the kinds of objects that were created, the objects that have ended, the message
-/// that was sent last, and the addresses of the sink, the timer and the responder.
+/// The log of a test's back end: the kinds of created objects, the objects that have ended, the last published message,
+/// and the addresses of the sink, the timer and the responder.
 #[derive(Default)]
 pub struct Log {
     pub created: Vec<u32>,
@@ -23,7 +23,7 @@ pub struct Log {
     is_stopped: bool,
 }
 
-/// The type of the objects to which C has pointers.
+/// The type of all objects to which the C functions get pointers.
 pub type Object = Mutex<Log>;
 
 fn object(pointer: *mut c_void) -> &'static Object {
@@ -33,7 +33,7 @@ fn object(pointer: *mut c_void) -> &'static Object {
 
 unsafe fn fail(error: *mut abi::Error, sentence: &CStr) -> c_int {
     let bytes = sentence.to_bytes_with_nul();
-    // SAFETY: the memory of an error is longer than the sentences of these tests.
+    // SAFETY: the memory of an error is longer than any sentence in these tests.
     unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), error.cast::<u8>(), bytes.len()) };
     -1
 }
@@ -44,10 +44,10 @@ thread_local! {
 }
 
 unsafe extern "C" fn open(run: *const abi::Run, error: *mut abi::Error) -> *mut c_void {
-    // SAFETY: the library gives a run.
+    // SAFETY: the library passes a valid pointer to a run.
     let run = unsafe { &*run };
     if run.domain_id == 7 {
-        // SAFETY: the library gives an error.
+        // SAFETY: the library passes a valid pointer to an error.
         unsafe { fail(error, c"there is no domain 7") };
         return std::ptr::null_mut();
     }
@@ -69,7 +69,7 @@ unsafe extern "C" fn destroy_subscription(subscription: *mut c_void) {
 }
 
 unsafe extern "C" fn effective(_: *mut c_void, effective: *mut Effective) {
-    // SAFETY: as the header says.
+    // SAFETY: the call obeys the rules of the header.
     unsafe { exports::perf_test_effective_set(effective, c"wait".as_ptr(), c"block".as_ptr()) };
 }
 
@@ -79,11 +79,11 @@ unsafe extern "C" fn create(
     plan: *const abi::Endpoint,
     error: *mut abi::Error,
 ) -> *mut c_void {
-    // SAFETY: the library gives a plan.
+    // SAFETY: the library passes a valid pointer to a plan.
     let plan = unsafe { &*plan };
     // SAFETY: the topic is a string.
     if unsafe { CStr::from_ptr(plan.topic) } == c"refused" {
-        // SAFETY: the library gives an error.
+        // SAFETY: the library passes a valid pointer to an error.
         unsafe { fail(error, c"") };
         return std::ptr::null_mut();
     }
@@ -96,12 +96,12 @@ unsafe extern "C" fn matched(_: *mut c_void, _: *mut abi::Error) -> i64 {
 }
 
 unsafe extern "C" fn mismatches(_: *mut c_void, sentences: *mut Sentences) {
-    // SAFETY: as the header says.
+    // SAFETY: the call obeys the rules of the header.
     unsafe { exports::perf_test_sentences_add(sentences, c"another type".as_ptr()) };
 }
 
 unsafe extern "C" fn clock(_: *mut c_void, clock: *mut abi::Clock) -> bool {
-    // SAFETY: the library gives a clock.
+    // SAFETY: the library passes a valid pointer to a clock.
     unsafe { *clock = abi::Clock { offset_ns: 5, error_ns: 2 } };
     true
 }
@@ -113,17 +113,17 @@ unsafe extern "C" fn publish(
     error: *mut abi::Error,
 ) -> c_int {
     let mut payload = [0_u8; 4];
-    // SAFETY: as the header says.
+    // SAFETY: the call obeys the rules of the header.
     unsafe { exports::perf_test_draft_write(draft, payload.as_mut_ptr().cast(), payload.len()) };
-    // SAFETY: as the header says.
+    // SAFETY: the call obeys the rules of the header.
     let stamp = unsafe { exports::perf_test_draft_stamp(draft) };
     match stamp.id {
-        // SAFETY: the library gives an error.
+        // SAFETY: the library passes a valid pointer to an error.
         2 => return unsafe { fail(error, c"the queue is full") },
         3 => return 17,
-        // SAFETY: as the header says, except for the NULL.
+        // SAFETY: the call obeys the rules of the header, except that the payload is NULL.
         4 => unsafe { exports::perf_test_draft_write(draft, std::ptr::null_mut(), 1) },
-        // SAFETY: as the header says, except for the length, which is -1 in C.
+        // SAFETY: the call obeys the rules of the header, except that the length is -1 as a signed number.
         9 => unsafe { exports::perf_test_draft_write(draft, payload.as_mut_ptr().cast(), usize::MAX) },
         10 => {
             // SAFETY: the library passes a valid pointer to an error. Its sentence fills the memory and has no
@@ -135,7 +135,7 @@ unsafe extern "C" fn publish(
     }
     let mut log = object(publisher).lock().unwrap();
     (log.payload, log.id) = (payload.to_vec(), stamp.id);
-    // SAFETY: the library gives it.
+    // SAFETY: the library passes a valid pointer.
     unsafe { *sent = abi::Sent { wire_bytes: 40, serialised_ns: 9, loaned: 200 } };
     0
 }
@@ -161,12 +161,12 @@ unsafe extern "C" fn take(subscription: *mut c_void, taken: *mut abi::Taken, err
     let log = object(subscription).lock().unwrap();
     match log.id {
         0 => return 0,
-        // SAFETY: the library gives an error.
+        // SAFETY: the library passes a valid pointer to an error.
         7 => return unsafe { fail(error, c"the bytes are no message") },
         8 => return 2,
         _ => {}
     }
-    // SAFETY: the library gives it.
+    // SAFETY: the library passes a valid pointer.
     unsafe { *taken = message(&log) };
     1
 }
@@ -190,12 +190,12 @@ unsafe extern "C" fn start(subscription: *mut c_void, sink: *mut Sink, _: *mut a
     0
 }
 
-/// Passes a message, a message that is not valid, and the sentence of a failure to the sink.
+/// Passes a valid message, an invalid message and an error to the sink.
 pub fn deliver(log: &Object) {
     let log = log.lock().unwrap();
     let sink = std::ptr::with_exposed_provenance::<Sink>(log.sink);
     let taken = message(&log);
-    // SAFETY: as the header says.
+    // SAFETY: the call obeys the rules of the header.
     unsafe { exports::perf_test_sink_taken(sink, &raw const taken) };
     let taken = abi::Taken { received_ns: 0, ..taken };
     // SAFETY: as before.
@@ -205,7 +205,7 @@ pub fn deliver(log: &Object) {
 }
 
 unsafe extern "C" fn create_executor(session: *mut c_void, run: *const abi::Run, _: *mut abi::Error) -> *mut c_void {
-    // SAFETY: the library gives a run.
+    // SAFETY: the library passes a valid pointer to a run.
     assert!(unsafe { (*run).executor }.is_null(), "the run of the session has none");
     session
 }
@@ -216,11 +216,11 @@ unsafe extern "C" fn add_timer(
     timer: *const Timer,
     error: *mut abi::Error,
 ) -> c_int {
-    // SAFETY: the library gives a plan.
+    // SAFETY: the library passes a valid pointer to a plan.
     let publisher = unsafe { &*publisher };
     // SAFETY: the node is a string.
     if unsafe { CStr::from_ptr(publisher.node) } != c"/robot/camera" || publisher.pass_by != 4 {
-        // SAFETY: the library gives an error.
+        // SAFETY: the library passes a valid pointer to an error.
         return unsafe { fail(error, c"another node than /robot/camera, or no loan") };
     }
     object(executor).lock().unwrap().timer = timer.expose_provenance();
@@ -244,7 +244,7 @@ unsafe extern "C" fn add_client(
     responses: *const Sink,
     _: *mut abi::Error,
 ) -> c_int {
-    // SAFETY: the library gives a client.
+    // SAFETY: the library passes a valid pointer to a client.
     let client = unsafe { &*client };
     assert_eq!((client.publisher, client.subscription), (executor, executor));
     object(executor).lock().unwrap().sink = responses.expose_provenance();
@@ -257,25 +257,25 @@ unsafe extern "C" fn add_server(
     requests: *const Responder,
     error: *mut abi::Error,
 ) -> c_int {
-    // SAFETY: the library gives a server.
+    // SAFETY: the library passes a valid pointer to a server.
     let server = unsafe { &*server };
     assert_eq!((server.publisher, server.subscription), (executor, executor));
     let responder = &mut object(executor).lock().unwrap().responder;
     if *responder != 0 {
-        // SAFETY: the library gives an error.
+        // SAFETY: the library passes a valid pointer to an error.
         return unsafe { fail(error, c"it has a server") };
     }
     *responder = requests.expose_provenance();
     0
 }
 
-/// Passes the message that was sent last to the server as a request, and then a request that is not valid.
+/// Passes the last published message to the server as a request, and then an invalid request.
 pub fn request(log: &Object) {
     let (responder, taken) = {
         let log = log.lock().unwrap();
         (std::ptr::with_exposed_provenance::<Responder>(log.responder), message(&log))
     };
-    // SAFETY: as the header says.
+    // SAFETY: the call obeys the rules of the header.
     unsafe { exports::perf_test_responder_request(responder, &raw const taken) };
     let taken = abi::Taken { received_ns: 0, ..taken };
     // SAFETY: as before.
@@ -284,18 +284,18 @@ pub fn request(log: &Object) {
 
 unsafe extern "C" fn spin(executor: *mut c_void, start_ns: i64, error: *mut abi::Error) -> c_int {
     let timer = std::ptr::with_exposed_provenance::<Timer>(object(executor).lock().unwrap().timer);
-    // SAFETY: as the header says.
+    // SAFETY: the call obeys the rules of the header.
     let next_ns = unsafe { exports::perf_test_timer_run(timer) };
     assert!(next_ns > exports::perf_test_now_ns(), "started at {start_ns}, due again at {next_ns}");
-    // SAFETY: as the header says.
+    // SAFETY: the call obeys the rules of the header.
     assert_eq!(unsafe { exports::perf_test_timer_run(timer) }, next_ns);
-    // SAFETY: as the header says.
+    // SAFETY: the call obeys the rules of the header.
     unsafe { exports::perf_test_timer_expired(timer, 5) };
     deliver(object(executor));
     if object(executor).lock().unwrap().is_stopped {
         return 0;
     }
-    // SAFETY: the library gives an error.
+    // SAFETY: the library passes a valid pointer to an error.
     unsafe { fail(error, c"nothing has stopped it") }
 }
 
@@ -308,7 +308,7 @@ unsafe extern "C" fn destroy_executor(executor: *mut c_void) {
 }
 
 unsafe extern "C" fn stop(_: *mut c_void, error: *mut abi::Error) -> c_int {
-    // SAFETY: the library gives an error.
+    // SAFETY: the library passes a valid pointer to an error.
     unsafe { fail(error, c"a thread hangs") }
 }
 
@@ -323,18 +323,18 @@ unsafe extern "C" fn create_end(
     end: *mut abi::ServiceEnd,
     _: *mut abi::Error,
 ) -> c_int {
-    // SAFETY: the library gives a plan.
+    // SAFETY: the library passes a valid pointer to a plan.
     object(session).lock().unwrap().created.push(unsafe { (*plan).kind });
-    // SAFETY: the library gives it.
+    // SAFETY: the library passes a valid pointer.
     unsafe { *end = abi::ServiceEnd { publisher: session, subscription: session } };
     0
 }
 
 unsafe extern "C" fn check(run: *const abi::Run, daemons: *mut Daemons, error: *mut abi::Error) -> c_int {
-    // SAFETY: the library gives a run.
+    // SAFETY: the library passes a valid pointer to a run.
     let run = unsafe { &*run };
     if run.domain_id == 7 {
-        // SAFETY: the library gives an error.
+        // SAFETY: the library passes a valid pointer to an error.
         return unsafe { fail(error, c"there is no domain 7: use 0") };
     }
     let command = [c"router".as_ptr(), c"--quiet".as_ptr(), std::ptr::null()];
@@ -344,18 +344,18 @@ unsafe extern "C" fn check(run: *const abi::Run, daemons: *mut Daemons, error: *
         ready_file: std::ptr::null(),
         ready_line: c"listening".as_ptr(),
     };
-    // SAFETY: as the header says.
+    // SAFETY: the call obeys the rules of the header.
     unsafe { exports::perf_test_daemons_add(daemons, &raw const daemon) };
     if run.domain_id == 8 {
         daemon.ready_line = std::ptr::null();
-        // SAFETY: as the header says.
+        // SAFETY: the call obeys the rules of the header.
         unsafe { exports::perf_test_daemons_add(daemons, &raw const daemon) };
     }
     0
 }
 
 unsafe extern "C" fn device_memory(_: *mut c_void, memory: *mut abi::DeviceMemory) -> bool {
-    // SAFETY: the library gives it.
+    // SAFETY: the library passes a valid pointer.
     unsafe { (*memory).heap_peak_bytes = 4096 };
     true
 }

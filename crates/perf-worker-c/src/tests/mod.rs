@@ -1,4 +1,4 @@
-//! A back end whose functions are `extern "C"`, used as the worker uses it.
+//! Tests of a back end whose functions are `extern "C"`. The tests use it like a worker.
 
 mod back_end;
 
@@ -21,7 +21,7 @@ use back_end::{Object, SESSION, deliver, functions, request};
 
 fn backend(delivery: u32) -> CBackend {
     let functions = functions(delivery);
-    // SAFETY: the functions above keep to the header.
+    // SAFETY: the functions above obey the rules of the header.
     unsafe { CBackend::new(&raw const functions) }.unwrap()
 }
 
@@ -175,7 +175,7 @@ fn an_executor_of_c_publishes_by_timers_and_ends_before_its_endpoints() {
     assert_eq!(refused, "another node than /robot/camera, or no loan");
     let sink = Arc::new(TestSink::default());
     let received = executor.subscription(&spec, &plan, sink.clone()).unwrap();
-    // The timer is late by two and a half periods: it skips the second and the third message.
+    // The timer starts three and a half periods late: it expires once, and skips two messages.
     let start_ns = now_ns() - 350 * SECOND_NS;
     assert_eq!(executor.spin(start_ns).unwrap_err(), "nothing has stopped it");
     let stop = executor.stop();
@@ -188,7 +188,7 @@ fn an_executor_of_c_publishes_by_timers_and_ends_before_its_endpoints() {
     assert_eq!(log.lock().unwrap().ended, ["executor", "publisher", "subscription", "session"]);
 }
 
-/// Answers each request by a message with its id plus 1; keeps the results, and the requests that failed.
+/// A responder that answers each request with a message whose id is greater by 1, and stores the results.
 #[derive(Default)]
 struct TestResponder(Mutex<Vec<Result<u64, String>>>);
 
@@ -230,15 +230,15 @@ fn a_server_of_an_executor_answers_while_the_request_is_in_hand() {
     log.lock().unwrap().ended.clear();
     drop((executor, server));
     drop((client, session));
-    // The publisher that follows the executor in this list belongs to the server that the executor refused.
+    // The publisher directly after the executor in this list belongs to the server that the executor refused.
     let ended = ["executor", "publisher", "subscription", "publisher", "publisher", "subscription", "session"];
     assert_eq!(log.lock().unwrap().ended, ended);
 }
 
-/// A back end of an older version of the header, whose struct is the beginning of the present struct.
+/// A back end of an older version of the header. Its struct is the first part of the present struct.
 fn backend_with_version(version: u32) -> CBackend {
     let functions = Backend { version, ..functions(1) };
-    // SAFETY: the functions keep to the header.
+    // SAFETY: the functions obey the rules of the header.
     unsafe { CBackend::new(&raw const functions) }.unwrap()
 }
 
@@ -262,7 +262,7 @@ fn the_executors_of_a_back_end_of_version_2_have_no_services() {
         assert!(sentence.contains("the executors of this middleware have no services, and /"), "{sentence}");
     }
     assert!(executor.subscription(&spec, &plan, Arc::new(TestSink::default())).is_ok());
-    // Outside of executors this back end has services, as in every version of the header.
+    // Outside of executors this back end has services, as in all versions of the header.
     assert!(backend.describe().capabilities.services && session.client(&spec, &plan).is_ok());
 }
 
@@ -270,7 +270,7 @@ fn the_executors_of_a_back_end_of_version_2_have_no_services() {
 fn services_that_cannot_be_taken_from_are_in_executors_only() {
     let mut functions = functions(2);
     (functions.subscription.take, functions.subscription.wait) = (None, None);
-    // SAFETY: the functions keep to the header.
+    // SAFETY: the functions obey the rules of the header.
     let of = |functions: &Backend| unsafe { CBackend::new(&raw const *functions) };
     assert!(!of(&functions).unwrap().describe().capabilities.services);
     functions.executor.add_server = None;
@@ -320,7 +320,7 @@ fn capabilities_are_those_of_the_struct_and_of_its_functions() {
     functions.subscription.overwritten = None;
     (functions.create_client, functions.create_server) = (None, None);
     (functions.executor.add_client, functions.executor.add_server) = (None, None);
-    // SAFETY: the functions above keep to the header.
+    // SAFETY: the functions above obey the rules of the header.
     let of = unsafe { CBackend::new(&raw const functions) }.unwrap().describe().capabilities;
     assert_eq!([of.overwritten, of.services], [false, false]);
 }
@@ -333,7 +333,7 @@ fn settings_have_names_values_and_meanings() {
         let meaning = c"the way of messages".as_ptr();
         let setting = abi::Setting { name: c"transport".as_ptr(), values: values.as_ptr(), best: values[0], meaning };
         let functions = Backend { settings: &raw const setting, setting_count: 1, ..functions(1) };
-        // SAFETY: the functions above keep to the header, and the description is read at once.
+        // SAFETY: the functions above obey the rules of the header, and the description is read at once.
         unsafe { CBackend::new(&raw const functions) }
     };
     let expected = contract::Setting::new("transport", &["udp", "shm"], "the way of messages").best("udp");

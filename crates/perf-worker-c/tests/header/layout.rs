@@ -1,17 +1,17 @@
-//! The layout of the header's structs: the sizes and offsets in the library, and a program in C that prints the sizes
-//! and offsets in C.
+//! The layout of the header's structs: the sizes and offsets that the library expects, and a C program that prints the
+//! actual ones.
 
 use std::fmt::Write;
 use std::mem::{offset_of, size_of};
 
 use perf_worker_c::abi;
 
-/// An expression of C, and its value.
+/// A C expression, and its expected value.
 pub type Expected = (String, usize);
 
 macro_rules! layouts {
     ($($c:literal $rust:ident { $($field:ident)+ })+) => {
-        /// The expected layout of every struct. The pattern fails to compile if a field is missing here.
+        /// The expected layout of every struct. The pattern does not compile if a field is missing here.
         pub fn expected() -> Vec<Expected> {
             $(let _ = |of: abi::$rust| { let abi::$rust { $($field: _),+ } = of; };)+
             vec![$(
@@ -54,7 +54,7 @@ layouts! {
         publisher subscription create_client create_server executors executor }
 }
 
-/// A program that prints each expression and its value in C.
+/// The C program that prints each expression and its value.
 pub fn program(expected: &[Expected]) -> String {
     let mut program = "#include \"perf_test_backend.h\"\nint main(void) {\n".to_owned();
     for (text, _) in expected {

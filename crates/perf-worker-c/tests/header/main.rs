@@ -1,5 +1,5 @@
-//! Tests of the header: it compiles as C11 and as C++17, and its structs have the layouts that the library uses.
-//! Without a C compiler the tests are ignored.
+//! Tests of the header: it compiles as C11 and as C++17, and its structs have the layout that the library expects. The
+//! tests are ignored if there is no C compiler.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
@@ -25,7 +25,7 @@ fn main() -> ExitCode {
     libtest_mimic::run(&side_by_side(2), trials).exit_code()
 }
 
-/// Compiles a text to a program.
+/// Writes `text` into a file and compiles it to a program.
 #[track_caller]
 fn compiled(compiler: &str, extension: &str, text: &str, options: &[&str]) -> Program {
     let folder = tempfile::tempdir().unwrap();

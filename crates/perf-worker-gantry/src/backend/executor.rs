@@ -1,7 +1,8 @@
 //! Gantry's executors: nodes with timers and subscriptions, whose callbacks run on the executor's threads.
 //!
-//! A subscription obeys `msg_pass_by`: with `unique_ptr` its callback gets an owned copy; otherwise the callback
-//! reads the message in place. A publisher loans with `loaned_msg`; otherwise it copies an owned message in.
+//! The callback of a subscription gets an owned copy if `msg_pass_by` is `unique_ptr`; otherwise it reads the message
+//! in shared memory. A publisher loans its messages with `loaned_msg`; otherwise it copies an owned message into shared
+//! memory.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,7 +22,7 @@ use perf_worker::{
     run_spec::{PassBy, RunSpec},
 };
 
-/// The executors by their names for `-x`, the default first.
+/// The names of the executors for the option `-x`, the default first.
 pub const NAMES: [&str; 4] = ["single", "multi", "events", "isolated"];
 
 /// An executor with its nodes.
@@ -33,14 +34,14 @@ pub struct NodeExecutor {
     publish_mode: PublishMode,
 }
 
-/// The slot of a subscription that waits until the spin gives it to its node; empty afterwards.
+/// A subscription that waits until the spin adds it to its node. The slot is empty afterwards.
 type Slot = Arc<Mutex<Option<WaitingSubscription>>>;
 
 impl NodeExecutor {
     /// Creates the executor of the run, without nodes.
     ///
     /// # Errors
-    /// The reason, as a sentence, if there is no executor of that name.
+    /// The reason, as a sentence, if there is no executor with the requested name.
     pub fn new(spec: &RunSpec, publish_mode: PublishMode) -> Result<NodeExecutor, String> {
         let executor: Box<dyn GantryExecutor + Send> = match spec.executor.as_deref() {
             Some("single") => Box::new(SingleThreadedExecutor::new()),
@@ -53,7 +54,7 @@ impl NodeExecutor {
         Ok(NodeExecutor { executor, nodes, timers, subscriptions, publish_mode })
     }
 
-    /// Returns the node of an endpoint, and creates it for the node's first endpoint.
+    /// Returns the node of an endpoint, and creates the node when its first endpoint needs it.
     fn node(&mut self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Node, String> {
         if let Some(node) = self.nodes.get(&plan.node) {
             return Ok(node.clone());
@@ -80,8 +81,8 @@ impl Executor for NodeExecutor {
         let period = Duration::from_nanos(period_ns.ok_or("a timer needs a period")?);
         let before = Arc::new(AtomicU64::new(0));
         let passed_over = before.clone();
-        // Relaxed: the partner is the store in `NodeTimer::start`, before the spin runs callbacks; the timer is
-        // passed to the spin under a lock.
+        // Relaxed: the partner is the store in `NodeTimer::start`, which happens before the spin runs callbacks. The
+        // timer is passed to the spin under a lock, which orders both.
         let callback = move |tick: Tick| expired(tick.overruns + passed_over.swap(0, Ordering::Relaxed));
         let timer = node.create_timer_with_callback(period, callback).map_err(sentence)?;
         self.timers.push(NodeTimer { timer, period, before });
@@ -137,14 +138,13 @@ impl Executor for NodeExecutor {
 struct NodeTimer {
     timer: Timer,
     period: Duration,
-    /// The number of periods that had passed since the common start when the timer was started: the timer has
-    /// skipped them.
+    /// The number of periods between the common start and the start of this timer. They count as skipped.
     before: Arc<AtomicU64>,
 }
 
 impl NodeTimer {
-    /// Starts the timer so that it expires at whole periods after `start_ns`, even if the executor's thread woke
-    /// up later.
+    /// Starts the timer so that it expires at whole periods after `start_ns`, even if the executor's thread woke up
+    /// late.
     fn start(&self, start_ns: i64) {
         let after_start_ns = now_ns().saturating_sub(start_ns);
         let late = Duration::from_nanos(u64::try_from(after_start_ns).unwrap_or(0));
@@ -156,7 +156,7 @@ impl NodeTimer {
     }
 }
 
-/// The instrument's handle of a node's subscription.
+/// The handle by which `perf_test` reads the state of a node's subscription.
 struct NodeSubscription {
     waiting: Slot,
     overwritten: Arc<AtomicU64>,
@@ -186,7 +186,7 @@ impl Received for NodeSubscription {
     }
 }
 
-/// A subscription whose callback is not yet added to its node.
+/// A subscription whose callback has not been added to its node yet.
 struct WaitingSubscription {
     subscription: GenericSubscription,
     node: Node,

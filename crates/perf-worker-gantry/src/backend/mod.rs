@@ -1,17 +1,17 @@
-//! The back end of Gantry, through its public API only.
+//! The back end of Gantry. It uses only Gantry's public API.
 //!
-//! With zero copy a message is loaned, written and read in place; without it an owned message is copied in and
-//! out. The parts of a loan that must be written to be valid (lengths, texts, single fields) belong to the
-//! middleware's cost. Small messages travel inline: they are copied into the ring's entry and out of it, even with
-//! zero copy.
+//! With zero copy, a message is loaned, and written and read in shared memory. Without it, an owned message is copied
+//! in and out. The parts of a loan without which it is not valid (lengths, texts, single fields) are written at the
+//! middleware's cost. Small messages are inline: they are copied into an entry of the publisher's ring and out of it,
+//! even with zero copy.
 //!
-//! Endpoints are generic ones, and the functions of a [`MessageType`](crate::messages::MessageType) do what a typed
-//! endpoint of Gantry does with its type: build a loan, check a sample, serialise, copy out. So this code is compiled
-//! once, and not for each type.
+//! Endpoints use the generic API. The functions of a [`MessageType`](crate::messages::MessageType) do the work of
+//! Gantry's typed endpoints: build a loan, check a sample, serialise, copy out. So this code is compiled once, and not
+//! for each type.
 //!
-//! The back end observes only one phase of a message: the time at which a take begins to copy the message
-//! out. A message in shared memory has arrived when it is published, and with zero copy nothing is
-//! serialised or deserialised.
+//! The back end reports only one phase of a message: the time at which a take begins to copy the message out. The other
+//! phases do not exist in shared memory. A message has arrived as soon as it is published, and with zero copy nothing
+//! is serialised or deserialised.
 
 mod executor;
 mod node_service;
@@ -61,7 +61,7 @@ impl Backend for Gantry {
             ),
             Setting::new("participants", &["one"], "each process is one participant of the domain"),
         ];
-        // Gantry and `perf_test` always have the same version.
+        // Gantry and `perf_test` are released together, so both have the same version.
         Description {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             capabilities: Capabilities {
@@ -78,11 +78,11 @@ impl Backend for Gantry {
     }
 
     fn open(&self, spec: &RunSpec) -> Result<Box<dyn Session>, String> {
-        // `perf_test` reports mismatches itself.
+        // Gantry's own warnings about mismatches are not needed, because `perf_test` reports mismatches.
         if std::env::var_os("GANTRY_LOG").is_none() {
             ::gantry::set_log_level(::gantry::LogLevel::Error);
         }
-        // The nodes of a process share its participant, which lives as long as one of them.
+        // The nodes of a process share its participant, which lives as long as at least one node.
         let name = format!("perf_test_{}", std::process::id());
         let node = Node::builder(&name).domain_id(spec.domain_id).build().map_err(sentence)?;
         let publish_mode = match spec.settings.get("publishing").map(String::as_str) {
@@ -92,8 +92,8 @@ impl Backend for Gantry {
         Ok(Box::new(GantrySession { _node: node, publish_mode, options: spec.options() }))
     }
 
-    /// Joins and leaves the domain. Joining removes the files of dead processes, and leaving removes the domain's
-    /// folder if no other process is in the domain.
+    /// Joins and leaves the domain. Joining removes the files of dead processes. Leaving removes the domain's folder if
+    /// no other process is in the domain.
     fn clean_up(&self, spec: &RunSpec) -> Result<(), String> {
         Node::builder("perf_test_coordinator").domain_id(spec.domain_id).build().map(drop).map_err(sentence)
     }

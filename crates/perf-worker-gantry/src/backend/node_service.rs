@@ -1,8 +1,8 @@
-//! Clients and servers of a node: callbacks receive, and a timer's callback sends requests.
+//! Clients and servers of nodes in executors: their callbacks receive messages, and a timer's callback sends requests.
 //!
-//! A client and a server use `--pass-by`, because topology files have no `msg_pass_by` for them: with `unique_ptr`, the
-//! default, messages are copied in and out; with `shared_ptr` they are copied in and read in place; with `loaned_msg`
-//! they are written in place, too.
+//! Clients and servers obey the option `--pass-by`, because topology files have no `msg_pass_by` for them. With
+//! `unique_ptr` (the default), messages are copied in and out. With `shared_ptr`, they are copied in and read in shared
+//! memory. With `loaned_msg`, they are also written in shared memory.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ pub fn client(node: &Node, plan: &EndpointPlan, responses: Arc<dyn Sink>) -> Res
     let client = node.create_generic_client_with_qos(&plan.topic, echo(sized_type), qos(plan)).map_err(sentence)?;
     let reading = reading(plan, sized_type);
     let callback = node.add_callback(client, move |_, response| {
-        // A request without a response, or with a malformed response, counts as lost.
+        // A request that gets no response or a malformed one counts as lost.
         if let Ok(response) = response {
             let _ = reading.show(response.sample(), 0, &mut |taken| responses.taken(taken));
         }
@@ -40,7 +40,7 @@ pub fn client(node: &Node, plan: &EndpointPlan, responses: Arc<dyn Sink>) -> Res
     Ok(NodeClient { requests: Box::new(requests), responses: Box::new(responses) })
 }
 
-/// Creates a server in `node`. `requests` answers its requests.
+/// Creates a server in `node`. `requests` answers the requests to it.
 ///
 /// # Errors
 /// The reason and the remedy, as a sentence.
@@ -65,7 +65,7 @@ pub fn server(
     Ok(Box::new(End { callback, source: PhantomData::<fn() -> GenericService> }))
 }
 
-/// The way in which callbacks of a node read messages.
+/// The way in which the callbacks of a node read messages.
 fn reading(plan: &EndpointPlan, sized_type: SizedType) -> Reading {
     let in_place = plan.pass_by != PassBy::UniquePtr;
     Reading { message_type: sized_type.message_type, in_place, marks: false }
@@ -75,7 +75,7 @@ fn is_loaned(plan: &EndpointPlan) -> bool {
     plan.pass_by == PassBy::LoanedMsg
 }
 
-/// A client or a server, of which only the number of matched servers or clients is needed.
+/// A client or a server that can count the servers or clients with which it is matched.
 trait Counted: TakeSource + 'static {
     fn others(&mut self) -> ::gantry::Result<usize>;
     fn mismatches(&mut self) -> ::gantry::Result<Vec<String>>;
@@ -111,7 +111,7 @@ fn mismatches<S: Counted>(callback: &CallbackHandle) -> Vec<String> {
     found.unwrap_or_else(|error| vec![sentence(error)])
 }
 
-/// The end that receives.
+/// The receiving end of a client or a server.
 struct End<S> {
     callback: CallbackHandle,
     source: PhantomData<fn() -> S>,
@@ -128,13 +128,13 @@ impl<S: Counted> Matched for End<S> {
 }
 
 impl<S: Counted> Received for End<S> {
-    /// Always 0: no request, and no response to a request in flight, leaves the history.
+    /// Always 0, because requests, and responses to pending requests, never leave the history unread.
     fn overwritten(&self) -> u64 {
         0
     }
 }
 
-/// The end of a client that sends.
+/// The sending end of a client.
 struct Requests {
     callback: CallbackHandle,
     prepared: Prepared,

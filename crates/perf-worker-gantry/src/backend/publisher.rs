@@ -9,18 +9,18 @@ use perf_worker::{
     endpoint::EndpointPlan,
 };
 
-/// A publisher that the thread of an endpoint, or a callback of a node, uses.
+/// A publisher, which an endpoint's thread or a callback of a node uses.
 pub struct GantryPublisher {
     publisher: GenericPublisher,
-    /// The message that each publish copies; with zero copy, the message that gives each loan its shape (the lengths).
+    /// The message that each publish copies. With zero copy, it gives each loan its shape (the lengths).
     message: Box<dyn OwnedMessage>,
     zero_copy: bool,
-    /// Whether the messages are so small that publishing copies them into the ring.
+    /// Whether the messages are inline: so small that publishing copies them into the ring's entry.
     is_inline: bool,
 }
 
 impl GantryPublisher {
-    /// Creates the publisher of an endpoint; with `zero_copy` it loans its messages.
+    /// Creates the publisher of an endpoint. With `zero_copy`, it loans its messages.
     ///
     /// # Errors
     /// The reason and the remedy, as a sentence.
@@ -38,8 +38,9 @@ impl GantryPublisher {
         let is_inline = plan.message.bytes <= options.max_inline_bytes;
         let mut publisher = created.map_err(sentence)?;
         if sized_type.size_bytes > 0 && !is_inline {
-            // A publisher of a type of unbounded size has no memory before its first message. So a loan of the run's
-            // length is made here: if the memory does not suffice, the run is refused before it starts.
+            // If the type has no fixed size, a publisher has no memory before its first message. Therefore a loan of
+            // the run's message length is tried here: if the memory does not suffice, the run is refused before it
+            // starts.
             let length_bytes = if zero_copy { message.loan_bytes()? } else { message.body_bytes()? };
             drop(publisher.loan(length_bytes).map_err(sentence)?);
         }

@@ -1,7 +1,7 @@
-//! Bytes without a type (`--raw`).
+//! Messages that are bytes without a type (`--raw`).
 //!
-//! Endpoints need a type to match, so the type is an array of the message's number of bytes, whose body is the bytes
-//! themselves.
+//! Gantry's endpoints need a type to match. The type is an array of bytes with the length of the message, so its
+//! encoding is just these bytes.
 
 use std::hint::black_box;
 
@@ -31,7 +31,7 @@ static RAW: MessageType = MessageType {
     to_owned,
 };
 
-/// The type of an endpoint of bytes.
+/// The type of an endpoint that sends or receives bytes.
 pub fn sized_type(plan: &EndpointPlan) -> SizedType {
     SizedType { message_type: &RAW, size_bytes: plan.message.bytes }
 }

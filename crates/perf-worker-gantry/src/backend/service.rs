@@ -1,8 +1,8 @@
-//! Clients and servers of Gantry: a service whose requests and responses are the benchmark message.
+//! Clients and servers of Gantry, for a service whose request and response have the type of the benchmark message.
 //!
-//! Gantry's client is one object for both directions, and so is its server; the sending and the receiving end of the
-//! back end share this object. Without zero copy, a response or a request is taken as an owned message, which is
-//! allocated: the API of services cannot copy into existing memory.
+//! In Gantry, one object is a whole client or server. In the back end, a sending end and a receiving end share this
+//! object. Without zero copy, a response or request is taken as an owned message, which is allocated, because the API
+//! of services cannot copy into existing memory.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -42,23 +42,23 @@ pub fn check(spec: &RunSpec) -> Result<(), String> {
     Err(format!("the services of Gantry {refused}"))
 }
 
-/// The service type with the message in both directions.
+/// The service type whose request and response are the message.
 pub fn echo(sized_type: SizedType) -> ServiceTypeDescription {
     let description = sized_type.description();
     ServiceTypeDescription { name: description.name.clone(), request: description.clone(), response: description }
 }
 
-/// A message as a client or a server prepares it, and whether it is loaned.
+/// The message that a client or a server sends repeatedly, and whether it is loaned.
 pub struct Prepared {
-    /// The message that each sending copies; with zero copy, the message that gives each loan its shape (the lengths).
+    /// The message that each sending copies. With zero copy, it gives each loan its shape (the lengths).
     message: Box<dyn OwnedMessage>,
     zero_copy: bool,
-    /// Whether the messages are so small that sending copies them into the ring.
+    /// Whether the messages are inline: so small that sending copies them into the ring's entry.
     is_inline: bool,
 }
 
 impl Prepared {
-    /// Prepares the message of an endpoint; with zero copy, the message is written in place.
+    /// Prepares the message of an endpoint. With zero copy, each message is written in shared memory.
     pub fn new(plan: &EndpointPlan, sized_type: SizedType, zero_copy: bool) -> Prepared {
         let is_inline = plan.message.bytes <= PublisherOptions::default().max_inline_bytes;
         Prepared { message: sized_type.touched(), zero_copy, is_inline }
@@ -136,7 +136,7 @@ struct Responses {
     reading: Reading,
 }
 
-/// Implements the matching of an end.
+/// Implements `Matched` for one end of a client or server.
 macro_rules! matched {
     ($end:ident, $field:ident, $count:ident, $mismatches:expr) => {
         impl Matched for $end {
@@ -168,7 +168,7 @@ impl Publisher for Requests {
 impl Subscription for Responses {
     fn take(&mut self, reader: &mut dyn FnMut(&Taken<'_>)) -> Result<bool, String> {
         let Some(response) = self.client.borrow_mut().take_response().map_err(sentence)? else { return Ok(false) };
-        // The 0 is the number of overwritten messages: no response to a request in flight leaves the history.
+        // The 0 is the number of overwritten messages: responses to pending requests never leave the history unread.
         self.reading.show(response.sample(), 0, reader)?;
         Ok(true)
     }
@@ -198,7 +198,7 @@ pub fn server(spec: &RunSpec, plan: &EndpointPlan) -> Result<Server, String> {
 
 struct Served {
     service: Rc<RefCell<GenericService>>,
-    /// The request that is being read.
+    /// The id of the request that is being handled.
     in_hand: Rc<Cell<Option<RequestId>>>,
     reading: Reading,
 }

@@ -1,21 +1,21 @@
-//! The type of an endpoint's messages, with their size if it is variable.
+//! The type of an endpoint's messages, together with their size if it is variable.
 
 use ::gantry::TypeDescription;
 
 use crate::messages::{MessageType, OwnedMessage, message_type};
 use perf_worker::{choice::Choice, endpoint::EndpointPlan};
 
-/// The type of an endpoint's messages.
+/// The type of an endpoint's messages, together with their size.
 #[derive(Clone, Copy)]
 pub struct SizedType {
-    /// The functions of the type.
+    /// The table of the type's functions.
     pub message_type: &'static MessageType,
-    /// The size of the messages that is passed to [`MessageType::prepared`], bytes.
+    /// The payload of a message of variable size, bytes; the argument of [`MessageType::prepared`].
     pub size_bytes: usize,
 }
 
 impl SizedType {
-    /// Finds the type by the name in the plan.
+    /// Finds the type of the message name in the plan.
     ///
     /// # Errors
     /// The reason, as a sentence, if there is no such message.
@@ -26,18 +26,18 @@ impl SizedType {
         Ok(SizedType { message_type, size_bytes: plan.message.unbounded_bytes as usize })
     }
 
-    /// The description by which endpoints match.
+    /// The type description that endpoints compare when they match.
     pub fn description(self) -> TypeDescription {
         (self.message_type.description)(self.size_bytes)
     }
 
-    /// An owned message as the publishers send it, not stamped.
+    /// An owned message as publishers send it, but without a stamp.
     pub fn prepared(self) -> Box<dyn OwnedMessage> {
         (self.message_type.prepared)(self.size_bytes)
     }
 
-    /// The message of [`Self::prepared`] after each of its pages was touched, so that no page fault falls into
-    /// the measurement.
+    /// A message as in [`Self::prepared`] of which every page was touched, so that no page fault occurs during the
+    /// measurement.
     pub fn touched(self) -> Box<dyn OwnedMessage> {
         let mut message = self.prepared();
         message.touch();

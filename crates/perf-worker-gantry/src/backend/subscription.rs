@@ -1,4 +1,4 @@
-//! Subscriptions, and the way from a sample to the instrument.
+//! Subscriptions, and the conversion of a sample to the form that `perf_test` records.
 
 use std::time::Duration;
 
@@ -13,20 +13,20 @@ use perf_worker::{
     run_spec::{RunSpec, Wait},
 };
 
-/// A subscription of an endpoint's thread.
+/// The subscription of an endpoint with its own thread.
 pub struct GantrySubscription {
     subscription: GenericSubscription,
     message_type: &'static MessageType,
-    /// The destination of copies; `None` with zero copy.
+    /// The private memory into which messages are copied; `None` with zero copy.
     private: Option<Private>,
-    /// Whether the time is read at which a take begins to copy (`in_hand_ns`).
+    /// Whether to read the time at which a take begins to copy (`in_hand_ns`).
     marks: bool,
 }
 
-/// The memory into which messages are copied.
+/// The private memory into which messages are copied.
 struct Private {
     message: Box<dyn OwnedMessage>,
-    /// The buffer for a body from which the fields of a message are read.
+    /// A buffer for the bytes of a message that must be deserialised field by field.
     buffer: Vec<u8>,
 }
 
@@ -89,10 +89,10 @@ impl Subscription for GantrySubscription {
     }
 }
 
-/// The end of a wait.
+/// Converts the result of a wait. A mismatch is no error here.
 fn waited(result: ::gantry::Result<bool>) -> Result<(), String> {
     match result {
-        // Mismatched publishers are reported by `mismatches`.
+        // `mismatches` reports publishers that do not match.
         Ok(_)
         | Err(::gantry::Error::Engine(EngineError::TypeMismatch { .. } | EngineError::IncompatibleQos { .. })) => {
             Ok(())
@@ -101,7 +101,7 @@ fn waited(result: ::gantry::Result<bool>) -> Result<(), String> {
     }
 }
 
-/// The view of a message that was copied out just now.
+/// The contents of a message that was copied out just now.
 fn seen_in(message: &dyn OwnedMessage) -> Seen<'_> {
     let received_ns = now_ns();
     Seen { received_ns, stamped: message.stamped(), payload: message.payload() }
@@ -120,22 +120,22 @@ fn taken(info: SampleInfo, seen: Seen<'_>, overwritten: u64) -> Taken<'_> {
     }
 }
 
-/// The way in which callbacks and services read samples: in place, or in an owned copy.
+/// The way in which callbacks and services read samples: in shared memory, or as an owned copy.
 #[derive(Clone, Copy)]
 pub struct Reading {
     /// The type of the messages.
     pub message_type: &'static MessageType,
-    /// Whether messages are read in place; otherwise each message is copied to a new owned message.
+    /// Whether messages are read in shared memory. Otherwise each message is copied into a new owned message.
     pub in_place: bool,
-    /// Whether the time is read at which a copy begins (`in_hand_ns`).
+    /// Whether to read the time at which a copy begins (`in_hand_ns`).
     pub marks: bool,
 }
 
 impl Reading {
-    /// Passes a sample on to `reader`, in place or as an owned copy.
+    /// Passes a sample to `reader`, in shared memory or as an owned copy.
     ///
     /// # Errors
-    /// The reason, as a sentence, if the sample is no message of the type.
+    /// The reason, as a sentence, if the sample is not a message of the type.
     pub fn show(
         self,
         sample: &GenericSample,

@@ -1,7 +1,6 @@
-//! The catalogue of messages: the names in each generation of layouts (1.x and 2.x), and the meaning of a name on
-//! the command line.
+//! The catalogue of messages: the names in each layout (1.x and 2.x), and the search for a name that a user gave.
 //!
-//! Messages that are the same in both generations are listed once.
+//! A message that is the same in both layouts is listed once.
 
 use gantry_msgs::{
     irobot_interfaces_plugin::msg as irobot_interfaces_plugin, performance_test::msg as performance_test,
@@ -43,7 +42,7 @@ fn types(layout: Layout) -> impl Iterator<Item = &'static MessageType> {
     only.iter().chain(BOTH)
 }
 
-/// The type of the message that has exactly this name in a generation.
+/// The type of the message that has exactly this name in a layout.
 pub fn message_type(name: &str, layout: Layout) -> Option<&'static MessageType> {
     types(layout).find(|known| known.name == name)
 }
@@ -57,17 +56,18 @@ pub struct MessageChoice {
     pub type_name: &'static str,
     /// The content of the message.
     pub content: Content,
-    /// The length of the message's body as it is sent, bytes.
+    /// The length of an encoded message, bytes.
     pub bytes: usize,
-    /// The number of bytes of the message that `--touch` writes and reads; 0 if all are always written and read.
+    /// The number of bytes of the message to which `--touch` applies; 0 if the whole message is always written and
+    /// read.
     pub payload_bytes: usize,
     /// The largest id that the message can carry.
     pub last_id: u64,
 }
 
 impl MessageChoice {
-    /// The specification of this message for a run. `unbounded_bytes` is the payload of a message of variable size; it
-    /// must be the size with which the message was found.
+    /// The specification of this message for a run. `unbounded_bytes` is the payload if the message has variable size.
+    /// It must be the same number as in the search for the message.
     #[must_use]
     pub fn spec(&self, layout: Layout, unbounded_bytes: u32) -> MessageSpec {
         MessageSpec {
@@ -83,10 +83,10 @@ impl MessageChoice {
 }
 
 impl MessageType {
-    /// The catalogue's entry for this type. `unbounded_bytes` is the payload of a message of variable size.
+    /// The catalogue's entry for this type. `unbounded_bytes` is the payload if the message has variable size.
     fn choice(&self, unbounded_bytes: usize) -> MessageChoice {
         let message = (self.prepared)(unbounded_bytes);
-        // Messages that are too long were refused before.
+        // The error cannot occur, because messages that are too long have been refused before.
         let bytes = message.loan_bytes().unwrap_or(usize::MAX);
         MessageChoice {
             name: self.name,
@@ -99,22 +99,23 @@ impl MessageType {
     }
 }
 
-/// All messages of a generation. Messages of variable size have a payload of `unbounded_bytes`.
+/// All messages of a layout. Messages of variable size have a payload of `unbounded_bytes`.
 pub fn list(layout: Layout, unbounded_bytes: usize) -> impl Iterator<Item = MessageChoice> {
     types(layout).map(move |known| known.choice(unbounded_bytes))
 }
 
-/// Whether a message of any generation has exactly this name.
+/// Whether a message in any layout has exactly this name.
 pub fn is_message(name: &str) -> bool {
     [Layout::V1, Layout::V2].into_iter().any(|layout| message_type(name, layout).is_some())
 }
 
-/// Finds a message by its name, in ROS 2's full form (`performance_test/msg/Array4m`) or in the spelling of
-/// topologies (`irobot_interfaces_plugin::stamped_vector`). Upper and lower case are the same. `unbounded_bytes` is
-/// the payload of a message of variable size.
+/// Finds a message by its name, by ROS 2's full name (`performance_test/msg/Array4m`) or by the name in topology files
+/// (`irobot_interfaces_plugin::stamped_vector`). Case is ignored. `unbounded_bytes` is the payload if the message has
+/// variable size.
 ///
 /// # Errors
-/// The reason, as a sentence, with the nearest name, if one is near, and with the command that lists all messages.
+/// The reason, as a sentence. It suggests the most similar name, if there is one, and the command that lists all
+/// messages.
 pub fn find(name: &str, layout: Layout, unbounded_bytes: usize) -> Result<MessageChoice, String> {
     let (package, wanted) = parts(name);
     if let Some(known) = types(layout).find(|known| known.name.to_lowercase() == wanted)
@@ -130,7 +131,8 @@ pub fn find(name: &str, layout: Layout, unbounded_bytes: usize) -> Result<Messag
     ))
 }
 
-/// The package, if one is given, and the name in lower case without the underscores of topologies.
+/// The package, if `name` contains one, and the rest of the name in lower case without underscores (topology files use
+/// them).
 fn parts(name: &str) -> (Option<&str>, String) {
     let (package, short) = match name.split_once("::").or_else(|| name.split_once('/')) {
         Some((package, rest)) => (Some(package), rest.strip_prefix("msg/").unwrap_or(rest)),

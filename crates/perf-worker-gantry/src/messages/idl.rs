@@ -1,15 +1,15 @@
-//! The messages in OMG IDL, for back ends in C, C++ and other languages.
+//! The benchmark messages in OMG IDL, for back ends in C, C++ and other languages.
 
 use gantry_idl::{Definitions, Errors, dds_idl};
 
 use super::{find, list, message_type};
 use perf_worker::run_spec::Layout;
 
-/// The OMG IDL of the messages `names` in a layout, or of all messages of the layout if `names` is empty. Names are
-/// as in `--msg`.
+/// The OMG IDL of the messages `names` in a layout. If `names` is empty, the IDL of all messages of the layout. Names
+/// may have the same forms as in `--msg`.
 ///
 /// # Errors
-/// The reason, as a sentence about the first name that is no message.
+/// The reason, as a sentence, if a name is not a message.
 pub fn idl(names: &[String], layout: Layout) -> Result<String, String> {
     let mut chosen: Vec<&'static str> = if names.is_empty() {
         list(layout, 0).map(|message| message.name).collect()

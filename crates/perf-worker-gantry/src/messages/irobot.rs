@@ -1,4 +1,4 @@
-//! iRobot's messages: their header has time, id, rate and the size of the payload.
+//! iRobot's messages, whose header contains time, id, rate and the size of the payload.
 
 use std::hint::black_box;
 
@@ -34,7 +34,8 @@ fn stamped(header: &PerformanceHeader) -> Stamped {
     Stamped { time_ns, id: u64::from(header.tracking_number) }
 }
 
-/// Methods of all messages: the stamp, with an id of 32 bits, and the payload of an owned message.
+/// The methods that all of iRobot's messages have: the stamp, with an id of 32 bits, and the payload of an owned
+/// message.
 macro_rules! owned {
     () => {
         const LAST_ID: u64 = u32::MAX as u64;
@@ -57,7 +58,7 @@ macro_rules! owned {
     };
 }
 
-/// Methods of all messages that have a view in place.
+/// The methods of messages that are accessed through a view.
 macro_rules! viewed {
     () => {
         fn stamp_loan(loan: &mut Self::View<&mut [u8]>, stamp: Stamp) {
@@ -78,7 +79,7 @@ macro_rules! viewed {
     };
 }
 
-/// Messages that are structs in place.
+/// Implements messages that are structs in shared memory.
 macro_rules! plain {
     ($($name:ident)+) => {
         $(impl Benchmark for plugin::$name {
@@ -91,7 +92,7 @@ macro_rules! plain {
     };
 }
 
-/// Messages whose C struct has padding: a view reads and writes their fields in place.
+/// Implements messages whose C struct has padding: a view reads and writes their fields in shared memory.
 macro_rules! padded {
     ($($package:ident::$name:ident)+) => {
         $(impl Benchmark for $package::$name {

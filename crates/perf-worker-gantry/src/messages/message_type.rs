@@ -1,8 +1,8 @@
-//! A message type that is known at run time only: the table of its functions.
+//! A message type that is known only at run time: a table of its functions.
 //!
-//! A back end that moves bytes writes and reads messages of any type by this table, so the code of a middleware is
-//! compiled once, and only these functions for each type. Functions on the data path do not allocate, unless their
-//! documentation says so. All errors are sentences.
+//! A back end that moves bytes uses this table to write and read messages of any type. The code of the middleware is
+//! therefore compiled once, and only these functions for each type. Functions on the data path do not allocate, unless
+//! their documentation says so. All errors are sentences.
 
 use gantry::{
     GenericSample, TypeDescription,
@@ -12,9 +12,9 @@ use gantry::{
 use super::Benchmark;
 use perf_worker::{backend::Draft, clock::now_ns, run_spec::Content, stamp::Stamped};
 
-/// Checks a body, and passes the message, which is read in place, to the closure.
+/// Checks the bytes of a message, and passes the message to the closure, which reads it in place.
 pub type ViewBody = fn(&[u8], &mut dyn FnMut(Seen<'_>)) -> Result<(), String>;
-/// Checks a body, and copies it into a new message.
+/// Checks the bytes of a message, and copies them into a new message.
 pub type CopyBody = fn(&[u8]) -> Result<Box<dyn OwnedMessage>, String>;
 
 /// The functions of a message type.
@@ -27,40 +27,41 @@ pub struct MessageType {
     pub content: Content,
     /// The largest id that messages of the type can carry.
     pub last_id: u64,
-    /// The description by which endpoints match, for messages that are prepared with this number of bytes.
+    /// Returns the type description that endpoints compare when they match. The argument is the payload of a message of
+    /// variable size, bytes.
     pub description: fn(usize) -> TypeDescription,
-    /// Makes an owned message as publishers send it, without a stamp. The argument is the payload of a message of
-    /// variable size, bytes. Large parts are zeros in untouched pages.
+    /// Creates an owned message as publishers send it, but without a stamp. The argument is the payload of a message of
+    /// variable size, bytes. Large parts are zeros in pages that have not been touched.
     pub prepared: fn(usize) -> Box<dyn OwnedMessage>,
-    /// Checks that a body is a message of the type, and passes the message, which is read in place, to the closure.
+    /// Checks that bytes are a message of the type, and passes the message to the closure, which reads it in place.
     pub view: ViewBody,
-    /// Checks that a body is a message of the type, and copies it into a new message. Allocates.
+    /// Checks that bytes are a message of the type, and copies them into a new message. Allocates.
     pub to_owned: CopyBody,
 }
 
 /// The contents of a message that is read without a copy.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen<'a> {
-    /// The time of reception, which is read after the message was checked and before any of its values is used.
+    /// The time of reception. It is read after the message was checked, and before any of its values is used.
     pub received_ns: i64,
     /// The time of sending and the id of the message.
     pub stamped: Stamped,
-    /// The bytes that `--touch` reads.
+    /// The bytes of the message that `--touch` lets the subscription read.
     pub payload: &'a [u8],
 }
 
-/// An owned message. It is also the model of the loans that have its shape.
+/// An owned message. Loans may have the same shape (the lengths of sequences and texts) as this message.
 pub trait OwnedMessage: Send {
-    /// Touches every page, so that no page fault falls into the measurement.
+    /// Touches every page, so that no page fault occurs during the measurement.
     fn touch(&mut self);
 
-    /// The length of a loan for a message of this shape.
+    /// The length of a loan for a message of this shape, bytes.
     ///
     /// # Errors
     /// An error, if a length is above its bound.
     fn loan_bytes(&self) -> Result<usize, String>;
 
-    /// Builds a message of this shape in a loan: writes the parts without which the message is not valid, and lets
+    /// Builds a message of this shape in a loan. Writes the parts without which the message is not valid, and lets
     /// `draft` write the payload and the stamp.
     ///
     /// # Errors
@@ -70,35 +71,35 @@ pub trait OwnedMessage: Send {
     /// Lets `draft` write the payload and the stamp of this message.
     fn write(&mut self, draft: &mut dyn Draft);
 
-    /// The length of this message's body.
+    /// The length of this message when it is encoded, bytes.
     ///
     /// # Errors
     /// An error, if a length is above its bound.
     fn body_bytes(&self) -> Result<usize, String>;
 
-    /// Serialises this message.
+    /// Encodes this message into `body`.
     ///
     /// # Errors
     /// An error, if `body` is too short.
     fn write_body(&self, body: &mut [u8]) -> Result<(), String>;
 
-    /// Makes this message a copy of a sample: directly if the memory of the message is its CDR body, otherwise through
-    /// `buffer`. Allocates for parts that grow, and when the buffer grows. After an error the message is a mixture of
-    /// old and new values.
+    /// Makes this message a copy of a sample. The bytes are copied directly if the memory of the message is its CDR
+    /// encoding, otherwise through `buffer`. Allocates when parts of the message or the buffer grow. After an error,
+    /// the message is a mixture of old and new values.
     ///
     /// # Errors
-    /// An error, if the sample is no message of the type.
+    /// An error, if the sample is not a message of the type.
     fn copy_from(&mut self, sample: &GenericSample, buffer: &mut Vec<u8>) -> Result<(), String>;
 
     /// The time of sending and the id of the message.
     fn stamped(&self) -> Stamped;
 
-    /// The bytes that `--touch` writes and reads.
+    /// The bytes to which `--touch` applies.
     fn payload(&self) -> &[u8];
 }
 
 impl MessageType {
-    /// The table of `M`.
+    /// The table for the type `M`.
     pub(super) const fn of<M: Benchmark>(name: &'static str) -> MessageType {
         MessageType {
             name,

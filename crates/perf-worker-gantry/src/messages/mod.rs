@@ -1,8 +1,8 @@
-//! The benchmark messages: performance_test's in both generations of their layouts, and iRobot's.
+//! The benchmark messages: the messages of performance_test in the layouts 1.x and 2.x, and iRobot's.
 //!
-//! The types come from `gantry-msgs`. `Benchmark` makes them messages of a measurement: each carries its time of
-//! sending and its id, is prepared once, and is stamped and read without an allocation. `MessageType` is the table of
-//! functions of one such type, by which a program moves messages whose type it knows only at run time.
+//! `gantry-msgs` defines the types. The trait `Benchmark` adds what a measurement needs: each message carries its time
+//! of sending and its id, is prepared once, and is stamped and read without an allocation. `MessageType` is a table of
+//! functions for one such type. Programs use it for messages whose type they know only at run time.
 
 mod catalogue;
 mod idl;
@@ -17,7 +17,7 @@ use perf_worker::{
     stamp::{Stamp, Stamped},
 };
 
-/// Methods of every message of fixed size.
+/// The methods that all messages of fixed size share.
 macro_rules! fixed_size {
     () => {
         fn prepared(_: usize) -> Box<Self> {
@@ -33,7 +33,7 @@ macro_rules! fixed_size {
 }
 use fixed_size;
 
-/// Methods of every message that is a struct in place: the view of a loan or a sample is the message itself.
+/// The methods of messages that are structs in shared memory: the view of a loan or a sample is the message itself.
 macro_rules! in_place {
     () => {
         fn stamp_loan(loan: &mut Self::View<&mut [u8]>, stamp: Stamp) {
@@ -59,39 +59,40 @@ pub use catalogue::{MessageChoice, find, is_message, list, message_type};
 pub use idl::idl;
 pub use message_type::{MessageType, OwnedMessage, Seen};
 
-/// The largest payload of a message of variable size, bytes: message and ring fit in the 1 GiB of a publisher.
+/// The largest payload of a message of variable size, bytes. With it, a message and the ring fit into the 1 GiB of a
+/// publisher.
 pub const MAX_UNBOUNDED_BYTES: u32 = (1 << 30) - (1 << 20);
 
 /// A message that carries its time of sending and its id.
 trait Benchmark: Message {
     /// The content of the message.
     const CONTENT: Content;
-    /// The largest id that the message can carry, whose bits are all ones; the next id is carried as 0.
+    /// The largest id that the message can carry; its bits are all ones. The id wraps around to 0 after it.
     const LAST_ID: u64 = u64::MAX;
 
-    /// Makes an owned message as publishers send it, without a stamp; `unbounded_bytes` is the payload of a message of
-    /// variable size. Large parts are zeros in untouched pages.
+    /// Creates an owned message as publishers send it, but without a stamp. `unbounded_bytes` is the payload of a
+    /// message of variable size. Large parts are zeros in pages that have not been touched.
     fn prepared(unbounded_bytes: usize) -> Box<Self>;
-    /// Touches every page, so that no page fault falls into the measurement.
+    /// Touches every page, so that no page fault occurs during the measurement.
     fn touch(&mut self);
-    /// The shape (the texts, and the lengths of sequences) of a loan for this message.
+    /// The shape (the texts, and the lengths of sequences) that a loan for this message has.
     fn shape(&self) -> impl Shape<Self>;
-    /// Stamps the owned message.
+    /// Writes the stamp into the owned message.
     fn stamp(&mut self, stamp: Stamp);
-    /// Stamps a loan in place.
+    /// Writes the stamp into a loan.
     fn stamp_loan(loan: &mut Self::View<&mut [u8]>, stamp: Stamp);
-    /// Reads the owned message.
+    /// Reads the stamp of the owned message.
     fn stamped(&self) -> Stamped;
-    /// Reads a sample in place.
+    /// Reads the stamp of a sample, without copying.
     fn stamped_sample(sample: &Self::View<&[u8]>) -> Stamped;
-    /// The bytes of the owned message that `--touch` writes and reads: its array or, if it has only numbers, all bytes
-    /// but the stamp. Empty for other messages, which are always written and read completely.
+    /// The bytes of the owned message to which `--touch` applies: its array or, if it has only numbers, all bytes
+    /// except the stamp. Empty for other messages, which are always written and read completely.
     fn payload(&self) -> &[u8];
-    /// The same bytes, writable.
+    /// The bytes of [`Self::payload`], writable.
     fn payload_mut(&mut self) -> &mut [u8];
-    /// The same bytes in a loan.
+    /// The bytes of a loan to which `--touch` applies, writable.
     fn payload_of_loan<'a>(loan: &'a mut Self::View<&mut [u8]>) -> &'a mut [u8];
-    /// The same bytes in a sample.
+    /// The bytes of a sample to which `--touch` applies.
     fn payload_of_sample<'a>(sample: &'a Self::View<&[u8]>) -> &'a [u8];
 }
 

@@ -1,4 +1,4 @@
-//! performance_test's messages: `time` and `id` are their last fields.
+//! The messages of performance_test, whose last fields are `time` and `id`.
 
 use std::hint::black_box;
 
@@ -16,10 +16,10 @@ use perf_worker::{
     stamp::{Stamp, Stamped},
 };
 
-/// The length of time and id, with which every message ends, bytes.
+/// The length of `time` and `id` together at the end of each message, bytes.
 const STAMP_BYTES: usize = 16;
 
-/// The stamp of an owned message.
+/// The methods that write and read the stamp of an owned message.
 macro_rules! owned {
     () => {
         fn stamp(&mut self, stamp: Stamp) {
@@ -33,7 +33,7 @@ macro_rules! owned {
     };
 }
 
-/// Methods that write and read the stamp in place, for messages that have a view.
+/// The methods that write and read the stamp through a view.
 macro_rules! viewed {
     () => {
         fn stamp_loan(loan: &mut Self::View<&mut [u8]>, stamp: Stamp) {
@@ -47,7 +47,7 @@ macro_rules! viewed {
     };
 }
 
-/// Methods of every message that is a struct in place.
+/// The methods of messages that are structs in shared memory.
 macro_rules! plain {
     () => {
         in_place!();
@@ -64,7 +64,7 @@ macro_rules! plain {
     };
 }
 
-/// The payload of a message that is read through a view and has a sequence or an array of bytes.
+/// The payload methods of a message that is accessed through a view and has a sequence or an array of bytes.
 macro_rules! payload {
     ($field:ident, $field_mut:ident) => {
         fn payload(&self) -> &[u8] {
@@ -85,8 +85,8 @@ macro_rules! payload {
     };
 }
 
-/// Methods of every message without a payload, such as single fields and texts: each loan writes and each take reads
-/// the whole message.
+/// The payload methods of messages without a payload, such as single fields and texts. Each loan writes the whole
+/// message, and each take reads it.
 macro_rules! no_payload {
     () => {
         fn payload(&self) -> &[u8] {
@@ -107,7 +107,7 @@ macro_rules! no_payload {
     };
 }
 
-/// Methods of every message of single fields.
+/// The methods of messages with single fields.
 macro_rules! fields {
     () => {
         viewed!();
@@ -115,7 +115,7 @@ macro_rules! fields {
     };
 }
 
-/// Methods of every point cloud.
+/// The methods of point clouds.
 macro_rules! cloud {
     () => {
         viewed!();
@@ -144,7 +144,7 @@ fixed!(Fields, cloud:
     v1 { PointCloud512k PointCloud1m PointCloud2m PointCloud4m PointCloud8m });
 fixed!(Fields, fields: v1 { NavSatFix Range RadarDetection RadarTrack });
 
-/// A sequence of `$length` bytes.
+/// Implements messages with a sequence of `$length` bytes.
 macro_rules! sequence {
     ($content:ident, $field:ident, $field_mut:ident, |$unbounded_bytes:pat_param|: $($name:ident $shape:ident $length:expr;)+) => {
         $(impl Benchmark for v2::$name {

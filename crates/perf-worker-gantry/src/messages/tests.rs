@@ -1,4 +1,4 @@
-//! Tests of the names and sizes of messages.
+//! Tests of the names, sizes and stamps of messages.
 
 use std::collections::BTreeSet;
 
@@ -7,8 +7,8 @@ use gantry::gantry_cdr::AlignedBytes;
 use super::*;
 use perf_worker::{backend::Draft, run_spec::Layout};
 
-/// For each message, the `sizeof` of iRobot's original, and the bytes of Gantry's message, which may be fewer: C
-/// ends a struct with padding, CDR does not.
+/// For each message, the `sizeof` of iRobot's original struct, and the bytes of Gantry's message. Gantry's message may
+/// have fewer bytes, because C adds padding at the end of a struct and CDR does not.
 const IROBOT: &[(&str, usize, usize)] = &[
     ("Stamped10b", 32, 30),
     ("Stamped50b", 72, 70),
@@ -38,8 +38,8 @@ const IROBOT: &[(&str, usize, usize)] = &[
     ("Sample", 24, 21),
 ];
 
-/// The `sizeof` of messages in both generations. A sequence has its length before it and up to 4 bytes of
-/// padding behind it.
+/// The `sizeof` of messages in both layouts. A sequence is preceded by its length and followed by up to 4 bytes of
+/// padding.
 const BOTH: &[(&str, usize)] = &[
     ("Struct16", 32),
     ("Struct256", 528),
@@ -119,7 +119,7 @@ fn the_unbounded_size_is_the_payload_of_messages_of_variable_size() {
     for (name, content, bytes) in [
         // 4 bytes of length, the payload, padding to a multiple of 8, time and id.
         ("UnboundedSequence", Content::Sequence, 4 + 1000 + 4 + 16),
-        // The terminating 0 is a byte of the string.
+        // The terminating 0 counts as a byte of the string.
         ("UnboundedString", Content::Text, 4 + 1001 + 3 + 16),
         ("StampedVector", Content::Sequence, 20 + 4 + 1000),
         ("BoundedSequence1k", Content::BoundedSequence, 1048),
@@ -140,7 +140,7 @@ fn only_equal_types_of_the_generations_match() {
         let types = [Layout::V1, Layout::V2].map(|layout| find(name, layout, 0).unwrap().type_name);
         assert_eq!(types[0], types[1]);
     }
-    // These messages are listed once for both generations.
+    // These messages are listed once for both layouts.
     macro_rules! alike {
         ($($name:ident)+) => {
             $(assert_eq!(
@@ -154,7 +154,7 @@ fn only_equal_types_of_the_generations_match() {
            BoundedSequence4m BoundedSequence8m);
 }
 
-/// A draft that gives this stamp, and writes no payload.
+/// A draft that returns this stamp and writes no payload.
 struct Stamping(Stamp);
 
 impl Draft for Stamping {
@@ -237,7 +237,7 @@ fn an_unknown_message_names_the_nearest_and_how_to_list() {
         ("stampd_vector", "`StampedVector`"),
         ("UnboundString", "`UnboundedString`"),
         ("PointClod1m", "`PointCloud1m`"),
-        // The message exists in another package.
+        // A message of this name exists, but in another package.
         ("performance_test::stamped10b", "`Stamped10b`"),
     ] {
         let sentence = find(wrong, Layout::V2, 0).unwrap_err();

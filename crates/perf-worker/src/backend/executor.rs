@@ -5,12 +5,12 @@ use std::sync::Arc;
 use super::{Draft, Matched, Publisher, Sent, Sink, Taken};
 use crate::{endpoint::EndpointPlan, run_spec::RunSpec};
 
-/// An executor runs the callbacks of the nodes of its endpoints. The executor is created and filled on one thread and
-/// spun on another. It is dropped at the end of the process, after all executors have ended their spin, and before its
-/// endpoints.
+/// Runs the callbacks of nodes. One thread creates and fills the executor, and another thread spins it. The executor is
+/// dropped at the end of the process: after the spins of all executors have ended, and before the endpoints are
+/// dropped.
 pub trait Executor: Send {
-    /// Creates a publisher of the node `plan.node`, for the callback of a timer or of a subscription. The publisher
-    /// loans or copies according to `plan.pass_by`. May block.
+    /// Creates a publisher of the node `plan.node`. The callback of a timer or of a subscription publishes through it.
+    /// The publisher loans messages or copies them, according to `plan.pass_by`. May block.
     ///
     /// # Errors
     /// The reason and the remedy, as a sentence.
@@ -24,8 +24,8 @@ pub trait Executor: Send {
     /// The reason, as a sentence, if the middleware has no such timer.
     fn timer(&mut self, plan: &EndpointPlan, expired: Box<dyn FnMut(u64) + Send>) -> Result<(), String>;
 
-    /// Creates a subscription of the node `plan.node`, whose callback passes each message to `sink`, in place or
-    /// copied according to `plan.pass_by`. May block.
+    /// Creates a subscription of the node `plan.node`. The subscription's callback passes each message to `sink`: in
+    /// the middleware's memory or as a copy, according to `plan.pass_by`. May block.
     ///
     /// # Errors
     /// The reason and the remedy, as a sentence.
@@ -66,18 +66,19 @@ pub trait Executor: Send {
         Err(no_services(plan))
     }
 
-    /// Starts all timers at `start_ns`, which lies ahead, and runs callbacks until it is stopped.
+    /// Starts all timers at `start_ns`, a time in the future, and runs callbacks until the function from
+    /// [`stop`](Self::stop) is called.
     ///
     /// # Errors
-    /// The reason, as a sentence, if the middleware cannot go on.
+    /// The reason, as a sentence, if the middleware cannot continue.
     fn spin(&mut self, start_ns: i64) -> Result<(), String>;
 
-    /// Returns a function that stops the spin, even if the spin has not begun yet. The function is called on another
-    /// thread. The spin then returns when no callback runs any more.
+    /// Returns a function that ends the spin, even if the spin has not begun yet. Another thread calls the function.
+    /// The spin returns as soon as no callback is running.
     fn stop(&mut self) -> Box<dyn Fn() + Send + Sync>;
 }
 
-/// The sentence of a middleware whose executors have no services.
+/// The error text for a service in a middleware whose executors have no services.
 #[must_use]
 pub fn no_services(plan: &EndpointPlan) -> String {
     let service = plan.given_topic();
@@ -95,11 +96,11 @@ pub struct NodeClient {
     pub responses: Box<dyn Received + Send>,
 }
 
-/// Sends the response to the request that is being handled. The argument and the results are the same as of
-/// [`Publisher::publish`]. Called at most once for a request.
+/// Sends the response to the request that is being handled. The argument and the result have the same meaning as in
+/// [`Publisher::publish`]. Called at most once for each request.
 pub type Respond<'a> = &'a mut dyn FnMut(&mut dyn Draft) -> Result<Sent, String>;
 
-/// The work of the instrument in the callback of a server.
+/// The part of `perf_test` that a server's callback calls.
 pub trait Responder: Send + Sync {
     /// Records a request and answers it with `respond`. Does not allocate.
     fn request(&self, taken: &Taken<'_>, respond: Respond<'_>);
@@ -108,9 +109,10 @@ pub trait Responder: Send + Sync {
     fn failed(&self, sentence: String);
 }
 
-/// A subscription, a client or a server whose messages a callback receives. The instrument reads the matching only
-/// before the spin.
+/// A subscription, a client or a server that receives messages in callbacks. `perf_test` calls [`Matched::matched`]
+/// only before the spin.
 pub trait Received: Matched {
-    /// The same count as [`Subscription::overwritten`](super::Subscription::overwritten). Called at any time.
+    /// The number of lost messages as defined by [`Subscription::overwritten`](super::Subscription::overwritten). May
+    /// be called at any time.
     fn overwritten(&self) -> u64;
 }

@@ -1,11 +1,13 @@
-//! The back-end contract: the traits that a middleware implements to be measured.
+//! The interface between `perf_test` and a middleware: the traits that a middleware implements so that it can be
+//! measured.
 //!
-//! A program with a middleware hands its back end to [`worker::main`](crate::worker::main) and has the name
-//! `perf_test_<name>`, which `-c <name>` finds. C and C++ implement the contract through the crate `perf-worker-c`. A
-//! program in another language speaks the worker protocol instead (`docs/internals/worker-protocol.md`).
+//! The program of a middleware hands its back end to [`worker::main`](crate::worker::main). The program is called
+//! `perf_test_<name>`, so that `perf_test -c <name>` finds it. A back end in C or C++ uses the crate `perf-worker-c`. A
+//! program in another language implements the worker protocol instead (`docs/internals/worker-protocol.md`).
 //!
-//! The instrument owns schedule, clock, stamps, losses, histograms and reports. A back end moves a message and reports
-//! its arrival. All other work of its calls (allocations, locks, copies) is part of the measurement.
+//! `perf_test` itself does the scheduling, reads the clock, writes the stamps, and computes losses, histograms and
+//! reports. A back end only sends a message and reports its arrival. Any other work in a back end's methods
+//! (allocations, locks, copies) counts as cost of the middleware.
 
 mod executor;
 mod matched;
@@ -29,18 +31,18 @@ pub use subscription::{Delivery, Listener, Sink, Subscription, Taken};
 
 /// A middleware.
 pub trait Backend: Sync {
-    /// The name of the middleware for `-c`, headings and logs. In `-c` upper and lower case are the same, and so are
-    /// `-` and `_`.
+    /// The name of the middleware for `-c`, headings and logs. `-c` ignores the case of letters, and treats `-` and `_`
+    /// as equal.
     fn name(&self) -> &str;
 
-    /// The version, the capabilities and the settings of the middleware. Older performance_test options are settings,
-    /// too: `--shared-memory` is `transport` = `shared-memory`, `--disable-async` is `publishing` = `sync`,
+    /// The version, the capabilities and the settings of the middleware. Options of older versions of performance_test
+    /// are settings: `--shared-memory` is `transport` = `shared-memory`, `--disable-async` is `publishing` = `sync`,
     /// `--use-single-participant` is `participants` = `one`.
     fn describe(&self) -> Description;
 
-    /// Checks what the declared capabilities do not express: whether the middleware supports the combination of options
-    /// of this run. By default every run passes. Returns the daemons that the run must start. Called before any other
-    /// process is started.
+    /// Checks whether the middleware supports the combination of options of this run, beyond what its capabilities
+    /// declare. The default implementation accepts every run. Returns the daemons that must run during the measurement.
+    /// Called before any other process is started.
     ///
     /// # Errors
     /// The option that is not supported and the alternative, in a sentence.
@@ -48,15 +50,15 @@ pub trait Backend: Sync {
         Ok(Vec::new())
     }
 
-    /// Opens the middleware in this worker process: its participant, session or runtime. Called on the main thread,
-    /// before there are endpoints; the cost of the call counts as the middleware's.
+    /// Opens the middleware in this worker process: its participant, session or runtime. Called on the main thread
+    /// before any endpoint is created. The cost of the call counts as the middleware's.
     ///
     /// # Errors
     /// The reason and the remedy, as a sentence.
     fn open(&self, spec: &RunSpec) -> Result<Box<dyn Session>, String>;
 
-    /// Removes the files that dead processes left. The coordinator calls this before a run, and after a run that
-    /// did not end well (a worker or a daemon was killed or failed).
+    /// Removes the files that dead processes left. The coordinator (the process `perf_test`) calls this before a run,
+    /// and after a run in which a worker or a daemon failed or was killed.
     ///
     /// # Errors
     /// The reason, as a sentence, if the middleware cannot work here, or files could not be removed.
@@ -65,8 +67,9 @@ pub trait Backend: Sync {
 
 /// The middleware in one process. It is dropped after all endpoints, at the end of the process.
 pub trait Session: Send + Sync {
-    /// The values in effect: of each setting in [`RunSpec::settings`], and of each option in [`RunSpec::options`] that
-    /// the middleware carries out. A run does not begin if a value differs from the requested one.
+    /// The values in effect: the value of each setting in [`RunSpec::settings`], and of each option in
+    /// [`RunSpec::options`] that the middleware implements. The run is refused if a value differs from the requested
+    /// value.
     fn effective(&self) -> Settings;
 
     /// Creates a publisher of `plan.topic`. May block; called on the thread that will use it.
@@ -105,8 +108,8 @@ pub trait Session: Send + Sync {
         Err(format!("{} has no executors, in which the nodes of a topology run", spec.communicator))
     }
 
-    /// The memory of the device that is measured, if it is not this process. Called at the end, when all endpoints have
-    /// finished.
+    /// The memory of the device if the run measures a device (a microcontroller) instead of this process. Called at the
+    /// end, when all endpoints have finished.
     fn device_memory(&self) -> Option<DeviceMemory> {
         None
     }
@@ -137,7 +140,7 @@ pub struct DeviceMemory {
     pub text_bytes: u64,
     /// Initialised variables.
     pub data_bytes: u64,
-    /// Variables that begin with 0.
+    /// Variables whose initial value is 0.
     pub bss_bytes: u64,
     /// The peak of the memory that the stacks used.
     pub stack_peak_bytes: u64,

@@ -4,18 +4,19 @@ use super::{Matched, Stamp};
 
 /// Sends messages.
 pub trait Publisher: Matched {
-    /// Sends one message: creates or loans it, lets `draft` write the payload, and, as the last step before sending,
-    /// gets the stamp from `draft` and writes the stamp into the message.
+    /// Sends one message. Creates or loans the message and lets `draft` write the payload. As the last step before
+    /// sending, gets the stamp from `draft` and writes the stamp into the message.
     ///
     /// # Errors
-    /// The reason, as a sentence, if the message was not sent. The next message is tried again.
+    /// The reason, as a sentence, if the message was not sent. The run continues with the next message.
     fn publish(&mut self, draft: &mut dyn Draft) -> Result<Sent, String>;
 }
 
 /// The way in which a message was sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sent {
-    /// Whether the message was written in the middleware's memory, so that publishing copied nothing.
+    /// Whether the publisher wrote the message directly into the middleware's memory (a loan), so that publishing
+    /// copied nothing.
     pub loaned: bool,
     /// The bytes of the message on the wire; 0 if the number is not known, or there is no wire.
     pub wire_bytes: u64,
@@ -26,11 +27,12 @@ pub struct Sent {
 
 /// A message that is about to be sent.
 pub trait Draft {
-    /// Writes the bytes of the payload according to `--touch`. Not called for texts, whose bytes must
-    /// stay characters.
+    /// Writes the payload according to the option `--touch`. Not called for text messages, whose bytes must remain
+    /// valid characters.
     fn write(&mut self, payload: &mut [u8]);
 
-    /// Reads the clock and returns the stamp of the message; called last. The time in the stamp is 0 before the start
-    /// (a probe), and in all messages of a publisher with [another clock](Matched::clock).
+    /// Reads the clock and returns the stamp of the message. Must be the last call before sending. The time in the
+    /// stamp is 0 in probes (messages before the start), and in all messages of a publisher with [another
+    /// clock](Matched::clock).
     fn stamp(&mut self) -> Stamp;
 }

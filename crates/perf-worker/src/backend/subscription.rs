@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use super::Matched;
 
-/// The way in which messages reach a subscription: the way that users of the middleware would choose.
+/// The way in which messages reach a subscription. A back end chooses the way that users of its middleware would
+/// choose.
 pub enum Delivery {
-    /// The endpoint's thread takes the messages, and waits by the strategy
-    /// [`RunSpec::wait`](crate::run_spec::RunSpec::wait).
+    /// The endpoint's thread takes the messages. It waits for them in the way that
+    /// [`RunSpec::wait`](crate::run_spec::RunSpec::wait) selects.
     Pull(Box<dyn Subscription>),
-    /// The middleware delivers the messages on threads of its own.
+    /// The middleware delivers the messages on its own threads.
     Push(Box<dyn Listener>),
 }
 
@@ -35,17 +36,18 @@ pub trait Subscription: Matched {
     /// Takes one message, if there is one, and passes it to `reader`. Returns whether there was one. Does not wait.
     ///
     /// # Errors
-    /// The reason, as a sentence, if a message could not be taken. The next message is tried again.
+    /// The reason, as a sentence, if a message could not be taken. The run continues with the next message.
     fn take(&mut self, reader: &mut dyn FnMut(&Taken<'_>)) -> Result<bool, String>;
 
-    /// Waits until there may be something to take, at most `timeout`; not called with `--wait spin`.
+    /// Waits until there may be a message to take, at most `timeout`. Not called with `--wait spin`.
     ///
     /// # Errors
-    /// The reason, as a sentence, if the middleware cannot go on.
+    /// The reason, as a sentence, if the middleware cannot continue.
     fn wait(&mut self, timeout: Duration) -> Result<(), String>;
 
-    /// The number of messages that left the history before they were taken, since the subscription was created. A
-    /// middleware that does not count them returns 0; its losses are then unexplained.
+    /// The number of messages since the creation of the subscription that newer messages pushed out of the history
+    /// before they were taken. A middleware that does not count such messages returns 0. `perf_test` then reports its
+    /// lost messages as unexplained.
     fn overwritten(&self) -> u64;
 }
 
@@ -63,13 +65,14 @@ pub trait Listener: Matched {
     /// The reason, as a sentence, if the middleware cannot end the delivery.
     fn stop(&mut self) -> Result<(), String>;
 
-    /// As [`Subscription::overwritten`].
+    /// The number of lost messages as defined by [`Subscription::overwritten`].
     fn overwritten(&self) -> u64;
 }
 
 /// The destination of delivered messages.
 pub trait Sink: Send + Sync {
-    /// Records a message. Takes a lock, which other threads take a few times a second; does not allocate.
+    /// Records a message. Does not allocate. Takes a lock that is rarely contended: other threads take it a few times a
+    /// second.
     fn taken(&self, taken: &Taken<'_>);
 
     /// Reports that the delivery has ended. `sentence` is the error.
@@ -79,35 +82,37 @@ pub trait Sink: Send + Sync {
 /// A message that was taken.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Taken<'a> {
-    /// The publisher's id in the middleware; all zeros if there is none, and then only one publisher is allowed.
+    /// The publisher's id in the middleware. All zeros if the middleware has no ids; the subscription may then have
+    /// only one publisher.
     pub source: [u8; 16],
-    /// The time in the message.
+    /// The time in the message's stamp, ns.
     pub time_ns: i64,
-    /// The id in the message, up to [`MessageSpec::last_id`](crate::run_spec::MessageSpec::last_id).
+    /// The id in the message's stamp, at most [`MessageSpec::last_id`](crate::run_spec::MessageSpec::last_id).
     pub id: u64,
-    /// Time of reception, ns: read right after the middleware returned the message, on the copy path right after the
-    /// copy.
+    /// The time of reception, ns. The back end reads it right after the middleware returned the message or, if the
+    /// message is copied, right after the copy.
     pub received_ns: i64,
     /// With [`RunSpec::phases`](crate::run_spec::RunSpec::phases), the time when the message reached this process,
-    /// before the taking thread woke up; `None` if the back end cannot observe this moment.
+    /// before the receiving thread woke up; `None` if the back end cannot observe this moment.
     pub arrived_ns: Option<i64>,
-    /// With `phases`, the time when the taking thread had the bytes and began to convert them to a message; `None`
+    /// With `phases`, the time when the receiving thread had the bytes and began to convert them to a message; `None`
     /// if the back end cannot observe this moment.
     pub in_hand_ns: Option<i64>,
-    /// The length of the message's body, bytes.
+    /// The length of the message without its header, bytes.
     pub length_bytes: u64,
     /// The bytes of the message on the wire; 0 if the number is not known, or there is no wire.
     pub wire_bytes: u64,
-    /// [`Subscription::overwritten`] when the message was taken.
+    /// The value of [`Subscription::overwritten`] at the time when the message was taken.
     pub overwritten: u64,
-    /// Whether the message is read in the middleware's memory, so that taking copied nothing.
+    /// Whether the receiver reads the message in the middleware's memory, so that taking copied nothing.
     pub loaned: bool,
-    /// The bytes that [`Draft::write`](super::Draft::write) wrote, in place or in the copy.
+    /// The payload that the publisher wrote with [`Draft::write`](super::Draft::write): in the middleware's memory if
+    /// `loaned`, otherwise in the receiver's copy.
     pub payload: &'a [u8],
 }
 
 impl Taken<'_> {
-    /// The same without the payload.
+    /// A copy of the description of this message, without its payload.
     #[must_use]
     pub fn without_payload(&self) -> Taken<'static> {
         let Taken { source, time_ns, id, received_ns, arrived_ns, in_hand_ns, .. } = *self;

@@ -1,12 +1,13 @@
-//! Allocations of the calling thread during a call: allocations per message, for `--check-memory`.
+//! Counts the allocations of the calling thread during a call. `--check-memory` uses it to count allocations per
+//! message.
 //!
-//! Only Rust's allocator on this thread is counted: allocations in another language, or on other threads of the
-//! middleware, are not seen. Counting reads at most two thread-local words, and neither allocates, locks nor makes
-//! system calls.
+//! Only calls of Rust's allocator on this thread are counted, not allocations in another language or on other threads
+//! of the middleware. Counting reads at most two thread-local words. It neither allocates, locks nor makes system
+//! calls.
 
 use allocations::Counts;
 
-/// Runs `work` and counts the allocations of this thread meanwhile; zero unless `on`.
+/// Runs `work` and counts the allocations of this thread meanwhile. If `on` is false, the counts are zero.
 pub fn counted<T>(on: bool, work: impl FnOnce() -> T) -> (T, Counts) {
     if !on {
         return (work(), Counts::default());

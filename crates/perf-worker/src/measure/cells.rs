@@ -1,9 +1,10 @@
-//! A distribution of latencies that stores only the cells of a histogram that are not empty. It is small, because
-//! there may be one for each of many subscriptions.
+//! A distribution of latencies that stores only the non-empty cells of a histogram. A run with many subscriptions has
+//! one for each of them, so it must be small.
 
 use std::collections::BTreeMap;
 
-/// The cells of a histogram that are not empty. Counts may come from any file, so their sums saturate at [`u64::MAX`].
+/// The non-empty cells of a histogram: the count for each latency. Counts may come from a log file with any values, so
+/// sums saturate at [`u64::MAX`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cells(BTreeMap<u64, u64>);
 
@@ -31,7 +32,8 @@ impl Cells {
         self.0.values().fold(0, |sum, n| sum.saturating_add(*n))
     }
 
-    /// The latency in nanoseconds that the fraction `quantile` (0 to 1) of all samples does not exceed; 0 if empty.
+    /// The latency in nanoseconds that the fraction `quantile` (0 to 1) of all samples does not exceed; 0 if there are
+    /// none.
     #[must_use]
     pub fn quantile_ns(&self, quantile: f64) -> u64 {
         let rank = ((quantile * self.n() as f64).ceil() as u64).max(1);

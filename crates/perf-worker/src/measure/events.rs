@@ -1,47 +1,46 @@
-//! Single messages that were late, missing or not sent, with ids and times, for a log of such messages. The counts
-//! of a run include these messages whether or not the log is written.
+//! Events of single messages (late, missing or not sent), with ids and times, for the log of such messages. The counts
+//! of a run include these messages even if the log is not written.
 
 use serde::{Deserialize, Serialize};
 
-/// The number of events of one endpoint in one second that are kept; further events are only counted.
+/// The largest number of events of one endpoint in one second that are kept. Further events are only counted.
 pub const MOST_EVENTS: usize = 250;
 
 /// The reason why a message is in the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Trouble {
-    /// The latency of the message was above the limit for late messages, and not above the limit for messages that
-    /// are too late.
+    /// The latency of the message was above the limit for late messages, but not above the limit for too late messages.
     Late {
         /// The latency of the message, ns.
         latency_ns: u64,
         /// The limit, ns.
         limit_ns: u64,
     },
-    /// The latency of the message was above the limit for messages that are too late.
+    /// The latency of the message was above the limit for too late messages.
     TooLate {
         /// The latency of the message, ns.
         latency_ns: u64,
         /// The limit, ns.
         limit_ns: u64,
     },
-    /// This message, and perhaps messages after it, had not arrived when a later message arrived.
+    /// This message, and perhaps messages directly after it, had not arrived when a later message arrived.
     Missing {
         /// The number of messages.
         messages: u64,
     },
-    /// The publisher did not send this message, and perhaps messages after it: its timer skipped them, or the
-    /// middleware refused them. Subscriptions miss the ids of these messages, but do not count them as lost.
+    /// The publisher did not send this message, and perhaps messages directly after it: its timer skipped them, or the
+    /// middleware refused them. Subscriptions see a gap in the ids, but do not count these messages as lost.
     Unsent {
         /// The number of messages.
         messages: u64,
     },
 }
 
-/// A message that is late or missing, or several missing messages.
+/// An event: one message that is late, missing or not sent, or several consecutive missing or unsent messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Event {
-    /// The time at which the message arrived or, if the message is missing, the next message arrived; ns
-    /// of CLOCK_MONOTONIC.
+    /// The time of arrival of the message, ns of CLOCK_MONOTONIC. For a missing message, the time of arrival of the
+    /// next message.
     pub at_ns: i64,
     /// The id of the message, or the first id of several messages.
     pub id: u64,
@@ -52,7 +51,7 @@ pub struct Event {
 /// The events of one endpoint in one row of its report.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Events {
-    /// The first ones, in order.
+    /// The first events of the row, in order.
     pub kept: Vec<Event>,
     /// The number of further events, which are not kept.
     pub more: u64,
@@ -65,7 +64,7 @@ impl Events {
         Events { kept: Vec::with_capacity(MOST_EVENTS), more: 0 }
     }
 
-    /// Adds one.
+    /// Adds an event.
     pub fn add(&mut self, event: Event) {
         if self.kept.len() < MOST_EVENTS {
             self.kept.push(event);
@@ -80,7 +79,7 @@ impl Events {
         self.kept.is_empty()
     }
 
-    /// Removes all and keeps the memory.
+    /// Removes all events and keeps the memory.
     pub fn clear(&mut self) {
         self.kept.clear();
         self.more = 0;

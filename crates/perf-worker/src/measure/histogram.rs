@@ -1,14 +1,14 @@
-//! The distribution of latencies: an HDR histogram from 1 ns to 100 s with three digits, or a histogram with two
-//! digits and few cells.
+//! The distribution of latencies. It has two forms: a dense HDR histogram from 1 ns to 100 s with three significant
+//! digits, and a coarse one with two digits that stores only non-empty cells.
 //!
-//! Recording never fails: a latency above the range is recorded as the largest value. With three digits it never
+//! Recording never fails: a latency above the range is recorded as the largest value. Recording in the dense form never
 //! allocates.
 
 use hdrhistogram::Histogram;
 
 use super::sparse_cells::SparseCells;
 
-/// The longest latency that the histogram distinguishes from longer ones, in nanoseconds.
+/// The longest latency with a cell of its own, in nanoseconds. Longer latencies count as this one.
 const LONGEST_NS: u64 = 100 * 1_000_000_000;
 
 /// A distribution of latencies in nanoseconds.
@@ -26,16 +26,15 @@ enum Content {
 impl Default for Latencies {
     /// An empty distribution; all its memory is allocated here.
     fn default() -> Self {
-        // The bounds are constants, so an error can only mean a wrong constant; `new(3)` grows by itself and is always
-        // valid.
+        // The bounds are constants, so the constructor cannot fail.
         let cells = Histogram::new_with_bounds(1, LONGEST_NS, 3).unwrap_or_else(|_| unreachable!("constant bounds"));
         Latencies(Content::Dense(Box::new(cells)))
     }
 }
 
 impl Latencies {
-    /// An empty distribution with two digits, which has memory only for the cells that it fills: for processes with
-    /// thousands of endpoints. Recording allocates while it fills more cells than ever before.
+    /// An empty distribution with two digits, for processes with thousands of endpoints. It has memory only for its
+    /// non-empty cells. Recording allocates when the number of these cells exceeds its former maximum.
     #[must_use]
     pub fn coarse() -> Latencies {
         Latencies(Content::Sparse(SparseCells::default()))
@@ -90,7 +89,7 @@ impl Latencies {
         }
     }
 
-    /// The memory of the histogram, bytes. A histogram that is not coarse uses less while whole ranges are unused.
+    /// The memory of the histogram, bytes. A dense histogram uses less while whole ranges of it are empty.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
         match &self.0 {
@@ -168,7 +167,7 @@ mod tests {
         let before = coarse.memory_bytes();
         coarse.clear();
         assert_eq!((coarse.n(), coarse.memory_bytes()), (0, before));
-        // The sample has as many cells as a second of a typical topic fills.
+        // The test fills as many cells as a typical topic fills in one second.
         let mut small = Latencies::coarse();
         (0..100).for_each(|i| small.record(100_000 + i * 50));
         assert!(small.memory_bytes() < 1024, "{}", small.memory_bytes());

@@ -1,9 +1,9 @@
-//! Losses of a subscription: samples that are missing, duplicated or out of order, by the ids that each publisher
-//! wrote.
+//! Losses of a subscription: missing, duplicate and reordered samples, detected by the ids that each publisher writes
+//! into its samples.
 //!
-//! The table of publishers is allocated beforehand. Duplicates and reordered samples are counted and never fatal. A
-//! window of the last 64 ids distinguishes them; a sample older than the window counts as a duplicate, so that no loss
-//! is hidden.
+//! The table of publishers is allocated in advance. Duplicates and reordered samples are counted and are never an
+//! error. A window of the last 64 ids tells duplicates from reordered samples. A sample older than the window counts as
+//! a duplicate, so that it cannot cancel a loss.
 
 /// The number of publishers for which the table has capacity before it must grow.
 const EXPECTED_PUBLISHERS: usize = 64;
@@ -11,14 +11,15 @@ const EXPECTED_PUBLISHERS: usize = 64;
 /// The class of a sample by its id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
-    /// The sample is new; `missed` samples between the last sample and this one have not arrived (yet).
+    /// The sample is new. The `missed` samples between the previous sample and this one have not arrived, at least not
+    /// yet.
     New {
         /// The number of skipped ids.
         missed: u64,
     },
-    /// The sample is new, but it arrived after a later one: it had been counted as missed.
+    /// The sample is new, but it arrived after a later sample. It was counted as missed when the later sample arrived.
     Reordered,
-    /// A message with this id arrived before.
+    /// A sample with this id arrived before.
     Duplicate,
 }
 
@@ -32,28 +33,28 @@ pub struct Sequences {
 
 #[derive(Clone, Copy, Debug)]
 struct Window {
-    /// Id of the first sample that was seen.
+    /// The id from which samples of the publisher count.
     first: u64,
     last: u64,
-    /// Bit `i`: id `last - i` was seen.
+    /// Bit `i` is set if the sample with id `last - i` has arrived.
     seen: u64,
 }
 
 impl Sequences {
-    /// Creates the counter of a subscription. With `from_first`, the subscription was matched with all publishers
-    /// before their first sample; otherwise the samples of a publisher count from the first one that is seen. The ids
+    /// Creates the counter of a subscription. `from_first` means that the subscription was matched with all publishers
+    /// before their first sample. Otherwise the samples of a publisher count from the first one that arrives. The ids
     /// in messages wrap around after `last_id`, whose bits are all ones.
     #[must_use]
     pub fn new(from_first: bool, last_id: u64) -> Self {
         Sequences { from_first, last_id, publishers: Vec::with_capacity(EXPECTED_PUBLISHERS) }
     }
 
-    /// Records the arrival of one sample. Returns its full id, extended from the id in the message, and its class (new,
-    /// reordered, duplicate).
+    /// Records the arrival of one sample. Returns its class (new, reordered, duplicate) and its full id. The full id
+    /// extends the id in the message, which may wrap around.
     ///
-    /// `passed_over` is the number of samples that left the history unread since the previous sample. It matters only
-    /// for the first sample of a publisher that was not matched from its start: the lost samples were sent after
-    /// matching, so the first expected id of this publisher is lower by their number.
+    /// `passed_over` is the number of samples that left the subscription's history unread since the previous sample. It
+    /// matters only for the first sample of a publisher that was matched late. These lost samples were sent after
+    /// matching, so counting starts that many ids earlier.
     pub fn arrived(&mut self, publisher: [u8; 16], carried_id: u64, passed_over: u64) -> (u64, Arrival) {
         let known = self.publishers.iter_mut().find(|(source, _)| *source == publisher);
         let Some((_, window)) = known else {
@@ -65,24 +66,25 @@ impl Sequences {
         (id, window.arrived(id))
     }
 
-    /// The sum over all publishers of the highest id seen: a lower bound of the number of samples that the publishers
-    /// tried to send.
+    /// The sum over all publishers of the highest received id. The publishers have tried to send at least this number
+    /// of samples.
     #[must_use]
     pub fn last_seen(&self) -> u64 {
         self.publishers.iter().fold(0, |sum, (_, window)| sum.saturating_add(window.last))
     }
 
-    /// Samples sent before the first one that was seen, of publishers that were not matched from their first sample.
+    /// The number of samples that publishers had sent before they were matched with the subscription: for each
+    /// publisher, the ids below the first one that counts.
     #[must_use]
     pub fn before_matched(&self) -> u64 {
         self.publishers.iter().fold(0, |sum, (_, window)| sum.saturating_add(window.first.saturating_sub(1)))
     }
 }
 
-/// The full id nearest to `near` whose lowest bits are `carried`; `last_id` is the mask of these bits.
+/// The full id nearest to `near` whose low bits are `carried`. `last_id` is the mask of these bits.
 fn whole(carried: u64, near: u64, last_id: u64) -> u64 {
     let ahead = carried.wrapping_sub(near) & last_id;
-    // A difference of more than half of the range is a step backwards.
+    // A forward difference of more than half of the range is a step backwards.
     if ahead > last_id / 2 {
         near.saturating_sub((last_id - ahead).saturating_add(1))
     } else {
@@ -140,7 +142,7 @@ mod tests {
         let mut sequences = Sequences::new(false, u64::MAX);
         assert_eq!(sequences.arrived(A, 1000, 0).1, Arrival::New { missed: 0 });
         assert_eq!(sequences.before_matched(), 999);
-        // A sample from before the join cannot compensate a loss after the join.
+        // A sample from before the join must not cancel a loss after the join.
         assert_eq!(sequences.arrived(A, 998, 0).1, Arrival::Duplicate);
         assert_eq!(sequences.arrived(A, 1002, 0).1, Arrival::New { missed: 1 });
     }
@@ -150,7 +152,7 @@ mod tests {
         let mut sequences = Sequences::new(false, u64::MAX);
         assert_eq!(sequences.arrived(A, 1000, 30).1, Arrival::New { missed: 30 });
         assert_eq!(sequences.before_matched(), 969);
-        // After the publisher's first sample, the gaps in the ids show the losses, and `passed_over` does not matter.
+        // After the publisher's first sample, gaps in the ids show the losses, so `passed_over` has no effect.
         assert_eq!(sequences.arrived(A, 1011, 10).1, Arrival::New { missed: 10 });
     }
 

@@ -1,6 +1,6 @@
 //! The median of a few figures.
 
-/// The median of the values, which a single outlier does not move; 0 if there are no values.
+/// The median of the values; 0 if there are no values. A single outlier hardly moves it.
 #[must_use]
 pub fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);

@@ -1,7 +1,7 @@
-//! Moments of a series: count, minimum, maximum, mean and variance, without the series itself.
+//! Moments of a series: count, minimum, maximum, mean and variance. The values themselves are not stored.
 //!
-//! Values are added one by one (Welford) and series are merged over workers (Chan). Everything is `f64`: sums of
-//! squared integers overflow within one second of ordinary traffic.
+//! Welford's algorithm adds single values; Chan's algorithm merges the series of several workers. All arithmetic is in
+//! `f64`, because integer sums of squares overflow within one second of ordinary traffic.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +17,7 @@ pub struct Moments {
     pub max: f64,
     /// The arithmetic mean.
     pub mean: f64,
-    /// The sum of squared distances from the mean, in the square of the values' unit.
+    /// The sum of squared distances from the mean. Its unit is the square of the values' unit.
     pub m2: f64,
 }
 
@@ -61,7 +61,7 @@ impl Moments {
         if self.n < 2 { 0.0 } else { self.m2 / (self.n - 1) as f64 }
     }
 
-    /// The same series in another unit: every value times `factor` (positive).
+    /// The moments of the series in another unit: every value is multiplied by `factor`, which must be positive.
     #[must_use]
     pub fn scaled(&self, factor: f64) -> Moments {
         Moments {
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn the_variance_agrees_with_the_definition_where_integer_sums_overflow() {
-        // 10,000 latencies near 5 ms: the sum of their squares does not fit 63 bits.
+        // 10,000 latencies near 5 ms: the sum of their squares does not fit into 63 bits.
         let values: Vec<f64> = (0..10_000).map(|i| 5e6 + f64::from(i * 7919 % 1000)).collect();
         let moments = moments_of(&values);
         assert_eq!(moments.n, 10_000);

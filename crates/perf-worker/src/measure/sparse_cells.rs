@@ -1,12 +1,13 @@
-//! The cells of a log-linear histogram that are not empty, sorted by their keys: small where a distribution has few
-//! values.
+//! The non-empty cells of a log-linear histogram, sorted by key. They need little memory if the distribution has few
+//! distinct values.
 //!
-//! A power of two has 128 cells, as in an HDR histogram of two digits, so the values of a cell differ by at most 1 %.
-//! Memory grows with the largest number of cells that were filled at one time, and is never given back.
+//! Each power of two is divided into 128 cells, as in an HDR histogram with two digits, so the values in a cell differ
+//! by at most 1 %. The memory grows with the largest number of cells that were non-empty at one time, and never
+//! shrinks.
 
-/// Cells of a power of two.
+/// The number of cells for each power of two.
 const CELLS: u64 = 128;
-/// Cells that are allocated at first.
+/// The number of cells in the first allocation.
 const FIRST_CELLS: usize = 16;
 
 /// The cells, as (key, count).
@@ -14,7 +15,7 @@ const FIRST_CELLS: usize = 16;
 pub struct SparseCells(Vec<(u32, u32)>);
 
 impl SparseCells {
-    /// Adds `n` values. Allocates only if more cells than ever before are filled.
+    /// Adds the value `n` times. Allocates only if the number of non-empty cells exceeds its former maximum.
     pub fn add(&mut self, value: u64, n: u64) {
         let (key, n) = (key(value), u32::try_from(n).unwrap_or(u32::MAX));
         match self.0.binary_search_by_key(&key, |(key, _)| *key) {
@@ -42,7 +43,7 @@ impl SparseCells {
         self.0.iter().map(|(key, n)| (largest(*key), u64::from(*n)))
     }
 
-    /// The largest value of the cell that holds this quantile; 0 if there are no values.
+    /// The largest value of the cell that contains the quantile; 0 if there are no values.
     pub fn quantile_ns(&self, quantile: f64) -> u64 {
         let rank = ((quantile * self.n() as f64).ceil() as u64).max(1);
         let mut before = 0;
@@ -64,15 +65,15 @@ impl SparseCells {
     }
 }
 
-/// The key of a value's cell: the number of halvings until the value is below 2 · CELLS, and the halved value. Keys
-/// have the order of the values.
+/// The key of the cell of `value`. The high bits count the halvings until the value is below 2 · CELLS, and the low 8
+/// bits are the halved value. Keys have the order of the values.
 fn key(value: u64) -> u32 {
     let halvings = value.checked_ilog2().unwrap_or(0).saturating_sub(CELLS.ilog2());
     // There are at most 57 halvings, and the halved value is below 256.
     (halvings << 8) | (value >> halvings) as u32
 }
 
-/// The largest value of a cell.
+/// The largest value in the cell with key `key`.
 fn largest(key: u32) -> u64 {
     let (halvings, value) = (key >> 8, u64::from(key & 0xff));
     ((value + 1) << halvings).wrapping_sub(1)

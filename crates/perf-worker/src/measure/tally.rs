@@ -1,45 +1,48 @@
 //! Counts of a publisher, a subscription or a relay over a period of time.
 //!
-//! The counts are sums and moments, so that merging in any order gives the same result.
+//! Counts are sums and moments, so they can be merged in any order with the same result.
 
 use serde::{Deserialize, Serialize};
 
 use super::{events::Events, histogram::Latencies, moments::Moments};
 
-/// The number of tallies of an endpoint: one is open, one is with the reporting thread, one is spare.
+/// The number of tallies of an endpoint: the endpoint fills one, the reporting thread reads another, and the third is
+/// spare.
 pub const TALLIES: usize = 3;
 
 /// Counts of publishers.
-// Empty moments are not serialised: the log has the moments in other fields.
+// Empty moments are not serialised, because the log has the moments in other fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(!default, rename = "SentEntry"))]
 pub struct Sent {
     /// Samples published.
     pub samples: u64,
-    /// The total length of the samples' bodies, bytes.
+    /// The total length of the samples without headers, bytes.
     pub bytes: u64,
     /// The bytes that the samples took on the wire; 0 if the number is not known, or there is no wire.
     pub wire_bytes: u64,
-    /// The number of these samples that were published while no subscription was matched.
+    /// The number of messages in `samples` that were published while no subscription was matched.
     pub unmatched: u64,
     /// Messages that the middleware refused; they were not sent.
     pub refused: u64,
-    /// Messages that were due before the end and were not sent.
+    /// Messages that were due before the end of the run but were not sent.
     pub unsent: u64,
-    /// Messages that were neither sent nor lost: the timer of a node was late by more than its period and skipped them.
+    /// Messages that a node's timer skipped because it was late by more than its period. They were not sent, and do not
+    /// count as lost.
     pub skipped: u64,
-    /// Samples that were copied although they were to be loaned.
+    /// Samples that were copied although loans were requested.
     pub copied: u64,
-    /// The time left until the next message was due, read after each publish; negative if the publisher was late.
+    /// The time from the end of a publish until the next message is due; negative if the publisher is late.
     #[serde(skip_serializing_if = "is_default")]
     #[cfg_attr(feature = "schema", schemars(skip))]
     pub reserve_ns: Moments,
-    /// The actual send time of a message minus the time when it was due.
+    /// The delay of sending: the time at which a message was sent, minus the time at which it was due.
     #[serde(skip_serializing_if = "is_default")]
     #[cfg_attr(feature = "schema", schemars(skip))]
     pub lateness_ns: Moments,
-    /// The time from the wake-up for a message to the message's stamp: the slot is loaned and the payload is written.
+    /// The time from the wake-up for a message to the stamp in it. In this time the message is loaned and its payload
+    /// is written.
     #[serde(skip_serializing_if = "is_default")]
     #[cfg_attr(feature = "schema", schemars(skip))]
     pub prepare_ns: Moments,
@@ -63,7 +66,7 @@ impl Sent {
         Sent { reserve_ns: none, lateness_ns: none, prepare_ns: none, publish_ns: none, serialise_ns: none, ..*self }
     }
 
-    /// Adds another period or another publisher.
+    /// Adds the counts of another period or another publisher.
     pub fn merge(&mut self, other: &Sent) {
         self.samples += other.samples;
         self.bytes += other.bytes;
@@ -88,73 +91,74 @@ impl Sent {
     }
 }
 
-/// Counts of subscriptions. Only samples that were sent within the measurement count.
-// Empty moments are not serialised: the log has the moments in other fields.
+/// Counts of subscriptions. They contain only samples that were sent during the measurement.
+// Empty moments are not serialised, because the log has the moments in other fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(!default, rename = "ReceivedEntry"))]
 pub struct Received {
-    /// Samples taken, duplicates not counted.
+    /// Samples taken, without duplicates.
     pub samples: u64,
-    /// The total length of the samples' bodies, bytes.
+    /// The total length of the samples without headers, bytes.
     pub bytes: u64,
     /// The bytes that the samples took on the wire; 0 if the number is not known, or there is no wire.
     pub wire_bytes: u64,
-    /// Samples taken that were sent before the run began: the history for a late joiner. They are in no other count.
+    /// Samples taken that were sent before the run began: the history that a late joiner gets. No other count contains
+    /// them.
     pub history: u64,
-    /// The number of ids that were skipped. The number of lost samples is `missed` less `reordered`.
+    /// The number of ids that were skipped. The number of lost samples is `missed` minus `reordered`.
     pub missed: u64,
-    /// Samples that arrived after a later one; each had been counted in `missed`.
+    /// Samples that arrived after a later sample. `missed` contains them too.
     pub reordered: u64,
-    /// Samples taken a second time.
+    /// Samples that were taken before with the same id.
     pub duplicates: u64,
-    /// Samples that left the history before they were taken, by the middleware's count.
+    /// Samples that newer samples pushed out of the history before they were taken, by the middleware's count.
     pub overwritten: u64,
-    /// Samples whose payload differs from the written one, because their memory had been reused. A payload is checked
-    /// only if it is written.
+    /// Samples whose payload differs from the published payload because their memory was reused during the read.
+    /// Checked only if the publisher writes the payload (`--touch`).
     pub corrupt: u64,
-    /// Samples that were received before they were sent, by more than the clocks may differ. No statistic of latency
-    /// contains them.
+    /// Samples whose time of reception is before their time of sending, by more than the error of the clocks. No
+    /// statistic of latency contains them.
     pub negative: u64,
-    /// Attempts to take that the middleware refused.
+    /// Attempts to take a sample that the middleware refused.
     pub refused: u64,
-    /// Samples that were copied although they were to be read in place.
+    /// Samples that were copied although reading in the middleware's memory was requested.
     pub copied: u64,
-    /// Samples whose latency was above `late_above_ns` and not above `too_late_above_ns`. All statistics
-    /// contain them.
+    /// Samples whose latency was above `late_above_ns` but not above `too_late_above_ns`. All statistics contain these
+    /// samples.
     pub late: u64,
-    /// Samples whose latency was above `too_late_above_ns`. All statistics contain them.
+    /// Samples whose latency was above `too_late_above_ns`. All statistics contain these samples.
     pub too_late: u64,
-    /// The same as `late`, but by the response latency: a sample that was sent late counts, too.
+    /// Samples that are late by their response latency. Unlike `late`, this includes samples that were sent late.
     pub late_response: u64,
-    /// The same as `too_late`, but by the response latency.
+    /// Samples that are too late by their response latency.
     pub too_late_response: u64,
-    /// Service latency: the time from the stamp in the message to the message's reception.
+    /// Service latency: the time from the stamp in a message to its reception.
     #[serde(skip_serializing_if = "is_default")]
     #[cfg_attr(feature = "schema", schemars(skip))]
     pub latency_ns: Moments,
-    /// Response latency: the time from when the message was due to its reception, also if it was sent late.
+    /// Response latency: the time from the due time of a message to its reception. It includes any delay of sending.
     #[serde(skip_serializing_if = "is_default")]
     #[cfg_attr(feature = "schema", schemars(skip))]
     pub response_ns: Moments,
-    /// The time from a sample's reception until its payload had been read.
+    /// The time from a sample's reception to the end of reading its payload.
     #[serde(skip_serializing_if = "is_default")]
     #[cfg_attr(feature = "schema", schemars(skip))]
     pub read_ns: Moments,
-    /// The time from the stamp until the message reached the process. This field and the next two are measured only
-    /// with `--phases`.
+    /// The time from the stamp until the message reached the receiving process. This field, `wake_up_ns` and
+    /// `deserialise_ns` are measured only with `--phases`.
     #[serde(skip_serializing_if = "is_default")]
     #[cfg_attr(feature = "schema", schemars(skip))]
     pub transport_ns: Moments,
-    /// The time from a message's arrival in the process until the taking thread had the message's bytes.
+    /// The time from a message's arrival in the process until the receiving thread had the message's bytes.
     #[serde(skip_serializing_if = "is_default")]
     #[cfg_attr(feature = "schema", schemars(skip))]
     pub wake_up_ns: Moments,
-    /// The time from when the taking thread had a message's bytes until the message's reception.
+    /// The time from the moment when the receiving thread had a message's bytes until the message's reception.
     #[serde(skip_serializing_if = "is_default")]
     #[cfg_attr(feature = "schema", schemars(skip))]
     pub deserialise_ns: Moments,
-    /// Allocations of the taking threads; 0 if they were not counted.
+    /// Allocations of the receiving threads; 0 if they were not counted.
     pub allocations: u64,
 }
 
@@ -165,16 +169,16 @@ pub struct Received {
 pub struct Relayed {
     /// Samples taken and sent again.
     pub samples: u64,
-    /// The total length of the samples' bodies, bytes.
+    /// The total length of the samples without headers, bytes.
     pub bytes: u64,
     /// Samples that left the history before the relay took them.
     pub overwritten: u64,
-    /// Samples that could not be taken or not be sent again.
+    /// Samples that the relay could not take or could not send again.
     pub refused: u64,
 }
 
 impl Relayed {
-    /// Adds another period.
+    /// Adds the counts of another period.
     pub fn merge(&mut self, other: &Relayed) {
         self.samples += other.samples;
         self.bytes += other.bytes;
@@ -199,7 +203,7 @@ impl Received {
         }
     }
 
-    /// The number of lost samples, as far as the ids show it.
+    /// The number of lost samples that gaps in the ids show.
     #[must_use]
     pub fn lost(&self) -> u64 {
         self.missed.saturating_sub(self.reordered)
@@ -211,7 +215,7 @@ impl Received {
         self.samples + self.history + self.missed + self.duplicates + self.overwritten + self.refused == 0
     }
 
-    /// Adds another period or another subscription.
+    /// Adds the counts of another period or another subscription.
     pub fn merge(&mut self, other: &Received) {
         self.samples += other.samples;
         self.bytes += other.bytes;
@@ -239,30 +243,29 @@ impl Received {
     }
 }
 
-/// The counts of an endpoint in one row, as they are reported. Fields that do not apply to the kind of endpoint
-/// are left out.
+/// The counts of an endpoint in one row of a report. Fields that do not apply to the kind of endpoint are omitted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Counts {
     /// Counts of a publisher.
     #[serde(skip_serializing_if = "is_default")]
     pub sent: Sent,
-    /// Lateness of sending: the cells of a histogram as (ns, number of messages).
+    /// The delay of sending: the cells of a histogram as (ns, number of messages).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lateness: Vec<(u64, u64)>,
     /// Counts of a subscription.
     #[serde(skip_serializing_if = "is_default")]
     pub received: Received,
-    /// Latencies from the stamps: cells.
+    /// Service latencies (from the stamp): the cells of a histogram.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub latencies: Vec<(u64, u64)>,
-    /// Latencies from the schedule: cells.
+    /// Response latencies (from the due time): the cells of a histogram.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub responses: Vec<(u64, u64)>,
     /// Counts of a relay.
     #[serde(skip_serializing_if = "is_default")]
     pub relayed: Relayed,
-    /// Single messages, if they are tracked.
+    /// The events of single messages, if they are tracked.
     #[serde(skip_serializing_if = "Events::is_empty")]
     pub events: Events,
 }
@@ -279,33 +282,33 @@ impl Counts {
     }
 }
 
-/// Counts and distributions of one endpoint in one row, or their sums over several endpoints or rows. Fields that do
-/// not apply are empty.
+/// Counts and distributions of one endpoint in one row of a report, or their sums over several endpoints or rows.
+/// Fields that do not apply are empty.
 #[derive(Debug, Default)]
 pub struct Tally {
     /// Counts of publishers.
     pub sent: Sent,
-    /// Lateness of sending, ns.
+    /// The delay of sending, ns.
     pub lateness: Latencies,
     /// Counts of subscriptions.
     pub received: Received,
-    /// Latencies from the stamps, ns.
+    /// Service latencies (from the stamp), ns.
     pub latencies: Latencies,
-    /// Latencies from the schedule, ns.
+    /// Response latencies (from the due time), ns.
     pub responses: Latencies,
     /// Counts of relays.
     pub relayed: Relayed,
-    /// Single messages of one endpoint, if they are tracked; a sum over endpoints has none.
+    /// The events of single messages of one endpoint, if they are tracked. A sum over endpoints has none.
     pub events: Events,
 }
 
 impl Tally {
-    /// Creates an empty tally whose distributions have two digits.
+    /// Creates an empty tally whose histograms are coarse (two significant digits) and small.
     #[must_use]
     pub fn coarse() -> Tally {
         let [lateness, latencies, responses] = [(); 3].map(|()| Latencies::coarse());
-        // Each field is given here: the default has dense distributions, which take too long at the start of
-        // an endpoint.
+        // No field comes from `Tally::default()`, which allocates dense histograms: these delay the start of an
+        // endpoint too much.
         Tally {
             sent: Sent::default(),
             lateness,
@@ -317,13 +320,13 @@ impl Tally {
         }
     }
 
-    /// Creates a coarse tally that keeps single messages, too.
+    /// Creates a coarse tally that also keeps events of single messages.
     #[must_use]
     pub fn tracking() -> Tally {
         Tally { events: Events::with_memory(), ..Tally::coarse() }
     }
 
-    /// The counts as they are reported.
+    /// The counts in the form of a report.
     #[must_use]
     pub fn counts(&self) -> Counts {
         Counts {
@@ -344,20 +347,20 @@ impl Tally {
         size_of::<Tally>() + distributions.map(Latencies::memory_bytes).iter().sum::<usize>()
     }
 
-    /// Adds reported counts.
+    /// Adds the counts of a report.
     pub fn add(&mut self, counts: &Counts) {
         self.add_sent(counts);
         self.add_received(counts);
     }
 
-    /// Adds the reported counts of subscriptions.
+    /// Adds the counts of subscriptions from a report.
     pub fn add_received(&mut self, counts: &Counts) {
         self.received.merge(&counts.received);
         self.latencies.add_cells(&counts.latencies);
         self.responses.add_cells(&counts.responses);
     }
 
-    /// Adds the reported counts of publishers and relays.
+    /// Adds the counts of publishers and relays from a report.
     pub fn add_sent(&mut self, counts: &Counts) {
         self.sent.merge(&counts.sent);
         self.lateness.add_cells(&counts.lateness);

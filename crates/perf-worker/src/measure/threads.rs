@@ -1,8 +1,8 @@
 //! Usage of each thread of a process: CPU time, context switches, page faults.
 //!
-//! The list of threads shows the background work of a middleware. The source is `/proc/<pid>/task`: user and system
-//! time in the kernel's ticks (usually 10 ms), their sum also in nanoseconds where the scheduler counts it
-//! (`schedstat`).
+//! The list of threads shows the background work of a middleware. The source is `/proc/<pid>/task`. It has user and
+//! system time in the kernel's ticks (usually 10 ms). If the scheduler keeps `schedstat`, their sum is also known in
+//! nanoseconds.
 
 use procfs::process::{Process, Task};
 use procfs::{ProcError, ProcResult};
@@ -10,18 +10,18 @@ use serde::{Deserialize, Serialize};
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// Usage of one thread since it started, or between two times.
+/// Usage of one thread since its start, or between two readings.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ThreadUsage {
     /// The kernel's id of the thread; the main thread has the id of the process.
     pub tid: u32,
-    /// The name of the thread, of which the kernel keeps 15 bytes.
+    /// The name of the thread. The kernel keeps at most 15 bytes of it.
     pub name: String,
-    /// CPU time, ns: the scheduler's own count if `exact`, else `utime_ns + stime_ns`. The count of a running thread
-    /// lags by up to a tick.
+    /// CPU time, ns: the scheduler's own count if `exact`, otherwise `utime_ns + stime_ns`. For a running thread the
+    /// value may be up to one tick old.
     pub cpu_ns: u64,
-    /// Whether `cpu_ns` has a resolution of nanoseconds, not of ticks.
+    /// Whether `cpu_ns` has a resolution of nanoseconds instead of ticks.
     pub exact: bool,
     /// CPU time in user space, ns, in whole ticks.
     pub utime_ns: u64,
@@ -31,9 +31,9 @@ pub struct ThreadUsage {
     pub voluntary_switches: u64,
     /// Context switches that were forced on the thread.
     pub involuntary_switches: u64,
-    /// Page faults without input or output.
+    /// Page faults that needed no input or output.
     pub minor_faults: u64,
-    /// Page faults that had to read.
+    /// Page faults that had to read from a file or from swap.
     pub major_faults: u64,
 }
 
@@ -64,7 +64,7 @@ impl ThreadUsage {
         let (stat, status) = (task.stat()?, task.status()?);
         let tick_ns = SECOND_NS / procfs::ticks_per_second();
         let (utime_ns, stime_ns) = (stat.utime * tick_ns, stat.stime * tick_ns);
-        // Not every kernel has `schedstat`, and in some kernels it has zeros.
+        // Some kernels lack `schedstat`, and others fill it with zeros.
         let scheduled = task.schedstat().ok().filter(|scheduled| scheduled.pcount > 0);
         Ok(ThreadUsage {
             tid: u32::try_from(task.tid).unwrap_or_default(),
@@ -80,12 +80,12 @@ impl ThreadUsage {
         })
     }
 
-    /// The usage since `earlier`; `None` if `earlier` is the usage of another thread.
+    /// The usage since `earlier`; `None` if `earlier` belongs to another thread.
     fn since(&self, earlier: &ThreadUsage) -> Option<ThreadUsage> {
         if self.tid != earlier.tid {
             return None;
         }
-        // Counts only rise: a lower count means that another thread has the id now.
+        // Counts never fall: a lower count means that the kernel gave the id to another thread.
         let both = |count: fn(&ThreadUsage) -> u64| count(self).checked_sub(count(earlier));
         Some(ThreadUsage {
             tid: self.tid,
@@ -102,8 +102,8 @@ impl ThreadUsage {
     }
 }
 
-/// The usage of the threads in `now` since `earlier`. A thread that started in between counts from zero; a thread that
-/// has exited is not in the result.
+/// The usage of the threads in `now` since `earlier`. A thread that started after `earlier` counts from zero. A thread
+/// that has exited is not in the result.
 #[must_use]
 pub fn since(now: &[ThreadUsage], earlier: &[ThreadUsage]) -> Vec<ThreadUsage> {
     let used = |thread: &ThreadUsage| earlier.iter().find_map(|earlier| thread.since(earlier));
@@ -123,7 +123,7 @@ fn all_of(process: &Process) -> ProcResult<Vec<ThreadUsage>> {
     Ok(threads)
 }
 
-/// Threads may exit while they are read.
+/// Whether an error means that the thread has exited. Threads may exit while the list is read.
 fn has_ended(error: &ProcError) -> bool {
     match error {
         ProcError::NotFound(_) => true,
@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn differences_are_by_thread() {
         let earlier = [thread(1, 100, 10), thread(2, 100, 10), thread(3, 100, 10)];
-        // Thread 2 has exited, thread 4 is new, and another thread has the id 3 now.
+        // Thread 2 has exited, thread 4 is new, and id 3 now belongs to another thread.
         let now = [thread(1, 150, 12), thread(3, 20, 1), thread(4, 7, 3)];
         assert_eq!(since(&now, &earlier), [thread(1, 50, 2), thread(3, 20, 1), thread(4, 7, 3)]);
         assert_eq!(since(&earlier, &earlier)[0], thread(1, 0, 0));
@@ -175,7 +175,7 @@ mod tests {
             used.into_iter().find(|thread| thread.name == "publisher 7").unwrap()
         };
         let before = find();
-        // A watchdog of the test runner ends this if the kernel never counts anything.
+        // If the kernel never counts anything, the test runner's watchdog ends this loop.
         while find().cpu_ns == before.cpu_ns || find().voluntary_switches == before.voluntary_switches {
             work(100_000);
         }

@@ -1,6 +1,6 @@
-//! Resource usage of a process or a thread, from the kernel's accounting (`getrusage`).
+//! Resource usage of a process or a thread, as the kernel counts it (`getrusage`).
 //!
-//! All fields count from the start of the process or thread; `maxrss` is a peak.
+//! All fields count from the start of the process or thread. Only `maxrss` is a peak instead of a count.
 
 use nix::sys::resource::{Usage as Account, UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
@@ -14,25 +14,25 @@ pub const FIELDS: [&str; 16] = [
     "msgrcv", "nsignals", "nvcsw", "nivcsw",
 ];
 
-/// The kernel's accounts of one process, or the sum over several.
+/// The resource usage of one process or thread, or the sum over several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[allow(missing_docs, reason = "the fields are those of getrusage(2) with its names")]
 pub struct Usage {
-    /// When the accounts were read, in nanoseconds of CLOCK_MONOTONIC.
+    /// The time of the reading, nanoseconds of CLOCK_MONOTONIC.
     pub taken_ns: i64,
     /// CPU time in user space, nanoseconds.
     pub utime_ns: i64,
     /// CPU time in the kernel, nanoseconds.
     pub stime_ns: i64,
-    /// Peak of the resident memory, KiB; shared pages count in every process that touched them.
+    /// Peak of the resident memory, KiB. Shared pages count in every process that touched them.
     pub maxrss_kib: i64,
     pub ixrss: i64,
     pub idrss: i64,
     pub isrss: i64,
-    /// Page faults without input or output.
+    /// Page faults that needed no input or output.
     pub minflt: i64,
-    /// Page faults that had to read.
+    /// Page faults that had to read from a file or from swap.
     pub majflt: i64,
     pub nswap: i64,
     pub inblock: i64,
@@ -40,14 +40,14 @@ pub struct Usage {
     pub msgsnd: i64,
     pub msgrcv: i64,
     pub nsignals: i64,
-    /// Context switches that the process asked for by waiting.
+    /// Context switches because the process waited.
     pub nvcsw: i64,
     /// Context switches that were forced on the process.
     pub nivcsw: i64,
 }
 
 impl Usage {
-    /// The accounts of this process, all threads included.
+    /// The usage of this process, including all its threads.
     ///
     /// # Errors
     /// The reason, as a sentence, if the kernel refuses.
@@ -55,14 +55,14 @@ impl Usage {
         Usage::read("process", UsageWho::RUSAGE_SELF)
     }
 
-    /// The accounts of the calling thread.
+    /// The usage of the calling thread.
     ///
     /// # Errors
     /// The reason, as a sentence, if the kernel refuses.
     pub fn of_this_thread() -> Result<Usage, String> {
         let account = Usage::read("thread", UsageWho::RUSAGE_THREAD)?;
-        // getrusage counts the time of a running thread up to the last tick only, the thread's CPU clock up to
-        // the present.
+        // getrusage counts the CPU time of a running thread only up to the last tick. The thread's CPU clock counts up
+        // to the present.
         let cpu_ns = thread_cpu_ns();
         let stime_ns = account.stime_ns.min(cpu_ns);
         Ok(Usage { stime_ns, utime_ns: cpu_ns - stime_ns, ..account })
@@ -74,7 +74,7 @@ impl Usage {
         Ok(Usage::from(&account))
     }
 
-    /// All accounts in the order of [`FIELDS`]: times in ns, `maxrss` in KiB, counts.
+    /// All values in the order of [`FIELDS`]: times in ns, `maxrss` in KiB, and counts.
     #[must_use]
     pub fn fields(&self) -> [i64; 16] {
         let mut copy = *self;
@@ -108,7 +108,7 @@ impl Usage {
         self.utime_ns + self.stime_ns
     }
 
-    /// Adds the accounts of another process; `taken_ns` becomes the later of the two.
+    /// Adds the usage of another process. `taken_ns` becomes the later of the two times.
     pub fn add(&mut self, other: &Usage) {
         self.taken_ns = self.taken_ns.max(other.taken_ns);
         for (ours, theirs) in self.fields_mut().into_iter().zip(other.fields()) {
@@ -116,16 +116,17 @@ impl Usage {
         }
     }
 
-    /// The usage since `earlier`; the peak of memory is the peak in `self`.
+    /// The usage since `earlier`. The peak of memory is the peak in `self`.
     #[must_use]
     pub fn since(&self, earlier: &Usage) -> Usage {
         self.without(earlier)
     }
 
-    /// The usage less `part`, for example a process without some of its threads. The peak of memory is not changed.
+    /// The usage minus `part`, for example the usage of a process without some of its threads. The peak of memory does
+    /// not change.
     ///
-    /// The kernel counts CPU time exactly, but divides it into user and system time by sampling. So the two parts of a
-    /// difference are less exact than their sum; no part is negative.
+    /// The kernel counts CPU time exactly, but splits it into user and system time by sampling. Therefore the user and
+    /// system times of a difference are less exact than their sum. Neither of them is negative.
     #[must_use]
     pub fn without(&self, part: &Usage) -> Usage {
         let mut difference = *self;
@@ -137,15 +138,16 @@ impl Usage {
         Usage { maxrss_kib: self.maxrss_kib, stime_ns, utime_ns: cpu_ns - stime_ns, ..difference }
     }
 
-    /// This usage, with each account raised to the same account of `earlier` if it is lower. Accounts only rise, but a
-    /// part that is subtracted is read at another moment than the whole, so a difference may seem to fall.
+    /// This usage, but each value that is lower than in `earlier` is raised to the value in `earlier`. The kernel's
+    /// counts never fall, but a difference of two counts may seem to fall because they are read at different moments.
     #[must_use]
     pub fn at_least(&self, earlier: &Usage) -> Usage {
         let mut risen = *self;
         for (ours, theirs) in risen.fields_mut().into_iter().zip(earlier.fields()) {
             *ours = (*ours).max(theirs);
         }
-        // Only the sum of user and system time is exact, so the sum is raised first, and then divided between both.
+        // Only the sum of user and system time is exact. The sum is therefore raised first and then divided between
+        // user and system time.
         let cpu_ns = self.cpu_ns().max(earlier.cpu_ns());
         risen.stime_ns = self.stime_ns.clamp(earlier.stime_ns, cpu_ns - earlier.utime_ns);
         Usage { utime_ns: cpu_ns - risen.stime_ns, ..risen }
@@ -194,7 +196,7 @@ mod tests {
     fn work_shows_as_cpu_time_of_this_process() {
         let before = Usage::of_this_process().unwrap();
         let mut word = 1_u64;
-        // A watchdog of the test runner ends this if the kernel never counts anything.
+        // If the kernel never counts anything, the test runner's watchdog ends this loop.
         while Usage::of_this_process().unwrap().cpu_ns() == before.cpu_ns() {
             (0..100_000).for_each(|i| word = std::hint::black_box(word.wrapping_mul(31).wrapping_add(i)));
         }
@@ -219,7 +221,7 @@ mod tests {
 
     #[test]
     fn a_difference_is_exact_in_its_sum_and_has_no_negative_part() {
-        // The kernel attributes time to user and system by samples, so a part may look larger than the whole.
+        // The kernel splits CPU time into user and system time by sampling, so a part may seem larger than the whole.
         let process = Usage { taken_ns: 9, utime_ns: 100, stime_ns: 10, maxrss_kib: 7, nvcsw: 5, ..Usage::default() };
         let thread = Usage { taken_ns: 8, utime_ns: 20, stime_ns: 30, nvcsw: 2, ..Usage::default() };
         let rest = process.without(&thread);
@@ -235,7 +237,7 @@ mod tests {
         let risen = now.at_least(&earlier);
         assert_eq!(risen, Usage { taken_ns: 9, nvcsw: 7, ..earlier });
         assert_eq!((risen.since(&earlier).minflt, risen.core_percent_since(&earlier)), (0, 0.0));
-        // The sum grows by 30 ns, but in the kernel's new division the system time would fall.
+        // The sum grows by 30 ns, but the kernel's new split would make the system time fall.
         let later = Usage { utime_ns: 155, stime_ns: 25, ..now }.at_least(&earlier);
         assert_eq!((later.utime_ns, later.stime_ns), (130, 50));
         let later = Usage { utime_ns: 20, stime_ns: 160, ..now }.at_least(&earlier);

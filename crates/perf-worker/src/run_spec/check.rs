@@ -1,4 +1,4 @@
-//! The check of a run by the capabilities of its middleware.
+//! Checks whether a middleware supports a run, by its declared capabilities.
 
 use super::RunSpec;
 use crate::{
@@ -12,11 +12,10 @@ use crate::{
 };
 
 impl Capabilities {
-    /// Checks whether the middleware carries out all options of the run.
+    /// Checks whether the middleware supports all options of the run.
     ///
     /// # Errors
-    /// The first option that the middleware does not carry out, its possible values and the alternative, in
-    /// a sentence.
+    /// The first option that the middleware does not support, its possible values and an alternative, in a sentence.
     pub fn check(&self, spec: &RunSpec) -> Result<(), String> {
         let name = &spec.communicator;
         self.check_path(name, spec)?;
@@ -45,7 +44,7 @@ impl Capabilities {
         Ok(())
     }
 
-    /// Checks whether the middleware has the run's executor and reports the number of matched endpoints.
+    /// Checks whether the middleware has the requested executor, and whether it counts matched endpoints.
     fn check_executor(&self, name: &str, spec: &RunSpec) -> Result<(), String> {
         let Some(executor) = &spec.executor else { return Ok(()) };
         if self.executors.is_empty() {
@@ -65,7 +64,7 @@ impl Capabilities {
         Ok(())
     }
 
-    /// Checks whether the middleware carries out the options for the path of a message (zero copy, raw bytes,
+    /// Checks whether the middleware supports the options that select how a message travels (zero copy, raw bytes,
     /// round trips).
     fn check_path(&self, name: &str, spec: &RunSpec) -> Result<(), String> {
         if !spec.zero_copy && !self.copies {
@@ -81,7 +80,8 @@ impl Capabilities {
                  another -m"
             ));
         }
-        // An executor that has no services refuses the first client or server.
+        // With an executor the check is skipped: an executor without services refuses the first client or server
+        // itself.
         if spec.roundtrip == Roundtrip::Service && !self.services && spec.executor.is_none() {
             let instead = match self.delivery {
                 DeliveryKind::Pull => "give --roundtrip-mode Both, which goes over topics there and back",
@@ -100,7 +100,7 @@ impl Capabilities {
     }
 }
 
-/// Checks whether the value of an option is one of the values that the middleware has.
+/// Checks whether the middleware has the requested value of an option. `values` are the values that it has.
 fn has<T: Choice>(name: &str, option: &str, asked: T, values: &[T]) -> Result<(), String> {
     if values.contains(&asked) {
         return Ok(());
@@ -109,7 +109,7 @@ fn has<T: Choice>(name: &str, option: &str, asked: T, values: &[T]) -> Result<()
     Err(format!("{name} has no {option} {}: give {}", asked.name(), alternatives.join(" or ")))
 }
 
-/// Whether a middleware that delivers messages on threads of its own can carry out the run.
+/// Checks whether a middleware that delivers messages on its own threads can execute the run.
 fn check_push(name: &str, spec: &RunSpec) -> Result<(), String> {
     let delivers = format!("{name} delivers messages on threads of its own");
     let wait = spec.wait.name();
@@ -189,7 +189,7 @@ mod tests {
         };
         let run = |executor: &str| RunSpec { executor: Some(executor.to_owned()), ..example() };
         assert_eq!((capabilities.check(&run("multi")), Capabilities::all().check(&example())), (Ok(()), Ok(())));
-        // `services` concerns only services outside of executors.
+        // The capability `services` concerns only services outside of executors.
         assert_eq!(capabilities.check(&RunSpec { roundtrip: Roundtrip::Service, ..run("multi") }), Ok(()));
         let none = Capabilities::all().check(&run("single")).unwrap_err();
         assert!(none.starts_with("echo has no executors"), "{none}");

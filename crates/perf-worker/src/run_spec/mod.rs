@@ -1,6 +1,7 @@
-//! The complete description of one run: messages, rates, endpoints, QoS and durations. Every worker gets it as JSON.
+//! The complete description of one run: messages, rates, endpoints, QoS and durations. Every worker receives it as
+//! JSON.
 //!
-//! Invariant: the command line has checked the ranges of all values.
+//! Invariant: every value is in the range of its option, because the command line has checked it.
 
 mod check;
 mod mock_script;
@@ -26,10 +27,10 @@ use crate::{
 };
 pub use mock_script::{MockDaemon, MockScript, Timed, is_nth};
 
-/// The conditions of a run, in the form in which its workers and its log have them. Names and values are the same as in
-/// the options.
+/// The parameters of a run, as they are sent to workers and written to the log. Names and values are as in the
+/// command-line options.
 ///
-/// The log of an older version lacks some fields, which are then empty.
+/// Logs of older versions lack some fields; these fields get empty values.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunSpec {
@@ -40,108 +41,111 @@ pub struct RunSpec {
     /// The capabilities of the middleware.
     #[serde(default)]
     pub capabilities: Capabilities,
-    /// The value of each setting of the middleware, confirmed by every worker.
+    /// The value of each setting of the middleware. Every worker has confirmed these values.
     pub settings: Settings,
-    /// The messages.
+    /// The messages of the run.
     #[serde(flatten)]
     pub message: MessageSpec,
-    /// The name of the topic as it was given.
+    /// The name of the topic as the user gave it.
     pub topic: String,
     /// The ROS 2 domain, 0 to 232.
     pub domain_id: u32,
-    /// Messages per second of each publisher; 0 is as fast as possible.
+    /// Messages per second of each publisher; 0 means as fast as possible.
     pub rate_hz: u32,
-    /// The times at which the periods of several publishers begin.
+    /// The times at which the periods of the publishers begin, if there are several publishers.
     pub phase: Phase,
-    /// Publishers of this run; 0 if another program publishes.
+    /// The number of publishers of this run; 0 if another program publishes.
     pub publishers: u32,
-    /// Subscriptions of this run; 0 if another program subscribes.
+    /// The number of subscriptions of this run; 0 if another program subscribes.
     pub subscriptions: u32,
-    /// The processes and threads of the endpoints.
+    /// The assignment of the endpoints to processes and threads.
     #[serde(rename = "execution_strategy")]
     pub strategy: Strategy,
-    /// The round-trip mode; latencies of Main, Both and Service are round-trip times.
+    /// The round-trip mode. In the modes Main, Both and Service, latencies are round-trip times.
     #[serde(rename = "roundtrip_mode")]
     pub roundtrip: Roundtrip,
-    /// Publishers that each subscription waits for before the start, including publishers of other programs.
+    /// The number of publishers that each subscription awaits before the start, including publishers of other programs.
     pub expected_publishers: u32,
-    /// Subscriptions that each publisher waits for before the start, including subscriptions of other programs.
+    /// The number of subscriptions that each publisher awaits before the start, including subscriptions of other
+    /// programs.
     pub expected_subscriptions: u32,
     /// The timeout of the wait for publishers and subscriptions, s.
     pub match_timeout_s: u32,
     /// Quality of service.
     #[serde(flatten)]
     pub qos: Qos,
-    /// The warm-up before the run, left out of all rows and statistics, s.
+    /// The duration of the warm-up before the run, s. Rows and statistics leave it out.
     pub warmup_s: u32,
-    /// The length of the run from the end of the warm-up to the last message, s; 0 is until interrupted.
+    /// The duration from the end of the warm-up to the last message, s; 0 means until the run is interrupted.
     pub max_runtime_s: u32,
-    /// The beginning of the run that is left out of all rows and statistics, s.
+    /// The duration at the beginning of the run that rows and statistics leave out, s.
     pub ignore_s: u32,
-    /// Whether messages are loaned and read in place instead of copied.
+    /// Whether publishers loan messages and subscriptions read them in place, instead of copying.
     pub zero_copy: bool,
-    /// Whether messages are bytes without a type: time, id (both little-endian) and payload.
+    /// Whether messages are bytes without a type: time and id (both little-endian), then the payload.
     #[serde(default)]
     pub raw: bool,
-    /// Whether the phases of each message's way are marked, as far as the middleware shows them.
+    /// Whether the phases of each message's transfer (serialising, transport, wake-up, deserialising) are measured
+    /// where the middleware supports it.
     #[serde(default)]
     pub phases: bool,
-    /// Whether messages are known to go through shared memory.
+    /// Whether the transport of the messages is known to be shared memory.
     #[serde(default)]
     pub shared_memory: bool,
-    /// The way in which messages reach subscriptions.
+    /// Whether subscriptions take messages or the middleware delivers them.
     pub delivery: DeliveryKind,
-    /// The way in which subscriptions wait.
+    /// The way in which subscriptions wait for messages.
     pub wait: Wait,
-    /// The part of each payload that is written and read.
+    /// The part of each payload that the publisher writes and the subscription reads.
     pub touch: Touch,
-    /// The time by the clock for which each subscription, or on a round trip the relay or the server, is busy with each
-    /// message, ns.
+    /// The simulated work for each message, ns of the clock: each subscription is busy for this time. On a round trip
+    /// the relay or the server is busy instead.
     #[serde(default)]
     pub work_ns: i64,
-    /// The latency above which a sample is late, ns; null if no sample is late. In a topology, endpoints with short
-    /// periods have smaller limits.
+    /// The latency above which a sample is late, ns; null means that no sample counts as late. In a topology, endpoints
+    /// with short periods have smaller limits.
     pub late_above_ns: Option<u64>,
-    /// The latency above which a sample is too late instead of late, ns; null if no sample is too late. In a topology,
-    /// endpoints with short periods have smaller limits.
+    /// The latency above which a sample is too late instead of late, ns; null means that no sample counts as too late.
+    /// In a topology, endpoints with short periods have smaller limits.
     pub too_late_above_ns: Option<u64>,
-    /// Real-time priority (SCHED_FIFO) of the threads in `rt_scope`; 0 is none.
+    /// The real-time priority (SCHED_FIFO) of the threads in `rt_scope`; 0 means none.
     pub rt_priority: u32,
-    /// The threads with `rt_priority` and `pins`.
+    /// The threads to which `rt_priority` and `pins` apply.
     pub rt_scope: RtScope,
-    /// The CPUs that the workers may use; empty if all.
+    /// The CPUs that the workers may use; empty means all.
     pub rt_cpus: Vec<u32>,
-    /// The CPUs to which the endpoints' threads are pinned in turn, publishers first; empty if they are not pinned.
+    /// The CPUs to which the endpoints' threads are pinned in turn, publishers first; empty means that threads are not
+    /// pinned.
     pub pins: Vec<u32>,
     /// Whether allocations are counted.
     pub check_memory: bool,
-    /// Whether the CPUs are kept out of deep sleep.
+    /// Whether the CPUs are kept out of deep idle states.
     pub prevent_cpu_idle: bool,
-    /// The measured daemons of the middleware, by pid or name.
+    /// The daemons of the middleware whose resources are measured, by pid or name.
     pub daemons: Vec<String>,
-    /// The daemons that the run starts, as the middleware's check returned them. JSON has the command of each daemon,
-    /// and the commands are not read back.
+    /// The daemons that the run starts, as returned by [`Backend::check`](crate::backend::Backend::check). JSON
+    /// contains only their commands; reading JSON ignores them.
     #[serde(rename = "started_daemons", default, with = "commands")]
     #[cfg_attr(feature = "schema", schemars(with = "Vec<String>"))]
     pub daemon_commands: Vec<DaemonCommand>,
-    /// The executor that runs the nodes of a topology, one of [`Capabilities::executors`]; null in other runs, whose
-    /// endpoints have threads of the instrument. The endpoints of a topology have their own messages, rates and QoS:
-    /// `message` is the largest message, and `rate_hz` is 0.
+    /// The executor that runs the nodes of a topology, one of [`Capabilities::executors`]. In other runs it is null,
+    /// and the endpoints run on threads of `perf_test`. The endpoints of a topology have their own messages, rates and
+    /// QoS: `message` is then the largest message, and `rate_hz` is 0.
     #[serde(default)]
     pub executor: Option<String>,
-    /// Whether messages of nodes are reported one by one if they are late, missing or not sent.
+    /// Whether single messages of nodes are reported if they are late, missing or not sent.
     #[serde(default)]
     pub tracking: bool,
-    /// The script of the mock.
+    /// The script of the mock middleware, which `perf_test` uses to test itself.
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub mock: MockScript,
-    /// Notes about options that have no effect in this run, or are always in effect.
+    /// Notes for the heading of the report: options that have no effect in this run, or are always in effect.
     #[serde(default)]
     pub heading_notes: Vec<String>,
 }
 
-/// Writes daemons as their commands, for readers of a log. Reading gives an empty list, because no run starts
+/// Writes daemons as their commands, for readers of a log. Reading returns an empty list, because a run does not start
 /// daemons from a log.
 mod commands {
     use serde::{Deserialize, Deserializer, Serializer};
@@ -158,7 +162,7 @@ mod commands {
 }
 
 impl RunSpec {
-    /// The options that the middleware carries out, with their values.
+    /// The options that the middleware itself implements, with their values.
     #[must_use]
     pub fn options(&self) -> Settings {
         let Qos { reliability, durability, history, depth } = self.qos;
@@ -184,35 +188,36 @@ impl RunSpec {
         Pace::hz(self.rate_hz)
     }
 
-    /// Whether publishers and subscriptions belong to this run, so that its topics get their own namespace.
+    /// Whether both publishers and subscriptions belong to this run. Its topics then get their own namespace.
     #[must_use]
     pub fn is_private(&self) -> bool {
         let one_way = self.roundtrip == Roundtrip::None && self.publishers > 0 && self.subscriptions > 0;
         one_way || matches!(self.roundtrip, Roundtrip::Both | Roundtrip::Service)
     }
 
-    /// The shortest time between the due times of two messages that are not due at the same time, nanoseconds;
-    /// `None` without a rate. With random phases it is the time between two messages of one publisher.
+    /// The shortest time between two different due times of messages of the run, nanoseconds; `None` if there is no
+    /// rate. With random phases it is the time between two messages of one publisher.
     #[must_use]
     pub fn gap_ns(&self) -> Option<i64> {
         let in_turn = if self.phase == Phase::Spread { self.publishers.max(1) } else { 1 };
         SECOND_NS.checked_div(i64::from(self.rate_hz) * i64::from(in_turn))
     }
 
-    /// Whether the publishers of the subscribed topics belong to this run, so that their schedule is known and each
-    /// subscription receives from their first message.
+    /// Whether the publishers of the subscribed topics belong to this run. Their schedule is then known, and each
+    /// subscription receives messages from their first one.
     #[must_use]
     pub fn has_publishers(&self) -> bool {
         self.publishers > 0
     }
 
-    /// Whether probes decide that endpoints are matched, because the middleware does not count matched endpoints.
+    /// Whether the workers send probe messages to find out if endpoints are matched, because the middleware does not
+    /// count matched endpoints.
     #[must_use]
     pub fn has_probes(&self) -> bool {
         self.capabilities.matching != MatchingKind::Count
     }
 
-    /// The number of seconds at the beginning of the run that are in no statistic.
+    /// The number of seconds at the beginning of the run that statistics leave out.
     #[must_use]
     pub fn left_out_s(&self) -> u32 {
         self.warmup_s + self.ignore_s
@@ -224,7 +229,7 @@ impl RunSpec {
         (self.max_runtime_s > 0).then_some(self.warmup_s + self.max_runtime_s)
     }
 
-    /// The end of a run that starts at `start_ns`; the largest time if only a signal ends it.
+    /// The end of a run that starts at `start_ns`; the largest time if the run lasts until it is interrupted.
     #[must_use]
     pub fn end_ns(&self, start_ns: i64) -> i64 {
         self.length_s().map_or(i64::MAX, |run_s| start_ns + i64::from(run_s) * SECOND_NS)
@@ -236,7 +241,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::spec::daemon::Readiness;
 
-    /// The run in the example of `docs/internals/worker-protocol.md`.
+    /// The run that the example in `docs/internals/worker-protocol.md` describes.
     pub fn example() -> RunSpec {
         let page = include_str!("../../../../docs/internals/worker-protocol.md");
         let plan = page.lines().find_map(|line| line.strip_prefix("-> {\"protocol\"")).unwrap();

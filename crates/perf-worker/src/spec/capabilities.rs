@@ -1,4 +1,4 @@
-//! The capabilities of a middleware: the options of a run that it carries out.
+//! The capabilities of a middleware: the options of a run that it supports.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,48 +10,49 @@ use super::{
 };
 use crate::choice::{Choice, choice};
 
-/// The options of a run that a middleware carries out. A run with other options is refused before it begins.
+/// The options of a run that a middleware supports. A run with other options is refused before it begins.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Capabilities {
-    /// The message contents that the middleware loans for writing and reads in place. If there are none, a run with
-    /// `--zero-copy` is refused.
+    /// The message contents that the middleware supports with `--zero-copy`: publishers loan messages and subscriptions
+    /// read them in place. If the list is empty, a run with `--zero-copy` is refused.
     pub zero_copy: Vec<Content>,
-    /// The middleware copies messages in and out. If it does not, a run needs `--zero-copy`.
+    /// Whether the middleware supports copying messages in and out. If not, every run needs `--zero-copy`.
     pub copies: bool,
-    /// Values of `--reliability`.
+    /// The supported values of `--reliability`.
     pub reliability: Vec<Reliability>,
-    /// Values of `--durability`.
+    /// The supported values of `--durability`.
     pub durability: Vec<Durability>,
-    /// Values of `--history`.
+    /// The supported values of `--history`.
     pub history: Vec<History>,
-    /// The largest `--history-depth`; none if the middleware has every depth that the option allows.
+    /// The largest supported `--history-depth`; `None` if every value of the option is supported.
     pub history_depth_max: Option<u32>,
-    /// Values of `--wait`; with push delivery only `adaptive` has a meaning.
+    /// The supported values of `--wait`. If the middleware delivers messages on its own threads (push), only `adaptive`
+    /// has a meaning.
     pub wait: Vec<Wait>,
-    /// The way in which messages reach subscriptions.
+    /// Whether subscriptions take messages or the middleware delivers them.
     pub delivery: DeliveryKind,
-    /// The kind of information that endpoints have about their matching.
+    /// The information that endpoints give about matched endpoints.
     pub matching: MatchingKind,
-    /// Subscriptions distinguish the publishers of their messages. If they do not, a topic has one publisher.
+    /// Whether received messages identify their publishers. If not, a topic may have only one publisher.
     pub sources: bool,
-    /// Subscriptions count the messages that left the history.
+    /// Whether subscriptions count the messages that newer messages pushed out of the history.
     pub overwritten: bool,
-    /// The middleware has services outside of executors.
+    /// Whether the middleware has services outside of executors.
     pub services: bool,
-    /// The middleware sends bytes without a type (`--raw`).
+    /// Whether the middleware can send bytes without a type (`--raw`).
     pub raw: bool,
-    /// The middleware marks the phases of a message's way (`--phases`), all or some of them.
+    /// Whether the middleware reports the times of at least some phases of a transfer (`--phases`).
     pub phases: bool,
-    /// The executors in which the middleware runs the callbacks of nodes, the default first. If there are none, the
-    /// middleware runs no topology.
+    /// The kinds of executors that the middleware has, the default first. If the list is empty, the middleware cannot
+    /// run topologies.
     #[serde(default)]
     pub executors: Vec<String>,
 }
 
 impl Capabilities {
-    /// All capabilities, with pull delivery and exact matching. Marks of phases are left out, because they change the
-    /// path of messages.
+    /// All capabilities, with pull delivery and exact counts of matched endpoints. `phases` is false, because its time
+    /// marks change the path of messages.
     #[must_use]
     pub fn all() -> Capabilities {
         fn values<T: Choice>() -> Vec<T> {
@@ -86,9 +87,9 @@ impl Capabilities {
 choice! {
     /// The way in which messages reach subscriptions.
     pub enum DeliveryKind {
-        /// The endpoint's thread takes them.
+        /// The endpoint's thread takes the messages.
         Pull = "pull",
-        /// Threads of the middleware deliver them.
+        /// Threads of the middleware deliver the messages.
         Push = "push",
     }
     default Pull

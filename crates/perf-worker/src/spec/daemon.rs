@@ -9,17 +9,18 @@ use serde::{Deserialize, Serialize};
 pub struct DaemonCommand {
     /// The name of the daemon in reports.
     pub name: String,
-    /// The program, which is searched on the PATH, and its arguments. The program stays in the foreground and ends
-    /// on SIGTERM.
+    /// The program, which is searched for on the PATH, and its arguments. The program must stay in the foreground and
+    /// exit on SIGTERM.
     pub command: Vec<String>,
-    /// The sign that the daemon is ready.
+    /// The condition under which the daemon counts as ready.
     pub ready: Readiness,
 }
 
-/// The sign that a daemon is ready.
+/// The condition under which a daemon counts as ready.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Readiness {
-    /// The daemon is ready when a file or socket with this path exists that did not exist before the daemon started.
+    /// The daemon is ready when a file or socket with this path exists. It must be a new one that did not exist before
+    /// the daemon started.
     File(PathBuf),
     /// The daemon is ready when it has printed a line with this text, on standard output or standard error.
     Line(String),

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::capabilities::Capabilities;
 
-/// The value of each setting, by its name.
+/// The value of each setting, with the setting's name as the key.
 pub type Settings = BTreeMap<String, String>;
 
 /// The description of a middleware; worker programs print it as JSON (`describe`).
@@ -25,9 +25,9 @@ pub struct Description {
 pub struct Setting {
     /// The name of the setting for `--set`.
     pub name: String,
-    /// The values of the setting, the default first. If there is only one value, it is always in effect.
+    /// The values of the setting, the default first. A single value is always in effect.
     pub values: Vec<String>,
-    /// The value that the middleware's documentation recommends for low latency; `None` if this value is the default.
+    /// The value that the middleware's documentation recommends for low latency; `None` if the default is recommended.
     #[serde(default)]
     pub best: Option<String>,
     /// The meaning of the setting, without a full stop.
@@ -50,7 +50,7 @@ impl Setting {
 }
 
 impl Description {
-    /// The setting of that name.
+    /// The setting with the name `name`.
     #[must_use]
     pub fn setting(&self, name: &str) -> Option<&Setting> {
         self.settings.iter().find(|setting| setting.name == name)
@@ -67,7 +67,7 @@ impl Description {
             .collect()
     }
 
-    /// The value of each setting of `middleware`: the requested value, or else the default.
+    /// The value of each setting of `middleware`: the requested value, or the default if none was requested.
     ///
     /// # Errors
     /// The reason, as a sentence, if a setting or its value does not exist. The sentence names the settings or

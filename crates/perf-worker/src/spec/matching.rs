@@ -1,15 +1,15 @@
-//! The matching of an endpoint, and its clock, as plain values.
+//! The matching of an endpoint, and the clock of its times.
 
 use serde::{Deserialize, Serialize};
 
 use crate::choice::choice;
 
 choice! {
-    /// The kind of information that endpoints have about their matching.
+    /// The information that endpoints give about the endpoints with which they are matched.
     pub enum MatchingKind {
-        /// The number of the others.
+        /// The number of matched endpoints.
         Count = "count",
-        /// Whether there are endpoints of the other side.
+        /// Whether at least one endpoint is matched.
         Any = "any",
         /// No information.
         Unknown = "unknown",
@@ -22,14 +22,15 @@ choice! {
 pub enum Matching {
     /// The number of endpoints.
     Count(usize),
-    /// At least one, or none.
+    /// Whether at least one endpoint is matched.
     Any(bool),
     /// The middleware gives no information.
     Unknown,
 }
 
 impl Matching {
-    /// Whether at least `expected` endpoints are matched, as far as the middleware reports them.
+    /// Whether at least `expected` endpoints are matched. A middleware without a count passes with less information:
+    /// `Any(true)` and `Unknown` are enough.
     #[must_use]
     pub fn is_enough(self, expected: usize) -> bool {
         match self {
@@ -39,7 +40,7 @@ impl Matching {
         }
     }
 
-    /// Whether this value has at least the information that a middleware of this kind gives.
+    /// Whether this value is at least as precise as the information that a middleware of this kind gives.
     #[must_use]
     pub fn is_of(self, kind: MatchingKind) -> bool {
         match kind {
@@ -49,7 +50,7 @@ impl Matching {
         }
     }
 
-    /// Whether no endpoint is matched, as far as the middleware reports it.
+    /// Whether the middleware reports that no endpoint is matched.
     #[must_use]
     pub fn is_none(self) -> bool {
         matches!(self, Matching::Count(0) | Matching::Any(false))
@@ -77,15 +78,15 @@ pub struct OtherClock {
 }
 
 impl OtherClock {
-    /// Converts `time_ns` of `clock` to CLOCK_MONOTONIC. Without a clock, `time_ns` already is a time
-    /// of CLOCK_MONOTONIC.
+    /// Converts `time_ns` of `clock` to CLOCK_MONOTONIC. If `clock` is `None`, `time_ns` already is a time of
+    /// CLOCK_MONOTONIC.
     #[inline]
     #[must_use]
     pub fn host_ns(clock: Option<OtherClock>, time_ns: i64) -> i64 {
         time_ns.saturating_add(clock.map_or(0, |clock| clock.offset_ns))
     }
 
-    /// The largest error of a difference between times of two clocks, nanoseconds; 0 if both are the same clock.
+    /// The largest error of a difference between times of two clocks, nanoseconds; 0 if the clocks are the same.
     #[must_use]
     pub fn difference_error_ns(one: Option<OtherClock>, other: Option<OtherClock>) -> i64 {
         let error_ns = |clock: Option<OtherClock>| clock.map_or(0, |clock| clock.error_ns);

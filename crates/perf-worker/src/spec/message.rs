@@ -5,26 +5,27 @@ use serde::{Deserialize, Serialize};
 use crate::choice::choice;
 
 choice! {
-    /// The generation of the layouts of the benchmark messages.
+    /// The layout of the benchmark messages, by versions of performance_test.
     pub enum Layout {
-        /// Array1k is 1040 bytes: the array as named, then time and id. performance_test before 1.5.
+        /// As in performance_test before 1.5. Array1k has 1040 bytes: an array of the size in the name, then time and
+        /// id.
         V1 = "1.x",
-        /// Array1k is 1024 bytes, time and id included. performance_test 1.5 and 2.x.
+        /// As in performance_test 1.5 and 2.x. Array1k has 1024 bytes, including time and id.
         V2 = "2.x",
     }
     default V2
 }
 
-/// The content of a message. It determines the work besides stamping and, without zero copy, besides copying.
+/// The content of a message. It determines how much work a message needs besides stamping and copying.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Content {
-    /// A struct in place, always of the same size.
+    /// A plain struct of fixed size, which needs no conversion.
     #[default]
     Plain,
-    /// Fields that are not all numbers, always of the same size.
+    /// A struct of fixed size with fields that are not all numbers.
     Fields,
-    /// A sequence that is sent at its capacity.
+    /// A bounded sequence that is filled to its bound.
     BoundedSequence,
     /// A sequence of `--unbounded-msg-size` bytes.
     Sequence,
@@ -33,7 +34,7 @@ pub enum Content {
 }
 
 impl Content {
-    /// Whether `--unbounded-msg-size` applies.
+    /// Whether `--unbounded-msg-size` applies to this content.
     #[must_use]
     pub fn is_unbounded(self) -> bool {
         matches!(self, Content::Sequence | Content::Text)
@@ -44,10 +45,10 @@ impl Content {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MessageSpec {
-    /// The message type by its name for `-m`, as `Array4m`.
+    /// The message type by its name for `-m`, for example `Array4m`.
     #[serde(rename = "message")]
     pub name: String,
-    /// The name of the ROS 2 type; empty in older logs, which have neither content nor last id.
+    /// The name of the ROS 2 type. It is empty in logs of older versions, which also lack `content` and `last_id`.
     #[serde(rename = "message_type", default)]
     pub type_name: String,
     /// The performance_test version of the message's layout.
@@ -56,13 +57,13 @@ pub struct MessageSpec {
     /// The content of the message.
     #[serde(rename = "message_content", default)]
     pub content: Content,
-    /// The size of a message as it is sent, time and id included, bytes.
+    /// The size of a message when it is sent, including time and id, bytes.
     #[serde(rename = "message_bytes")]
     pub bytes: usize,
-    /// The largest id that a message can carry, whose bits are all ones; the next id is carried as 0.
+    /// The largest id that a message can carry; its bits are all ones. The id wraps around to 0 after it.
     #[serde(rename = "message_last_id", default)]
     pub last_id: u64,
-    /// The payload of a message type of unbounded size, bytes.
+    /// The payload of messages whose type has unbounded size, bytes.
     #[serde(rename = "unbounded_payload_bytes")]
     pub unbounded_bytes: u32,
 }

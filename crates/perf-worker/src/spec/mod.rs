@@ -1,4 +1,4 @@
-//! The plain values of which a run and the description of a middleware are made.
+//! The plain values that describe a run and a middleware.
 
 pub mod capabilities;
 pub mod daemon;

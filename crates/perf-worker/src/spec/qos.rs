@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::choice::{Choice, choice};
 
 choice! {
-    /// QoS policy of reliability.
+    /// The QoS policy of reliability.
     pub enum Reliability {
         /// All samples of the history are delivered.
         Reliable = "RELIABLE",
@@ -16,7 +16,7 @@ choice! {
 }
 
 choice! {
-    /// QoS policy of durability.
+    /// The QoS policy of durability.
     pub enum Durability {
         /// A late subscription gets the publisher's history.
         TransientLocal = "TRANSIENT_LOCAL",
@@ -27,7 +27,7 @@ choice! {
 }
 
 choice! {
-    /// QoS policy of the history that is kept for readers.
+    /// The QoS policy of the history.
     pub enum History {
         /// The newest samples, up to the depth.
         KeepLast = "KEEP_LAST",
@@ -45,7 +45,7 @@ pub struct Qos {
     pub reliability: Reliability,
     /// Whether late subscriptions get earlier samples.
     pub durability: Durability,
-    /// The samples that are kept.
+    /// The samples that the history keeps.
     pub history: History,
     /// The number of samples that KEEP_LAST keeps.
     #[serde(rename = "history_depth")]

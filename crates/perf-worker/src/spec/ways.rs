@@ -1,59 +1,59 @@
-//! The ways in which endpoints are placed, publish, wait and touch their messages. Each way is an option
-//! with one value.
+//! Options with one of several values that select where endpoints run and how they publish, wait and touch messages.
 
 use crate::choice::choice;
 
 choice! {
-    /// The processes and threads of publishers and subscriptions.
+    /// The assignment of publishers and subscriptions to processes and threads.
     pub enum Strategy {
-        /// The publishers in one process, every subscription in its own.
+        /// All publishers in one process, every subscription in its own process.
         InterProcess = "INTER_PROCESS",
         /// All endpoints on threads of one process.
         InterThread = "INTER_THREAD",
-        /// One publisher and its subscriptions on one thread, which publishes and then takes.
+        /// One publisher and its subscriptions on one thread, which publishes and takes alternately.
         IntraThread = "INTRA_THREAD",
     }
     default InterProcess
 }
 
 choice! {
-    /// The times at which the publishers' periods begin, if there are several publishers.
+    /// The times at which the periods of several publishers begin.
     pub enum Phase {
-        /// At equal distances within a period.
+        /// At equal intervals within a period.
         Spread = "spread",
         /// All at the same time: a burst in each period.
         Aligned = "aligned",
-        /// At random within a period, new for each run.
+        /// At random times within a period, new for each run.
         Random = "random",
     }
     default Spread
 }
 
 choice! {
-    /// Round trips: messages go to a relay and back. This run has the publisher, the relay, or both.
+    /// The round-trip mode: messages go to a relay and back. Each mode determines which of the endpoints this run has.
     pub enum Roundtrip {
-        /// They go one way.
+        /// Messages go one way.
         None = "None",
-        /// This run publishes and gets its messages back from another program's relay.
+        /// This run publishes, and receives its messages back from another program's relay.
         Main = "Main",
-        /// This run is the relay of another program.
+        /// This run is the relay for another program's messages.
         Relay = "Relay",
-        /// This run has both parts: it publishes and gets its messages back, and its relay is a process of its own.
+        /// This run publishes and receives its messages back; its relay runs in a process of its own.
         Both = "Both",
-        /// Requests and responses of a service: this run has the clients, and the server in a process of its own.
+        /// Requests and responses of a service: this run has the clients, and the server in a separate process.
         Service = "Service",
     }
     default None
 }
 
 choice! {
-    /// The way in which a node's callback and the middleware hand over a message.
+    /// The way in which callbacks of nodes pass messages to the middleware and get messages from it.
     pub enum PassBy {
-        /// The message is owned: a publisher copies it in, a subscription gets a copy.
+        /// The callback owns the message: a publisher copies it in, a subscription gets a copy.
         UniquePtr = "unique_ptr",
-        /// The message is shared: a publisher copies it in, a subscription reads it in place where the middleware can.
+        /// The message is shared: a publisher copies it in, a subscription reads it in place if the middleware supports
+        /// this.
         SharedPtr = "shared_ptr",
-        /// The message lies in the middleware's memory.
+        /// The message is in the middleware's memory: a publisher loans it, a subscription reads it in place.
         LoanedMsg = "loaned_msg",
     }
     default UniquePtr
@@ -62,22 +62,22 @@ choice! {
 choice! {
     /// The way in which a subscription waits for samples.
     pub enum Wait {
-        /// It polls and never sleeps.
+        /// The subscription polls and never sleeps.
         Spin = "spin",
-        /// It sleeps at once.
+        /// The subscription sleeps at once, without polling first.
         Block = "block",
-        /// The middleware's own way.
+        /// The subscription waits in the middleware's default way.
         Adaptive = "adaptive",
     }
     default Adaptive
 }
 
 choice! {
-    /// The part of each payload that is written before it is sent, and read after it was received.
+    /// The part of each payload that the publisher writes and the subscription reads.
     pub enum Touch {
-        /// Time and id only.
+        /// Only time and id.
         Stamp = "stamp",
-        /// A byte of every page, too.
+        /// Time, id and one byte of every page.
         Page = "page",
         /// Every byte.
         Full = "full",
@@ -86,9 +86,9 @@ choice! {
 }
 
 choice! {
-    /// The threads of a worker that have the real-time priority and the pins.
+    /// The threads of a worker to which the real-time priority and the CPU pins apply.
     pub enum RtScope {
-        /// All threads except the instrument's: the endpoints' threads and the middleware's own.
+        /// The endpoints' threads and the middleware's threads, without `perf_test`'s own.
         Process = "process",
         /// The endpoints' threads.
         Endpoints = "endpoints",

@@ -1,10 +1,10 @@
-//! The channel of a worker's reports: a pipe to the coordinator, whose end the worker inherits as descriptor 3.
+//! The channel of a worker's reports: a pipe to the coordinator (the process `perf_test`). The worker inherits the
+//! pipe's writing end as descriptor 3.
 //!
-//! Standard output is not used, because middlewares print there. This is the only file of the crate with unsafe code.
-//! Invariants:
+//! Reports do not use standard output, because middlewares print there. Invariants of the unsafe code:
 //!
-//! 1. The descriptor is taken once in the life of the process.
-//! 2. The parent process opened it for this worker, so no other part of the process owns the descriptor.
+//! 1. The process takes the descriptor once.
+//! 2. The parent process opened the descriptor for this worker, so no other part of the process owns it.
 #![expect(unsafe_code, reason = "an inherited descriptor has only its number")]
 
 use std::fs::File;
@@ -16,7 +16,7 @@ use rustix::io::{FdFlags, fcntl_setfd};
 
 use super::protocol::{REPORTS_FD, Report};
 
-/// The channel.
+/// The writing end of the pipe for reports.
 #[derive(Debug)]
 pub struct Channel(File);
 
@@ -25,8 +25,8 @@ impl Channel {
     /// inherit it.
     ///
     /// # Errors
-    /// The reason, as a sentence, if there is no such pipe because another program than `perf_test` started this
-    /// process, or if the descriptor was taken before.
+    /// The reason, as a sentence, if there is no such pipe because `perf_test` did not start this process, or if the
+    /// descriptor was already taken.
     pub fn inherit() -> Result<Channel, String> {
         static TAKEN: AtomicBool = AtomicBool::new(false);
         let path = format!("/proc/self/fd/{REPORTS_FD}");
@@ -37,7 +37,8 @@ impl Channel {
                  workers, as `perf_test -c NAME`"
             ));
         }
-        // SAFETY: the descriptor is open, as just seen, and belongs to this value alone (invariants 1 and 2).
+        // SAFETY: the check above shows that the descriptor is open, and it belongs to this value alone (invariants 1
+        // and 2).
         let file = unsafe { File::from_raw_fd(REPORTS_FD as RawFd) };
         fcntl_setfd(&file, FdFlags::CLOEXEC)
             .map_err(|error| format!("the pipe for reports cannot be used: {error}"))?;
@@ -47,7 +48,7 @@ impl Channel {
     /// Sends one report.
     ///
     /// # Errors
-    /// The reason, as a sentence, if the coordinator has gone.
+    /// The reason, as a sentence, if the coordinator has exited.
     pub fn send(&mut self, report: &Report) -> Result<(), String> {
         let line = serde_json::to_vec(report).map_err(std::io::Error::from);
         let sent = line.and_then(|mut line| {

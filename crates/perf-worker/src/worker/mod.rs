@@ -1,12 +1,12 @@
-//! A worker process: one or more endpoints on threads, their orders on stdin, their reports over a pipe.
+//! A worker process: one or more endpoints on threads. Orders arrive on stdin, and reports leave through a pipe.
 //!
-//! A worker is a program that contains a middleware. While they measure, the endpoints' threads neither write nor
-//! wait for another thread: they hand finished rows to the main thread, which reports them. From message to
-//! message these threads touch their own memory and read three flags; if the middleware delivers messages on its
-//! own threads, each message takes a lock. `tests/realtime` shows that the loops allocate nothing and make no
-//! system call but the sleep until a message is due; no test shows that they take no lock. Once a second, the
-//! hand-over of a row may take a lock and wake the main thread. The worker ends when its stdin ends, so it never
-//! outlives the coordinator.
+//! A worker is a program that contains a middleware. During the measurement the endpoints' threads neither write output
+//! nor wait for another thread. They pass finished rows (the figures of one second) to the main thread, which reports
+//! them. For each message, these threads access only their own memory and three flags. If the middleware delivers
+//! messages on its own threads, each message also takes a lock. `tests/realtime` shows that the loops do not allocate,
+//! and make no system call but the sleep until a message is due. No test shows that they take no lock. Once a second,
+//! passing a row may take a lock and wake the main thread. The worker ends when its stdin ends, so it never outlives
+//! the coordinator.
 
 mod channel;
 mod context;
@@ -48,14 +48,14 @@ pub use program::{exit_code, main};
 use protocol::{PROTOCOL, Plan, Report};
 use reporting::reporter::Reporter;
 
-/// Runs this process as a worker until its endpoints are done or the coordinator has gone. `backends` are the
-/// middlewares that it can measure. Returns the exit code.
+/// Runs this process as a worker until its endpoints have finished or the coordinator has exited. `backends` are the
+/// middlewares that the program contains. Returns the exit code.
 #[must_use]
 pub fn run(backends: &[&'static dyn Backend]) -> u8 {
     let mut channel = match Channel::inherit() {
         Ok(channel) => channel,
         Err(sentence) => {
-            // Writing fails only if the console has gone.
+            // The result is ignored: writing fails only if the console is closed.
             let _ = writeln!(std::io::stderr().lock(), "{sentence}");
             return 1;
         }
@@ -63,7 +63,7 @@ pub fn run(backends: &[&'static dyn Backend]) -> u8 {
     match run_worker(backends, &mut channel) {
         Ok(()) => 0,
         Err(sentence) => {
-            // Sending fails only if the coordinator has gone.
+            // The result is ignored: sending fails only if the coordinator has exited.
             let _ = channel.send(&Report::Failed(None, sentence));
             1
         }
@@ -74,7 +74,7 @@ fn run_worker(backends: &[&'static dyn Backend], channel: &mut Channel) -> Resul
     let abandon = Arc::new(AtomicBool::new(false));
     prepare_process(&abandon).map_err(|error| format!("a worker cannot set up its signals: {error}"))?;
     let plan = read_plan()?;
-    // As in the name of the worker program, `-` and `_` are equivalent.
+    // `-` and `_` are equivalent, as in the names of worker programs.
     let plain = |name: &str| name.to_lowercase().replace('-', "_");
     let named = |backend: &&&dyn Backend| plain(backend.name()) == plain(&plan.spec.communicator);
     let Some(backend) = backends.iter().find(named).copied() else {
@@ -82,7 +82,7 @@ fn run_worker(backends: &[&'static dyn Backend], channel: &mut Channel) -> Resul
     };
     let (spec, row_delay_ns) = (Arc::new(plan.spec), plan.row_delay_ns);
     let placement = Placement::of(&spec);
-    // Other threads start later and inherit this scheduling.
+    // This comes first, because threads that start later inherit this scheduling.
     let own_scheduling = placement.apply_to_process()?;
     let before = Usage::of_this_thread()?;
     let session: Arc<dyn Session> = Arc::from(backend.open(&spec)?);
@@ -98,7 +98,7 @@ fn run_worker(backends: &[&'static dyn Backend], channel: &mut Channel) -> Resul
         let (sender, orders) = mpsc::channel();
         let expected = Arc::new(AtomicU64::new(NOT_DRAINING));
         ways.push(OrderChannel { endpoint: plan.endpoint, sender, expected: expected.clone() });
-        // One thread of the instrument, the keeper, serves all executors of the process.
+        // In a run with executors, one thread of `perf_test` (the keeper) serves all endpoints of the process.
         let thread = if spec.executor.is_some() { 0 } else { plan.executor };
         threads_of.entry(thread).or_default().push(Context {
             plan,
@@ -126,8 +126,8 @@ fn run_worker(backends: &[&'static dyn Backend], channel: &mut Channel) -> Resul
     reporter.run(channel)
 }
 
-/// The threads of the endpoints. Dropping this value ends the threads and waits until they are gone: only after this
-/// the session can remove its files.
+/// The threads of the endpoints. Dropping this value ends the threads and joins them. The session may remove its files
+/// only after that.
 struct Threads {
     running: Vec<JoinHandle<()>>,
     orders: Arc<Orders>,
@@ -151,24 +151,26 @@ impl Drop for Threads {
     fn drop(&mut self) {
         self.orders.abandon();
         for thread in self.running.drain(..) {
-            // A panic has been reported.
+            // The result is ignored, because a panic has already been reported.
             let _ = thread.join();
         }
     }
 }
 
-/// Sets up the signals: the coordinator handles the terminal's signals, and its death sends this process SIGTERM.
+/// Sets up the signals. The worker ignores the terminal's signals, which the coordinator handles. The worker receives
+/// SIGTERM if the coordinator dies.
 fn prepare_process(abandon: &Arc<AtomicBool>) -> std::io::Result<()> {
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGHUP] {
         signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)))?;
     }
-    // Rust's runtime ignores SIGPIPE, but a program in C does not: the signal would kill the worker if the coordinator
-    // or a peer of the middleware has gone.
+    // Rust's runtime ignores SIGPIPE, but the `main` of a C program does not. The signal would kill the worker when the
+    // coordinator or a peer of the middleware exits.
     signal_hook::flag::register(signal_hook::consts::SIGPIPE, Arc::new(AtomicBool::new(false)))?;
     signal_hook::flag::register(signal_hook::consts::SIGTERM, abandon.clone())?;
-    // Without this name, `ps` and `top` show `exe`, the name of the link through which the process was started.
+    // Without this name, `ps` and `top` show `exe`, the last part of the path `/proc/self/exe` from which the process
+    // was started.
     rustix::thread::set_name(c"perf_test")?;
-    // The signal is not SIGKILL, because shared memory must be removed first.
+    // The death signal is not SIGKILL, because the worker must remove its shared memory first.
     set_parent_process_death_signal(Some(Signal::TERM))?;
     Ok(())
 }
@@ -185,7 +187,7 @@ fn read_plan() -> Result<Plan, String> {
     Ok(plan)
 }
 
-/// Notifies the main thread when an endpoint's thread ends, even if it panics.
+/// Notifies the main thread when an endpoint's thread ends, even by a panic.
 struct ExitGuard {
     outgoing: SyncSender<Outgoing>,
     endpoint: Endpoint,
@@ -201,7 +203,7 @@ impl Drop for ExitGuard {
     }
 }
 
-/// The work of a thread: one endpoint, or all endpoints that share the thread.
+/// The main function of an endpoint's thread. It serves one endpoint, or all endpoints that share the thread.
 fn run_endpoints(contexts: &[Context], session: &dyn Session) {
     let guard = |context: &Context| ExitGuard { outgoing: context.outgoing.clone(), endpoint: context.plan.endpoint };
     let _guards: Vec<ExitGuard> = contexts.iter().map(guard).collect();

@@ -1,4 +1,4 @@
-//! The orders of the coordinator: a thread of the instrument reads them from standard input and forwards them to the
+//! The orders of the coordinator: a thread of `perf_test` reads them from standard input and forwards them to the
 //! endpoints.
 
 use std::collections::BTreeMap;
@@ -16,38 +16,38 @@ use crate::{endpoint::Endpoint, measure::usage::Usage};
 
 /// The name of the thread that reads orders.
 pub const ORDERS_THREAD: &str = "orders";
-/// The time that endpoints have for an orderly end after the coordinator has gone.
+/// The time that endpoints have to finish after the coordinator has exited.
 const EXIT_GRACE: Duration = Duration::from_secs(2);
 
 /// The channel of orders to an endpoint.
 pub struct OrderChannel {
     /// The endpoint.
     pub endpoint: Endpoint,
-    /// The channel for the orders that come before and after the measurement.
+    /// The channel for orders before and after the measurement.
     pub sender: Sender<Arc<Order>>,
-    /// [`Context::expected`](super::Context::expected).
+    /// The expected number of samples, see [`Context::expected`](super::Context::expected).
     pub expected: Arc<AtomicU64>,
 }
 
 /// The channels of orders to the endpoints of this process.
 pub struct Orders {
-    /// The channel to each endpoint.
+    /// The channels, one for each endpoint.
     pub ways: Vec<OrderChannel>,
-    /// The orders to the endpoints while they measure.
+    /// The flags through which endpoints receive orders while they measure.
     pub flags: Arc<Flags>,
-    /// Whether the endpoints are in executors. If they are, the keeper (the instrument's thread that serves the
-    /// executors) reports the start.
+    /// Whether the endpoints run in executors. The keeper (`perf_test`'s thread that serves the executors) then reports
+    /// the start instead of this thread.
     pub in_executors: bool,
 }
 
 impl Orders {
-    /// Reads orders until standard input ends, then gives the endpoints [`EXIT_GRACE`] to end.
+    /// Reads and executes orders until standard input ends. Then gives the endpoints [`EXIT_GRACE`] to finish.
     pub fn read(&self, outgoing: &SyncSender<Outgoing>, account: &InstrumentAccount) {
         for line in std::io::stdin().lock().lines() {
             let Ok(line) = line else { break };
             let order = serde_json::from_str(&line);
-            // The account is updated before the order is carried out: when the order is `Go`, the worker reads its
-            // resources next.
+            // The account of this thread is updated before the order is executed, because the worker reads its
+            // resources right after the order `Go`.
             account.update(&Usage::default());
             match order {
                 Ok(order) => self.carry_out(order, outgoing),
@@ -64,7 +64,7 @@ impl Orders {
         std::process::exit(1);
     }
 
-    /// Lets all endpoints end at once.
+    /// Ends all endpoints at once.
     pub fn abandon(&self) {
         self.flags.abandon.store(true, Ordering::Relaxed);
         self.forward(Order::Stop);
@@ -76,7 +76,7 @@ impl Orders {
             Order::Drain { expected } => {
                 let expected: BTreeMap<Endpoint, u64> = expected.into_iter().collect();
                 for way in &self.ways {
-                    // Publishers do not read this number.
+                    // The map has no entry for publishers, which do not read this number.
                     way.expected.store(expected.get(&way.endpoint).copied().unwrap_or(UNKNOWN), Ordering::Relaxed);
                 }
             }
@@ -90,9 +90,9 @@ impl Orders {
         }
     }
 
-    /// Forwards an order to the endpoints that wait for an order. An endpoint that has ended does not wait.
+    /// Sends an order to all endpoints. The send to an endpoint that has ended fails, which is ignored.
     fn forward(&self, order: Order) {
-        // The order is shared, not copied: the order `Go` lists all publishers, and endpoints may be thousands.
+        // The order is shared instead of copied: `Go` lists all publishers, and there may be thousands of endpoints.
         let order = Arc::new(order);
         for way in &self.ways {
             let _ = way.sender.send(order.clone());

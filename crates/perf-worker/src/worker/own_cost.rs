@@ -1,7 +1,8 @@
-//! The measurement of the own cost: the share of each latency or period that the instrument causes, not the middleware.
+//! Measures the own cost of `perf_test`: the part of each latency or period that `perf_test` causes and not the
+//! middleware.
 //!
-//! The measurement runs a worker's loops with the options of the run and a middleware that does nothing. The caches
-//! are warm meanwhile: a run with a low rate finds colder caches, so its own cost is somewhat higher.
+//! The measurement runs a worker's loops with the options of the run and a middleware that does nothing. The caches are
+//! warm in this measurement. A real run with a low rate finds colder caches, so its own cost is somewhat higher.
 
 use std::cell::RefCell;
 use std::hint::black_box;
@@ -27,30 +28,31 @@ use crate::{
     run_spec::{Roundtrip, RunSpec},
 };
 
-/// Number of batches of which the median is taken, after one more batch for warm-up.
+/// The number of batches over which the median is taken, not counting one batch for warm-up.
 const BATCHES: usize = 15;
 /// The number of messages of a batch: large enough that the cost of reading the clock at its end is negligible.
 const BATCH: u64 = 1000;
-/// A rate at which messages are due faster than they are sent, so that the loop never sleeps.
+/// A rate with which messages are due faster than the loop sends them, so that the loop never sleeps.
 const RATE_HZ: u32 = 1_000_000;
-/// The time by which the start lies in the past, so that all messages are due. It is less than a second, so that no
-/// row is handed over meanwhile.
+/// The age of the start: all messages are already due. It is less than a second, so that no row ends during the
+/// measurement.
 const START_AGE_NS: i64 = SECOND_NS / 2;
-/// Spread of the latencies, nanoseconds, so that the counts go to many cells of a histogram.
+/// The spread of the latencies, nanoseconds. It makes the counts fall into many cells of a histogram.
 const SPREAD_NS: u64 = 100_000;
-/// Step of the latency from one message to the next, coprime to the spread.
+/// The step of the latency from one message to the next. It is coprime to the spread, so the latencies take all values.
 const SPREAD_STEP_NS: u64 = 7919;
 
-/// Measures the own cost on this machine with the options of `spec`, in some milliseconds.
+/// Measures the own cost on this machine with the options of `spec`. Takes some milliseconds.
 #[must_use]
 pub fn measure(spec: &RunSpec) -> OwnCost {
     OwnCost { send_ns: message_ns(spec, send), receive_ns: message_ns(spec, receive) }
 }
 
-/// The cost of one message in a loop whose middleware does nothing and whose start lies in the past.
+/// The cost of one message in a loop with a middleware that does nothing. The start of the run is in the past, so all
+/// messages are already due.
 fn message_ns(spec: &RunSpec, run: fn(&Context, NullMiddleware, i64)) -> f64 {
-    // The measured run has no end, one publisher and one subscription. If it has no rate, it has neither a schedule nor
-    // statistics of lateness.
+    // The measured run has no end, one publisher and one subscription. A run without a rate needs no due times and no
+    // statistics of lateness, so its rate stays 0.
     let spec = RunSpec {
         rate_hz: if spec.rate_hz == 0 { 0 } else { RATE_HZ },
         publishers: 1,
@@ -62,7 +64,7 @@ fn message_ns(spec: &RunSpec, run: fn(&Context, NullMiddleware, i64)) -> f64 {
         max_runtime_s: 0,
         ..spec.clone()
     };
-    // No orders come and no reports are read; both ends stay open.
+    // The peers of these channels stay alive but unused: no order arrives, and no report is read.
     let ((_orders, orders), (outgoing, _reports)) = (mpsc::channel(), mpsc::sync_channel(OUTGOING_CAPACITY));
     let flags = Flags { stop: AtomicBool::new(false), abandon: Arc::new(AtomicBool::new(false)) };
     let plan = EndpointPlan::of_run(&spec, Endpoint::Publisher(0), "");
@@ -88,7 +90,7 @@ fn message_ns(spec: &RunSpec, run: fn(&Context, NullMiddleware, i64)) -> f64 {
 }
 
 fn send(context: &Context, nothing: NullMiddleware, start_ns: i64) {
-    // Only the middleware can fail.
+    // The result is ignored: only the middleware can fail, and this one does not.
     let _ = PublisherLoop::new(context, Box::new(nothing), start_ns).publish_all(&mut sleep);
 }
 
@@ -100,7 +102,7 @@ fn receive(context: &Context, nothing: NullMiddleware, start_ns: i64) {
 /// A middleware that does nothing, and ends the loop after all batches.
 struct NullMiddleware {
     messages: u64,
-    /// The end of each batch.
+    /// The time at which each batch ended.
     ends_ns: Rc<RefCell<Vec<i64>>>,
     flags: Arc<Flags>,
 }

@@ -1,4 +1,4 @@
-//! The command line of a program that contains a middleware: the verbs with which `perf_test` calls it.
+//! The command line of a program that contains a middleware: the subcommands with which `perf_test` calls the program.
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -16,9 +16,9 @@ pub fn main(backend: &'static dyn Backend) -> ExitCode {
     ExitCode::from(exit_code(backend, std::env::args_os().skip(1)))
 }
 
-/// Executes the verb in `arguments` (without the name of the program) and returns the exit code: 0 if the verb
-/// succeeded, 1 if it failed, 2 if there is no such verb. A failure is a sentence on standard error, or a report if
-/// the program runs as a worker.
+/// Executes the subcommand in `arguments` (which lack the name of the program) and returns the exit code: 0 if it
+/// succeeded, 1 if it failed, 2 if there is no such subcommand. The reason of a failure is printed on standard error,
+/// or sent as a report if the program runs as a worker.
 #[must_use]
 pub fn exit_code(backend: &'static dyn Backend, arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let arguments: Vec<String> =
@@ -57,6 +57,6 @@ fn print(value: &impl Serialize) -> Result<(), String> {
 }
 
 fn complain(sentence: &str) {
-    // Writing fails only if the console has gone.
+    // The result is ignored: writing fails only if the console is closed.
     let _ = writeln!(std::io::stderr().lock(), "{sentence}");
 }

@@ -1,4 +1,5 @@
-//! Tests that need a permission of the machine: they are listed as ignored where the permission is missing.
+//! Tests that need a permission which not every machine grants. Where the permission is missing, they are listed as
+//! ignored.
 
 #![expect(clippy::print_stdout, reason = "children report to their parents")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]

@@ -1,4 +1,4 @@
-//! Real-time priorities and locked memory, where the machine grants them.
+//! Tests of real-time priorities and locked memory, which need a permission.
 
 use perf_worker::{
     run_spec::RtScope,
@@ -17,8 +17,8 @@ tests![
     locked_memory_is_resident_only_where_it_was_touched,
 ];
 
-/// The argument that makes this program the child that locks its memory. The test needs a child because the lock is
-/// permanent and other tests run in the same process.
+/// The argument with which this program becomes the child process that locks its memory. The lock is permanent and
+/// would affect other tests in the same process.
 pub const LOCK_MEMORY: &str = "--lock-memory";
 const FIFO: ThreadSchedulePolicy = ThreadSchedulePolicy::Realtime(RealtimeThreadSchedulePolicy::Fifo);
 const RESERVE_KIB: u64 = 1 << 20;
@@ -32,7 +32,7 @@ fn policy_of_this_thread() -> (ThreadSchedulePolicy, i32) {
     (policy, parameters.sched_priority)
 }
 
-/// Ends the test as ignored where the machine grants no real-time priority.
+/// Reports the test as ignored if the machine grants no real-time priority.
 fn require_priority() {
     if let Err(sentence) = placement(7).check() {
         ignore(format!("no real-time priority here: {sentence}"));
@@ -85,7 +85,7 @@ fn locked_memory_is_resident_only_where_it_was_touched() {
     assert!(output.status.success(), "{}", text(&output.stderr));
 }
 
-/// The work of the child, which fails if memory that it does not touch is resident.
+/// The main function of the child. It fails if memory that it does not touch becomes resident.
 pub fn lock_memory() {
     let before = vec![0_u8; RESERVE_KIB as usize * 1024];
     if let Err(sentence) = (Placement { rt_priority: 1, ..Placement::default() }).apply_to_process() {

@@ -9,9 +9,9 @@
 
 namespace gantry::cdr {
 
-// A list in place, whose elements differ in length: a step from one to the next skips one, an index skips all before it.
-// `Body` is const std::uint8_t, or std::uint8_t if the elements may be written. An iteration ends early if another process
-// changed the bytes after they were checked, so that they are no list any more.
+// A list in a message's bytes, whose elements differ in length. A step to the next element skips one element; an index
+// skips all elements before it. `Body` is const std::uint8_t, or std::uint8_t if the elements may be written. If
+// another process changes the bytes after they were checked so that they are no list any more, an iteration ends early.
 template <class K, class Body>
 class basic_list {
 public:
@@ -58,7 +58,7 @@ public:
     bool empty() const noexcept { return at_.count == 0; }
     iterator begin() const { return {body_, size_, at_.start, at_.count}; }
     iterator end() const { return {body_, size_, 0, 0}; }
-    // The element at `index`; nothing behind the end.
+    // The element at `index`; no value if the list is not that long.
     std::optional<value_type> get(std::size_t index) const {
         auto found = begin();
         const auto behind = end();
@@ -72,7 +72,7 @@ private:
     extent at_;
 };
 
-// The common part of lists and fixed lists.
+// The common part of `list` and `fixed_list`.
 template <class K>
 struct elements {
     using layout = extent;
@@ -107,7 +107,7 @@ struct elements {
     }
 };
 
-// A sequence of texts, or of messages that are not plain. Its shape has a shape for each element.
+// A sequence of texts, or of messages that are not plain. Its shape contains a shape for each element.
 template <class K, std::uint32_t Bound = unbounded>
 struct list : elements<K> {
     using shape = std::conditional_t<std::is_empty_v<typename K::shape>, std::size_t, std::vector<typename K::shape>>;

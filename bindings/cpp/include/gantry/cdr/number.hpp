@@ -1,4 +1,4 @@
-// Numbers, booleans and plain messages, and sequences and arrays of them: spans in place.
+// Numbers, booleans and plain messages, and spans for sequences and arrays of them.
 #pragma once
 
 #include <gantry/cdr/position.hpp>
@@ -9,19 +9,19 @@
 
 namespace gantry {
 
-// The description of a message type M, which is generated:
-//   name            as "sensor_msgs/msg/Image"
-//   type()          its gantry_type
-//   is_plain        whether M is a struct whose memory is its CDR at the start of a body
-//   kind            as a field of another message
-//   shape           the texts and lengths that fix its size
-//   view, mut_view  in place: a class, or a pointer to the struct if it is plain
-//   set_defaults    of a plain message
+// The generated description of a message type M:
+//   name            the name of the type, such as "sensor_msgs/msg/Image"
+//   type()          the type as a gantry_type
+//   is_plain        whether M is a struct whose memory is its CDR at the start of a message
+//   kind            the kind of a field of type M in another message
+//   shape           the texts and lengths that determine the size of the message
+//   view, mut_view  access in memory: a class, or a pointer to the struct if M is plain
+//   set_defaults    sets the defaults of a plain message
 template <class M>
 struct message;
 
-// The message class `type` that reads and writes a message of ROS 2's class `Ros` in place; the headers of messages specialise
-// it. It is for gantry_rclcpp; nothing of ROS 2 is included.
+// Maps ROS 2's message class `Ros` to the class `type` that reads and writes the message in shared memory. The
+// generated headers of messages specialise it for gantry_rclcpp. It does not include headers of ROS 2.
 template <class Ros>
 struct of_ros {
     static_assert(sizeof(Ros) == 0, "include the message's header: <gantry_msgs/PACKAGE/msg/NAME.hpp>");
@@ -31,7 +31,8 @@ struct of_ros {
 
 namespace gantry::cdr {
 
-// Numbers and plain messages: one element of an array in C++ is one element in CDR. A bool is one byte, 0 or 1.
+// The elements of arrays and sequences of numbers and plain messages. An element has the same bytes in C++ and in CDR.
+// A bool is one byte, 0 or 1.
 template <class T>
 struct element {
     using stored = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>;
@@ -47,7 +48,7 @@ struct element {
         return true;
     }
 
-    // Defaults of elements that were laid out just now. Booleans always get theirs.
+    // Writes the defaults of elements whose memory was reserved just now. Booleans always get their default.
     static void set_defaults(std::uint8_t *at, std::size_t count) {
         if constexpr (std::is_same_v<T, bool>) {
             if (count) std::memset(at, 0, count);
@@ -115,7 +116,8 @@ struct plain {
     static void copy(mut to, ref from) { to = from; }
 };
 
-// A sequence of numbers, booleans or plain messages. Its shape is the number of elements. An empty one has no padding.
+// A sequence of numbers, booleans or plain messages. Its shape is the number of elements. An empty sequence has no
+// padding.
 template <class T, std::uint32_t Bound = unbounded>
 struct sequence {
     using layout = extent;
@@ -143,7 +145,8 @@ struct sequence {
         return true;
     }
     static shape shape_of(ref value) { return value.size(); }
-    // Another process may have changed the length of `from` since its shape was taken.
+    // The smaller size is copied, because another process may have changed the length of `from` since its shape was
+    // taken.
     static void copy(mut to, ref from) {
         std::copy_n(from.begin(), std::min(from.size(), to.size()), to.begin());
     }
@@ -175,7 +178,7 @@ struct array {
     static void copy(mut to, ref from) { std::copy(from.begin(), from.end(), to.begin()); }
 };
 
-// Lays out an array or sequence of numbers whose first elements have these defaults.
+// Builds an array or sequence of numbers, and writes `defaults` to its first elements.
 template <class K, std::size_t N>
 bool compose_with(composer &to, const typename K::shape &shape, const typename K::mut::value_type (&defaults)[N],
                   typename K::layout &at) {

@@ -1,4 +1,5 @@
-// Positions in a body: a cursor reads a message, a composer lays one out. Both keep the path of an error.
+// Positions in a message's bytes: a cursor reads a message, and a composer builds one. Both record the path of the
+// field in which an error occurs.
 #pragma once
 
 #include <gantry/result.hpp>
@@ -16,32 +17,33 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "messages in place are 
 namespace gantry::cdr {
 
 constexpr std::uint32_t unbounded = UINT32_MAX;
-// Arrays and sequences of up to this many bytes are built with their defaults; longer ones keep the memory's old bytes.
+// The largest size of an array or sequence that is built with its defaults. A larger one keeps the old bytes of the
+// memory.
 constexpr std::size_t max_default_bytes = 4096;
 
-// The position of elements or characters.
+// The position and the number of elements or characters.
 struct extent {
     std::uint32_t start = 0;
     std::uint32_t count = 0;
 };
 
-// The shape of a field that has none: its size is the same in all messages.
+// The empty shape of a field that has the same size in all messages.
 struct no_shape {};
 
-// The common part of locating and composing: an offset in a body, and the error with the path of its field.
+// The common part of cursor and composer: an offset in a message's bytes, and the error with the path of its field.
 class position {
 public:
     std::size_t offset() const noexcept { return offset_; }
     std::uint32_t offset32() const noexcept { return static_cast<std::uint32_t>(offset_); }
 
-    // Fails here. Returns false.
+    // Records an error at the present offset. Returns false.
     bool fail(std::string sentence) { return fail_at(offset_, std::move(sentence)); }
     bool fail_at(std::size_t offset, std::string sentence) {
         error_offset_ = offset;
         sentence_ = std::move(sentence);
         return false;
     }
-    // Puts the name of a field, or the index of an element, before the path of the error. Returns false.
+    // Adds the name of a field, or the index of an element, to the front of the error's path. Returns false.
     bool inside(std::string_view name) {
         const bool needs_dot = !path_.empty() && path_[0] != '[';
         path_ = std::string(name) + (needs_dot ? "." : "") + path_;
@@ -72,7 +74,7 @@ private:
     std::string path_, sentence_;
 };
 
-// Lengths are multiplied by the sizes of elements: a 32-bit product could wrap.
+// Lengths are multiplied by the sizes of elements, and a 32-bit product could overflow.
 static_assert(sizeof(std::size_t) == 8, "Gantry needs a 64-bit platform");
 
 // Finds the fields of a message in its bytes and checks them.
@@ -84,10 +86,10 @@ public:
     }
 
     const std::uint8_t *body() const noexcept { return body_; }
-    // The texts of the body were checked before.
+    // Whether the texts of the message were already checked.
     bool is_checked() const noexcept { return is_checked_; }
 
-    // Skips bytes at the next multiple of `align`, and gives their offset.
+    // Skips padding and `bytes` bytes at the next multiple of `align`. Stores their offset in `start`.
     bool take(std::size_t bytes, std::size_t align, std::uint32_t &start) {
         const std::size_t from = aligned(offset_, align);
         if (from > size_ || bytes > size_ - from) {
@@ -100,7 +102,8 @@ public:
         return true;
     }
 
-    // Reads the length of a sequence or text. It is loaded once: the checked value is the used one.
+    // Reads the length of a sequence or text. It is loaded only once, so that the value that was checked is also the
+    // value that is used.
     bool length(std::size_t &value) {
         std::uint32_t at = 0;
         if (!take(4, 4, at)) return false;
@@ -114,7 +117,7 @@ private:
     bool is_checked_;
 };
 
-// Lays a message out in memory, or only counts its bytes (memory == nullptr).
+// Builds a message in memory, or only counts its bytes (memory == nullptr).
 class composer : public position {
 public:
     composer(std::uint8_t *memory, std::size_t size) noexcept : memory_(memory), size_(size) {}
@@ -122,7 +125,7 @@ public:
     bool counts() const noexcept { return memory_ == nullptr; }
     std::uint8_t *memory() const noexcept { return memory_; }
 
-    // Fills the padding up to the next multiple of `align` with zeros, and skips bytes without writing them.
+    // Fills the padding up to the next multiple of `align` with zeros. Skips `bytes` bytes without writing them.
     bool reserve(std::size_t bytes, std::size_t align, std::uint32_t &start) {
         const std::size_t from = aligned(offset_, align);
         if (bytes > UINT32_MAX - from || from > UINT32_MAX) return fail("the message is larger than 4 GiB");
@@ -146,7 +149,7 @@ public:
         return true;
     }
 
-    // Writes a length, which counts `more` than the elements.
+    // Writes the length `count` + `more`; for example, a text has one more byte than its characters.
     bool length(std::size_t count, std::uint32_t bound, std::uint32_t more = 0) {
         if (!check_bound(offset_, count, bound)) return false;
         if (count > UINT32_MAX - more) return fail("the message is larger than 4 GiB");

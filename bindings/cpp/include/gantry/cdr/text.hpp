@@ -1,4 +1,4 @@
-// Texts: strings and wide strings in place.
+// Texts: strings and wide strings in a message's bytes.
 #pragma once
 
 #include <gantry/cdr/position.hpp>
@@ -7,7 +7,7 @@
 
 namespace gantry::cdr {
 
-// A string: its length with the terminating 0, its bytes, and the 0.
+// A string: its length including the terminating 0, its bytes, and the 0.
 template <std::uint32_t Bound = unbounded>
 struct text {
     using layout = extent;
@@ -47,7 +47,7 @@ struct text {
     static void copy(mut, ref) {}
 };
 
-// A wide string in place: UTF-16, each unit in four bytes, as ROS 2 writes it.
+// A wide string in a message's bytes: UTF-16, each unit in four bytes, as in ROS 2.
 class wide_text_view {
 public:
     explicit wide_text_view(span<const std::uint32_t> units) noexcept : units_(units) {}

@@ -1,4 +1,4 @@
-// Checks of texts: UTF-8 and UTF-16, as Rust checks them.
+// Checks of UTF-8 and UTF-16 texts, with the same rules as in Rust.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 
 namespace gantry::detail {
 
-// Whether bytes are UTF-8: no overlong forms, no surrogates, nothing above U+10FFFF.
+// Whether bytes are valid UTF-8: no overlong forms, no surrogates, nothing above U+10FFFF.
 inline bool is_utf8(const std::uint8_t *bytes, std::size_t size) noexcept {
     std::uint8_t all = 0;
     for (std::size_t at = 0; at < size; at++) all = static_cast<std::uint8_t>(all | bytes[at]);
@@ -14,7 +14,7 @@ inline bool is_utf8(const std::uint8_t *bytes, std::size_t size) noexcept {
     for (std::size_t at = 0; at < size;) {
         const std::uint8_t lead = bytes[at++];
         if (lead < 0x80) continue;
-        // The number of bytes that follow, and the range of the first of them.
+        // The number of bytes that follow the lead byte, and the allowed range of the first of them.
         std::size_t following = 0;
         std::uint8_t least = 0x80, most = 0xbf;
         if (lead >= 0xc2 && lead <= 0xdf) {
@@ -40,7 +40,7 @@ inline bool is_utf8(const std::uint8_t *bytes, std::size_t size) noexcept {
     return true;
 }
 
-// Whether units are UTF-16: each at most 0xffff, surrogates in pairs. `unit(i)` is the unit at i.
+// Whether units are valid UTF-16: each at most 0xffff, surrogates in pairs. `unit(i)` returns the unit at index i.
 template <class Unit>
 bool is_utf16(std::size_t size, Unit unit) noexcept {
     for (std::size_t at = 0; at < size; at++) {

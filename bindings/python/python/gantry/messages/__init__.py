@@ -1,5 +1,5 @@
-"""Message classes: the standard ones as modules (`from gantry.messages.sensor_msgs.msg import Image`), and others by
-their definitions (`load`)."""
+"""Message classes. Standard types are modules (`from gantry.messages.sensor_msgs.msg import Image`); other types are
+loaded from their definitions (`load`)."""
 
 import functools
 import sys
@@ -28,7 +28,7 @@ def names():
 
 
 def get(name):
-    """The class of a standard message or service, by its name in ROS 2: `sensor_msgs/msg/Image`."""
+    """The class of the standard message or service with this ROS 2 name, for example `sensor_msgs/msg/Image`."""
     name = _full(name)
     if name not in names():
         raise _unknown(name)
@@ -36,11 +36,11 @@ def get(name):
 
 
 def load(name, path=None, *, definition=None):
-    """The class of a message or service of your own.
+    """The class of a message or service that is not a standard one.
 
-    `path` is a folder of packages, as `ros2`'s share or a workspace's src: it has `my_msgs/msg/Foo.msg`; or the package's
-    own folder; or the file. Standard messages may be nested. `definition` is the text of a `.msg` file in place of a path,
-    with the nested messages below lines of `=`, as in bags.
+    `path` is a folder of packages with files such as `my_msgs/msg/Foo.msg` (ROS 2's `share`, or `src` of a workspace),
+    the package's own folder, or the file. `definition` is the text of a `.msg` file instead of a path. Nested messages
+    follow in it below lines of `=`, as in bags. Nested standard messages are known.
     """
     name = _full(name)
     if (path is None) == (definition is None):
@@ -53,7 +53,7 @@ def load(name, path=None, *, definition=None):
 
 
 def _folder(name, path):
-    """The folder that has the folder of the package."""
+    """The folder that contains the folder of the package."""
     package, kind, message = name.split("/")
     stem = message.removesuffix("_Request").removesuffix("_Response")
     for folder in (path, path.parent, *path.parents[1:3]):

@@ -1,8 +1,8 @@
-//! Calibration: the machine's own cost of reading the clock, waking a thread, filling and copying a message.
+//! Calibration: the time that this machine needs to read the clock, wake a thread, and fill and copy a message.
 //!
-//! The coordinator calibrates before and after a run, so that no worker's accounts contain the calibration and a change
-//! of the machine shows. Every figure is a median of repetitions in warm memory. The summary prints the mean of both
-//! calibrations beside the latencies, as a scale for them.
+//! The coordinator (the process `perf_test`) calibrates before and after a run. The workers' resource figures therefore
+//! do not contain the calibration, and the two results show whether the machine changed. Every figure is a median of
+//! repetitions in warm memory. The summary prints the mean of both results beside the latencies, as a scale.
 
 #[expect(unsafe_code, reason = "a mapping of shared memory")]
 mod shared_memory;
@@ -18,23 +18,25 @@ use crate::{clock::now_ns, measure::median::median};
 use shared_memory::SharedMemory;
 use wake_up::Sleeper;
 
-/// The largest and the smallest number of timed wake-ups. The smallest number is timed even if it takes longer
-/// than [`PACED_NS`].
+/// The largest and the smallest number of timed wake-ups. At least the smallest number is timed, even if this takes
+/// longer than [`PACED_NS`].
 const WAKE_UPS: (u64, u64) = (100, 31);
-/// Time for the paced wake-ups, ns.
+/// The total sleep before the timed wake-ups, ns; it limits their number.
 const PACED_NS: u64 = 300_000_000;
-/// The shortest and the longest sleep before each wake-up, ns: a processor that has slept longer wakes up
-/// more slowly.
+/// The shortest and the longest sleep before each wake-up, ns. The sleep is limited because a processor wakes up more
+/// slowly after a longer sleep.
 const SLEEP_NS: (u64, u64) = (200_000, 10_000_000);
-/// Number of batches of which the median is taken.
+/// The number of batches; the result is the median over the batches.
 const BATCHES: usize = 15;
-/// The shortest duration of a batch, ns: so long that the cost of reading the clock around it is negligible.
+/// The shortest duration of a batch, ns. It is long enough that the two readings of the clock around the batch are
+/// negligible.
 const BATCH_NS: i64 = 20_000;
 
-/// The most memory for the slots of a history, bytes: more than the caches hold.
+/// The largest memory for the slots of a history, bytes. It is larger than the caches of a CPU.
 const MAX_SLOTS_BYTES: usize = 128 << 20;
 
-/// If the results before and after a run differ by more than this fraction of their mean, both are printed.
+/// The largest difference between the results before and after a run that is tolerated, as a fraction of their mean. If
+/// the difference is larger, both results are printed.
 const MAX_DRIFT: f64 = 0.1;
 
 /// The results of the calibrations before and after a run.
@@ -47,7 +49,7 @@ pub struct Calibrations {
 }
 
 impl Calibrations {
-    /// The mean of both.
+    /// The mean of the results before and after the run.
     #[must_use]
     pub fn mean(&self) -> Calibration {
         let mean = |figure: fn(&Calibration) -> f64| f64::midpoint(figure(&self.before), figure(&self.after));
@@ -60,7 +62,8 @@ impl Calibrations {
         }
     }
 
-    /// A figure before and after the run, if the two differ by more than 10 % of their mean.
+    /// The values of a figure before and after the run, if they differ by more than 10 % of their mean; otherwise
+    /// `None`.
     #[must_use]
     pub fn drift(&self, figure: fn(&Calibration) -> f64) -> Option<(f64, f64)> {
         let (before, after) = (figure(&self.before), figure(&self.after));
@@ -78,17 +81,18 @@ pub struct Calibration {
     pub wake_up_ns: f64,
     /// Writing every byte of one message, nanoseconds.
     pub fill_ns: f64,
-    /// Copying one message from a private buffer into shared memory, or out of it into another private buffer, again
-    /// and again: the mean of both directions, nanoseconds. A copy path has at least these three buffers.
+    /// Copying one message from a private buffer into shared memory, or from shared memory into another private buffer,
+    /// in a tight loop: the mean of both directions, nanoseconds. A transfer by copying has at least these three
+    /// buffers.
     pub warm_copy_ns: f64,
-    /// Copying one message at the pace of the run, nanoseconds. Other programs use the caches between two copies, and
-    /// each copy goes through the next slot of a history of the run's depth.
+    /// Copying one message at the pace of the run, nanoseconds. Between two copies other programs use the caches. Each
+    /// copy uses the next of as many slots as the run's history has.
     pub paced_copy_ns: f64,
 }
 
 impl Calibration {
     /// Measures this machine for messages of `message_bytes` at `rate_hz` (0: as fast as possible) with a history of
-    /// `depth`. Uses up to 128 MiB of memory. Lasts a third of a second at 100 Hz, less at higher rates.
+    /// `depth` messages. Uses up to 128 MiB of memory. Takes a third of a second at 100 Hz, less at higher rates.
     ///
     /// # Errors
     /// The reason, as a sentence, if no thread can be started or there is no memory.
@@ -98,7 +102,7 @@ impl Calibration {
         let clock_ns = clock_cost_ns();
         let source = vec![0x5a_u8; message_bytes];
         let mut target = vec![0_u8; message_bytes];
-        // A publisher writes one slot while its history keeps the others.
+        // One slot more than the depth: a publisher writes one slot while its history keeps the others.
         let slots = slots(message_bytes, depth);
         let mut shared = SharedMemory::new(message_bytes * slots)?;
         let mut copies = |target: &mut [u8], slot: usize| {
@@ -117,13 +121,14 @@ impl Calibration {
         Ok(Calibration { clock_ns, wake_up_ns, fill_ns, warm_copy_ns, paced_copy_ns: paced_copies_ns / 2.0 })
     }
 
-    /// The least cost of a copy into shared memory, a wake-up and a copy out of it on this machine, nanoseconds.
+    /// The least time on this machine for a copy into shared memory, a wake-up and a copy out of shared memory,
+    /// nanoseconds.
     #[must_use]
     pub fn copy_path_ns(&self) -> f64 {
         2.0 * self.warm_copy_ns + self.wake_up_ns
     }
 
-    /// The least cost of a copy into shared memory, a wake-up and a copy out of it at the pace of the run,
+    /// The least time at the pace of the run for a copy into shared memory, a wake-up and a copy out of shared memory,
     /// nanoseconds.
     #[must_use]
     pub fn paced_copy_path_ns(&self) -> f64 {
@@ -131,7 +136,7 @@ impl Calibration {
     }
 }
 
-/// The number of slots through which the messages of a publisher go in turn, as far as they fit into
+/// The number of slots that a publisher with a history of `depth` messages uses in turn, at most as many as fit into
 /// [`MAX_SLOTS_BYTES`].
 fn slots(message_bytes: usize, depth: u32) -> usize {
     (depth as usize + 1).min(MAX_SLOTS_BYTES / message_bytes.max(1)).max(1)
@@ -145,7 +150,7 @@ pub fn clock_cost_ns() -> f64 {
     })
 }
 
-/// The median over batches of the duration of one call of `work`, nanoseconds.
+/// The duration of one call of `work`, nanoseconds: the median over [`BATCHES`] batches of calls.
 fn median_batch_ns(mut work: impl FnMut()) -> f64 {
     let mut repeats = 1_u32;
     let mut batch_ns = |repeats: u32| {
@@ -160,8 +165,8 @@ fn median_batch_ns(mut work: impl FnMut()) -> f64 {
     median((0..BATCHES).map(|_| batch_ns(repeats) as f64 / f64::from(repeats)).collect())
 }
 
-/// The medians of a wake-up, from the waker's reading of the clock to the sleeper's, and of a call of `copy` after the
-/// wake-up. Both threads sleep before each wake-up, as a publisher and a subscription do.
+/// The median durations of a wake-up and of a call of `copy` after it. A wake-up lasts from the waker's reading of the
+/// clock to the sleeper's reading. Both threads sleep before each wake-up, like a publisher and a subscription.
 fn paced_ns(sleep_ns: u64, mut copy: impl FnMut()) -> Result<(f64, f64), String> {
     let mut sleeper = Sleeper::start()?;
     let (mut wake_ups_ns, mut copies_ns) = (Vec::new(), Vec::new());
@@ -186,7 +191,8 @@ mod tests {
         for found in [small, large] {
             assert!(found.clock_ns > 0.0 && found.wake_up_ns > 0.0, "{found:?}");
         }
-        // The large message has 4096 times the bytes, so a hundredth of this factor is beyond any noise.
+        // The large message has 4096 times as many bytes. The test requires only a hundredth of this factor, so that
+        // noise cannot fail it.
         assert!(large.warm_copy_ns > 40.0 * small.warm_copy_ns, "{small:?} {large:?}");
         assert!(large.fill_ns > 40.0 * small.fill_ns, "{small:?} {large:?}");
         assert!(large.copy_path_ns() > 2.0 * large.warm_copy_ns);

@@ -1,11 +1,11 @@
-//! Shared memory of this process alone, through which the calibration of the copy path copies messages.
+//! A private mapping for the calibration: it behaves like shared memory, but only this process maps it.
 
 use std::ffi::c_void;
 use std::ptr::NonNull;
 
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
-/// A shared mapping of tmpfs without a file name. All its pages are allocated at once.
+/// A shared mapping without a file. The constructor allocates all its pages.
 #[derive(Debug)]
 pub struct SharedMemory {
     start: NonNull<u8>,
@@ -21,7 +21,7 @@ impl SharedMemory {
         let length_bytes = length_bytes.max(1);
         let failed = |error| format!("{length_bytes} bytes of shared memory cannot be mapped: {error}");
         let (access, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED | MapFlags::POPULATE);
-        // SAFETY: a new mapping at an address that the kernel chooses replaces no other.
+        // SAFETY: the kernel chooses the address of the new mapping, so it replaces no existing mapping.
         let start = unsafe { mmap_anonymous(std::ptr::null_mut(), length_bytes, access, flags) }.map_err(failed)?;
         let start = NonNull::new(start.cast()).ok_or_else(|| failed(rustix::io::Errno::NOMEM))?;
         Ok(SharedMemory { start, length_bytes })

@@ -1,5 +1,5 @@
-//! The cost of waking a thread, measured with a thread that sleeps until it is woken and answers with the time. The
-//! thread ends when its owner is dropped.
+//! Measures the time to wake a sleeping thread. A helper thread sleeps, and stores the time whenever it is woken. The
+//! helper thread ends when the [`Sleeper`] is dropped.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -11,10 +11,10 @@ use crate::clock::now_ns;
 const WAKE_UP: i64 = -1;
 /// The waker stores this value to end the sleeper.
 const END: i64 = -2;
-/// Before the first wake-up.
+/// The value before the first wake-up.
 const NOT_WOKEN: i64 = 0;
 
-/// A thread that sleeps until the thread that started it wakes it; it answers with the time of the wake-up.
+/// A helper thread that sleeps until its creator wakes it, and then stores the time of the wake-up in `word`.
 #[derive(Debug)]
 pub struct Sleeper {
     word: Arc<AtomicI64>,
@@ -22,7 +22,7 @@ pub struct Sleeper {
 }
 
 impl Sleeper {
-    /// Starts the thread; it sleeps.
+    /// Starts the helper thread, which goes to sleep.
     ///
     /// # Errors
     /// The reason, as a sentence, if no thread can be started.
@@ -48,7 +48,7 @@ impl Sleeper {
     }
 
     /// Wakes the sleeper. Returns the nanoseconds from a reading of the clock before the wake-up to the sleeper's first
-    /// reading. Only the thread that started the sleeper may call this.
+    /// reading. Only the creator of the sleeper may call this.
     #[must_use]
     pub fn wake_up_ns(&mut self) -> i64 {
         let begin_ns = now_ns();
@@ -73,7 +73,7 @@ impl Drop for Sleeper {
     fn drop(&mut self) {
         self.set(END);
         if let Some(thread) = self.thread.take() {
-            // The loop of the thread cannot panic.
+            // The result is ignored because the loop of the helper thread cannot panic.
             let _ = thread.join();
         }
     }

@@ -1,11 +1,12 @@
-//! Resident memory of a process: its total, read every second, and its kinds, read once at the end.
+//! Resident memory of a process: its total, read every second, and its division into kinds of mappings, read once at
+//! the end.
 //!
-//! The sources are `/proc/<pid>/status` and `/proc/<pid>/smaps`. Two properties of the figures:
-//! - A page of shared memory counts in the RSS of every map through which it was touched: once in each process, twice
-//!   in a process that publishes and subscribes. In a sum of PSS the page counts once (less the share of processes that
-//!   were not measured).
-//! - The kernel does not mark the anonymous memory that is the stack of a thread: only the main thread's stack is
-//!   `stack`, the stacks of other threads are `heap`.
+//! The sources are `/proc/<pid>/status` and `/proc/<pid>/smaps`. Two properties of these figures may surprise:
+//! - A page of shared memory counts once in the RSS of every mapping through which it was touched. It counts twice in a
+//!   process that both publishes and subscribes. In a sum of PSS over all processes, the page counts once (less the
+//!   share of processes that were not measured).
+//! - The kernel does not mark the stacks of threads other than the main thread. Only the main thread's stack counts as
+//!   `stack`; the other stacks count as `heap`.
 
 use procfs::process::{MMPermissions, MMapPath, MemoryMap, Process};
 use procfs::{ProcError, ProcResult};
@@ -13,8 +14,8 @@ use serde::{Deserialize, Serialize};
 
 const KIB: u64 = 1024;
 
-/// Memory of a process now, KiB, or the sum over several processes. The kernel counts on each CPU and rarely adds the
-/// counts up, so the figures are exact to some hundred KiB.
+/// Memory of a process at one time, KiB, or the sum over several processes. The kernel keeps a count for each CPU and
+/// rarely adds these counts up, so the figures have an error of some hundred KiB.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Memory {
@@ -26,9 +27,10 @@ pub struct Memory {
     pub file_kib: u64,
     /// Resident shared memory: tmpfs (`/dev/shm`), memfd, System V.
     pub shared_kib: u64,
-    /// The peak of resident memory; for several processes the sum of their peaks, which need not have been at one time.
+    /// The peak of resident memory. For several processes this is the sum of their peaks, which may have occurred at
+    /// different times.
     pub peak_rss_kib: u64,
-    /// The size of the address space, most of which need not be resident; 0 in older logs.
+    /// The size of the address space, of which a large part may not be resident; 0 in logs of older versions.
     #[serde(default)]
     pub virtual_kib: u64,
 }
@@ -42,7 +44,7 @@ impl Memory {
         Memory::read(&Process::myself().map_err(|error| unreadable("this process", &error))?, "this process")
     }
 
-    /// Reads the memory of another process.
+    /// Reads the memory of process `pid`.
     ///
     /// # Errors
     /// The reason, as a sentence, if the process has exited or the kernel does not report its figures.
@@ -67,7 +69,7 @@ impl Memory {
         })
     }
 
-    /// Adds another process.
+    /// Adds the memory of another process.
     pub fn add(&mut self, other: &Memory) {
         self.rss_kib += other.rss_kib;
         self.anonymous_kib += other.anonymous_kib;
@@ -84,12 +86,12 @@ impl Memory {
 pub struct Resident {
     /// All resident pages of the mappings.
     pub rss_kib: u64,
-    /// The same pages, each divided by the number of mappings that contain it.
+    /// The same pages, but each page is divided by the number of mappings that contain it.
     pub pss_kib: u64,
 }
 
 impl Resident {
-    /// Adds another mapping, kind or process.
+    /// Adds the memory of another mapping, kind or process.
     pub fn add(&mut self, other: Resident) {
         self.rss_kib += other.rss_kib;
         self.pss_kib += other.pss_kib;
@@ -100,7 +102,7 @@ impl Resident {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Footprint {
-    /// The heap and all other private memory without a file, with the stacks of threads other than the main one.
+    /// The heap and all other private memory without a file, including the stacks of all threads but the main thread.
     pub heap: Resident,
     /// The main thread's stack.
     pub stack: Resident,
@@ -113,7 +115,8 @@ pub struct Footprint {
 }
 
 impl Footprint {
-    /// Reads the footprint of this process. Takes milliseconds, more with more memory: the kernel looks at every page.
+    /// Reads the footprint of this process. Takes milliseconds, and longer with more memory, because the kernel visits
+    /// every page.
     ///
     /// # Errors
     /// The reason, as a sentence, if the kernel does not report the mappings.
@@ -122,7 +125,7 @@ impl Footprint {
         found.map_err(|error| unreadable("this process", &error))
     }
 
-    /// Reads the footprint of another process. Only its user and root may do so.
+    /// Reads the footprint of another process. Only root and the user of that process may do so.
     ///
     /// # Errors
     /// The reason, as a sentence, if the process has exited or the kernel does not report its figures.
@@ -132,14 +135,15 @@ impl Footprint {
     }
 
     fn read(process: &Process) -> ProcResult<Footprint> {
-        // A process in a container may have its own mounts.
+        // The mounts are read for each process, because a process in a container may have its own.
         let mounts = process.mountinfo()?;
         let tmpfs = mounts.iter().filter(|mount| mount.fs_type == "tmpfs");
         let tmpfs: Vec<&str> = tmpfs.map(|mount| mount.majmin.as_str()).collect();
         Ok(Footprint::from_maps(&process.smaps()?.0, &tmpfs))
     }
 
-    /// Adds up the mappings by kind. `tmpfs` has the devices (`major:minor`) whose files are memory.
+    /// Adds up the mappings by kind. `tmpfs` lists the devices (`major:minor`) of tmpfs mounts, whose files are shared
+    /// memory.
     fn from_maps(maps: &[MemoryMap], tmpfs: &[&str]) -> Footprint {
         let mut footprint = Footprint::default();
         for map in maps {
@@ -155,12 +159,12 @@ impl Footprint {
             MMapPath::Stack | MMapPath::TStack(_) => &mut self.stack,
             MMapPath::Vsys(_) => &mut self.shared,
             MMapPath::Heap | MMapPath::Anonymous => &mut self.heap,
-            // A mapping that the program named (prctl) has no file, either.
+            // A mapping that the program named with prctl(2) has no file either.
             MMapPath::Other(name) if name.starts_with("anon:") => &mut self.heap,
             MMapPath::Other(name) if name.starts_with("anon_shmem:") => &mut self.shared,
             MMapPath::Path(path) => {
-                // The kernel's own tmpfs, which is mounted nowhere, has these names: memfd_create(2), and MAP_SHARED
-                // without a file.
+                // These names belong to the kernel's internal tmpfs, which is not mounted: memory of memfd_create(2),
+                // and MAP_SHARED memory without a file.
                 let name = path.to_string_lossy();
                 let is_unnamed = name.starts_with("/dev/zero") || name.starts_with("/memfd:");
                 let (major, minor) = map.dev;
@@ -176,7 +180,7 @@ impl Footprint {
         }
     }
 
-    /// Adds another process.
+    /// Adds the footprint of another process.
     pub fn add(&mut self, other: &Footprint) {
         self.heap.add(other.heap);
         self.stack.add(other.stack);

@@ -1,4 +1,4 @@
-//! Tests of memory: the kernel's descriptions, and the memory of this process and of its children.
+//! Tests of memory figures: sample text from the kernel, the memory of this process, and the memory of a child process.
 
 use std::hint::black_box;
 use std::process::{Child, Command, Stdio};
@@ -8,7 +8,7 @@ use procfs::process::MemoryMaps;
 
 use super::*;
 
-/// One mapping of each sort as `/proc/<pid>/smaps` has them; each has its own size.
+/// One mapping of each kind in the format of `/proc/<pid>/smaps`. Each mapping has a different size.
 const SMAPS: &str = "\
 55d5c0000000-55d5c0021000 r-xp 00001000 fe:00 1234                       /usr/bin/perf_test
 Size:                132 kB
@@ -54,7 +54,7 @@ Pss:                   0 kB
 ";
 
 impl Footprint {
-    /// All kinds.
+    /// The sum over all kinds.
     fn total(&self) -> Resident {
         let mut total = self.heap;
         [self.stack, self.shared, self.file, self.other].into_iter().for_each(|kind| total.add(kind));
@@ -116,7 +116,7 @@ impl Drop for Idle {
 
 #[test]
 fn written_memory_becomes_resident_and_is_heap() {
-    // Other tests of this process allocate, map and free memory at the same time, but not half as much.
+    // Other tests in this process allocate and free memory at the same time, but less than half of this.
     const LARGE_KIB: u64 = 256 << 10;
     let (before, footprint_before) = (Memory::of_this_process().unwrap(), Footprint::of_this_process().unwrap());
     let large = black_box(vec![1_u8; LARGE_KIB as usize * 1024]);
@@ -137,8 +137,8 @@ fn written_memory_becomes_resident_and_is_heap() {
 fn another_process_can_be_read_until_it_exits() {
     let mut idle = Idle::start();
     let pid = idle.0.id();
-    // Until the child has run, nothing of its program is resident. A watchdog of the test runner ends this test if the
-    // child never runs.
+    // Nothing of the child's program is resident until the child has run. If the child never runs, the test runner's
+    // watchdog ends this test.
     while Footprint::of_process(pid).unwrap().file.rss_kib == 0 {
         std::thread::yield_now();
     }

@@ -1,10 +1,9 @@
-//! The script of the mock: the faults and latencies of messages, from `--mock`, for example
-//! `latency=2ms,lose=10,duplicate=25`.
+//! The script of the mock (the middleware with which `perf_test` tests itself). It is the value of `--mock` and lists
+//! the faults and latencies of messages, for example `latency=2ms,lose=10,duplicate=25`.
 //!
-//! The plan of a worker contains the script as text. *Every K-th* message is each message whose id is a multiple
-//! of K; the first id is 1. So the fate of a message depends on its id alone. If several keys apply to one
-//! message, the first of `refuse`, `join`, `lose` and `overwrite` in this order removes it, and `early` takes
-//! precedence over `slow`.
+//! The plan of a worker contains the script as text. *Every K-th* message means each message whose id is a multiple of
+//! K; the first id is 1. The effect on a message therefore depends on its id alone. If several keys apply to one
+//! message, the first of `refuse`, `join`, `lose` and `overwrite` removes it, and `early` takes precedence over `slow`.
 
 mod text;
 
@@ -15,22 +14,22 @@ use crate::spec::{
     matching::{MatchingKind, OtherClock},
 };
 
-/// A number and a time.
+/// A number and a time, for a fault that needs both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timed {
-    /// The interval K, in messages; of a stall, the id of the message that stalls.
+    /// The interval K, in messages. For a stall, the id of the message that stalls.
     pub number: u64,
     /// The time, ns.
     pub time_ns: i64,
 }
 
-/// The daemon of a mock. It prints a line, and reports after 200 ms that it is ready, unless the variant is a
-/// daemon that does not become ready.
+/// The behaviour of the mock's daemon process. The daemon prints a line, and reports after 200 ms that it is ready,
+/// except in the variants that never become ready.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MockDaemon {
-    /// The daemon uses a little CPU time until it is ended.
+    /// The daemon uses a little CPU time until the run ends it.
     Lives,
-    /// The daemon exits this time after it was ready, ns.
+    /// The daemon exits this time after it became ready, ns.
     Dies(i64),
     /// The daemon never reports that it is ready.
     Silent,
@@ -38,80 +37,80 @@ pub enum MockDaemon {
     Exits,
 }
 
-/// A script. A number of 0 means never.
+/// A script for the mock. In fields with an interval K or an id, 0 means never.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct MockScript {
-    /// The time from sending to reception, ns.
+    /// The time from sending to reception of a message, ns.
     pub latency_ns: i64,
-    /// Every K-th message has this latency instead. No message overtakes it: later messages are delivered after it,
-    /// with their own latencies.
+    /// Every K-th message has this latency instead. No message overtakes it: later messages are delivered after it, but
+    /// each counts its own latency.
     pub slow: Option<Timed>,
-    /// Every K-th message is received this time before it is sent.
+    /// The time of reception of every K-th message is this much before its time of sending.
     pub early: Option<Timed>,
-    /// Every K-th message is not delivered, and no count of the mock contains it.
+    /// Every K-th message is not delivered and not counted by the mock.
     pub lose: u64,
-    /// Every K-th message is not delivered, and counted as overwritten.
+    /// Every K-th message is not delivered, but the mock counts it as overwritten.
     pub overwrite: u64,
     /// Every K-th message is delivered twice.
     pub duplicate: u64,
-    /// Every K-th message is delivered after the next message of its publisher. If it is the last message, no next
-    /// message follows, and it is not delivered.
+    /// Every K-th message is delivered after the next message of its publisher. The last message of a publisher has no
+    /// next message, so it is not delivered in this case.
     pub swap: u64,
-    /// The payload of every K-th message is changed on its way.
+    /// The payload of every K-th message is changed during the transfer.
     pub corrupt: u64,
-    /// Every K-th message is refused when it is published.
+    /// The mock refuses to publish every K-th message.
     pub refuse: u64,
-    /// The publication of the message with this id stalls for this time before the time of sending is read. Relays
-    /// do not stall.
+    /// Publishing the message with this id stalls for this time before the time of sending is read. Relays do not
+    /// stall.
     pub stall: Option<Timed>,
-    /// Messages up to this id are not delivered.
+    /// Messages up to this id are not delivered, as if the subscription had joined late.
     pub join: u64,
-    /// The only subscription to which the script applies, by its index; the others receive all messages after the
-    /// default latency.
+    /// The index of the only subscription to which the script applies; `None` means all. Other subscriptions receive
+    /// all messages with the default latency.
     pub subscription: Option<u32>,
-    /// An endpoint is not matched for this time after its creation, ns.
+    /// The time after its creation during which an endpoint is not matched, ns.
     pub match_ns: i64,
-    /// A publisher sends nothing for this time after its creation, ns, although it is matched.
+    /// The time after its creation during which a publisher sends nothing although it is matched, ns.
     pub mute_ns: i64,
-    /// An endpoint is never matched.
+    /// Whether endpoints are never matched.
     pub mismatch: bool,
-    /// The kind of matching that endpoints report; if it is `None`, they report the number of matched endpoints.
+    /// The kind of matching information that endpoints report; `None` means the number of matched endpoints.
     pub matching: Option<MatchingKind>,
-    /// Subscriptions do not tell publishers apart.
+    /// Whether messages lack the id of their publisher.
     pub nameless: bool,
-    /// Messages are delivered on a thread of the mock.
+    /// Whether a thread of the mock delivers the messages.
     pub push: bool,
-    /// Messages are copied, even in a run with zero copy.
+    /// Whether messages are copied even if the run requests zero copy.
     pub copy: bool,
-    /// No setting has an effect.
+    /// Whether the mock ignores all settings.
     pub deaf: bool,
-    /// The mock declares the capabilities of a mock without a script, whatever the script does.
+    /// Whether the mock declares the capabilities of a mock without a script, although the script restricts them.
     #[serde(default)]
     pub undeclared: bool,
-    /// Each message is announced on standard output.
+    /// Whether the mock prints a line on standard output for each message.
     pub print: bool,
-    /// The time from the stamp until the message was serialised, ns. In this field and the next two, `None` means
-    /// that the mock does not mark the phase.
+    /// The time from the stamp until the message was serialised, ns. In this field, `transport_ns` and `wake_ns`,
+    /// `None` means that the mock does not report the phase.
     pub serialise_ns: Option<i64>,
-    /// The time from sending to arrival, ns. It is a part of the latency, which stays the same: the rest of the latency
-    /// is the wake-up or, with `wake`, the deserialising.
+    /// The time from sending to arrival in the receiving process, ns. It is a part of `latency_ns`. The rest of the
+    /// latency is the wake-up or, if `wake` is given, the deserialising.
     pub transport_ns: Option<i64>,
-    /// The time from arrival until the bytes are in hand, ns.
+    /// The time from arrival in the process until the receiving thread has the bytes, ns.
     pub wake_ns: Option<i64>,
-    /// The clock of the first publisher; the second publisher's clock is behind by twice the offset, and so on.
+    /// The clock of the first publisher. The clock of publisher `k` is behind by `k + 1` times the offset.
     pub clock: Option<OtherClock>,
-    /// The clock of the times of reception.
+    /// The clock that the mock uses for times of reception.
     pub reception_clock: Option<OtherClock>,
-    /// The bytes that each message takes on the wire.
+    /// The number of bytes that the mock reports for each message on the wire.
     pub wire_bytes: u64,
-    /// Each worker measures a device with known memory.
+    /// Whether each worker reports the memory of a device, as for a microcontroller.
     pub device: bool,
-    /// The daemon that the run starts.
+    /// The daemon that the run starts, if any.
     pub daemon: Option<MockDaemon>,
-    /// The time from the order `Go` until the instrument in each worker begins, ns.
+    /// The delay in each worker between the order `Go` and its execution, ns.
     pub start_ns: i64,
-    /// CPU time that the instrument itself takes in each worker for each report of a row, ns.
+    /// The CPU time that each worker wastes for each row that it reports, ns. It counts as `perf_test`'s.
     pub report_ns: i64,
 }
 
@@ -154,7 +153,7 @@ impl Default for MockScript {
     }
 }
 
-/// Whether `id` is a multiple of `nth`; never if `nth` is 0.
+/// Whether `id` is a multiple of `nth`; false if `nth` is 0.
 #[must_use]
 pub fn is_nth(id: u64, nth: u64) -> bool {
     nth > 0 && id.is_multiple_of(nth)
@@ -174,7 +173,7 @@ impl MockScript {
         self.clock.map(|clock| OtherClock { offset_ns: clock.offset_ns * (i64::from(index) + 1), ..clock })
     }
 
-    /// The script for subscription `index`.
+    /// The script that applies to subscription `index`.
     #[must_use]
     pub fn of_subscription(&self, index: u32) -> MockScript {
         let applies = self.subscription.is_none_or(|only| only == index);
@@ -199,7 +198,7 @@ impl MockScript {
         }
     }
 
-    /// Whether message `id` is lost on the way.
+    /// Whether message `id` is not delivered because of `join` or `lose`.
     #[must_use]
     pub fn loses(&self, id: u64) -> bool {
         id <= self.join || is_nth(id, self.lose)

@@ -1,4 +1,4 @@
-//! Tests of scripts: their text, and the fate of each message.
+//! Tests of mock scripts: their text, and their effect on each message.
 
 use super::text::KEYS;
 use super::*;

@@ -1,4 +1,4 @@
-//! Scripts as text: reading and writing.
+//! The text of mock scripts: parsing and printing.
 
 use std::fmt;
 use std::str::FromStr;
@@ -15,9 +15,10 @@ pub const KEYS: &str = "latency=TIME, slow=K:TIME, early=K:TIME, lose=K, overwri
      deaf, undeclared, print, daemon, daemon=die:TIME, daemon=silent, daemon=exit, \
      serialise=TIME, transport=TIME, wake=TIME, clock=OFFSET:ERROR, reception-clock=OFFSET:ERROR, wire=BYTES, device, \
      start=TIME, report=TIME; a TIME is a whole number with ns, us, ms or s";
-/// The longest time in a script, ns: longer than any time of a run, but sums of such times do not overflow.
+/// The longest time in a script, ns. It is longer than any run, and small enough that sums of such times do not
+/// overflow.
 const LONGEST_NS: i64 = 1_000_000_000_000;
-/// The units, the largest first.
+/// The units of time, the largest first.
 const UNITS: [(&str, i64); 4] = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1000), ("ns", 1)];
 
 impl FromStr for MockScript {
@@ -116,7 +117,7 @@ fn time_ns(value: &str) -> Result<i64, &'static str> {
     time_ns.filter(|time_ns| *time_ns <= LONGEST_NS).ok_or("needs a time of at most 1000s")
 }
 
-/// A time, printed in the largest unit in which it is a whole number.
+/// A time in ns, printed in the largest unit that gives a whole number.
 struct Time(i64);
 
 impl fmt::Display for Time {
@@ -127,7 +128,7 @@ impl fmt::Display for Time {
 }
 
 impl MockScript {
-    /// The words of a script that have no value, each with the flag that it sets.
+    /// The keys of a script that have no value, each with its flag.
     fn words(&self) -> [(&'static str, bool); 8] {
         [
             ("mismatch", self.mismatch),

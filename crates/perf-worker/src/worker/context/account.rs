@@ -1,5 +1,5 @@
-//! The accounts of the instrument's own threads except the main thread. The usage of these threads is no cost of
-//! the middleware.
+//! The resource usage of `perf_test`'s own threads except the main thread. It is subtracted from the process's usage,
+//! so that it does not count as the middleware's.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,21 +7,21 @@ use std::thread::ThreadId;
 
 use crate::measure::usage::Usage;
 
-/// The usage of each of these threads, as of its last update.
+/// The usage of each of `perf_test`'s threads, as of its last update.
 #[derive(Clone, Default)]
 pub struct InstrumentAccount(Arc<Mutex<HashMap<ThreadId, Usage>>>);
 
 impl InstrumentAccount {
-    /// Sets the account of the calling thread to its present usage without `excepted`, which the middleware caused.
+    /// Updates the usage of the calling thread. `excepted` is the part that the middleware caused; it is left out.
     pub fn update(&self, excepted: &Usage) {
-        // Without this account, the cost of the thread, some microseconds, would count as the middleware's.
+        // Without this account, the thread's own cost (some microseconds) would count as the middleware's.
         if let Ok(usage) = Usage::of_this_thread() {
             let mut accounts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             accounts.insert(std::thread::current().id(), usage.without(excepted));
         }
     }
 
-    /// The sum over all these threads.
+    /// The sum over all threads in this account.
     pub fn usage(&self) -> Usage {
         let mut all = Usage::default();
         self.0.lock().unwrap_or_else(PoisonError::into_inner).values().for_each(|usage| all.add(usage));

@@ -8,26 +8,26 @@ use crate::{
     worker::protocol::{EndpointReport, Report},
 };
 
-/// The capacity of the queue to the reporting thread, in rows. An endpoint waits when the queue is full.
+/// The capacity of the queue to the reporting thread, in messages. An endpoint that finds the queue full waits.
 pub const OUTGOING_CAPACITY: usize = 1024;
 
 /// A message to the reporting thread.
 pub enum Outgoing {
-    /// A report outside the measurement.
+    /// A report that is not part of the measurement.
     Control(Box<Report>),
-    /// The measurement begins.
+    /// The measurement has begun.
     Started,
-    /// A row.
+    /// The figures of one endpoint in one second.
     Row {
         /// The endpoint.
         endpoint: Endpoint,
         /// The index of the second.
         second: u64,
-        /// Whether the row covers a whole second; the last row of an endpoint may cover a part.
+        /// Whether the row covers a whole second. The last row of an endpoint may cover less.
         whole: bool,
         /// The counts.
         tally: Box<Tally>,
-        /// The channel through which the reporting thread gives the emptied box back.
+        /// The channel through which the reporting thread returns the emptied `tally` for reuse.
         recycle: SyncSender<Box<Tally>>,
     },
     /// An endpoint has finished.
@@ -37,6 +37,6 @@ pub enum Outgoing {
         /// The report of the endpoint.
         report: EndpointReport,
     },
-    /// An endpoint's thread ends.
+    /// The thread of an endpoint has ended.
     ThreadEnded,
 }

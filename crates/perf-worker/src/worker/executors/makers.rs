@@ -1,5 +1,5 @@
-//! The creation of a process's endpoints: publishers with their timers or triggers, and clients, each as a
-//! publisher of requests and a subscription to responses.
+//! Creates the endpoints of a process in its executors: publishers with their timers or triggers, subscriptions,
+//! servers, and clients. A client consists of a publisher of requests and a subscription to responses.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,18 +11,18 @@ use crate::{
     worker::context::Context,
 };
 
-/// Creates endpoints. A publisher is created before the subscriptions of its node.
+/// Creates endpoints. The publishers of a node must be created before its subscriptions.
 #[derive(Default)]
 pub struct Makers {
-    /// The response ends of clients. A client is created with its request end; its response end waits here until
-    /// it is created in turn.
+    /// The response ends of clients. The middleware creates both ends of a client at once. The response end is kept
+    /// here until the loop over the endpoints reaches it.
     responses: BTreeMap<Endpoint, Part>,
     /// The triggers of publishers.
     triggers: Vec<Arc<Trigger>>,
 }
 
 impl Makers {
-    /// Creates an endpoint; `all` are the contexts of all endpoints of the process.
+    /// Creates the endpoint of `context`. `all` are the contexts of all endpoints of the process.
     ///
     /// # Errors
     /// The reason, as a sentence of the middleware.
@@ -56,7 +56,7 @@ impl Makers {
         }
     }
 
-    /// A publisher, with its timer or its trigger.
+    /// Adds a timer or a trigger to a publisher.
     fn sender(
         &mut self,
         plan: &EndpointPlan,
@@ -73,7 +73,8 @@ impl Makers {
         Ok(Part::Sender(sender, Some(publisher)))
     }
 
-    /// Creates a client: the end for its requests now, and the end for its responses when its turn comes.
+    /// Creates a client and returns its request end. The response end is stored until its turn in the list of endpoints
+    /// comes.
     fn client(&mut self, requests: &Context, responses: &Context, executor: &mut dyn Executor) -> Result<Part, String> {
         let receiver = Arc::new(Receiver::new(&responses.plan, &[]));
         let NodeClient { requests: publisher, responses: received } =
@@ -83,9 +84,9 @@ impl Makers {
     }
 }
 
-/// The context of a client's subscription, if `requests` is the client's publisher.
+/// The context of the subscription to a client's responses; `None` if `requests` is not the publisher of a client.
 fn response_to<'a>(contexts: &'a [Context], requests: &Context) -> Option<&'a Context> {
-    // The cheap check comes first: a process may have thousands of publishers that are no clients.
+    // The cheap check comes first: a process may have thousands of publishers that do not belong to a client.
     let is_client = requests.plan.service;
     is_client.then(|| contexts.iter().find(|context| context.plan.answers == Some(requests.plan.endpoint))).flatten()
 }

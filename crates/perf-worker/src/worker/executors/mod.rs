@@ -1,9 +1,9 @@
-//! Endpoints in executors: the middleware's threads run their callbacks, and one thread of the instrument, the
+//! Endpoints in executors. The middleware's threads run the callbacks of the endpoints. One thread of `perf_test`, the
 //! *keeper*, does all other work.
 //!
-//! The keeper creates the endpoints, waits until they are matched, starts the executors, hands over the rows of each
-//! second, and notices the end. Callbacks measure in the same way as the loops of runs without executors. They
-//! share a lock with the keeper, which takes the lock a few times a second.
+//! The keeper creates the endpoints, waits until they are matched and starts the executors. Then it sends the figures
+//! of each second to the reporting thread, and detects the end. Callbacks measure in the same way as the loops of runs
+//! without executors. They share a lock with the keeper, which takes the lock a few times a second.
 
 mod makers;
 mod origin;
@@ -39,23 +39,25 @@ use sender::{Progress, Sender};
 
 /// The name of the keeper's thread.
 pub const KEEPER_THREAD: &str = "keeper";
-/// The longest sleep of the keeper, ns: the longest delay until an end is noticed.
+/// The longest sleep of the keeper, ns. It is also the longest delay until the keeper detects an end.
 const LONGEST_SLEEP_NS: i64 = SECOND_NS / 20;
-/// The shortest one, ns.
+/// The shortest sleep of the keeper, ns.
 const SHORTEST_SLEEP_NS: i64 = SECOND_NS / 1000;
 
-/// An endpoint, and the instrument's state for it.
+/// An endpoint, and `perf_test`'s state for it.
 struct Member<'a> {
     context: &'a Context,
     part: Part,
-    /// The endpoint has finished or failed.
+    /// Whether the endpoint has finished or failed.
     is_over: bool,
 }
 
 enum Part {
-    /// A publisher. The middleware's publisher is in the second field until the start.
+    /// A publisher. The second field holds the middleware's publisher until the start, which moves it into the first
+    /// field.
     Sender(Arc<Sender>, Option<Box<dyn Publisher + Send>>),
-    /// A subscription. The last field is the time at which no more messages were expected, ns; `None` before that.
+    /// A subscription. The last field is the time from which no more messages were expected, ns; `None` while messages
+    /// are expected.
     Receiver(Arc<Receiver>, Box<dyn Received + Send>, Option<i64>),
     /// A server.
     Server(Arc<Answering>, Box<dyn Received + Send>),
@@ -65,7 +67,7 @@ enum Part {
 pub fn run(contexts: &[Context], session: &dyn Session) -> Result<(), String> {
     let mut members = Vec::new();
     let mut makers = Makers::default();
-    // The executors are declared after the endpoints, so they are dropped before them.
+    // The executors are declared after the endpoints in `members`, so they are dropped before the endpoints.
     let mut executors: BTreeMap<u32, Box<dyn Executor>> = BTreeMap::new();
     for context in contexts {
         let number = context.plan.executor;
@@ -80,7 +82,7 @@ pub fn run(contexts: &[Context], session: &dyn Session) -> Result<(), String> {
     let mut ends: Vec<(&Context, End<'_>)> = members.iter_mut().filter_map(Member::end).collect();
     let (Some(start), Some(context)) = (wait_for_start(&mut ends)?, contexts.first()) else { return Ok(()) };
     drop(ends);
-    // From here on this thread works only for the instrument, so its usage no longer counts as the middleware's.
+    // From here on this thread works only for `perf_test`, so its usage no longer counts as the middleware's.
     let created = Usage::of_this_thread()?;
     members.iter_mut().for_each(|member| member.start(&start));
     let mut spins = Spins(Vec::new());
@@ -88,12 +90,12 @@ pub fn run(contexts: &[Context], session: &dyn Session) -> Result<(), String> {
     for (number, executor) in executors {
         spins.start(number, executor, start.start_ns, beginning.clone())?;
     }
-    // The account is updated here, because the resources at the start are read next.
+    // The account is updated now, because the main thread reads the resources at the start next.
     context.account.update(&created);
     beginning.passed();
     keep(&mut members, &spins, &created);
-    // Other processes may still read this process's memory. The middleware's threads stay alive, so that their cost can
-    // be read.
+    // Other processes may still read this process's memory. The middleware's threads stay alive until their cost has
+    // been read.
     context.wait_for_end();
     spins.end();
     Ok(())
@@ -103,8 +105,8 @@ fn named(context: &Context, sentence: &str) -> String {
     format!("{}: {sentence}", context.plan)
 }
 
-/// Hands over the rows of all members until each has finished or failed. `created` is this thread's usage for the
-/// creation of the endpoints, which the middleware caused.
+/// Sends the rows (figures of one second each) of all members to the reporting thread until each member has finished or
+/// failed. `created` is the usage of this thread for the creation of the endpoints, which counts as the middleware's.
 fn keep(members: &mut [Member<'_>], spins: &Spins, created: &Usage) {
     loop {
         let now_ns = now_ns();
@@ -157,8 +159,8 @@ impl Member<'_> {
         }
     }
 
-    /// Hands over the rows that are due. Returns the time of the next check, ns; `None` when the endpoint
-    /// has finished.
+    /// Sends the due rows (figures of one second each) to the reporting thread. Returns the time of the next check, ns;
+    /// `None` when the endpoint has finished.
     fn advance(&mut self, now_ns: i64) -> Result<Option<i64>, String> {
         let context = self.context;
         let refused = |sentence| {
@@ -180,7 +182,7 @@ impl Member<'_> {
                 {
                     return Ok(Some(now_ns + i64::try_from(wait.as_nanos()).unwrap_or(LONGEST_SLEEP_NS)));
                 }
-                // A second copy of the last message may be on its way.
+                // A duplicate of the last message may still arrive.
                 let over_ns = *last_ns.get_or_insert(now_ns) + GRACE_NS;
                 if now_ns < over_ns {
                     return Ok(Some(over_ns));
@@ -203,31 +205,32 @@ impl Member<'_> {
     }
 }
 
-/// The beginning of the run in this process. The beginning is reported when the keeper is ready and all executors
-/// begin to spin. No timer runs before this moment.
+/// Reports the beginning of the run in this process: the moment when the keeper is ready and all executors have begun
+/// to spin. No timer runs before this moment.
 struct Beginning {
-    /// The number of executors and keepers that have not begun. The thread that brings the counter to zero reports
-    /// the beginning.
+    /// The number of threads (the keeper and the executors) that have not begun yet. The thread that decrements the
+    /// counter to zero sends the report.
     left: AtomicUsize,
     outgoing: SyncSender<Outgoing>,
 }
 
 impl Beginning {
-    /// Creates the beginning of the keeper and of `executors` executors.
+    /// Creates the counter for the keeper and `executors` executors.
     fn new(executors: usize, outgoing: SyncSender<Outgoing>) -> Beginning {
         Beginning { left: AtomicUsize::new(executors + 1), outgoing }
     }
 
-    /// Counts the calling thread as begun.
+    /// Records that the calling thread has begun.
     fn passed(&self) {
         if self.left.fetch_sub(1, Ordering::AcqRel) == 1 {
-            // An error means that the main thread has gone; then the process is ending.
+            // An error means that the main thread has ended, so the process is exiting.
             let _ = self.outgoing.send(Outgoing::Started);
         }
     }
 }
 
-/// The thread of an executor. It returns the executor, whose endpoints exist until all threads have ended.
+/// The thread of an executor. The thread returns the executor, so that its endpoints exist until all executor threads
+/// have ended.
 type Spinning = JoinHandle<Box<dyn Executor>>;
 
 struct Spin {
@@ -238,7 +241,7 @@ struct Spin {
     thread: Option<Spinning>,
 }
 
-/// The executors that run.
+/// The running executors.
 struct Spins(Vec<Spin>);
 
 impl Spins {
@@ -265,7 +268,7 @@ impl Spins {
         Ok(())
     }
 
-    /// The executors that ended although they were not stopped, each with the reason as a sentence.
+    /// The executors that ended without being stopped, each with the reason as a sentence.
     fn ended(&self) -> Vec<(u32, String)> {
         let has_ended = |spin: &&Spin| spin.thread.as_ref().is_some_and(JoinHandle::is_finished);
         let sentence = |spin: &Spin| match spin.failure.get() {
@@ -278,7 +281,7 @@ impl Spins {
     /// Stops all executors, waits for their threads, and removes them.
     fn end(&mut self) {
         self.0.iter().for_each(|spin| (spin.stop)());
-        // A panic has been printed.
+        // A thread that panicked is skipped; its panic has been printed.
         let joined = self.0.iter_mut().filter_map(|spin| spin.thread.take()?.join().ok());
         let ended: Vec<_> = joined.collect();
         drop(ended);

@@ -1,5 +1,5 @@
-//! The origin of a message: the times at which the first messages of its chain were sent. The origin travels in the
-//! payload of messages that other messages triggered.
+//! The origin of a message: the times at which the first messages of its chain (a sequence of topics) were sent. A
+//! message that was triggered by other messages carries the origin in its payload.
 
 use crate::{
     backend::{Draft, Stamp, Taken},
@@ -10,7 +10,8 @@ use crate::{
 /// The bytes of an origin in a payload.
 const ORIGIN_BYTES: usize = 16;
 
-/// The times at which the oldest and the newest first message of a chain were sent, ns of CLOCK_MONOTONIC.
+/// The times at which the oldest and the newest of a chain's first messages were sent, ns of CLOCK_MONOTONIC. They
+/// differ if a message has several triggers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Origin {
     /// The time of the oldest first message.
@@ -20,7 +21,7 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// The origin of a message on a chain; `None` if the message carries none for this chain.
+    /// The origin of a received message for the chain `link`; `None` if the message carries no origin for this chain.
     pub fn read(taken: &Taken<'_>, link: &ChainLink) -> Option<Origin> {
         if link.begins {
             return Some(Origin { oldest_ns: taken.time_ns, newest_ns: taken.time_ns });
@@ -31,7 +32,7 @@ impl Origin {
         (oldest_ns > 0).then_some(Origin { oldest_ns, newest_ns })
     }
 
-    /// Merges the origins of two messages into the origin of the message that both triggered.
+    /// Merges the origins of two messages that together triggered a third message into the origin of the third message.
     pub fn merge(self, other: Origin) -> Origin {
         let (oldest_ns, newest_ns) = (self.oldest_ns.min(other.oldest_ns), self.newest_ns.max(other.newest_ns));
         Origin { oldest_ns, newest_ns }
@@ -43,21 +44,21 @@ fn place(link: &ChainLink) -> std::ops::Range<usize> {
     begin..begin + ORIGIN_BYTES
 }
 
-/// Writes an origin into its position in the payload; zeros if there is no origin.
+/// Writes an origin at the chain's position in the payload; zeros mean that there is no origin.
 fn write(payload: &mut [u8], link: &ChainLink, origin: Option<Origin>) {
     let times = origin.map_or([0; 2], |origin| [origin.oldest_ns, origin.newest_ns]);
-    // The payload is long enough on each topic of the chain.
+    // The payloads on all topics of a chain are long enough for this position.
     let bytes = payload.get_mut(place(link)).into_iter().flatten();
     bytes.zip(times.into_iter().flat_map(i64::to_le_bytes)).for_each(|(byte, value)| *byte = value);
 }
 
-/// A message with its origins.
+/// A message to be sent, with its origins.
 pub struct Chained<'a> {
     /// The message.
     pub message: Message,
-    /// The chains on which the message travels.
+    /// The chains to which the message belongs.
     pub links: &'a [ChainLink],
-    /// The origins of the message on these chains.
+    /// The origin of the message for each chain in `links`.
     pub origins: &'a [Option<Origin>],
 }
 

@@ -1,5 +1,5 @@
-//! The callback of a node's subscription: it records the message, is busy with it, notes the chains that end here, and
-//! triggers publishers.
+//! The callback of a node's subscription. It records the message, simulates work, records the latencies of chains that
+//! end here, and triggers publishers.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -12,7 +12,7 @@ use crate::{
     worker::{matching::probe::is_probe, protocol::ChainReport, recording::shared_recorder::SharedRecorder},
 };
 
-/// The callback of a subscription.
+/// The state of a subscription's callback.
 pub struct Receiver {
     recorder: Arc<SharedRecorder>,
     endpoint: Endpoint,
@@ -23,7 +23,7 @@ pub struct Receiver {
     ends: Mutex<Vec<End>>,
 }
 
-/// The latencies of a chain up to the reception by this subscription.
+/// The latencies of a chain from its first messages to their reception by this subscription.
 struct End {
     link: ChainLink,
     oldest_ns: Moments,
@@ -33,7 +33,8 @@ struct End {
 }
 
 impl Receiver {
-    /// Creates the receiver of a subscription, which may be an input of the `triggers` of its process.
+    /// Creates the receiver of a subscription. `triggers` are all triggers of the process; some of them may have this
+    /// subscription as an input.
     pub fn new(plan: &EndpointPlan, triggers: &[Arc<Trigger>]) -> Receiver {
         let end = |link: &ChainLink| End {
             link: link.clone(),
@@ -43,8 +44,8 @@ impl Receiver {
             newest: Latencies::coarse(),
         };
         Receiver {
-            // In an executor, `work_ns` is CPU time, and the receiver itself keeps the thread busy; so the
-            // recorder must not.
+            // In an executor, `work_ns` is CPU time, which the receiver itself spends. The recorder's own simulated
+            // work is therefore set to 0.
             recorder: Arc::new(SharedRecorder::new(&EndpointPlan { work_ns: 0, ..plan.clone() })),
             endpoint: plan.endpoint,
             work_ns: plan.work_ns,
@@ -54,12 +55,12 @@ impl Receiver {
         }
     }
 
-    /// The recorder.
+    /// The recorder of this subscription.
     pub fn recorder(&self) -> &SharedRecorder {
         &self.recorder
     }
 
-    /// Reports the chains that end at this subscription.
+    /// Reports the latencies of the chains that end at this subscription.
     pub fn report(&self) -> Vec<ChainReport> {
         let ends = self.ends.lock().unwrap_or_else(PoisonError::into_inner);
         ends.iter().map(End::report).collect()

@@ -1,7 +1,7 @@
-//! A server of a node: its callback answers each request with the request's stamp, and the keeper, the
-//! instrument's thread that serves the executors, hands over the rows.
+//! A server of a node. Its callback answers each request with the request's stamp. The keeper (`perf_test`'s thread
+//! that serves the executors) sends the rows (figures of one second each) to the reporting thread.
 //!
-//! The clients measure the round trip; a server only counts.
+//! The clients measure the round trip; a server only counts messages.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -19,7 +19,7 @@ use crate::{
     },
 };
 
-/// The state of a server, which its callback and the keeper share.
+/// The state that a server's callback and the keeper share.
 pub struct Answering {
     work_ns: i64,
     touch: Touch,
@@ -28,16 +28,16 @@ pub struct Answering {
     serving: Mutex<Option<Serving>>,
 }
 
-/// The counts of a server from the start on.
+/// The counts of a server since the start.
 struct Serving {
     rows: Rows,
     sequences: Sequences,
     drain: DrainMonitor,
-    /// Requests taken, duplicates not counted.
+    /// Requests taken, without duplicates.
     taken: u64,
     /// Requests that left the history before they were taken.
     overwritten: u64,
-    /// The first response that was refused, until it is reported.
+    /// The reason of the first refused response, until it is reported.
     refusal: Option<String>,
     has_refused: bool,
     failure: Option<String>,
@@ -50,7 +50,7 @@ impl Answering {
         Answering { work_ns, touch: spec.touch, rate_hz, serving: Mutex::default() }
     }
 
-    /// Starts to count.
+    /// Starts counting.
     pub fn start(&self, context: &Context, start_ns: i64) {
         *self.lock() = Some(Serving {
             rows: Rows::new(context, start_ns),
@@ -64,12 +64,12 @@ impl Answering {
         });
     }
 
-    /// Hands over the rows that are due. Returns the time of the next check, ns; `None` when the server has
-    /// answered all requests. `overwritten` is the number of requests that have left the history. `refused` is
-    /// called with the first refusal.
+    /// Sends the due rows (figures of one second each) to the reporting thread. Returns the time of the next check, ns;
+    /// `None` when the server has answered all requests. `overwritten` is the number of requests that left the history
+    /// unread. `refused` is called once, with the reason of the first refused response.
     ///
     /// # Errors
-    /// The reason, as a sentence, if the server cannot go on.
+    /// The reason, as a sentence, if the server cannot continue.
     pub fn advance(&self, now_ns: i64, overwritten: u64, refused: impl FnOnce(String)) -> Result<Option<i64>, String> {
         let mut serving = self.lock();
         let Some(open) = serving.as_mut() else { return Ok(None) };
@@ -98,7 +98,7 @@ impl Answering {
 
 impl Responder for Answering {
     fn request(&self, taken: &Taken<'_>, respond: Respond<'_>) {
-        // The work and the response are done without the lock, which the keeper needs for the rows.
+        // The callback works and responds without holding the lock, which the keeper needs for the rows.
         if !is_probe(taken) {
             work_cpu(self.work_ns);
         }

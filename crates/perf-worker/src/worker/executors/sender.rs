@@ -1,9 +1,9 @@
-//! A publisher of a node. The callback of its timer or of its trigger publishes; the *keeper*, the thread that reports
-//! for all endpoints in executors, hands over the rows.
+//! A publisher of a node. The callback of its timer or of its trigger publishes. The keeper (`perf_test`'s thread that
+//! serves the executors) sends the rows (figures of one second each) to the reporting thread.
 //!
-//! Message `k` is due at the start + (k + 1) · period and has the id k + 1. Each callback publishes one message;
-//! messages of periods that the timer skipped count as skipped. So an id determines the due time, however late the
-//! timer is. Without a timer, no message has a due time, and each trigger takes the next id.
+//! Message `k` (from 0) is due at start + (k + 1) · period and has the id k + 1. Each callback publishes one message;
+//! messages of periods that the timer skipped count as skipped. An id therefore determines the due time even if the
+//! timer is late. Without a timer, messages have no due times, and each trigger uses the next id.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
@@ -26,11 +26,11 @@ use crate::{
     },
 };
 
-/// The state of a publisher, which its callback and the keeper share.
+/// The state that a publisher's callback and the keeper share; `None` before the start.
 #[derive(Default)]
 pub struct Sender(Mutex<Option<Sending>>);
 
-/// The state of a publisher from the start on.
+/// The state of a publisher after the start.
 struct Sending {
     plan: EndpointPlan,
     spec: Arc<RunSpec>,
@@ -42,25 +42,26 @@ struct Sending {
     next: u64,
     rows: Rows,
     refusals_in_a_row: u32,
-    /// The first refusal, until it is reported.
+    /// The reason of the first refusal, until it is reported.
     refusal: Option<String>,
     has_refused: bool,
     failure: Option<String>,
-    /// The origins of the message on each chain.
+    /// The origin of the current message for each chain.
     origins: Vec<Option<Origin>>,
     /// The end of the last callback, ns.
     last_ns: i64,
-    /// The stamp of the last message, ns.
+    /// The time in the stamp of the last message, ns.
     last_sent_ns: Option<i64>,
-    /// The times from message to message.
+    /// The intervals between the stamps of consecutive messages.
     interval_ns: Moments,
 }
 
 /// The progress of a publisher.
 pub enum Progress {
-    /// The publisher goes on. The keeper calls again at this time, ns, to hand over the next row of figures.
+    /// The publisher continues. The keeper must call [`Sender::advance`] again at this time, ns, to send the next row
+    /// (the figures of one second).
     Until(i64),
-    /// The publisher has sent all messages that were due. The value has the times from message to message, ns.
+    /// The publisher has sent all messages that were due. The value describes the intervals between them, ns.
     Done(Moments),
 }
 
@@ -69,7 +70,7 @@ impl Sender {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Starts to publish at `start_ns` plus the phase of the publisher. Until then, expired timers do nothing.
+    /// Starts publishing at `start_ns` plus the phase of the publisher. Timers that expire earlier do nothing.
     pub fn start(&self, context: &Context, publisher: Box<dyn Publisher + Send>, start_ns: i64) {
         let (plan, spec) = (context.plan.clone(), context.spec.clone());
         *self.lock() = Some(Sending {
@@ -92,26 +93,26 @@ impl Sender {
         });
     }
 
-    /// The callback of the trigger: publishes a message with these origins, one for each chain.
+    /// The callback of the trigger: publishes a message with one origin for each chain.
     pub fn triggered(&self, origins: &[Option<Origin>]) {
         if let Some(sending) = self.lock().as_mut() {
             sending.triggered(origins);
         }
     }
 
-    /// The callback of the timer: publishes the message of the present period. The timer skipped
-    /// `passed_over` periods.
+    /// The callback of the timer: publishes the message of the current period. `passed_over` is the number of periods
+    /// that the timer skipped.
     pub fn expired(&self, passed_over: u64) {
         if let Some(sending) = self.lock().as_mut() {
             sending.expired(passed_over);
         }
     }
 
-    /// Hands over the rows that are due. If the publisher's callback is running, the rows wait for the next call.
-    /// `refused` is called with the first refusal.
+    /// Sends the due rows (figures of one second each) to the reporting thread. If the publisher's callback is running,
+    /// the next call does this. `refused` is called once, with the reason of the first refusal.
     ///
     /// # Errors
-    /// The reason, as a sentence, if the publisher cannot go on.
+    /// The reason, as a sentence, if the publisher cannot continue.
     pub fn advance(&self, now_ns: i64, refused: impl FnOnce(String)) -> Result<Progress, String> {
         let mut sending = match self.0.try_lock() {
             Ok(sending) => sending,
@@ -142,7 +143,7 @@ impl Sending {
         self.flags.stop.load(std::sync::atomic::Ordering::Relaxed) || self.flags.is_abandoned()
     }
 
-    /// Whether the publisher sends no more messages: all messages that were due before the end were sent, or the time
+    /// Whether the publisher sends no more messages: it has sent all messages that were due before the end, or the time
     /// to catch up is over.
     fn is_done(&self, now_ns: i64) -> bool {
         if !self.plan.triggers.is_empty() {
@@ -152,8 +153,8 @@ impl Sending {
         is_over || now_ns >= self.end_ns.saturating_add(CATCH_UP_NS) || self.is_stopped()
     }
 
-    /// Whether a publisher without a timer gets no more triggers. Messages may be in transit to its node for a while
-    /// after the end.
+    /// Whether a publisher without a timer will not be triggered again. Messages may still be in transit to its node
+    /// for a while after the end.
     fn is_quiet(&self, now_ns: i64) -> bool {
         let is_silent = now_ns >= self.end_ns.max(self.last_ns).saturating_add(CATCH_UP_NS);
         is_silent || now_ns >= self.end_ns.saturating_add(LONGEST_DRAIN_NS) || self.flags.is_abandoned()
@@ -161,7 +162,7 @@ impl Sending {
 
     fn triggered(&mut self, origins: &[Option<Origin>]) {
         let awake_ns = now_ns();
-        // After the end of the endpoint, no row is open in which a message could count.
+        // The endpoint has already ended, so there is no open row that could count the message.
         if self.failure.is_some() || self.next == u64::MAX {
             return;
         }
@@ -176,7 +177,7 @@ impl Sending {
     fn expired(&mut self, passed_over: u64) {
         let awake_ns = now_ns();
         if self.is_stopped() {
-            // After the order `Stop`, no message becomes due.
+            // The order `Stop` ends the run now: no later message becomes due.
             self.end_ns = self.end_ns.min(awake_ns);
         }
         let due = self.schedule.due_before(self.end_ns);
@@ -222,7 +223,7 @@ impl Sending {
             .count(&mut self.rows.open);
     }
 
-    /// Records the messages from `index` on as not sent, if messages are tracked.
+    /// Adds an event: `messages` messages from `index` on were not sent. Does nothing if messages are not tracked.
     fn track_unsent(&mut self, at_ns: i64, index: u64, messages: u64) {
         if self.spec.tracking && messages > 0 {
             self.rows.open.events.add(Event { at_ns, id: index + 1, trouble: Trouble::Unsent { messages } });
@@ -235,14 +236,15 @@ impl Sending {
         if !std::mem::replace(&mut self.has_refused, true) {
             self.refusal = Some(sentence.to_owned());
         }
-        // A client whose server does not answer may stay at its limit of requests in flight, so it does not give up.
+        // A client does not give up: if its server does not answer, it stays at its limit of pending requests.
         if self.refusals_in_a_row == MOST_REFUSALS && !self.plan.service {
             let sentence = format!("it gave up after {MOST_REFUSALS} refused messages in a row; the last: {sentence}");
             self.failure = Some(sentence);
         }
     }
 
-    /// Hands over all rows. A message that was being prepared when the order `Stop` came does not count as unsent.
+    /// Sends all rows to the reporting thread. A message that the publisher was preparing when the order `Stop` arrived
+    /// does not count as unsent.
     fn finish(&mut self, now_ns: i64) {
         let begun = self.next + u64::from(self.is_stopped());
         self.rows.open.sent.unsent = self.schedule.due_before(now_ns.min(self.end_ns)).saturating_sub(begun);

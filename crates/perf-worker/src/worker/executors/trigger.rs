@@ -1,5 +1,6 @@
-//! A publisher without a timer: it publishes when each of its topics has had a message since the last publish. If a
-//! topic has had several messages, the last one counts, as in a node that keeps only the newest message.
+//! The trigger of a publisher without a timer. The publisher publishes as soon as each of its input topics has had a
+//! message since the last publish. Of several messages on one topic, only the last counts, as in a node that keeps only
+//! the newest message.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,7 +10,7 @@ use crate::{
     endpoint::{ChainLink, Endpoint, EndpointPlan},
 };
 
-/// The trigger of a publisher, which the callbacks of its subscriptions share.
+/// The trigger of a publisher. The callbacks of the input subscriptions share it.
 pub struct Trigger {
     sender: Arc<Sender>,
     inputs: Vec<Endpoint>,
@@ -17,13 +18,13 @@ pub struct Trigger {
     arrived: Mutex<Arrived>,
 }
 
-/// The messages that have come.
+/// The messages that have arrived since the last publish.
 struct Arrived {
-    /// For each input (a subscription of the node), whether a message has come since the last publish.
+    /// For each input (a subscription of the node): whether a message has arrived since the last publish.
     inputs: Vec<bool>,
-    /// The origins of the last message of each input, by chain.
+    /// For each input: the origins of its last message, one for each chain.
     origins: Vec<Vec<Option<Origin>>>,
-    /// The origins of the message that is published.
+    /// The origins of the message that is being published, one for each chain.
     merged: Vec<Option<Origin>>,
 }
 
@@ -37,12 +38,13 @@ impl Trigger {
         Trigger { sender, inputs, links, arrived: Mutex::new(arrived) }
     }
 
-    /// Whether the messages of this subscription are an input of the trigger.
+    /// Whether `subscription` is an input of the trigger.
     pub fn has(&self, subscription: Endpoint) -> bool {
         self.inputs.contains(&subscription)
     }
 
-    /// Records a message of the subscription. `links` are the chains of which the subscription is a part.
+    /// Records a message of `subscription`, and publishes if all inputs now have a message. `links` are the chains to
+    /// which the subscription belongs.
     pub fn taken(&self, subscription: Endpoint, links: &[ChainLink], taken: &Taken<'_>) {
         let mut arrived = self.arrived.lock().unwrap_or_else(PoisonError::into_inner);
         let Arrived { inputs, origins, merged } = &mut *arrived;

@@ -1,6 +1,7 @@
 //! The loop of a subscription whose messages the middleware delivers on its own threads.
 //!
-//! The middleware's threads record the samples; the endpoint's thread wakes up to hand over rows and to notice the end.
+//! The middleware's threads record the samples. The endpoint's own thread wakes up only to send rows (figures of one
+//! second each) to the reporting thread and to detect the end.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +20,8 @@ use crate::{
     },
 };
 
-/// Starts the delivery, waits for matching and for the start, and stays until no more samples come and the run is over.
+/// Starts the delivery and waits for matching and for the start. Returns when no more samples arrive and the run is
+/// over.
 pub fn run(context: &Context, mut listener: Box<dyn Listener>) -> Result<(), String> {
     if context.spec.check_memory {
         return Err("--check-memory counts the allocations of the thread that takes messages, and this middleware delivers them on \
@@ -42,14 +44,14 @@ fn receive(context: &Context, listener: &mut dyn Listener, shared: &SharedRecord
     let (clock, overwritten) = (listener.clock(), listener.overwritten());
     shared.start(context, &start, clock, overwritten);
     let mut publishers = PublisherWatch::new(context, start.start_ns);
-    // From here on this thread only reports, so its usage counts as the instrument's.
+    // From here on this thread only reports, so its usage counts as `perf_test`'s.
     let created = Usage::of_this_thread()?;
     while let Some(wait) = shared.advance(context, listener.overwritten())? {
         context.account.update(&created);
         publishers.check(listener, shared.taken_so_far(), now_ns())?;
         std::thread::sleep(wait);
     }
-    // A second copy of the last sample may be on its way.
+    // A duplicate of the last sample may still arrive.
     std::thread::sleep(Duration::from_nanos(GRACE_NS as u64));
     if let Some(recorder) = shared.end(listener.overwritten()) {
         context.finish(publishers.report(&recorder));

@@ -1,4 +1,4 @@
-//! Messages that a publisher sends: their payload and stamp, and their counts.
+//! Messages of a publisher: their payload and stamp, and their counts.
 
 use crate::{
     backend::{Draft, Sent, Stamp},
@@ -8,11 +8,11 @@ use crate::{
     run_spec::Touch,
 };
 
-/// A message that is due.
+/// A message that is to be sent.
 pub struct Message {
-    /// The time is set by [`Draft::stamp`].
+    /// The stamp; [`Draft::stamp`] sets its time.
     pub stamp: Stamp,
-    /// The part of the payload that is written.
+    /// The part of the payload that the publisher writes.
     pub touch: Touch,
 }
 
@@ -31,22 +31,22 @@ impl Draft for Message {
 pub struct SentMessage {
     /// The way in which the middleware sent the message.
     pub sent: Sent,
-    /// The stamp of the message, ns.
+    /// The time in the stamp of the message, ns.
     pub sent_ns: i64,
-    /// The time at which the publisher began with the message, ns.
+    /// The time at which the publisher woke up for the message, ns.
     pub awake_ns: i64,
     /// The time at which publish returned, ns; `None` if the clock was not read.
     pub returned_ns: Option<i64>,
-    /// The time at which the message was due, ns; `None` if it was due at once.
+    /// The time at which the message was due, ns; `None` if messages are sent as fast as possible.
     pub due_ns: Option<i64>,
     /// The size of the message, bytes.
     pub bytes: u64,
-    /// Whether the run requests that the message is loaned.
+    /// Whether the run requests loaned messages.
     pub is_loan: bool,
 }
 
 impl SentMessage {
-    /// Counts the message in the row of its second.
+    /// Counts the message in the row (the figures of one second) of the time at which it was sent.
     pub fn count(&self, row: &mut Tally) {
         row.sent.samples += 1;
         row.sent.bytes += self.bytes;
@@ -66,5 +66,5 @@ impl SentMessage {
     }
 }
 
-/// The error about a message without a stamp.
+/// The error for a message that was sent without a stamp.
 pub const NO_STAMP: &str = "the back end sent a message without a stamp: it must call Draft::stamp for each";

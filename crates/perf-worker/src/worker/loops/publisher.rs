@@ -1,7 +1,8 @@
-//! The publisher's loop: messages on an open-loop schedule, each stamped right before it is sent.
+//! The publisher's loop. It sends messages on an open-loop schedule and stamps each one right before it is sent.
 //!
-//! The schedule does not depend on earlier messages, so a delay shows as lateness. From the due time to the publish
-//! there is no allocation, lock, report or system call but the sleep. Rows go out once a second.
+//! The schedule does not depend on earlier messages, so a delay shows as a late message. Between the due time and the
+//! publish the loop does not allocate, lock or report, and makes no system call but the sleep. Rows (figures of one
+//! second each) are sent to the reporting thread once a second.
 
 use std::num::NonZeroU64;
 use std::sync::atomic::Ordering;
@@ -23,17 +24,17 @@ use crate::{
     },
 };
 
-/// The longest time for which the publisher sleeps before it checks again whether the run has ended.
+/// The longest sleep of the publisher before it checks again whether the run has ended.
 const SLICE_NS: i64 = SECOND_NS / 10;
 
-/// Creates the publisher, waits for matching and for the start, publishes, and stays until the run is over.
+/// Creates the publisher, waits for matching and for the start, publishes, and returns when the run is over.
 pub fn run(context: &Context, session: &dyn Session) -> Result<(), String> {
     let mut publisher = create(context, session)?;
     let Some(start) = wait_for_start(&mut [(context, End::Publisher(&mut *publisher))])? else { return Ok(()) };
     let mut publisher_loop = PublisherLoop::new(context, publisher, start.start_ns);
     publisher_loop.publish_all(&mut sleep)?;
     context.finish(publisher_loop.report());
-    // This publisher's memory must stay readable until the subscriptions have taken the last samples.
+    // The publisher's memory must stay readable until the subscriptions have taken the last samples.
     context.wait_for_end();
     Ok(())
 }
@@ -44,18 +45,19 @@ fn create(context: &Context, session: &dyn Session) -> Result<Box<dyn Publisher>
     session.publisher(&context.spec, &context.plan)
 }
 
-/// Lets this thread sleep without slack.
+/// Reduces the timer slack of this thread to the minimum, so that its sleeps end on time.
 pub fn sleep_precisely() {
-    // The default timer slack of 50 µs makes every message late. Without permission the slack stays.
+    // The default timer slack of 50 µs would make every message late. If the process may not change the slack, it
+    // stays.
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
 }
 
-/// The work after each message and while no message is due: the subscriptions on this thread take their messages. The
-/// arguments are the time now and the time until which the work may sleep, ns. The work sleeps only if the second time
-/// is later than the first.
+/// The work after each message and while no message is due, for example: subscriptions on this thread take messages.
+/// The arguments are the present time and the time until which the work may sleep, ns. If the second time is not later
+/// than the first, the work must not sleep.
 pub type Meanwhile<'a> = dyn FnMut(i64, i64) -> Result<(), String> + 'a;
 
-/// The work on a thread without subscriptions: it sleeps.
+/// The work on a thread without subscriptions: sleeping.
 pub fn sleep(now_ns: i64, until_ns: i64) -> Result<(), String> {
     if until_ns > now_ns {
         sleep_until(until_ns);
@@ -68,13 +70,13 @@ pub struct PublisherLoop<'a> {
     context: &'a Context,
     publisher: Box<dyn Publisher>,
     schedule: Schedule,
-    /// [`Stamp::rate_hz`].
+    /// The rate in the stamps of the messages, see [`Stamp::rate_hz`].
     rate_hz: u32,
     start_ns: i64,
     end_ns: i64,
     rows: Rows,
     matched: bool,
-    /// The reasons why no subscription is matched, kept until one is matched.
+    /// The reasons why no subscription is matched; updated until a subscription is matched.
     mismatches: Vec<String>,
     ever_matched: bool,
     next_check_ns: i64,
@@ -82,10 +84,10 @@ pub struct PublisherLoop<'a> {
 }
 
 impl<'a> PublisherLoop<'a> {
-    /// Creates the loop of a publisher that begins at `start_ns` plus its phase.
+    /// Creates the loop of a publisher whose first message is due at `start_ns` plus the publisher's phase.
     pub fn new(context: &'a Context, mut publisher: Box<dyn Publisher>, start_ns: i64) -> Self {
         let spec = &context.spec;
-        // If the middleware fails here, it fails again at the next check, which returns the error.
+        // An error of the middleware is ignored here: it occurs again at the next check, which returns it.
         let matched = context.plan.private || publisher.matched().is_ok_and(|matching| !matching.is_none());
         PublisherLoop {
             context,
@@ -105,14 +107,14 @@ impl<'a> PublisherLoop<'a> {
 
     /// Publishes until the end of the run or the order `Stop`.
     pub fn publish_all(&mut self, meanwhile: &mut Meanwhile<'_>) -> Result<(), String> {
-        // The start lies a little in the future, so a publisher without a rate must wait for it, too.
+        // The start is slightly in the future, so a publisher without a rate must also wait for it.
         self.idle_until(self.start_ns, meanwhile)?;
         let mut index = 0;
         while !self.is_stopped() {
             let due_ns = self.schedule.due_ns(index);
             let awake_ns = self.idle_until(due_ns.unwrap_or(0).min(self.end_ns), meanwhile)?;
-            // Messages that were due before the end may be sent for a while after it, so that a stall at the end costs
-            // no sample.
+            // Messages that were due before the end may still be sent for a while after it, so that a stall near the
+            // end loses no sample.
             let due_at_end = due_ns.is_none_or(|due_ns| due_ns >= self.end_ns);
             let over_ns = if due_at_end { 0 } else { CATCH_UP_NS };
             if self.is_stopped() || awake_ns >= self.end_ns.saturating_add(over_ns) {
@@ -130,7 +132,7 @@ impl<'a> PublisherLoop<'a> {
             meanwhile(done_ns, done_ns)?;
         }
         let now_ns = now_ns();
-        // A message that was being prepared when the order `Stop` came does not count as unsent.
+        // A message that the publisher was preparing when the order `Stop` arrived does not count as unsent.
         let begun = index + u64::from(self.is_stopped());
         self.rows.open.sent.unsent = self.schedule.due_before(now_ns.min(self.end_ns)).saturating_sub(begun);
         self.rows.last(now_ns);
@@ -163,7 +165,8 @@ impl<'a> PublisherLoop<'a> {
         Ok(())
     }
 
-    /// Sleeps until `time_ns` or the order `Stop`, and hands over rows meanwhile. Returns the time.
+    /// Sleeps until `time_ns` or the order `Stop`, and sends rows to the reporting thread meanwhile. Returns the
+    /// present time.
     fn idle_until(&mut self, time_ns: i64, meanwhile: &mut Meanwhile<'_>) -> Result<i64, String> {
         loop {
             let now_ns = now_ns();
@@ -176,8 +179,8 @@ impl<'a> PublisherLoop<'a> {
         }
     }
 
-    /// Updates whether subscriptions are matched, if the topic is shared with other programs and the interval has
-    /// passed. Not called between the due time of a message and its publish.
+    /// Checks whether subscriptions are matched, at most once in each [`SLICE_NS`]. Does nothing if all endpoints of
+    /// the topic belong to this run. Not called between the due time of a message and its publish.
     fn update_matched(&mut self, now_ns: i64) -> Result<(), String> {
         if self.context.plan.private || now_ns < self.next_check_ns {
             return Ok(());
@@ -190,7 +193,7 @@ impl<'a> PublisherLoop<'a> {
             return Ok(());
         }
         let found = self.publisher.mismatches();
-        // The reasons are kept after the mismatched subscriptions have gone.
+        // The reasons are kept even after the mismatched subscriptions have disappeared.
         if !found.is_empty() {
             self.mismatches = found;
         }
@@ -201,7 +204,7 @@ impl<'a> PublisherLoop<'a> {
         self.context.flags.stop.load(Ordering::Relaxed) || self.context.flags.is_abandoned()
     }
 
-    /// The report at the end.
+    /// The publisher's report at the end of the run.
     pub fn report(&mut self) -> EndpointReport {
         EndpointReport { mismatches: std::mem::take(&mut self.mismatches), ..EndpointReport::default() }
     }

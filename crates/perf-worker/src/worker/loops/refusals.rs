@@ -1,11 +1,12 @@
-//! Refusals of the middleware: the first is reported, and too many in a row end the endpoint.
+//! Counts messages that the middleware refused. The first refusal is reported, and too many consecutive refusals end
+//! the endpoint.
 
 use crate::worker::{
     context::Context,
     protocol::{Report, times::MOST_REFUSALS},
 };
 
-/// The refusals of an endpoint.
+/// Counts the messages of an endpoint that the middleware refused.
 pub struct Refusals<'a> {
     context: &'a Context,
     in_a_row: u32,
@@ -19,15 +20,15 @@ impl<'a> Refusals<'a> {
         Refusals { context, in_a_row: 0, is_reported: false }
     }
 
-    /// Sets the number of refusals in a row to 0, after a success.
+    /// Resets the count of consecutive refusals after a success.
     pub fn reset(&mut self) {
         self.in_a_row = 0;
     }
 
-    /// Counts a refused message. `refused` is the name of such messages in sentences.
+    /// Counts a refused message. `refused` is a noun for such messages in error sentences.
     ///
     /// # Errors
-    /// The last reason, as a sentence, after [`MOST_REFUSALS`] refusals in a row.
+    /// The last reason, as a sentence, after [`MOST_REFUSALS`] consecutive refusals.
     pub fn count(&mut self, refused: &str, report: &str, reason: &str) -> Result<(), String> {
         self.in_a_row += 1;
         if self.in_a_row == MOST_REFUSALS {

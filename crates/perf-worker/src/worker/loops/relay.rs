@@ -1,7 +1,7 @@
-//! The relay's loop: it takes each message from one topic and sends it on the other with its original stamp. A server
-//! is a relay, too: it answers each request with the request's stamp.
+//! The relay's loop. It takes each message from one topic and publishes it on another topic with the original stamp. A
+//! server is also a relay: it answers each request with the request's stamp.
 //!
-//! The publisher's and the subscription's workers measure the round trip; a relay only counts messages.
+//! The workers of the publisher and of the subscription measure the round trip; a relay only counts messages.
 
 use super::refusals::Refusals;
 use crate::{
@@ -23,7 +23,8 @@ use crate::{
     },
 };
 
-/// Creates both ends, waits for matching and for the start, and passes messages on until no more messages come.
+/// Creates the relay's subscription and publisher, and waits for matching and for the start. Passes messages on until
+/// no more arrive.
 pub fn run(context: &Context, session: &dyn Session) -> Result<(), String> {
     let mut ends = Ends::create(context, session)?;
     let Some(Start { start_ns, early, .. }) = wait_for_start(&mut [(context, End::Relay(&mut ends))])? else {
@@ -44,7 +45,7 @@ pub fn run(context: &Context, session: &dyn Session) -> Result<(), String> {
         drain,
         refusals: Refusals::new(context),
     };
-    // The early messages of this run have been passed on already.
+    // Early messages (sent before this relay started) have already been passed on, so they are only counted.
     for (taken, _) in early.iter().flat_map(|early| &early.own) {
         relay_loop.count(taken, true);
     }
@@ -59,12 +60,11 @@ struct RelayLoop<'a> {
     ends: Ends,
     rows: Rows,
     sequences: Sequences,
-    /// The number of probes that left the history.
+    /// The number of probe messages that left the history before the start.
     overwritten_before: u64,
     overwritten: u64,
-    /// Messages taken, duplicates not counted.
+    /// Messages taken, without duplicates.
     taken: u64,
-    /// Monitors the end.
     drain: DrainMonitor,
     refusals: Refusals<'a>,
 }
@@ -95,7 +95,7 @@ impl RelayLoop<'_> {
         Ok(())
     }
 
-    /// Passes one message on, if there is one.
+    /// Takes one message and publishes it on the other topic. Returns whether there was a message.
     fn relay_one(&mut self) -> Result<bool, String> {
         let Ends { subscription, publisher } = &mut self.ends;
         let (mut refused, mut passed) = (None, None);
@@ -124,7 +124,7 @@ impl RelayLoop<'_> {
         Ok(taken)
     }
 
-    /// Counts a message that was taken.
+    /// Counts a taken message. `is_sent` tells whether it was published on the other topic.
     fn count(&mut self, taken: &Taken<'_>, is_sent: bool) {
         let received_ns = OtherClock::host_ns(self.ends.subscription.clock(), taken.received_ns);
         self.rows.until(received_ns);

@@ -1,9 +1,10 @@
-//! A thread that several endpoints share: a publisher and its subscriptions, or a client of a service.
+//! The loop of a thread that several endpoints share: a publisher and its subscriptions, or the two ends of a client of
+//! a service.
 //!
 //! After each message the thread takes the samples that have arrived. While no message is due, a client waits for
-//! responses, so that it takes each response when it arrives. A thread with a publisher and its subscriptions does not
-//! wait for samples: it sleeps until the next message is due. With INTRA_THREAD the subscriptions take the messages of
-//! this publisher: no thread has to be woken, so the latency is the cost of the middleware's calls alone.
+//! responses, so it takes each response when it arrives. A publisher's thread does not wait for samples; it sleeps
+//! until the next message is due. With INTRA_THREAD the subscriptions take the messages of this publisher. No thread
+//! has to be woken, so the latency is only the cost of the middleware's calls.
 
 use std::time::Duration;
 
@@ -16,10 +17,10 @@ use crate::worker::context::Context;
 use crate::worker::matching::probe::End;
 use crate::worker::matching::wait_for_start;
 
-/// The longest wait for samples of one subscription while other subscriptions may have samples.
+/// The longest wait for samples of one subscription while other subscriptions on the thread may have samples.
 const TURN: Duration = Duration::from_millis(1);
 
-/// Creates the endpoints, waits for the start, publishes and takes in turn, and stays until the run is over.
+/// Creates the endpoints, waits for the start, publishes and takes alternately, and returns when the run is over.
 pub fn run(contexts: &[Context], session: &dyn Session) -> Result<(), String> {
     let (context, others) = members(contexts)?;
     sleep_precisely();
@@ -30,7 +31,7 @@ pub fn run(contexts: &[Context], session: &dyn Session) -> Result<(), String> {
     }
     let Some(mut start) = wait_for_start(&mut endpoints)? else { return Ok(()) };
     let mut early = std::mem::take(&mut start.early).into_iter();
-    // The publisher takes no messages.
+    // The first entry belongs to the publisher, which takes no messages.
     early.next();
     let subscriptions = others.iter().copied().zip(subscriptions).zip(early);
     let subscriber = |((other, subscription), early)| SubscriberLoop::new(other, subscription, &start, early);
@@ -49,8 +50,8 @@ pub fn run(contexts: &[Context], session: &dyn Session) -> Result<(), String> {
     Ok(())
 }
 
-/// Takes the samples that are still on their way to all subscriptions, in turn: no sample waits for the end of another
-/// subscription.
+/// Takes the last samples of all subscriptions after publishing has ended. The subscriptions take turns, so that no
+/// sample waits until another subscription has finished.
 fn take_all(mut open: Vec<(&Context, &mut SubscriberLoop<'_>)>) -> Result<(), String> {
     while !open.is_empty() {
         let mut waiting = Vec::with_capacity(open.len());
@@ -69,7 +70,7 @@ fn take_all(mut open: Vec<(&Context, &mut SubscriberLoop<'_>)>) -> Result<(), St
     Ok(())
 }
 
-/// The publisher and the subscriptions.
+/// The publisher and the subscriptions among the endpoints of the thread.
 fn members(contexts: &[Context]) -> Result<(&Context, Vec<&Context>), String> {
     let is_publisher = |context: &&Context| matches!(context.plan.endpoint, Endpoint::Publisher(_));
     let is_subscription = |context: &&Context| matches!(context.plan.endpoint, Endpoint::Subscription(_));

@@ -1,8 +1,9 @@
-//! The subscriber's loop: it waits, takes all samples, and records the time of reception of each.
+//! The subscriber's loop. It waits, takes all samples, and records the time of reception of each sample.
 //!
-//! The back end reads the time of reception as soon as it has the sample. There is no allocation, lock, report or
-//! system call per sample. Rows go out once a second, even if they are empty. Invariant: a row is handed over only
-//! when it has all samples that were received in its second.
+//! The back end reads the time of reception as soon as it has the sample. For each sample the loop does not allocate,
+//! lock or report, and makes no system call. Rows are sent to the reporting thread once a second, even if they are
+//! empty. Invariant: a row is sent to the reporting thread only when it contains all samples that were received in its
+//! second.
 
 use std::time::Duration;
 
@@ -25,15 +26,15 @@ use crate::{
     },
 };
 
-/// A subscription that busy-waits begins to do so this long before the start.
+/// The time before the start at which a busy-waiting subscription begins to poll.
 const SPIN_UP_NS: i64 = SECOND_NS / 1000;
-/// A client stops waiting for responses this long before its next request is due, and sleeps, because the middleware
-/// may wake it late. For short periods the time is the period divided by [`WAKE_UP_PART`].
+/// The time before the next request at which a client stops waiting for responses and sleeps instead, because the
+/// middleware may wake it late. For short periods it is the period divided by [`WAKE_UP_PART`].
 const WAKE_UP_NS: i64 = SECOND_NS / 20_000;
 const WAKE_UP_PART: i64 = 10;
 
-/// Creates the subscription, waits for matching and for the start, takes until no more samples come, and stays until
-/// the run is over.
+/// Creates the subscription, and waits for matching and for the start. Takes samples until no more arrive, and returns
+/// when the run is over.
 pub fn run(context: &Context, session: &dyn Session) -> Result<(), String> {
     let (name, declared) = (&context.spec.communicator, context.spec.capabilities.delivery);
     let mut subscription = match (session.subscription(&context.spec, &context.plan)?, declared) {
@@ -53,7 +54,7 @@ pub fn run(context: &Context, session: &dyn Session) -> Result<(), String> {
     let early = start.early.pop().unwrap_or_default();
     let mut subscriber = SubscriberLoop::new(context, subscription, &start, early);
     if context.spec.wait == Wait::Spin && context.plan.private {
-        // No message arrives before the start, and waiting for the start is no cost of a message.
+        // No message arrives before the start, and polling until then would count as the cost of messages.
         sleep_until(start.start_ns - SPIN_UP_NS);
     }
     subscriber.take_all()?;
@@ -72,7 +73,8 @@ pub struct SubscriberLoop<'a> {
 }
 
 impl<'a> SubscriberLoop<'a> {
-    /// Begins at `start`, with the `early` messages.
+    /// Creates the loop of a subscription at the start of the run. `early` are the messages that arrived before the
+    /// start.
     pub fn new(context: &'a Context, subscription: Box<dyn Subscription>, start: &Start, early: Early) -> Self {
         SubscriberLoop {
             context,
@@ -83,7 +85,7 @@ impl<'a> SubscriberLoop<'a> {
         }
     }
 
-    /// Takes samples until all samples that were sent have arrived, or no more samples come.
+    /// Takes samples until all sent samples have arrived, or no more are expected.
     pub fn take_all(&mut self) -> Result<(), String> {
         while let Some(now_ns) = self.take_rest()? {
             self.wait(now_ns, Duration::MAX)?;
@@ -91,19 +93,19 @@ impl<'a> SubscriberLoop<'a> {
         Ok(())
     }
 
-    /// Takes the samples that have arrived. Returns the time up to which all arrived samples have been taken;
-    /// `None` at the end, when all samples that were sent have arrived or no more are expected.
+    /// Takes the samples that have arrived, and returns the time up to which this is complete. Returns `None` at the
+    /// end, when all sent samples have arrived or no more are expected.
     #[inline]
     pub fn take_rest(&mut self) -> Result<Option<i64>, String> {
         while !self.context.flags.is_abandoned() {
             if self.recorder.is_complete(self.subscription.overwritten()) {
-                // Samples that have arrived and have not been taken yet are taken now. Publishers of other
-                // programs do not stop, so this loop would not end for them.
+                // Takes the remaining samples that have arrived. This is left out if publishers belong to other
+                // programs, because these do not stop and the loop would not end.
                 while self.context.plan.publishers > 0 && self.take_one()? {}
                 break;
             }
-            // The time is read before the attempt: if there is no sample, all samples that came before this time have
-            // been taken.
+            // The time is read before the attempt. If there is no sample, all samples that arrived before this time
+            // have been taken.
             let before_ns = now_ns();
             if self.recorder.drain.is_over(before_ns) {
                 break;
@@ -120,18 +122,17 @@ impl<'a> SubscriberLoop<'a> {
         Ok(None)
     }
 
-    /// Takes all samples that have arrived. A thread that also publishes calls this after each message.
+    /// Takes all samples that have arrived. A thread that also publishes calls this after each message that it sent.
     pub fn take_available(&mut self, now_ns: i64) -> Result<(), String> {
         while self.take_one()? {}
         self.recorder.rows.until(now_ns);
         Ok(())
     }
 
-    /// Waits until a sample comes, a row of figures is due, or it is time to check the orders of the coordinator,
-    /// but not longer than `longest`.
+    /// Waits for a sample, at most for `longest`. Returns earlier when a row is due or the coordinator's orders must be
+    /// checked.
     pub fn wait(&mut self, now_ns: i64, longest: Duration) -> Result<(), String> {
-        // This check comes before the wait: right after the wait a sample may have arrived, and the check would
-        // delay it.
+        // The check comes before the wait: after the wait a sample may have arrived, and the check would delay it.
         self.publishers.check(&mut *self.subscription, self.recorder.taken, now_ns)?;
         if self.context.spec.wait == Wait::Spin {
             std::hint::spin_loop();
@@ -140,8 +141,8 @@ impl<'a> SubscriberLoop<'a> {
         self.subscription.wait(longest.min(self.recorder.drain.wait(now_ns, self.recorder.rows.hand_over_ns())))
     }
 
-    /// Waits until a sample comes, but stops before `until_ns`: a message is due then, and the middleware may wake the
-    /// thread late.
+    /// Waits for a sample, but stops some time before `until_ns`. A message is due at `until_ns`, and the middleware
+    /// may wake the thread late.
     pub fn wait_until(&mut self, until_ns: i64) -> Result<(), String> {
         let period_ns = self.context.plan.pace.period_ns().unwrap_or(0);
         let wait_ns = until_ns - now_ns() - WAKE_UP_NS.min(period_ns / WAKE_UP_PART);
@@ -155,13 +156,13 @@ impl<'a> SubscriberLoop<'a> {
         Ok(())
     }
 
-    /// Takes one sample, if there is one.
+    /// Takes one sample. Returns whether there was one.
     fn take_one(&mut self) -> Result<bool, String> {
         let (recorder, subscription) = (&mut self.recorder, &mut self.subscription);
         let work_ns = self.context.plan.work_ns;
         let mut reader = |taken: &Taken<'_>| {
             recorder.record(taken);
-            // The subscription is busy while it still holds the sample, as in a callback.
+            // The simulated work comes while the subscription still holds the sample, as in a callback.
             work_on(taken, work_ns);
         };
         let take = || subscription.take(&mut reader);
@@ -181,7 +182,7 @@ impl<'a> SubscriberLoop<'a> {
         }
     }
 
-    /// The report at the end.
+    /// The subscription's report at the end of the run.
     pub fn report(&mut self) -> EndpointReport {
         self.publishers.report(&self.recorder)
     }

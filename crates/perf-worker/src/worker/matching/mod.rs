@@ -1,7 +1,7 @@
-//! Matching: before the start, endpoints wait until they are matched, answer the coordinator's questions, and wait
-//! for the order `Go`.
+//! The wait before the start. Endpoints wait until they are matched, answer the coordinator's questions, and wait for
+//! the order `Go`.
 //!
-//! The time until the endpoints are matched is the only measurement here.
+//! Only one thing is measured here: the time until the endpoints are matched.
 
 pub mod probe;
 pub mod relay_ends;
@@ -20,21 +20,21 @@ use crate::{
 };
 use probe::{Early, End, Probes};
 
-/// The interval between two checks of the matching; it is the resolution of the time to match.
+/// The interval between two checks of matching. It is also the resolution of the measured time to match.
 const CHECK_INTERVAL: Duration = Duration::from_millis(1);
 
 /// The start of the measurement.
 #[derive(Clone, Debug)]
 pub struct Start {
-    /// The time of the start, which is also the due time of the first message of a publisher without a phase, ns.
+    /// The time of the start, ns. At this time the first message is due, unless its publisher has a phase.
     pub start_ns: i64,
-    /// The run's publishers, as far as the middleware distinguishes them.
+    /// The publishers of the run that the middleware can tell apart.
     pub sources: Vec<Source>,
-    /// For each endpoint of the thread, the messages other than probes that it took before the start.
+    /// For each endpoint of the thread: the messages that it took before the start, without probes.
     pub early: Vec<Early>,
 }
 
-/// An endpoint of this thread that waits for its matching.
+/// An endpoint of this thread before the start.
 struct Waiting<'a, 'b> {
     context: &'a Context,
     end: &'a mut End<'b>,
@@ -42,14 +42,14 @@ struct Waiting<'a, 'b> {
     is_matched: bool,
 }
 
-/// Applies the placement to this thread, reports that its endpoints exist, waits until they are matched, and then
-/// waits for the start. Returns the time of the start; `None` if the run ended before it. The order `Go` is read
-/// from the channel of the first endpoint.
+/// Waits for the start of the run on an endpoint's thread: applies the placement to the thread, reports that its
+/// endpoints exist, and waits until they are matched and the order `Go` arrives. Returns the start; `None` if the run
+/// ended before it. The order `Go` is read from the channel of the first endpoint.
 ///
 /// # Errors
 /// The reason, as a sentence, if the middleware failed or the kernel refused the placement.
 pub fn wait_for_start(endpoints: &mut [(&Context, End<'_>)]) -> Result<Option<Start>, String> {
-    // The middleware's own threads exist already, so they do not inherit the placement.
+    // The placement is applied only now: the middleware's threads that already exist do not inherit it.
     if let Some((context, _)) = endpoints.first() {
         context.placement.apply_to_thread(context.plan.index as usize)?;
     }
@@ -63,8 +63,8 @@ pub fn wait_for_start(endpoints: &mut [(&Context, End<'_>)]) -> Result<Option<St
     let mut endpoints: Vec<Waiting<'_, '_>> =
         endpoints.iter_mut().map(|(context, end)| waiting((*context, end))).collect();
     loop {
-        // The check also runs when all endpoints are matched: it makes the middleware map the memory of new endpoints
-        // before the measurement.
+        // The check also runs when all endpoints are matched. It makes the middleware map the memory of new endpoints
+        // before the measurement begins.
         endpoints.iter_mut().try_for_each(|waiting| waiting.check(created_ns))?;
         let Some(Waiting { context, .. }) = endpoints.first() else { return Ok(None) };
         match context.orders.recv_timeout(CHECK_INTERVAL).as_deref() {
@@ -87,7 +87,7 @@ pub fn wait_for_start(endpoints: &mut [(&Context, End<'_>)]) -> Result<Option<St
     }
 }
 
-/// Takes the last probes of all endpoints of the thread, so that their histories are empty at the start.
+/// Takes the remaining probes of all endpoints of the thread, so that their histories are empty at the start.
 fn take_last_probes(endpoints: &mut [Waiting<'_, '_>], start_ns: i64) {
     while now_ns() < start_ns - QUIET_NS {
         for Waiting { context, end, probes, .. } in endpoints.iter_mut() {
@@ -98,7 +98,7 @@ fn take_last_probes(endpoints: &mut [Waiting<'_, '_>], start_ns: i64) {
 }
 
 impl Waiting<'_, '_> {
-    /// Checks whether the endpoint still waits for other endpoints, and reports a change.
+    /// Checks whether the endpoint is matched with all endpoints that it awaits, and reports a change.
     fn check(&mut self, created_ns: i64) -> Result<(), String> {
         let Waiting { context, end, probes, .. } = self;
         let matching = end.matching().matched()?;

@@ -1,9 +1,9 @@
-//! Probes: messages with the time 0, which show before the start that messages arrive.
+//! Probes: messages with the time 0 that publishers send before the start, to show that messages arrive.
 //!
-//! A middleware that does not count matched endpoints needs probes. Publishers send them from their creation until
-//! the order `Go`; a subscription is matched when it has received a probe of each publisher that it expects.
-//! Probes are in no count: they are taken before the start, and the recorders ignore late probes. If the order
-//! `Go` comes late, a message of this run may arrive among the probes; this message is kept for the recorder.
+//! Probes are needed if the middleware does not count matched endpoints. Publishers send them from their creation until
+//! the order `Go`. A subscription is matched when it has received a probe of each expected publisher. No count contains
+//! probes: they are taken before the start, and the recorders ignore late ones. If the order `Go` reaches a
+//! subscription late, real messages may arrive among the probes. They are kept for the recorder.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
@@ -20,7 +20,8 @@ use crate::{
     },
 };
 
-/// The most messages that are taken at once: other programs may publish without a pause.
+/// The largest number of messages that are taken in one check. The limit is needed because other programs may publish
+/// without a pause.
 const MOST_AT_ONCE: u32 = 1000;
 
 /// Whether the message is a probe.
@@ -29,8 +30,7 @@ pub fn is_probe(taken: &Taken<'_>) -> bool {
     taken.time_ns == 0
 }
 
-/// Keeps an endpoint busy with a message for this time by the clock. A probe takes no time, so that probes never queue
-/// up.
+/// Simulates work on a message for `work_ns` of the clock. Probes are exempt, so that they never queue up.
 #[inline]
 pub fn work_on(taken: &Taken<'_>, work_ns: i64) {
     if work_ns > 0 && !is_probe(taken) {
@@ -38,22 +38,22 @@ pub fn work_on(taken: &Taken<'_>, work_ns: i64) {
     }
 }
 
-/// Messages that were received before the recorder existed.
+/// Messages that arrived before the start, when the recorder did not exist yet.
 #[derive(Clone, Debug, Default)]
 pub struct Early {
-    /// The number of messages of other programs, which count as history.
+    /// The number of messages from publishers of other programs; they count as history.
     pub history: u64,
-    /// The first and the last id of each publisher of other programs.
+    /// The first and the last id of these messages, by publisher.
     pub ids: BTreeMap<[u8; 16], (u64, u64)>,
-    /// The messages of this run, with their payloads.
+    /// The messages from publishers of this run, with their payloads.
     pub own: Vec<(Taken<'static>, Vec<u8>)>,
 }
 
-/// The messages that an endpoint receives before the start, and their publishers.
+/// The messages that an endpoint has received before the start, and their publishers.
 #[derive(Debug)]
 pub struct Heard {
     sources: BTreeSet<[u8; 16]>,
-    /// Whether the expected publishers belong to this run.
+    /// Whether the publishers of the topic belong to this run.
     own: bool,
     early: Early,
 }
@@ -78,7 +78,7 @@ impl Heard {
         }
     }
 
-    /// Removes and returns the messages that are no probes.
+    /// Removes and returns the messages that are not probes.
     pub fn take_early(&mut self) -> Early {
         std::mem::take(&mut self.early)
     }
@@ -86,20 +86,20 @@ impl Heard {
 
 /// An endpoint before the start.
 pub enum End<'a> {
-    /// An endpoint that sends.
+    /// An endpoint that only sends.
     Publisher(&'a mut dyn Publisher),
     /// An endpoint that takes messages.
     Subscription(&'a mut dyn Subscription),
-    /// An endpoint to which the middleware delivers; the sink records its messages.
+    /// An endpoint to which the middleware delivers messages. The second field is where its sink records them.
     Listener(&'a mut dyn Listener, &'a Mutex<Heard>),
-    /// An endpoint whose messages a callback of an executor gets, after the start only. It has no probes.
+    /// An endpoint in an executor. Its callback gets messages only after the start, so it has no probes.
     Received(&'a mut dyn Received),
-    /// An endpoint that takes messages and sends them on.
+    /// An endpoint that takes messages and sends them again.
     Relay(&'a mut Ends),
 }
 
 impl End<'_> {
-    /// The state of the endpoint's matching.
+    /// The object that reports the endpoint's matching.
     pub fn matching(&mut self) -> &mut dyn Matched {
         match self {
             End::Publisher(publisher) => *publisher,
@@ -111,22 +111,22 @@ impl End<'_> {
     }
 }
 
-/// The probes of an endpoint.
+/// The probes that an endpoint sends and receives.
 #[derive(Debug)]
 pub struct Probes {
     heard: Heard,
     next_ns: i64,
-    /// The last refusal of the middleware.
+    /// The reason why the middleware refused the last probe, if it did.
     refusal: Option<String>,
 }
 
 impl Probes {
-    /// Creates the probes of an endpoint; none is sent yet.
+    /// Creates the state of an endpoint that has sent no probe yet.
     pub fn new(context: &Context) -> Probes {
         Probes { heard: Heard::new(&context.plan), next_ns: 0, refusal: None }
     }
 
-    /// Sends a probe, if it is time to.
+    /// Sends a probe if the endpoint is a publisher and [`PROBE_INTERVAL_NS`] has passed since the last one.
     pub fn send(&mut self, context: &Context, end: &mut End<'_>) {
         let End::Publisher(publisher) = end else { return };
         let now_ns = now_ns();
@@ -137,7 +137,7 @@ impl Probes {
         }
     }
 
-    /// Takes the messages that have arrived; a relay sends them on.
+    /// Takes the messages that have arrived. A relay sends them on.
     pub fn receive(&mut self, context: &Context, end: &mut End<'_>) {
         for _ in 0..MOST_AT_ONCE {
             let heard = &mut self.heard;
@@ -169,20 +169,20 @@ impl Probes {
         }
     }
 
-    /// Whether an endpoint has received messages of all publishers that it expects or, if the middleware does not
-    /// distinguish publishers, of any publisher.
+    /// Whether the endpoint has received messages of all expected publishers. If the middleware does not tell
+    /// publishers apart, a message of one publisher is enough.
     pub fn are_enough(&self, context: &Context, end: &End<'_>) -> bool {
         let expected = context.plan.expected as usize;
         let enough = if context.spec.capabilities.sources { expected } else { expected.min(1) };
         matches!(end, End::Publisher(_)) || self.heard.sources.len() >= enough
     }
 
-    /// Removes and returns the messages that were no probes.
+    /// Removes and returns the messages that are not probes.
     pub fn take_early(&mut self) -> Early {
         self.heard.take_early()
     }
 
-    /// Adds the publishers whose messages were received, and the refusal of a probe, to the match status.
+    /// Corrects the match status by the publishers whose probes arrived, and adds the reason if a probe was refused.
     pub fn explain(&self, context: &Context, end: &End<'_>, status: &mut MatchStatus) {
         if !self.are_enough(context, end) {
             let heard = self.heard.sources.len();

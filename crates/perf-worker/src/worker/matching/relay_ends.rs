@@ -1,4 +1,4 @@
-//! The two ends of a relay, and the messages that the relay passes on from one end to the other.
+//! The two ends of a relay (its subscription and its publisher), and the messages that the relay sends on.
 
 use crate::{
     backend::{Draft, Matched, Matching, OtherClock, Publisher, Server, Session, Stamp, Subscription, Taken},
@@ -12,12 +12,12 @@ use crate::{
 pub struct Ends {
     /// The subscription to the topic from which the relay takes messages.
     pub subscription: Box<dyn Subscription>,
-    /// The publisher of the topic on which the relay sends messages.
+    /// The publisher on the topic to which the relay sends messages.
     pub publisher: Box<dyn Publisher>,
 }
 
 impl Ends {
-    /// Creates both ends of a relay. In a run with a service, both ends belong to the server.
+    /// Creates both ends of a relay. In a run with a service, the ends belong to the server: requests and responses.
     ///
     /// # Errors
     /// The reason, as a sentence of the middleware.
@@ -55,16 +55,16 @@ impl Matched for Ends {
     }
 }
 
-/// A message that is passed on.
+/// A message that a relay or a server sends on.
 pub struct Passed {
     /// The stamp of the received message, which the relay sends unchanged.
     pub stamp: Stamp,
-    /// The part of the payload that is written.
+    /// The part of the payload that the sender writes.
     pub touch: Touch,
 }
 
 impl Passed {
-    /// Creates the message that passes `taken` on.
+    /// Creates the message that sends `taken` on.
     pub fn on(context: &Context, taken: &Taken<'_>) -> Passed {
         let stamp = Stamp { time_ns: taken.time_ns, id: taken.id, rate_hz: context.plan.pace.rate_hz() };
         Passed { stamp, touch: context.spec.touch }

@@ -1,18 +1,19 @@
-//! The placement of a worker's threads: `--use-rt-prio`, `--use-rt-cpus`, `--pin`.
+//! The placement of a worker's threads (real-time priority and CPUs), from the options `--use-rt-prio`, `--use-rt-cpus`
+//! and `--pin`.
 //!
 //! The coordinator checks the placement before any process starts.
-//! - `rt_cpus` apply to all threads of a worker: they are set on the main thread, and the other threads, which start
-//!   later, inherit them.
-//! - With the scope `process`, the middleware's own threads have the real-time priority, too, and may run on all CPUs
-//!   of `pins`: the main thread takes priority and CPUs before it opens the middleware, so that every thread that
-//!   starts from then on inherits them. When the endpoints' threads exist, the main thread returns to its own
-//!   scheduling, and only then starts the thread that reads orders: no thread of the instrument has the priority. An
-//!   endpoint's own thread is pinned to one CPU.
-//! - With the scope `endpoints`, a pin and the real-time priority apply to an endpoint's own thread alone. Both are set
-//!   after the middleware has been set up, so that the middleware's threads, which the endpoint's thread has started,
-//!   inherit neither. Threads that a middleware starts later, while messages flow, inherit both.
-//! - With a real-time priority, memory is locked when it is touched (MCL_ONFAULT), not when it is mapped: Gantry
-//!   reserves far more than it uses.
+//! - `rt_cpus` apply to all threads of a worker. They are set on the main thread; all other threads start later and
+//!   inherit them.
+//! - With the scope `process`, the middleware's own threads also have the real-time priority, and may run on all CPUs
+//!   of `pins`. The main thread sets its priority and CPUs before it opens the middleware, so that threads that start
+//!   then inherit them. When the endpoints' threads exist, the main thread returns to its own scheduling. Only then it
+//!   starts the thread that reads orders, so no thread of `perf_test` keeps the priority. An endpoint's own thread is
+//!   pinned to one CPU.
+//! - With the scope `endpoints`, pins and the real-time priority apply only to the endpoints' own threads. They are set
+//!   after the middleware was set up, so threads that the middleware started on an endpoint's thread do not inherit
+//!   them. Threads that a middleware starts later, while messages flow, inherit both.
+//! - With a real-time priority, pages are locked when they are touched (MCL_ONFAULT), not when they are mapped, because
+//!   Gantry maps far more memory than it uses.
 
 mod scheduling;
 
@@ -28,21 +29,21 @@ use thread_priority::{
 use crate::run_spec::{RtScope, RunSpec};
 pub use scheduling::Scheduling;
 
-/// The highest real-time priority that Linux has.
+/// The highest real-time priority in Linux.
 const MAX_PRIORITY: u32 = 99;
 
-/// A placement. A priority of 0 means none; an empty list means no restriction.
+/// The placement of a worker's threads. A priority of 0 means none; an empty list means no restriction.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Placement {
-    /// Priority of the threads in the scope, 1 to 99 (SCHED_FIFO).
+    /// The real-time priority (SCHED_FIFO) of the threads in the scope, 1 to 99.
     pub rt_priority: u32,
-    /// The threads that have the priority and the pins.
+    /// The threads to which the priority and the pins apply.
     pub rt_scope: RtScope,
-    /// CPUs that the workers' threads may use.
+    /// The CPUs that the workers' threads may use.
     pub rt_cpus: Vec<u32>,
-    /// CPUs of the endpoints' threads, one for each thread, publishers first; if there are more threads than CPUs,
-    /// the list begins again. The CPUs need not be among `rt_cpus`. With the scope `process`, the middleware's
-    /// threads run on all of these CPUs.
+    /// The CPUs of the endpoints' threads, one for each thread, publishers first. If there are more threads than CPUs,
+    /// the list is repeated. The CPUs need not be in `rt_cpus`. With the scope `process`, the middleware's threads may
+    /// run on all of these CPUs.
     pub pins: Vec<u32>,
 }
 
@@ -54,7 +55,7 @@ impl Placement {
         Placement { rt_priority: *rt_priority, rt_scope: *rt_scope, rt_cpus: rt_cpus.clone(), pins: pins.clone() }
     }
 
-    /// Checks whether the machine allows the placement, by trying it on a thread that ends afterwards.
+    /// Checks whether the machine allows the placement, by trying it on a temporary thread.
     ///
     /// # Errors
     /// The value that is refused, the reason and the remedy, as a sentence.
@@ -74,8 +75,8 @@ impl Placement {
     /// Tries the placement on the calling thread. The placement stays in effect on this thread.
     fn try_here(&self) -> Result<(), String> {
         for (option, cpus) in [("--use-rt-cpus", &self.rt_cpus), ("--pin", &self.pins)] {
-            // The CPUs are tried one by one: the kernel accepts a list if one of its CPUs is usable, and ignores the
-            // others silently.
+            // The CPUs are tried one by one: the kernel accepts a list in which only one CPU is usable, and silently
+            // ignores the others.
             cpus.iter().try_for_each(|&cpu| run_on(option, &[cpu]))?;
         }
         if self.rt_priority > 0 {
@@ -85,11 +86,11 @@ impl Placement {
         Ok(())
     }
 
-    /// Applies the placement to a worker's main thread, before this thread opens the middleware and starts the
-    /// endpoints' threads. Returns the scheduling that the main thread takes back afterwards, if it was changed.
+    /// Applies the placement to a worker's main thread, before it opens the middleware and starts the endpoints'
+    /// threads. If the scheduling changed, returns the previous one, which the main thread restores later.
     ///
     /// # Errors
-    /// As [`Placement::check`].
+    /// The same errors as [`Placement::check`].
     pub fn apply_to_process(&self) -> Result<Option<Scheduling>, String> {
         if !self.rt_cpus.is_empty() {
             run_on("--use-rt-cpus", &self.rt_cpus)?;
@@ -111,11 +112,11 @@ impl Placement {
         Ok(Some(own))
     }
 
-    /// Applies the placement to the thread of an endpoint, after the middleware is set up and before messages flow.
-    /// Endpoints are counted over the whole run from 0, publishers first.
+    /// Applies the placement to the thread of an endpoint, after the middleware was set up and before messages flow.
+    /// `endpoint_index` counts all endpoints of the run from 0, publishers first.
     ///
     /// # Errors
-    /// As [`Placement::check`].
+    /// The same errors as [`Placement::check`].
     pub fn apply_to_thread(&self, endpoint_index: usize) -> Result<(), String> {
         if !self.pins.is_empty() {
             run_on("--pin", &[self.pins[endpoint_index % self.pins.len()]])?;
@@ -127,7 +128,7 @@ impl Placement {
     }
 }
 
-/// Restricts the calling thread, and the threads that it starts, to these CPUs.
+/// Restricts the calling thread, and threads that it starts later, to these CPUs.
 ///
 /// # Errors
 /// The reason, as a sentence that begins with `option`, if none of the CPUs is usable or this program may not
@@ -148,7 +149,7 @@ pub fn run_on(option: &str, cpus: &[u32]) -> Result<(), String> {
     })
 }
 
-/// The usable CPUs, as a part of a sentence. To find them, the function lets the calling thread use all of them.
+/// The usable CPUs, as a part of an error sentence. The function finds them by allowing the calling thread all CPUs.
 fn usable() -> String {
     let mut all = CpuSet::new();
     (0..CpuSet::MAX_CPU).for_each(|cpu| all.set(cpu));
@@ -175,7 +176,7 @@ fn become_realtime(priority: u32) -> Result<(), String> {
     )
 }
 
-/// The reason why a real-time priority is not permitted, and the remedy.
+/// The error sentence for a refused real-time priority: the reason and the remedy.
 fn no_realtime(priority: u32) -> String {
     if has(CapabilitySet::SYS_NICE) {
         return format!(
@@ -192,8 +193,8 @@ fn no_realtime(priority: u32) -> String {
     )
 }
 
-/// Fails if locked memory is limited: with a limit the lock may succeed and a later mapping of Gantry or of the
-/// allocator may fail.
+/// Fails if the amount of locked memory is limited. With a limit, locking may succeed now, but a later mapping of
+/// Gantry or of the allocator may fail.
 fn may_lock_memory() -> Result<(), String> {
     let limit = getrlimit(Resource::Memlock).current;
     locking_refused(limit, has(CapabilitySet::IPC_LOCK)).map_or(Ok(()), Err)
@@ -221,8 +222,8 @@ fn has(capability: CapabilitySet) -> bool {
     capabilities(None).is_ok_and(|sets| sets.effective.contains(capability))
 }
 
-/// The three ways to get a permission, as a part of a sentence: a limit of the user, an option of Docker,
-/// or a capability.
+/// The ways to get a permission, as a part of an error sentence: a capability of the program, a limit of the user, or
+/// options of Docker.
 fn way(limit: &str, docker_limit: &str, capability: &str) -> String {
     let program = std::env::current_exe().map_or("perf_test".to_owned(), |path| path.display().to_string());
     format!(

@@ -1,4 +1,4 @@
-//! The scheduling of a thread: its policy, its nice value and its CPUs, so that it can be restored after a change.
+//! The scheduling of a thread (its policy, nice value and CPUs), which can be saved and restored.
 
 use rustix::process::{getpriority_process, setpriority_process};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
@@ -7,7 +7,7 @@ use thread_priority::{
     thread_schedule_policy_param,
 };
 
-/// The scheduling of the thread on which it was read.
+/// The saved scheduling of a thread.
 #[derive(Debug)]
 pub struct Scheduling {
     policy: ThreadSchedulePolicy,
@@ -33,15 +33,15 @@ impl Scheduling {
         })
     }
 
-    /// Applies the scheduling to the calling thread, and to the threads that this thread starts from now on.
+    /// Applies the scheduling to the calling thread. Threads that it starts later inherit the scheduling.
     ///
     /// # Errors
     /// The reason, as a sentence, if the kernel refuses the scheduling.
     pub fn restore(&self) -> Result<(), String> {
         let refused = |error: &dyn std::fmt::Display| format!("a thread cannot get back its own scheduling: {error}");
         let priority = match self.policy {
-            // With `Max` the call also sets the lowest nice value, and fails without the permission for it; the right
-            // nice value is set below.
+            // `Max` also sets the lowest nice value, which fails without permission. The code below sets the saved nice
+            // value.
             ThreadSchedulePolicy::Normal(_) => ThreadPriority::Max,
             ThreadSchedulePolicy::Realtime(_) => {
                 let value = u8::try_from(self.rt_priority).unwrap_or_default();

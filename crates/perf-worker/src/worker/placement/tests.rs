@@ -1,4 +1,4 @@
-//! Tests of the placement of threads, and of the error messages when a placement is refused.
+//! Tests of the placement of threads, and of the error sentences for a refused placement.
 
 use std::sync::mpsc;
 
@@ -76,7 +76,7 @@ fn a_thread_gets_back_its_policy_and_its_nice_value() {
         rustix::process::setpriority_process(None, nice_of_this_thread() + 1).unwrap();
         let before = (policy_of_this_thread(), nice_of_this_thread());
         let own = Scheduling::of_this_thread().unwrap();
-        let _ = become_realtime(7); // where the machine grants it; `tests/it` lists that as ignored elsewhere
+        let _ = become_realtime(7); // fails without permission, which is not an error here
         own.restore().unwrap();
         assert_eq!((policy_of_this_thread(), nice_of_this_thread()), before);
     });

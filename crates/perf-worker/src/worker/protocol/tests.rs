@@ -1,5 +1,5 @@
-//! Tests that `docs/internals/worker-protocol.md` agrees with the types: it is the only reference for workers in other
-//! languages.
+//! Tests that `docs/internals/worker-protocol.md` agrees with the types of the protocol. Authors of workers in other
+//! languages have only this page.
 
 use std::collections::BTreeSet;
 
@@ -179,7 +179,7 @@ fn the_page_has_the_numbers_of_the_code() {
         (format!("{:?}", times::DAEMON_READY), "the sign that it is ready, within {}:"),
         (format!("{:?}", times::DAEMON_EXIT), "by SIGTERM, and after {} by SIGKILL"),
     ] {
-        // A Duration is printed without a blank.
+        // `Duration` prints no space between number and unit, but the page has one.
         let number = number
             .strip_suffix('s')
             .filter(|number| !number.ends_with('m'))

@@ -1,7 +1,7 @@
-//! The end of a receiving endpoint: all samples that were sent have arrived, or no more are expected.
+//! The end of a receiving endpoint: the moment when all sent samples have arrived, or no more are expected.
 //!
-//! The end applies to subscriptions and relays after the order `Drain`. The timeout is longer than every latency
-//! that was seen: a slow sample must not count as lost.
+//! Subscriptions and relays look for this end after the order `Drain`. The timeout is longer than every observed
+//! latency, so that a slow sample does not count as lost.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,28 +15,28 @@ use crate::{
     },
 };
 
-/// The timeout as a multiple of the longest latency, or of the period.
+/// The timeout is this multiple of the longest latency, or of the period if that is longer.
 const TIMEOUT_FACTOR: i64 = 2;
-/// The longest wait for a sample, and so the longest delay until the end of the run is noticed.
+/// The longest wait for a sample. It is also the longest delay until an endpoint detects the end of the run.
 const LONGEST_WAIT_NS: i64 = SECOND_NS / 10;
-/// The longest wait for a sample while draining.
+/// The longest wait for a sample after the order `Drain`.
 const DRAIN_WAIT_NS: i64 = SECOND_NS / 100;
 
-/// The progress of an endpoint towards its end.
+/// Detects the end of a receiving endpoint.
 pub struct DrainMonitor {
     expected: Arc<AtomicU64>,
-    /// The publishers belong to this run.
+    /// Whether the publishers belong to this run.
     own: bool,
     period_ns: i64,
     since_ns: Option<i64>,
     last_arrival_ns: i64,
     longest_latency_ns: i64,
-    /// Whether no sample has arrived yet, so that latencies are not known.
+    /// Whether no sample has arrived yet, so that no latency is known.
     silent: bool,
 }
 
 impl DrainMonitor {
-    /// Monitors an endpoint that begins to receive at `start_ns`.
+    /// Creates the monitor of an endpoint whose measurement starts at `start_ns`.
     pub fn new(context: &Context, start_ns: i64) -> DrainMonitor {
         DrainMonitor {
             expected: context.expected.clone(),
@@ -56,14 +56,14 @@ impl DrainMonitor {
         self.longest_latency_ns = self.longest_latency_ns.max(latency_ns);
     }
 
-    /// Whether all samples that were sent have been received or overwritten.
+    /// Whether all sent samples have been received or overwritten. `accounted` is the number of such samples.
     pub fn is_complete(&self, accounted: u64) -> bool {
         accounted >= self.expected.load(Ordering::Relaxed)
     }
 
-    /// Whether no more samples are expected at `now_ns`, because of a timeout. For this run's publishers the
-    /// timeout begins with the last sample, and not before the order `Drain`. Publishers of other programs do not
-    /// stop, so for them the timeout begins with the order `Drain`.
+    /// Whether the timeout has passed at `now_ns`, so that no more samples are expected. For publishers of this run the
+    /// timeout counts from the last sample or, if later, from the order `Drain`. Publishers of other programs do not
+    /// stop, so for them it counts from the order `Drain`.
     pub fn is_over(&mut self, now_ns: i64) -> bool {
         if !self.has_begun() {
             return false;
@@ -72,7 +72,8 @@ impl DrainMonitor {
         now_ns - if self.own { self.last_arrival_ns.max(since_ns) } else { since_ns } > self.timeout_ns()
     }
 
-    /// The longest time to wait for a sample, if the next row is due to be handed over at `hand_over_ns`.
+    /// The longest time to wait for a sample. `hand_over_ns` is the time at which the next row must be sent to the
+    /// reporting thread.
     pub fn wait(&self, now_ns: i64, hand_over_ns: i64) -> Duration {
         let longest_ns = if self.has_begun() { DRAIN_WAIT_NS } else { LONGEST_WAIT_NS };
         Duration::from_nanos((hand_over_ns - now_ns).clamp(1, longest_ns) as u64)

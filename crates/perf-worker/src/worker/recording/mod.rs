@@ -1,4 +1,4 @@
-//! Recorders of samples: latencies, losses and order, until no more samples come.
+//! Recorders of samples: they measure latencies, losses and order until no more samples arrive.
 
 pub mod drain;
 pub mod publisher_watch;

@@ -1,4 +1,4 @@
-//! A subscription's watch over the publishers of its topic: their number, and the reason if there are none.
+//! Observes the publishers of a subscription's topic: whether there are any, and if not, for what reason.
 
 use super::sample_recorder::SampleRecorder;
 use crate::{
@@ -10,22 +10,21 @@ use crate::{
 /// The interval between two checks of the publishers.
 const CHECK_INTERVAL_NS: i64 = SECOND_NS / 10;
 
-/// The publishers of a topic, as its subscription sees them.
+/// The publishers of a topic as its subscription sees them.
 pub struct PublisherWatch {
     start_ns: i64,
-    /// Whether the publishers belong to this run. If they do, the watch ends its checks when the first sample
-    /// has come.
+    /// Whether the publishers belong to this run. In this case the checks stop after the first sample.
     own: bool,
     publisher_seen: bool,
     alone_since_ns: Option<i64>,
     next_check_ns: i64,
-    /// The reasons why publishers were not matched, kept until a sample comes: the middleware cannot give the reason
-    /// any more when the publisher has gone.
+    /// The reasons why publishers were not matched, kept until a sample arrives. They must be kept because the
+    /// middleware cannot give the reason after the publisher has left.
     mismatches: Vec<String>,
 }
 
 impl PublisherWatch {
-    /// Begins at `start_ns`.
+    /// Creates the watch of a subscription whose measurement starts at `start_ns`.
     pub fn new(context: &Context, start_ns: i64) -> PublisherWatch {
         PublisherWatch {
             start_ns,
@@ -37,7 +36,7 @@ impl PublisherWatch {
         }
     }
 
-    /// Checks the publishers if the interval has passed. `taken` is the number of samples so far.
+    /// Checks the publishers if [`CHECK_INTERVAL_NS`] has passed. `taken` is the number of samples received so far.
     pub fn check<M: Matched + ?Sized>(&mut self, subscription: &mut M, taken: u64, now_ns: i64) -> Result<(), String> {
         if now_ns < self.next_check_ns || (self.own && taken > 0) {
             return Ok(());
@@ -59,7 +58,7 @@ impl PublisherWatch {
         Ok(())
     }
 
-    /// The report of the subscription at its end.
+    /// The subscription's report at the end of the run.
     pub fn report(&mut self, recorder: &SampleRecorder) -> EndpointReport {
         let mismatches = if recorder.taken == 0 { std::mem::take(&mut self.mismatches) } else { Vec::new() };
         let sequences = &recorder.sequences;

@@ -1,8 +1,8 @@
-//! The recorder of samples: it checks whether a sample counts, and records its id, its latencies and the state of its
-//! payload.
+//! The recorder of a subscription's samples. It decides whether a sample belongs to the statistics, and records its id,
+//! its latencies and whether its payload is correct.
 //!
-//! Recording allocates nothing, takes no lock and makes no system call. It reads the clock only if the
-//! payload is read.
+//! Recording does not allocate, takes no lock and makes no system call. It reads the clock only if it checks the
+//! payload.
 
 use std::ops::Range;
 
@@ -30,51 +30,52 @@ use crate::{
 
 /// The recorder of a subscription.
 pub struct SampleRecorder {
-    /// The rows.
+    /// The one-second rows of the subscription.
     pub rows: Rows,
-    /// The ids that were seen.
+    /// The ids of the samples that have arrived.
     pub sequences: Sequences,
     /// The start of the run.
     pub start_ns: i64,
-    /// The time range of the statistics: only samples that were sent within it count.
+    /// The time range of the statistics. A sample belongs to them if it was sent within this range.
     scope_ns: Range<i64>,
-    /// Whether the last sample was sent within the time of the statistics.
+    /// Whether the last sample was sent within `scope_ns`.
     in_scope: bool,
-    /// The schedule of this run's publishers without their phases; `None` if other programs publish, whose
-    /// schedule is not known.
+    /// The schedule of this run's publishers, without their phases; `None` if other programs publish, because their
+    /// schedules are not known.
     schedule: Option<Schedule>,
     /// The publishers of this run.
     sources: Sources,
-    /// The clock of the times of reception, if it is not CLOCK_MONOTONIC.
+    /// The clock of the times of reception; `None` if it is CLOCK_MONOTONIC.
     clock: Option<OtherClock>,
-    /// Whether some times are read from another clock than CLOCK_MONOTONIC.
+    /// Whether publishers or the receiver use another clock than CLOCK_MONOTONIC.
     has_other_clocks: bool,
-    /// The first id that counts in the statistics, if the schedule is known: the id that is due first, or a smaller id
-    /// that a publisher behind its schedule sent within the time of the statistics. A phase is less than a period, so
-    /// this id is the same for all publishers.
+    /// The first id that belongs to the statistics, if the schedule is known. This is the first id that is due within
+    /// `scope_ns`. It becomes smaller if a publisher behind its schedule sends a smaller id within `scope_ns`. Phases
+    /// are shorter than a period, so the id is the same for all publishers.
     first_id: Option<u64>,
-    /// The limits for messages whose publisher has no limits of its own, or is not known.
+    /// The limits for late and too late messages whose publisher is unknown or has no limits of its own.
     limits_ns: (u64, u64),
-    /// Whether messages that are late or missing are kept one by one.
+    /// Whether late and missing messages are also recorded as single events.
     tracking: bool,
     touch: Touch,
-    /// Whether samples may have the times of phases (serialised, arrived, in hand).
+    /// Whether the back end may report the times of a sample's phases (serialised, arrived, in hand).
     has_phases: bool,
     /// Whether the run requests that samples are read in place.
     zero_copy: bool,
-    /// The number of samples taken, whenever they were sent, without duplicates.
+    /// The number of samples taken, without duplicates, even outside of the statistics.
     pub taken: u64,
-    /// The number of probes that left the history.
+    /// The number of probe messages that left the history unread before the start.
     overwritten_before: u64,
-    /// The number of samples and probes that had left the history when the last sample was taken.
+    /// The number of samples and probes that had left the history unread when the last sample was taken.
     overwritten: u64,
-    /// The monitor of the end of the subscription.
+    /// Detects the end of the subscription.
     pub drain: DrainMonitor,
 }
 
 impl SampleRecorder {
-    /// Creates the recorder of a subscription. It records the `early` messages first. `overwritten` is the number of
-    /// messages that left the history before `start`. Times of reception are read from `clock`.
+    /// Creates the recorder of a subscription, and first records the `early` messages, which arrived before the start.
+    /// `overwritten` is the number of messages that left the history before `start`. `clock` is the clock of the times
+    /// of reception.
     pub fn new(
         context: &Context,
         start: &Start,
@@ -84,10 +85,10 @@ impl SampleRecorder {
     ) -> SampleRecorder {
         let (spec, plan) = (&context.spec, &context.plan);
         let own = plan.publishers > 0;
-        // Without probes, the messages that left the history were samples of other programs.
+        // Without probes, only samples of other programs can have left the history before the start. They count.
         let overwritten = if spec.has_probes() { overwritten } else { 0 };
         let start_ns = start.start_ns;
-        // This run's publishers stop at the end of the run; publishers of other programs do not.
+        // The range has an end only for publishers of this run, because publishers of other programs do not stop.
         let scope_start_ns = start_ns + i64::from(spec.left_out_s()) * SECOND_NS;
         let schedule = own.then(|| Schedule::new(start_ns, plan.pace));
         let sources = Sources::new(plan, &start.sources);
@@ -130,14 +131,15 @@ impl SampleRecorder {
         }
         let converted = self.with_host_times(taken);
         let taken = converted.as_ref().unwrap_or(taken);
-        // A thread that always has a sample to take never waits, so it hands over its rows here.
+        // A thread that always has a sample to take never waits, so rows are sent to the reporting thread here as well
+        // as in the wait.
         self.rows.until(taken.received_ns);
         self.count(taken);
     }
 
-    /// Records one sample on a thread of the middleware, which hands over no rows.
+    /// Records one sample on a thread of the middleware. Such threads do not send rows to the reporting thread.
     pub fn record_delivered(&mut self, taken: &Taken<'_>) {
-        // The time in a probe is no reading of a clock.
+        // Probes come first, because the time in a probe (0) must not be converted.
         if is_probe(taken) {
             return;
         }
@@ -147,7 +149,7 @@ impl SampleRecorder {
         self.count(taken);
     }
 
-    /// The sample with all times converted to CLOCK_MONOTONIC; `None` if no time needs a conversion.
+    /// The sample with all times converted to CLOCK_MONOTONIC; `None` if it needs no conversion.
     #[inline]
     fn with_host_times<'a>(&self, taken: &Taken<'a>) -> Option<Taken<'a>> {
         if !self.has_other_clocks {
@@ -163,25 +165,26 @@ impl SampleRecorder {
         })
     }
 
-    /// Counts one sample, whose times are times of CLOCK_MONOTONIC.
+    /// Counts one sample. Its times must already be converted to CLOCK_MONOTONIC.
     fn count(&mut self, taken: &Taken<'_>) {
         let mut passed_over = taken.overwritten.saturating_sub(self.overwritten);
-        // Several threads of a middleware may deliver samples out of order.
+        // Threads of the middleware may deliver samples out of order, so the count in the sample may be lower than the
+        // last one.
         self.overwritten = self.overwritten.max(taken.overwritten);
         let (id, arrival) = self.sequences.arrived(taken.source, taken.id, passed_over);
         self.drain.arrived(taken.received_ns, taken.received_ns.saturating_sub(taken.time_ns));
         self.taken += u64::from(arrival != Arrival::Duplicate);
         self.rows.open.received.history += u64::from(taken.time_ns < self.start_ns);
-        // The time of sending decides whether a sample counts, for subscriptions and publishers alike.
+        // The time of sending decides whether a sample belongs to the statistics. Publishers use the same rule.
         let entering = !std::mem::replace(&mut self.in_scope, self.scope_ns.contains(&taken.time_ns));
         if !self.in_scope {
             return;
         }
         let (most, is_behind) = self.most_missing(id, entering);
         let Tally { received, latencies, responses, events, .. } = &mut *self.rows.open;
-        // A publisher behind its schedule sends samples that were due before the statistics begin. If such samples left
-        // the history before the publisher's first sample arrived, they count as overwritten.
-        // (`SubscriptionFigures::overwritten` never exceeds the lost samples, so the total stays right.)
+        // A publisher behind its schedule sends samples that were due before the statistics began. If such samples left
+        // the history before its first sample arrived, they count as overwritten. (`SubscriptionFigures::overwritten`
+        // never exceeds the number of lost samples, so the total stays right.)
         if let Arrival::New { missed } = arrival
             && !is_behind
         {
@@ -237,9 +240,9 @@ impl SampleRecorder {
         }
     }
 
-    /// The largest number of missing samples before `id` that count: they were due within the time of the statistics.
-    /// The second value is whether the publisher is behind its schedule, so that it sends samples within this time
-    /// that were due before it.
+    /// The largest number of samples before `id` that can be missing from the statistics: those that were due within
+    /// `scope_ns`. The second value tells whether the publisher is behind its schedule: it then sends samples in
+    /// `scope_ns` that were due before.
     #[inline]
     fn most_missing(&mut self, id: u64, entering: bool) -> (u64, bool) {
         match self.first_id {
@@ -253,27 +256,27 @@ impl SampleRecorder {
         }
     }
 
-    /// Whether all samples that were sent have been received or overwritten. `overwritten` is the number of messages
-    /// that have left the history.
+    /// Whether all sent samples have been received or overwritten. `overwritten` is the number of messages that left
+    /// the history unread.
     pub fn is_complete(&self, overwritten: u64) -> bool {
         self.drain.is_complete(self.taken + overwritten.saturating_sub(self.overwritten_before))
     }
 
-    /// Adds the allocations for the last sample.
+    /// Adds the allocations that taking the last sample caused.
     pub fn add_allocations(&mut self, allocations: u64) {
         if self.in_scope {
             self.rows.open.received.allocations += allocations;
         }
     }
 
-    /// Adds the samples that left the history since the last sample.
+    /// Adds the samples that left the history since the last sample. `overwritten` is their total number until now.
     pub fn add_overwritten(&mut self, overwritten: u64) {
         self.rows.open.received.overwritten += overwritten.saturating_sub(self.overwritten);
         self.overwritten = self.overwritten.max(overwritten);
     }
 }
 
-/// Counts a latency that is late or too late, and returns its class.
+/// Counts a latency if it is late or too late. Returns the event for the log, if any.
 #[inline]
 fn classify(received: &mut Received, latency_ns: u64, (late_ns, too_late_ns): (u64, u64)) -> Option<Trouble> {
     if latency_ns > too_late_ns {
@@ -287,15 +290,15 @@ fn classify(received: &mut Received, latency_ns: u64, (late_ns, too_late_ns): (u
     }
 }
 
-/// The time from `begin_ns` to `end_ns`, which may be readings of two clocks with a difference of at most `error_ns`.
-/// A negative time within this error is 0; a more negative time is `None`.
+/// The time from `begin_ns` to `end_ns`. These may be readings of different clocks, with an error of at most
+/// `error_ns`. A negative result within the error becomes 0; a more negative one becomes `None`.
 #[inline]
 fn elapsed_ns(begin_ns: i64, end_ns: i64, error_ns: i64) -> Option<u64> {
     let elapsed_ns = end_ns.saturating_sub(begin_ns);
     u64::try_from(if (-error_ns..0).contains(&elapsed_ns) { 0 } else { elapsed_ns }).ok()
 }
 
-/// Adds the times of a sample's phases, as far as the back end has observed them.
+/// Adds the durations of a sample's phases that the back end observed.
 #[inline]
 fn add_phases(received: &mut Received, taken: &Taken<'_>) {
     if let Some(arrived_ns) = taken.arrived_ns {
@@ -321,8 +324,8 @@ mod tests {
         worker::{Flags, NOT_DRAINING, context::account::InstrumentAccount, placement::Placement},
     };
 
-    /// A subscription of a run whose statistics leave out no seconds. It gets no orders, and no thread reads
-    /// its reports.
+    /// The context of a subscription. The statistics of its run leave out no seconds. It gets no orders, and no thread
+    /// reads its reports.
     fn context() -> Context {
         let mut spec = example();
         (spec.warmup_s, spec.ignore_s) = (0, 0);
@@ -371,7 +374,7 @@ mod tests {
             (received.samples, received.missed, received.overwritten)
         };
         assert_eq!(counts(&[(1, 1, 0), (10, AT_NS, 8), (20, AT_NS, 17), (30, AT_NS, 26)]), (3, 18, 26));
-        // This publisher keeps its schedule: the samples that are missing before its first one were due in the warm-up.
+        // This publisher keeps its schedule: the samples missing before its first one were due in the warm-up.
         assert_eq!(counts(&[(1, 1, 0), (due, AT_NS, due - 2), (due + 3, AT_NS, due)]), (2, 2, 2));
     }
 

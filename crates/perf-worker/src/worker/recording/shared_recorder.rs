@@ -1,5 +1,5 @@
-//! The recorder of a subscription whose messages the middleware delivers on its own threads: these threads record the
-//! samples, and a thread of the instrument hands over the rows.
+//! The recorder of a subscription to which the middleware delivers messages. The middleware's threads record the
+//! samples, and a thread of `perf_test` sends the rows (figures of one second each) to the reporting thread.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -18,43 +18,43 @@ use crate::{
     },
 };
 
-/// The time from the end of a second until its row is ended, so that the row includes samples that were received
-/// within the second and are still being recorded then.
+/// The delay from the end of a second until its row is closed. Samples that were received within the second may still
+/// be recorded during the delay.
 pub const GRACE_NS: i64 = SECOND_NS / 100;
 
-/// The recorder of a subscription, which the threads of the middleware share.
+/// The recorder of a subscription, which all delivering threads of the middleware share.
 pub struct SharedRecorder {
-    /// [`EndpointPlan::work_ns`](crate::endpoint::EndpointPlan::work_ns).
+    /// The simulated work for each message, see [`EndpointPlan::work_ns`](crate::endpoint::EndpointPlan::work_ns).
     work_ns: i64,
-    /// None before the start.
+    /// `None` before the start and after the end.
     recorder: Mutex<Option<SampleRecorder>>,
     /// Messages delivered before the start.
     pub heard: Mutex<Heard>,
-    /// The reason why the delivery ended.
+    /// The reason why the middleware ended the delivery.
     failure: Mutex<Option<String>>,
 }
 
 impl SharedRecorder {
-    /// The recorder of a subscription that has not started.
+    /// Creates the recorder of a subscription before the start.
     pub fn new(plan: &EndpointPlan) -> SharedRecorder {
         let heard = Mutex::new(Heard::new(plan));
         SharedRecorder { work_ns: plan.work_ns, recorder: Mutex::default(), heard, failure: Mutex::default() }
     }
 
-    /// Starts to record, beginning with the messages that were delivered before. Times of reception are read from
-    /// `clock`; `overwritten` is the number of messages that have left the history.
+    /// Starts recording. The messages that arrived before the start are recorded first. `clock` is the clock of the
+    /// times of reception; `overwritten` is the number of messages that left the history unread until now.
     pub fn start(&self, context: &Context, start: &Start, clock: Option<OtherClock>, overwritten: u64) {
         let mut recorder = self.lock();
         let early = self.heard.lock().unwrap_or_else(PoisonError::into_inner).take_early();
         *recorder = Some(SampleRecorder::new(context, start, clock, early, overwritten));
     }
 
-    /// Samples taken so far.
+    /// The number of samples taken so far.
     pub fn taken_so_far(&self) -> u64 {
         self.lock().as_ref().map_or(0, |recorder| recorder.taken)
     }
 
-    /// Ends the recording and hands over all rows. Returns the recorder if it was started.
+    /// Ends the recording and sends all rows to the reporting thread. Returns the recorder if it was started.
     pub fn end(&self, overwritten: u64) -> Option<SampleRecorder> {
         let mut recorder = self.lock().take()?;
         let now_ns = now_ns();
@@ -68,8 +68,8 @@ impl SharedRecorder {
         self.recorder.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Hands over the rows that are due. Returns the time to wait until the next call; `None` at the end.
-    /// `overwritten` is the number of samples that have left the history.
+    /// Sends the due rows (figures of one second each) to the reporting thread. Returns the time to wait until the next
+    /// call; `None` at the end. `overwritten` is the number of samples that left the history unread until now.
     pub fn advance(&self, context: &Context, overwritten: u64) -> Result<Option<Duration>, String> {
         if let Some(sentence) = self.failure.lock().unwrap_or_else(PoisonError::into_inner).take() {
             return Err(sentence);
@@ -87,11 +87,11 @@ impl SharedRecorder {
     }
 }
 
-/// The additional delay of a hand-over, beyond `row_delay_ns`, the delay in the loops that take messages themselves. It
-/// is a whole number of gaps between messages, so that no message is due at the hand-over, and long enough that a row
-/// is handed over at least [`GRACE_NS`] after its second.
+/// The delay of sending a row to the reporting thread, in addition to `row_delay_ns`, which is the whole delay in the
+/// loops that take messages themselves. The sum is at least [`GRACE_NS`]. The result is a multiple of the gap between
+/// messages, so that no message is due at that moment.
 fn later_ns(row_delay_ns: i64) -> i64 {
-    // `row_delay_ns` is half of a gap between messages.
+    // `row_delay_ns` is half of the gap between two messages.
     let gap_ns = 2 * row_delay_ns.max(1);
     let rest_ns = (GRACE_NS - row_delay_ns).max(0);
     (rest_ns + gap_ns - 1) / gap_ns * gap_ns
@@ -103,7 +103,7 @@ impl Sink for SharedRecorder {
             Some(recorder) => recorder.record_delivered(taken),
             None => self.heard.lock().unwrap_or_else(PoisonError::into_inner).record(taken),
         }
-        // The work is done without the lock, which the endpoint's thread needs for the rows.
+        // The lock is not held during the work, because the endpoint's thread needs it for the rows.
         work_on(taken, self.work_ns);
     }
 

@@ -1,4 +1,4 @@
-//! The publishers of a run, as a subscription distinguishes them: the phase and the clock of each publisher.
+//! The publishers of a run as a subscription can tell them apart: the phase and the clock of each publisher.
 
 use crate::{
     backend::OtherClock,
@@ -7,9 +7,9 @@ use crate::{
 
 /// The publishers of a run.
 pub enum Sources {
-    /// All publishers have this phase and this clock.
+    /// All publishers have the same phase and the same clock, which are the two fields.
     Same(i64, Option<OtherClock>),
-    /// Each publisher has an entry of its own, and the entries are in the order of the publishers' ids.
+    /// Each publisher has its own entry. The entries are sorted by the publishers' ids.
     Own(Vec<Source>),
 }
 
@@ -35,7 +35,7 @@ impl Sources {
         }
     }
 
-    /// The phase of a publisher, nanoseconds; `None` if the middleware does not distinguish publishers.
+    /// The phase of a publisher, nanoseconds; `None` if the publisher is not known.
     #[inline]
     pub fn phase_ns(&self, source: &[u8; 16]) -> Option<i64> {
         match self {
@@ -44,8 +44,8 @@ impl Sources {
         }
     }
 
-    /// The latencies above which a publisher's messages are late and too late, nanoseconds, if the publisher has limits
-    /// of its own.
+    /// The latencies above which messages of a publisher are late and too late, nanoseconds; `None` if the publisher
+    /// has no limits of its own.
     #[inline]
     pub fn limits_ns(&self, source: &[u8; 16]) -> Option<(u64, u64)> {
         match self {
@@ -54,7 +54,7 @@ impl Sources {
         }
     }
 
-    /// The clock of the times in a publisher's messages, if it is not CLOCK_MONOTONIC.
+    /// The clock of the times in a publisher's messages; `None` if it is CLOCK_MONOTONIC.
     pub fn clock(&self, source: &[u8; 16]) -> Option<OtherClock> {
         match self {
             Sources::Same(_, clock) => *clock,

@@ -1,4 +1,4 @@
-//! Rows of counts and of the process, on their way to the coordinator.
+//! Reports of one-second rows to the coordinator: for each endpoint, or summed over a process.
 
 pub mod process_rows;
 pub mod reporter;

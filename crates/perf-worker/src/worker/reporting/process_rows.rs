@@ -1,7 +1,7 @@
-//! The rows of a process with thousands of endpoints: one row a second with the sums over all endpoints, and, at the
-//! end of each endpoint, its counts.
+//! Rows of a process with very many endpoints. Each second gives one row with the sums over all endpoints. At its end,
+//! each endpoint reports its own total counts.
 //!
-//! Rows of each endpoint would be megabytes of JSON a second, which would cost more CPU time than the messages.
+//! A row for each endpoint would be megabytes of JSON per second, and would cost more CPU time than the messages.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,25 +11,25 @@ use crate::{
     worker::protocol::Report,
 };
 
-/// A process with at least this number of endpoints in executors reports sums.
+/// The least number of endpoints in executors with which a process reports sums.
 pub const MANY_ENDPOINTS: usize = 512;
 
 /// The rows of a process.
 pub struct ProcessRows {
     endpoints: usize,
-    /// The sums of whole seconds, by second. The parts of seconds at the ends of endpoints are added up in
+    /// The sums of whole seconds, by second. The last, incomplete seconds of endpoints are summed in
     /// [`ProcessRows::rest`].
     open: BTreeMap<u64, OpenRow>,
     rest: Option<(u64, OpenRow)>,
     totals: BTreeMap<Endpoint, Tally>,
-    /// The endpoints that report no more rows; `ends` has the number of endpoints that ended in each second.
+    /// The endpoints that send no more rows. `ends` has the number of endpoints that ended in each second.
     ended: BTreeSet<Endpoint>,
     ends: BTreeMap<u64, usize>,
 }
 
 struct OpenRow {
     sums: Tally,
-    /// The number of rows in the sums.
+    /// The number of endpoints' rows in the sums.
     count: usize,
     gaps: Vec<(Endpoint, u64)>,
     resources: Resources,
@@ -54,14 +54,14 @@ impl OpenRow {
 }
 
 impl ProcessRows {
-    /// Creates the rows of a process with this number of endpoints.
+    /// Creates the rows of a process with `endpoints` endpoints.
     pub fn new(endpoints: usize) -> ProcessRows {
         let (open, totals, ends) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         ProcessRows { endpoints, open, rest: None, totals, ended: BTreeSet::new(), ends }
     }
 
-    /// Adds the row of an endpoint, with the resources of the process after the second. Returns the rows that are
-    /// complete: every endpoint has reported its part, or had ended before.
+    /// Adds the row of an endpoint. `resources` are the resources of the process after the second. Returns the rows
+    /// that are now complete: for each endpoint, its row has been added or it had ended before.
     pub fn add(
         &mut self,
         endpoint: Endpoint,
@@ -84,14 +84,14 @@ impl ProcessRows {
         if row.count + self.ended.len() >= self.endpoints { self.complete() } else { Vec::new() }
     }
 
-    /// Notes that an endpoint has no row for `second` and for later seconds.
+    /// Records that an endpoint has no row for `second` and later seconds.
     fn end(&mut self, endpoint: Endpoint, second: u64) {
         if self.ended.insert(endpoint) {
             *self.ends.entry(second).or_default() += 1;
         }
     }
 
-    /// Takes the complete rows out, in order.
+    /// Removes and returns the complete rows, in order.
     fn complete(&mut self) -> Vec<Report> {
         let mut complete = Vec::new();
         while let Some(entry) = self.open.first_entry() {
@@ -105,22 +105,22 @@ impl ProcessRows {
         complete
     }
 
-    /// Removes and returns the counts of an endpoint that has finished or failed.
+    /// Removes and returns the total counts of an endpoint that has finished or failed.
     pub fn total(&mut self, endpoint: Endpoint) -> Option<Report> {
-        // An endpoint that failed sent no row for its last part of a second.
+        // An endpoint that failed has not sent a row for its last, incomplete second.
         self.end(endpoint, 0);
         let total = self.totals.remove(&endpoint)?;
         Some(Report::Total { endpoint, counts: Box::new(total.counts()) })
     }
 
-    /// The rows that are left when all endpoints have finished.
+    /// The remaining rows after all endpoints have finished.
     pub fn last(&mut self) -> Vec<Report> {
         let whole = std::mem::take(&mut self.open).into_iter().map(|(second, row)| row.report(second, true));
         let rest = self.rest.take().map(|(second, row)| row.report(second, false));
         whole.chain(rest).collect()
     }
 
-    /// The memory of the counts of an endpoint, bytes.
+    /// The memory that the total counts of an endpoint use, bytes.
     pub fn memory_bytes(&self, endpoint: Endpoint) -> usize {
         self.totals.get(&endpoint).map_or(0, Tally::memory_bytes)
     }
@@ -137,7 +137,7 @@ mod tests {
         tally
     }
 
-    /// The second of each row, whether it is whole, and the numbers of its samples and gaps.
+    /// For each row: its second, whether it is whole, its number of samples and its number of gaps.
     fn rows(reports: Vec<Report>) -> Vec<(u64, bool, u64, usize)> {
         let row = |report| match report {
             Report::ProcessRow { second, whole, counts, gaps, .. } => (second, whole, counts.sent.samples, gaps.len()),
@@ -155,7 +155,7 @@ mod tests {
         };
         assert!(add(one, 0, true, 5, 0).is_empty());
         assert_eq!(add(other, 0, true, 7, 2), [(0, true, 12, 1)]);
-        // A row waits for the part of an endpoint that is behind, and not for an endpoint that has ended.
+        // A row waits for an endpoint that is behind, but not for an endpoint that has ended.
         assert!(add(one, 1, true, 5, 0).is_empty());
         assert!(add(one, 2, true, 5, 0).is_empty());
         assert_eq!(add(other, 1, true, 3, 0), [(1, true, 8, 0)]);

@@ -1,7 +1,7 @@
-//! The reporting thread of a worker, which is the main thread.
+//! The sender of a worker's reports. It runs on the main thread.
 //!
-//! Reports cost CPU time: histograms become JSON once a second. This time belongs to the instrument and not to the
-//! middleware, so each report states it separately.
+//! Reports cost CPU time, because histograms are converted to JSON once a second. This time is `perf_test`'s and not
+//! the middleware's, so each report states it separately.
 
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
@@ -27,34 +27,34 @@ use crate::{
     },
 };
 
-/// The sender of all reports, which runs on the main thread.
+/// Sends all reports of a worker.
 pub struct Reporter {
     reports: Receiver<Outgoing>,
     endpoints: usize,
     account: InstrumentAccount,
     session: Arc<dyn Session>,
-    /// The CPU time and the context switches that this thread needed to open the middleware.
+    /// The usage (CPU time, context switches) of this thread for opening the middleware.
     opening: Usage,
     threads_before: Vec<ThreadUsage>,
-    /// The delay of the start that the mock's script sets.
+    /// A delay before the start, which only the script of the mock sets.
     start_delay: Duration,
-    /// The CPU time of this thread for each row that the mock's script sets.
+    /// CPU time that this thread wastes for each row, which only the script of the mock sets.
     row_work_ns: i64,
-    /// Whether the rows of a second come together, because one thread, the keeper of the executors, hands over all
-    /// of them.
+    /// Whether all rows of a second arrive together. This is the case with executors, where one thread (the keeper)
+    /// sends the rows of all endpoints.
     rows_come_together: bool,
-    /// The resources that were reported last.
+    /// The resources in the last report.
     reported: Resources,
-    /// The last second for which a row was sent, and the resources in the rows of this second.
+    /// The second of the last row that was sent, and the resources in the rows of this second.
     second: Option<(u64, Resources)>,
-    /// The sums of all endpoints, if they are many.
+    /// The sums over all endpoints, if the process has many endpoints.
     process: Option<ProcessRows>,
-    /// The memory of the counts of the endpoints that have finished, bytes.
+    /// The memory that the counts of finished endpoints used, bytes.
     counts_bytes: u64,
 }
 
 impl Reporter {
-    /// Creates the sender of the reports of a process that has `endpoints` endpoints.
+    /// Creates the sender of reports for a process with `endpoints` endpoints.
     pub fn new(
         reports: Receiver<Outgoing>,
         account: InstrumentAccount,
@@ -67,8 +67,8 @@ impl Reporter {
         let row_work_ns = spec.mock.report_ns;
         let rows_come_together = spec.executor.is_some();
         let (threads_before, second) = (Vec::new(), None);
-        // In a process that reports sums, the total of an endpoint cannot leave out seconds, and has no
-        // single messages.
+        // Sums are possible only if statistics leave out no seconds and no single messages are tracked, because an
+        // endpoint's total can do neither.
         let is_plain = spec.left_out_s() == 0 && !spec.tracking;
         let has_sums = rows_come_together && endpoints >= MANY_ENDPOINTS && is_plain;
         let process = has_sums.then(|| ProcessRows::new(endpoints));
@@ -107,8 +107,8 @@ impl Reporter {
                 }
                 Outgoing::Started => {
                     std::thread::sleep(self.start_delay);
-                    // The resources are read first, close to the start: `ThreadUsage` reads every thread in /proc,
-                    // which takes time.
+                    // The resources are read first, as close to the start as possible: `ThreadUsage` reads every thread
+                    // in /proc, which takes time.
                     let resources = self.resources()?;
                     self.threads_before = ThreadUsage::all_of_this_process()?;
                     Report::Started(resources)
@@ -129,7 +129,7 @@ impl Reporter {
                         self.counts_bytes += (TALLIES * tally.memory_bytes() + total_bytes) as u64;
                     }
                     tally.clear();
-                    // An error means that the endpoint has ended; then the memory is not needed again.
+                    // An error means that the endpoint has ended, so nothing needs the memory any more.
                     let _ = recycle.try_send(tally);
                     reports.iter().try_for_each(|report| channel.send(report))?;
                     continue;
@@ -155,8 +155,8 @@ impl Reporter {
         Ok(())
     }
 
-    /// The resources for a whole row. Rows that come together share the resources of the first row: reading resources
-    /// costs more than a row.
+    /// The resources for a whole row. Rows that arrive together share the resources of the first one, because reading
+    /// resources costs more than a row.
     fn resources_of_row(&mut self, second: u64) -> Result<Resources, String> {
         if let Some((of, resources)) = self.second.filter(|_| self.rows_come_together)
             && of == second
@@ -168,7 +168,7 @@ impl Reporter {
         Ok(resources)
     }
 
-    /// The resources when an endpoint has finished. A process that reports sums reads them only after the
+    /// The resources for the report of a finished endpoint. A process that reports sums reads them again only after its
     /// last endpoint.
     fn resources_of_end(&mut self, unfinished: usize) -> Result<Resources, String> {
         match self.second.filter(|_| self.process.is_some() && unfinished > 0) {
@@ -177,15 +177,14 @@ impl Reporter {
         }
     }
 
-    /// Sends the counts of an endpoint that has finished or failed, if the process reports sums.
+    /// Sends the total counts of an endpoint that has finished or failed, if the process reports sums.
     fn total(&mut self, endpoint: Endpoint, channel: &mut Channel) -> Result<(), String> {
         let total = self.process.as_mut().and_then(|process| process.total(endpoint));
         total.map_or(Ok(()), |total| channel.send(&total))
     }
 
-    /// Reads the resources now. No account is lower than in the last report. The accounts of the instrument's other
-    /// threads may be older: the work of these threads since their last update counts as the middleware's until the
-    /// next reading.
+    /// Reads the present resources. No value is lower than in the last report. The usage of `perf_test`'s other threads
+    /// may be out of date: their work since its last update counts as the middleware's until the next reading.
     fn resources(&mut self) -> Result<Resources, String> {
         let now = Resources::of_this_process(&self.account.usage(), &self.opening)?;
         self.reported = Resources { usage: now.usage.at_least(&self.reported.usage), ..now };

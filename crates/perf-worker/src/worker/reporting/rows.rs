@@ -1,8 +1,9 @@
-//! One-second rows of an endpoint on their way to the coordinator.
+//! One-second rows of an endpoint.
 //!
-//! The loops fill the open row. A row ends with its second, but is handed over later, between two messages: a message
-//! is due at the beginning of a second, and the work of the reporting threads must not show in its latency. The
-//! reporting thread formats and writes the reports, and returns the memory, so that the measurement allocates nothing.
+//! The endpoint's loop fills the open row. A row is closed at the end of its second, but passed to the reporting thread
+//! later, between two messages. A message is due at the beginning of a second, and the reporting thread's work must not
+//! increase its latency. The reporting thread writes the reports and returns the memory of the rows, so the measurement
+//! allocates nothing.
 
 use std::collections::VecDeque;
 use std::sync::mpsc::{self, Receiver, SyncSender};
@@ -19,24 +20,24 @@ pub struct Rows {
     endpoint: Endpoint,
     outgoing: SyncSender<Outgoing>,
     seconds: Seconds,
-    /// The open row.
+    /// The row of the present second.
     pub open: Box<Tally>,
-    /// Rows that have ended and have not been handed over yet, with their seconds.
+    /// Rows that are closed but not sent to the reporting thread yet, with their seconds.
     ended: VecDeque<(u64, Box<Tally>)>,
     delay_ns: i64,
-    /// The time at which a row ends or is handed over next, ns.
+    /// The next time at which a row must be closed or sent to the reporting thread, ns.
     next_ns: i64,
     recycle: SyncSender<Box<Tally>>,
     empty: Receiver<Box<Tally>>,
-    /// Creates an empty tally.
+    /// The constructor of an empty tally.
     tally: fn() -> Tally,
 }
 
 impl Rows {
-    /// The rows of an endpoint in a run that starts at `start_ns`.
+    /// Creates the rows of an endpoint in a run that starts at `start_ns`.
     pub fn new(context: &Context, start_ns: i64) -> Self {
         let (endpoint, outgoing) = (context.plan.endpoint, context.outgoing.clone());
-        // A process may have many endpoints in executors, so their distributions are coarse.
+        // A process may have very many endpoints in executors, so their distributions are coarse and small.
         let tally = match context.spec.executor {
             Some(_) if context.spec.tracking => Tally::tracking,
             Some(_) => Tally::coarse,
@@ -45,7 +46,8 @@ impl Rows {
         Rows::delayed(endpoint, outgoing, start_ns, context.row_delay_ns, tally)
     }
 
-    /// Creates rows that are counted from `start_ns`, and are handed over `delay_ns` after their seconds.
+    /// Creates rows whose seconds count from `start_ns`. Each row is sent to the reporting thread `delay_ns` after the
+    /// end of its second.
     fn delayed(
         endpoint: Endpoint,
         outgoing: SyncSender<Outgoing>,
@@ -72,13 +74,13 @@ impl Rows {
         }
     }
 
-    /// The time at which the next row is due to be handed over, ns.
+    /// The time at which the next row must be sent to the reporting thread, ns.
     pub fn hand_over_ns(&self) -> i64 {
         self.ended.front().map_or(self.seconds.end_ns(), |(second, _)| self.seconds.end_of_ns(*second)) + self.delay_ns
     }
 
-    /// Ends the rows whose seconds are over at `now_ns`, without handing them over, because threads of the
-    /// middleware call this method.
+    /// Closes the rows whose seconds have ended at `now_ns`, without sending them to the reporting thread. Threads of
+    /// the middleware may call this.
     #[inline]
     pub fn end_until(&mut self, now_ns: i64) {
         while let Some(second) = self.seconds.close(now_ns) {
@@ -86,7 +88,7 @@ impl Rows {
         }
     }
 
-    /// Ends the rows whose seconds are over at `now_ns`, and hands over the rows that are due.
+    /// Closes the rows whose seconds have ended at `now_ns`, and sends the due rows to the reporting thread.
     #[inline]
     pub fn until(&mut self, now_ns: i64) {
         if now_ns >= self.next_ns {
@@ -108,7 +110,7 @@ impl Rows {
         }
     }
 
-    /// Hands over all rows, and the part of a second that is left at `now_ns`.
+    /// Sends all rows to the reporting thread, including the incomplete second that ends at `now_ns`.
     pub fn last(&mut self, now_ns: i64) {
         self.end_until(now_ns);
         while let Some((second, tally)) = self.ended.pop_front() {
@@ -123,16 +125,16 @@ impl Rows {
         self.ended.push_back((second, ended));
     }
 
-    /// Puts an empty tally in place of the open one.
+    /// Replaces the open row by an empty tally.
     fn replace_open(&mut self) -> Box<Tally> {
-        // This allocates only if the reporting thread is seconds behind, so that the measurement is not delayed.
+        // Allocates only if the reporting thread is seconds behind. Waiting for it would delay the measurement.
         let empty = self.empty.try_recv().unwrap_or_else(|_| Box::new((self.tally)()));
         std::mem::replace(&mut self.open, empty)
     }
 
     fn send(&self, second: u64, whole: bool, tally: Box<Tally>) {
         let (endpoint, recycle) = (self.endpoint, self.recycle.clone());
-        // An error means that the reporting thread has gone; then the process is ending.
+        // An error means that the reporting thread has ended, so the process is exiting.
         let _ = self.outgoing.send(Outgoing::Row { endpoint, second, whole, tally, recycle });
     }
 }
@@ -155,7 +157,7 @@ mod tests {
         reports.try_iter().map(second).collect()
     }
 
-    /// Fills a row and hands it over; returns the allocations of the measuring thread.
+    /// Fills a row and sends it to the reporting thread. Returns the number of allocations on the measuring thread.
     fn second(rows: &mut Rows, second: i64) -> Allocated {
         count(|| {
             for latency_ns in 0..1000_u32 {
@@ -204,7 +206,7 @@ mod tests {
         let Ok(Outgoing::Row { tally, .. }) = reports.try_recv() else { panic!("no row") };
         assert_eq!((tally.sent.samples, rows.open.sent.samples), (7, 3));
         assert_eq!(rows.hand_over_ns(), 2 * SECOND_NS + DELAY_NS);
-        // At the end no row waits for its delay.
+        // At the end, rows are sent to the reporting thread without their delay.
         rows.last(2 * SECOND_NS);
         assert_eq!(seconds_of(&reports), [1, 2]);
     }
