@@ -54,7 +54,7 @@ fn bags_are_merged_by_time_and_cut() {
     let info: serde_json::Value = serde_json::from_str(&info.out).unwrap();
     assert_eq!((&info["messages"], info["topics"].as_array().unwrap().len()), (&7.into(), 2));
     assert_eq!(info["topics"][0]["qos"][0], "BEST_EFFORT, VOLATILE, KEEP_LAST (5)");
-    // The times of these bags do not overlap, so in the merged bag, the messages of one bag follow those of the other.
+    // The times of these bags do not overlap, so one bag follows the other in the merged bag.
     let (again, third) = (directory.path().join("again"), directory.path().join("third"));
     write_bag(&third, &[("/scan", Qos::default(), &[20, 21])]);
     let converted = run(&mut command(60, &["convert", text(&third), text(&first), "-o", text(&again)]));

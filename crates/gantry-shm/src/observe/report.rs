@@ -68,7 +68,7 @@ pub struct SubscriptionReport {
 pub struct PublisherReport {
     /// The publisher's description.
     pub description: EndpointDescription,
-    /// The publisher's state, read from its file; `None` if the file cannot be read, which is a problem.
+    /// The publisher's state, read from its file. `None` if the file cannot be read; the report then lists a problem.
     pub state: Option<PublisherState>,
     /// The publisher's matched subscriptions.
     pub readers: Vec<ReaderReport>,

@@ -71,7 +71,7 @@ static HELD_OVER_FORK: HeldOverFork = HeldOverFork(UnsafeCell::new(None));
 pub(crate) struct Epoch {
     /// The word that holds the number of the current epoch (F1).
     current: &'static AtomicU64,
-    /// The number of the epoch, which is never used again.
+    /// The number of the epoch. No later epoch gets the same number.
     pub(crate) number: u64,
 }
 

@@ -78,7 +78,7 @@ impl Mapping {
 impl Drop for Mapping {
     fn drop(&mut self) {
         if !self.epoch.is_current() {
-            return; // in a forked child, this handle must not unmap it (F1)
+            return; // after a fork, only the parent unmaps the range (F1)
         }
         fork::without_fork(|kept| {
             kept.remove_mapping(self.base);

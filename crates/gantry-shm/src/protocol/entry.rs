@@ -41,8 +41,8 @@ pub(crate) struct InlineInfo {
     pub(crate) length_bytes: usize,
     /// CLOCK_MONOTONIC.
     pub(crate) time_ns: u64,
-    /// The difference CLOCK_REALTIME - CLOCK_MONOTONIC of the sample, minus the same difference in the publisher's
-    /// header (`wall_offset_ns`). It is a few ns until the wall clock is set.
+    /// CLOCK_REALTIME - CLOCK_MONOTONIC when the sample was published, minus the same difference in the publisher's
+    /// header (`wall_offset_ns`). The value is a few ns as long as the wall clock is not set.
     pub(crate) wall_shift_ns: u64,
     /// The part of `wall_shift_ns` that the publisher's header has since the wall clock was set; 0 if the entry's word
     /// has the whole value.

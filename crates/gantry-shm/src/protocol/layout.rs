@@ -210,7 +210,8 @@ shared_structs! {
         /// The number of samples that the endpoint copied into its own slots, or out of a publisher's slots. W: the
         /// endpoint. R: queries of connections.
         copied_samples: AtomicU64 = 16,
-        /// The hash by which the topic's line on the board is found. W: the process. R: the reaper, after the process died.
+        /// The hash by which the topic's line on the board is found. W: the process. R: the reaper, after the process
+        /// died.
         line_hash: AtomicU64 = 24,
         /// The role in the description. W: the process. R: other processes, which look for endpoints of one role.
         role: AtomicU64 = 32,

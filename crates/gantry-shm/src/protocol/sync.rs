@@ -18,8 +18,8 @@ use std::time::Duration;
 pub(crate) enum Site {
     /// Pair 1: the publisher's store of an entry.
     EntryStore,
-    /// Pair 1: the fences in a take after the load of an entry and after the load of the head that follows. One of the
-    /// two fences is enough for the payload, so a model weakens both at once.
+    /// Pair 1: the two fences of a take, one after the load of an entry, the other after the later load of the head.
+    /// Each of them alone protects the payload, so a model weakens both at once.
     EntryLook,
     /// Pairs 2, 3 and 8: the fence in publish. Stores before it: entry and dead marks. Loads after it: generation,
     /// pins, sleepers, ready bits.

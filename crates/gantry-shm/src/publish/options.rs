@@ -12,7 +12,7 @@ use crate::{
 };
 use std::time::Duration;
 
-/// The smallest default of the memory limit.
+/// The lower bound of the default memory limit, which grows with the message and the history.
 const MIN_LIMIT_BYTES: usize = 1 << 30;
 /// The number of samples that readers can hold beyond the history with the default memory limit.
 const HELD_SAMPLES: usize = 64;

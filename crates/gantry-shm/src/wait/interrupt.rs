@@ -46,8 +46,8 @@ fn ring_all() {
 pub fn is_interrupted() -> bool {
     let is_set = IS_SET.load(SeqCst);
     if is_set {
-        // The lock is awaited, because the thread that rings keeps the domain: if the caller ended the program now,
-        // the domain's files would stay behind.
+        // Waits for the thread that rings, which keeps the domain open. If the caller ended the program before that
+        // thread closes the domain, the domain's files would stay behind.
         drop(RINGING.lock().unwrap_or_else(PoisonError::into_inner));
     }
     is_set

@@ -46,7 +46,8 @@ fn main() -> ExitCode {
 fn measure(options: &Options) -> Result<()> {
     let cpus = Cpus::of_this_process()?;
     let clock = ticks::Clock::calibrate(Duration::from_millis(50));
-    // The carriers are made before this thread is pinned, so that their threads may use all CPUs.
+    // Gantry's control thread and the thread that wakes readers start here, before this thread is pinned. Each new
+    // thread inherits the CPUs of its creator, so these two may use all CPUs.
     let _node = ::gantry::Node::new("realtime_bench")?;
     drop(gantry::pair(1, ::gantry::PublishMode::Async { period: row::PERIOD }, false)?);
     Cpus::pin(&[cpus.first])?;

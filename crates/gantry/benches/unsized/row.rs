@@ -21,7 +21,7 @@ pub struct Row {
     pub name: &'static str,
     /// Bytes of the payload.
     pub bytes: usize,
-    /// The use of the payload for the table, such as *whole* or *stamped*.
+    /// The part of the payload that is written and read, as the table shows it, such as *whole* or *stamped*.
     pub way: &'static str,
     /// The number of measured operations in a sample.
     pub divisor: u64,

@@ -15,7 +15,7 @@ pub enum Touch {
 const WORD_BYTES: usize = 8;
 
 impl Touch {
-    /// The name of this part on the command line of the other process, and in the table.
+    /// The name of the touched part of a payload, on the command line of the other process and in the table.
     pub fn name(self) -> &'static str {
         match self {
             Touch::Whole => "whole",

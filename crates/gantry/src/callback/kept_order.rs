@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 
 #[derive(Default)]
 pub(super) struct KeptOrder {
-    /// The keys and places of the values that wait for a run of the callback.
+    /// The values that wait for a run of the callback, in order: the key of each value, and the index of its place.
     queue: VecDeque<(EventKey, usize)>,
     /// The places of values that were put back before the callback ran with them. The next takes return these values
     /// first.

@@ -1,8 +1,8 @@
 //! Tests of quality of service: matching, and the events of incompatible endpoints. The file also has functions for the
 //! tests `deadline_liveliness` and `events`.
 //!
-//! No test depends on the speed of the machine: each test waits for events that must come, or limits their number by
-//! the time that has passed.
+//! No test depends on the speed of the machine. A test waits for events that must come, or asserts that no more events
+//! came than fit into the elapsed time.
 
 use crate::{
     executors::failures::{collect_log, logged},

@@ -19,7 +19,8 @@ tests![
     clients_that_threads_of_the_server_s_process_make_are_ready_at_once,
 ];
 
-/// A number of calls larger than the number of responses that a server would keep for all clients together.
+/// More calls than a history for the responses to all clients could hold. With such a history, the slow client's
+/// response would be overwritten.
 const BUSY_CALLS: i64 = 2000;
 
 fn serve_one(service: &mut Service<AddTwoInts>) {

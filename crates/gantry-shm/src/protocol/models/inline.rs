@@ -24,8 +24,9 @@ pub(super) const OVERWRITTEN: Model = Model {
     ],
 };
 
-/// A model in which the wall clock is set before samples 1 and 4, so that their wall times need the shift in the
-/// header. The header cannot get the second shift while the reader may copy the sample with the first shift.
+/// A model in which the wall clock is set before samples 1 and 4. Each of the two samples then needs another shift in
+/// the header. The publisher cannot store the second shift there while the reader may copy the sample with the first
+/// one.
 pub(super) const CLOCK_SET: Model = Model {
     run: || {
         let shift_ns = |sequence| match sequence {

@@ -65,7 +65,7 @@ struct Memory<W> {
     is_freed: UnsafeCell<bool>,
 }
 
-// SAFETY: loom reports any access to the cell that the protocol does not allow.
+// SAFETY: the model accesses `is_freed` only through loom's `UnsafeCell`, which reports each concurrent access.
 unsafe impl<W> Sync for Memory<W> {}
 // SAFETY: as above.
 unsafe impl<W> Send for Memory<W> {}

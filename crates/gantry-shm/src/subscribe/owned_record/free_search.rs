@@ -2,8 +2,8 @@
 
 /// The number of items that a round over all items may find in use before the limit by [`LOOKS_PER_FREE`] applies.
 const CHEAP_LOOKS: usize = 64;
-/// A search begins a further round only if the last round found at least one free item for each of this number of
-/// items beyond [`CHEAP_LOOKS`].
+/// The number of items in use that a round may find for each free item, beyond the first [`CHEAP_LOOKS`]. A search that
+/// has found more begins no further round.
 const LOOKS_PER_FREE: usize = 8;
 
 /// The state of the search. A search continues where the last search ended, because the items there were

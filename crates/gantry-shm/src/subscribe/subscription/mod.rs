@@ -269,8 +269,8 @@ impl Subscription {
             self.has_gone = self.connections.iter().any(Connection::is_gone);
             if self.has_gone {
                 self.order.reset(self.connections.len());
-                // This call may skip the last samples of publishers that are gone, whose connections can then
-                // be dropped.
+                // Called for its effect: `oldest` passes over samples of ended publishers that can no longer be taken,
+                // and counts them as lost. A connection without further samples can then be dropped.
                 self.order.oldest(&mut self.connections, &self.places, &mut self.losses);
             }
             let received = drop_surplus(&mut self.connections, &mut self.losses);

@@ -86,7 +86,7 @@ impl Collector {
         Ok(Collector { engine: gantry_shm::Collector::new(&participant)?, _participant: participant })
     }
 
-    /// Attaches a source. Returns `None` if the source gets no samples, such as a timer: such a source needs a waker or a
+    /// Attaches a source. Returns `None` if the source gets no samples, such as a timer, which needs a waker or a
     /// deadline. A source may be attached to several collectors. After this call, the caller checks the source once,
     /// because the collector does not report samples that the source already has.
     ///

@@ -270,8 +270,8 @@ impl GenericClient {
         self.tracker.gid
     }
 
-    /// The number of responses that have arrived so far, including responses for which no request waited. The count is
-    /// the same as [`GenericSubscription::received`](crate::GenericSubscription::received).
+    /// The number of responses that have arrived so far, including responses to requests that are no longer pending.
+    /// The rules of [`GenericSubscription::received`](crate::GenericSubscription::received) apply.
     ///
     /// # Errors
     /// As that method.

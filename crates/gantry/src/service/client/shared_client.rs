@@ -192,7 +192,7 @@ impl<S: ServiceType> Future for SharedResponse<S> {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let SharedResponse { inner, sequence, task, at_shutdown } = &mut *self;
         let waker = task.wait(context.waker());
-        let is_over = at_shutdown.ends(context.waker()); // before the lock: it drops a waker
+        let is_over = at_shutdown.ends(context.waker()); // before the lock: may run user code
         let mut state = inner.state();
         let mut ended = match state.outcomes.remove(sequence) {
             Some(outcome) => Poll::Ready(Ok(outcome)),

@@ -239,7 +239,7 @@ fn all() -> Qos {
     Qos::default().keep_all()
 }
 
-/// Plays a child role of this module. Returns `false` for a role of another module.
+/// Runs a role of this module in a child process. Returns `false` for a role of another module.
 pub fn play(role: &str, topic: &str) -> bool {
     if let Some(kind) = role.strip_prefix("idle-") {
         idle(kind, topic);

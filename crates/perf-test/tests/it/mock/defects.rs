@@ -171,7 +171,7 @@ fn two_publishers_on_one_topic() {
 /// R6: one of two subscriptions receives fewer messages, with ten times the latency.
 fn means_of_means() {
     let run = measure("latency=10ms,overwrite=2,lose=5,subscription=1", "-s 2 -r 100 --max-runtime 1");
-    // Of a hundred ids, forty are neither even nor multiples of five.
+    // Forty of a hundred ids are neither even nor multiples of five.
     run.assert_counts(Counts {
         sent: 100,
         received: 140,
