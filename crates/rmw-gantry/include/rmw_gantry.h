@@ -1,8 +1,10 @@
 /*
- * Messages in place in nodes of ROS 2: functions of librmw_gantry.so beside rmw's. `gantry_rclcpp` uses them.
+ * Functions of librmw_gantry.so beside rmw's, for ROS 2 nodes that read and write messages in shared memory.
+ * `gantry_rclcpp` uses them.
  *
- * Messages are bytes, as in gantry.h, whose rules of loans and samples hold. A failure is a return code of rmw, and its sentence
- * rmw's error state. rmw_create_publisher and rmw_create_subscription make publishers and subscriptions; any thread may call.
+ * A message is a byte array, as in gantry.h, whose rules for loans and samples apply here. After a failure, a function
+ * returns a code of rmw and sets rmw's error state. rmw_create_publisher and rmw_create_subscription create the
+ * publishers and subscriptions. Any thread may call the functions.
  */
 #ifndef RMW_GANTRY_H
 #define RMW_GANTRY_H
