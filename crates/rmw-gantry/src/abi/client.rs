@@ -183,8 +183,8 @@ pub unsafe extern "C" fn rmw_get_gid_for_client(client: *const rmw_client_t, gid
 }
 
 /// # Safety
-/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`); the callback may be called with `user_data` on any
-/// thread until it is replaced.
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`); the callback may be called with
+/// `user_data` on any thread until it is replaced.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_client_set_on_new_response_callback(
     client: *mut rmw_client_t,

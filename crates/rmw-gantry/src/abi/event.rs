@@ -16,8 +16,8 @@ use std::ffi::c_void;
 /// The event behind a handle.
 ///
 /// # Safety
-/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`). The publisher or subscription of the event is not destroyed
-/// while the result is used.
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`). The publisher or subscription of
+/// the event is not destroyed while the result is used.
 pub unsafe fn event<'a>(event: *const rmw_event_t) -> Result<&'a Event> {
     // SAFETY: the promise of the caller.
     let handle = unsafe { argument("event", event) }?;

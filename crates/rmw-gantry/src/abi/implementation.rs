@@ -94,7 +94,8 @@ pub unsafe extern "C" fn rmw_set_log_severity(severity: rmw_log_severity_t) -> r
 }
 
 /// # Safety
-/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`); `reason` is null or has `reason_size` bytes.
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`); `reason` is null or has
+/// `reason_size` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_qos_profile_check_compatible(
     publisher_profile: rmw_qos_profile_t,

@@ -153,8 +153,8 @@ pub unsafe extern "C" fn rmw_service_response_publisher_get_actual_qos(
 }
 
 /// # Safety
-/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`); the callback may be called with `user_data` on any
-/// thread until it is replaced.
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`); the callback may be called with
+/// `user_data` on any thread until it is replaced.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_service_set_on_new_request_callback(
     service: *mut rmw_service_t,

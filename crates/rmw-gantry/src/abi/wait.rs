@@ -52,8 +52,8 @@ pub unsafe extern "C" fn rmw_destroy_wait_set(wait_set: *mut rmw_wait_set_t) -> 
 }
 
 /// # Safety
-/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`), also for each element of the arrays. An element of `events`
-/// is an event handle; an element of another array is the `data` of a handle.
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`), also for each element of the
+/// arrays. An element of `events` is an event handle; an element of another array is the `data` of a handle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_wait(
     subscriptions: *mut rmw_subscriptions_t,

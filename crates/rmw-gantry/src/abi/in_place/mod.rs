@@ -52,7 +52,8 @@ unsafe extern "C" fn take(subscription: *const rmw_subscription_t, sample: *mut 
 }
 
 /// # Safety
-/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`); `sample` points to a sample of this library.
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`); `sample` points to a sample of
+/// this library.
 unsafe extern "C" fn skip_malformed(
     subscription: *const rmw_subscription_t,
     sample: *const gantry_sample,
