@@ -237,7 +237,7 @@ fn watch_network(context: &Context, events: &mpsc::Sender<Event>) -> Result<(), 
     let builder = liveliness.declare_subscriber(all_tokens(network.domain_id)).history(true);
     let builder = builder.callback(move |sample| {
         let text = sample.key_expr().as_str().to_owned();
-        drop(events.send(Event::Token(text, sample.kind() == SampleKind::Put))); // an error means that the bridge has ended
+        drop(events.send(Event::Token(text, sample.kind() == SampleKind::Put))); // an error: the bridge has ended
     });
     builder.background().wait()?;
     Ok(())

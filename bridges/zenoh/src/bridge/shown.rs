@@ -101,7 +101,7 @@ impl Shown {
     /// already.
     pub fn declare(&mut self, network: &Network) {
         for shown in self.endpoints.values_mut().filter(|shown| shown.token.is_none()) {
-            shown.token = network.declare_token(&shown.text).ok(); // after an error, the next comparison of the graphs tries again
+            shown.token = network.declare_token(&shown.text).ok(); // else the next comparison tries again
         }
     }
 
