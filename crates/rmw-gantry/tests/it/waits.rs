@@ -105,7 +105,7 @@ fn changes_of_the_graph_trigger_the_guard_condition_of_a_node() {
     let wait_set = unsafe { rmw_create_wait_set(ros.context(), 0) };
     // SAFETY: this library made the node.
     let graph = unsafe { rmw_node_get_graph_guard_condition(ros.node) };
-    while wait(wait_set, &[], &[graph], &mut [], NOW).0 == RMW_RET_OK {} // ends triggers by the node itself
+    while wait(wait_set, &[], &[graph], &mut [], NOW).0 == RMW_RET_OK {} // consumes triggers of the node's creation
     let publisher = ros.publisher(c"/graph", &DEFAULT_QOS);
     assert_eq!(wait(wait_set, &[], &[graph], &mut [], TIME_LIMIT), (RMW_RET_OK, vec![true]));
     // SAFETY: this library made the wait set, which is not used again.
