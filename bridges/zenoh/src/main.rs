@@ -1,7 +1,8 @@
 //! `gantry-bridge-zenoh`: connects the nodes of a Gantry domain with nodes of other hosts, over Zenoh in the formats of
 //! rmw_zenoh.
 //!
-//! It logs to standard error. The exit code is 0 after SIGINT or SIGTERM, 1 after an error, 2 for wrong arguments.
+//! The program logs to standard error. The exit code is 0 after SIGINT or SIGTERM, 1 after an error, 2 for wrong
+//! arguments.
 
 #![forbid(unsafe_code)]
 #![deny(clippy::print_stderr)] // `eprintln!` panics on a closed pipe

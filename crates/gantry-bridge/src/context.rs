@@ -1,4 +1,4 @@
-//! The context that all parts of a bridge share.
+//! The state that all parts of a bridge share.
 
 use crate::{counts::Counts, lock::lock, outbound::Sender, policy::Policy};
 use std::{

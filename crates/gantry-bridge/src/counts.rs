@@ -23,7 +23,7 @@ pub struct Counts {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(default)]
 pub struct CountValues {
-    /// The number of messages that were passed to the other side of the bridge.
+    /// The number of messages that were passed to the receiving side of the bridge.
     pub carried: u64,
     /// The total size of these messages in bytes.
     pub carried_bytes: u64,
@@ -64,14 +64,14 @@ counters! {
     expire expired;
     /// Counts a malformed message.
     malform malformed;
-    /// Counts a message whose publisher is not in the graph.
+    /// Counts a message whose publisher did not appear in the graph.
     disown unclaimed;
     /// Counts a message that the receiving side refused.
     fail failed;
 }
 
 impl Counts {
-    /// Counts a message that was passed to the other side.
+    /// Counts a message that was passed to the receiving side.
     pub fn carry(&self, bytes: usize) {
         self.carried.fetch_add(1, Relaxed);
         self.carried_bytes.fetch_add(bytes as u64, Relaxed);

@@ -21,7 +21,7 @@ pub struct Status {
     pub round_trips: Vec<RoundTrip>,
     /// The number of local nodes that the network sees.
     pub local_nodes: usize,
-    /// The number of far nodes that the domain sees.
+    /// The number of nodes of the network that the domain sees.
     pub far_nodes: usize,
     /// The number of malformed texts from the network.
     pub malformed: u64,
@@ -47,7 +47,7 @@ pub struct LinkStatus {
 pub struct RoundTrip {
     /// The session id of the other bridge.
     pub session: String,
-    /// The time between a query and its answer, in nanoseconds.
+    /// The round-trip time in ns.
     pub time_ns: u64,
 }
 

@@ -256,7 +256,7 @@ impl<T: SizedStruct> SizedOutput<'_, T> {
 /// Converts a pointer to memory for a struct whose `struct_size` the program has set.
 ///
 /// # Errors
-/// `pointer` is NULL, or `struct_size` is not a possible size.
+/// `pointer` is NULL, or `struct_size` is impossible.
 ///
 /// # Safety
 /// H2: the first field is the size of the struct.
@@ -298,7 +298,7 @@ pub unsafe fn create<T>(name: &str, handle: *mut *mut T, make: impl FnOnce() -> 
 /// Destroys a handle; NULL has no effect.
 ///
 /// # Safety
-/// H1, and the handle is not used after this.
+/// H1, and the program does not use the handle after this call.
 pub unsafe fn destroy<T>(handle: *mut T) {
     run(|| {
         if !handle.is_null() {

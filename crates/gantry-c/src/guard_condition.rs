@@ -26,7 +26,7 @@ impl GuardCondition {
 /// # Safety
 /// H1.
 unsafe fn guard_condition<'a>(handle: *const GuardCondition) -> Result<&'a GuardCondition> {
-    // SAFETY: H1; the handle is only read.
+    // SAFETY: H1; the function only reads the handle.
     unsafe { shared("guard_condition", handle) }
 }
 

@@ -51,7 +51,7 @@ struct Line {
     name: AtomicPtr<LoanName>,
 }
 
-/// The first line; null before the first loan.
+/// The first line of the list; null before the first loan.
 static LINES: AtomicPtr<Line> = AtomicPtr::new(null_mut());
 
 fn lines() -> impl Iterator<Item = &'static Line> {
@@ -98,7 +98,7 @@ impl Line {
     }
 }
 
-/// A loan in the list that the handler reads.
+/// A loan in the list that the signal handler reads. The drop removes it.
 pub struct LoanedBytes(&'static Line);
 
 impl LoanedBytes {

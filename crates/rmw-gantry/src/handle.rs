@@ -23,7 +23,7 @@ pub trait Handle {
     /// The implementation identifier, and the pointer to the entity.
     ///
     /// # Safety
-    /// `handle` points to an object that is not destroyed.
+    /// `handle` points to an object that exists.
     unsafe fn read(handle: *const Self) -> Result<(*const c_char, *const c_void)>;
 }
 
@@ -71,12 +71,12 @@ impl Handle for rmw_context_t {
 /// The pointer is null, or its object is not initialized or belongs to another implementation.
 ///
 /// # Safety
-/// The caller keeps the contract of rmw as long as the result is used.
+/// The caller keeps the contract of rmw (see above) as long as the result is used.
 pub unsafe fn entity<'a, H: Handle>(handle: *const H) -> Result<&'a H::Entity> {
     if handle.is_null() {
         return Err(Failure::null(H::NAME));
     }
-    // SAFETY: by the contract of rmw, `handle` points to an object that is not destroyed.
+    // SAFETY: by the contract of rmw, `handle` points to an object that exists.
     let (identifier, data) = unsafe { H::read(handle) }?;
     // SAFETY: as above.
     unsafe { check_identifier(H::NAME, identifier) }?;

@@ -108,7 +108,7 @@ pub fn publish(publisher: *const rmw_publisher_t, message: *const c_void) -> Opt
     Some(time)
 }
 
-/// Records a take. `sample` is `None` if the take found no sample.
+/// Records that a message was taken. `sample` is `None` if there was none.
 #[inline]
 pub fn take(subscription: *const rmw_subscription_t, message: *const c_void, sample: Option<&GenericSample>) {
     if let Some(record) = TAKE.enabled() {
@@ -126,13 +126,13 @@ pub fn send_request(client: *const rmw_client_t, request: *const c_void, sequenc
     }
 }
 
-/// Records the take of a request. `request` is `None` if the take found no request.
+/// Records that a request was taken. `request` is `None` if there was none.
 #[inline]
 pub fn take_request(service: *const rmw_service_t, message: *const c_void, request: Option<&GenericRequest>) {
     if let Some(record) = TAKE_REQUEST.enabled() {
         let (gid, sequence) =
             request.map_or(([0; 16], 0), |request| (request.id().client_gid.0, request.id().sequence));
-        // SAFETY: the function may get any pointers, and `gid` has 16 bytes.
+        // SAFETY: the function accepts any pointers, and `gid` has 16 bytes.
         unsafe { record(service.cast(), message, gid.as_ptr(), sequence.cast_signed(), request.is_some()) };
     }
 }
@@ -142,12 +142,12 @@ pub fn take_request(service: *const rmw_service_t, message: *const c_void, reque
 pub fn send_response(service: *const rmw_service_t, response: *const c_void, request: RequestId) -> Option<SourceTime> {
     let record = SEND_RESPONSE.enabled()?;
     let (time, gid, sequence) = (SourceTime::now(), request.client_gid.0, request.sequence.cast_signed());
-    // SAFETY: the function may get any pointers, and `gid` has 16 bytes.
+    // SAFETY: the function accepts any pointers, and `gid` has 16 bytes.
     unsafe { record(service.cast(), response, gid.as_ptr(), sequence, time.wall_ns.cast_signed()) };
     Some(time)
 }
 
-/// Records the take of a response. `response` is `None` if the take found no response.
+/// Records that a response was taken. `response` is `None` if there was none.
 #[inline]
 pub fn take_response(client: *const rmw_client_t, message: *const c_void, response: Option<&GenericResponse>) {
     if let Some(record) = TAKE_RESPONSE.enabled() {

@@ -1,4 +1,4 @@
-//! A small file system for one child process of a test.
+//! Runs a child process of a test with a small file system.
 
 use crate::peer::this_program;
 use std::{

@@ -23,8 +23,8 @@ pub fn set(allowed: &[libc::c_long]) -> Result<()> {
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
     action.sa_sigaction = caught as *const () as usize;
     action.sa_flags = libc::SA_SIGINFO;
-    // SAFETY: the handler has the signature that SA_SIGINFO requires, and calls only functions that a signal
-    // handler may call.
+    // SAFETY: the handler has the type that SA_SIGINFO requires, and calls only functions that a signal handler may
+    // call.
     if unsafe { libc::sigaction(libc::SIGSYS, &raw const action, std::ptr::null_mut()) } != 0 {
         return Err(last_error());
     }
@@ -70,7 +70,7 @@ fn return_(what: u32) -> libc::sock_filter {
 fn filter(program: &mut [libc::sock_filter]) -> Result<()> {
     rustix::thread::set_no_new_privs(true)?; // without this, only root may set a filter
     let program = libc::sock_fprog { len: program.len() as u16, filter: program.as_mut_ptr() };
-    // SAFETY: the kernel copies the program, which lives longer than the call.
+    // SAFETY: the kernel copies the program during the call.
     match unsafe { libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program) } {
         0 => Ok(()),
         _ => Err(last_error()),

@@ -121,7 +121,7 @@ impl Router {
         (state.stash, state.is_replaying) = (left, false);
     }
 
-    /// Sets the publishers whose samples are dropped.
+    /// Sets the publishers whose samples are dropped, because they reach the domain through another bridge.
     pub fn refuse(&self, publishers: &HashSet<Gid>) {
         let mut state = self.lock();
         if state.refused != *publishers {

@@ -15,7 +15,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// The services of local servers, by name.
+/// The local services that the network can call, by name.
 pub struct Servers {
     sources: Sources,
     services: BTreeMap<String, Service>,

@@ -45,7 +45,7 @@ pub fn check_pointer<T>(functions: &Functions, function: &'static str, made: *mu
 fn take(functions: &Functions, function: &'static str, code: rmw_ret_t) -> RmwError {
     // SAFETY: the function copies the error state of this thread (R5).
     let text = unsafe { (functions.rcutils_get_error_string)() };
-    // SAFETY: rcutils ends the text with 0 inside the array.
+    // SAFETY: rcutils ends the text with a 0 inside the array.
     let why = unsafe { CStr::from_ptr(text.str.as_ptr()) }.to_string_lossy().into_owned();
     // SAFETY: the function clears the error state of this thread.
     unsafe { (functions.rcutils_reset_error)() };

@@ -1,4 +1,4 @@
-//! The context that all parts of the bridge share.
+//! The state that all parts of the bridge share.
 
 use crate::network::Network;
 use gantry_bridge::Policy;

@@ -30,7 +30,7 @@ enum Crossing {
     Refused,
 }
 
-/// The far entities by the texts of their tokens.
+/// The nodes and endpoints of other sessions, by the texts of their tokens.
 #[derive(Debug, Default)]
 pub struct FarGraph(BTreeMap<String, FarEntity>);
 

@@ -20,14 +20,14 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-/// The border of a domain at one bridge, with the nodes that cross it.
+/// The border of a domain, as one bridge applies it: the nodes that this bridge shows on the other side.
 #[derive(Debug)]
 pub struct Border {
     /// The name of the bridge's network. It is used to compare the ways of far nodes.
     network: String,
     /// The names of the network and of its domain, the same text on all hosts.
     area: String,
-    /// The graph record that shows the bridge's id in the domain.
+    /// The graph record (endpoint without messages) that shows the bridge's id in the domain.
     _record: GraphRecord,
     inbound: Claims<FarNode>,
     outbound: Claims<Gid>,
@@ -186,7 +186,7 @@ mod tests {
     use super::*;
     use gantry_shm::Participant;
 
-    /// The ids of the domain under test, and of another domain.
+    /// The ids of the tested domain and of another domain.
     const DOMAINS: [u64; 2] = [10, 20];
     const KEY: u128 = 7;
 

@@ -49,7 +49,7 @@ impl StandIn {
         }
     }
 
-    /// The server as a source of requests.
+    /// The server in the form that a listener thread takes, for requests.
     #[must_use]
     pub fn source(self: &Arc<StandIn>) -> Box<dyn ListenerSource> {
         Box::new(Source(Arc::downgrade(self)))

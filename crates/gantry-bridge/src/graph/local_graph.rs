@@ -56,7 +56,7 @@ pub struct LocalGraph {
     pub origins: HashMap<Gid, Origin>,
     /// For a hub: the GIDs of the nodes that other bridges brought.
     pub of_bridges: HashSet<Gid>,
-    /// The origins of all nodes that other bridges brought, each with the network from which the node came.
+    /// The origins of all nodes that other bridges brought, each with the name of the network from which the node came.
     pub brought: Vec<(Origin, String)>,
     /// The ids of the domain's bridges.
     pub bridges: Vec<u64>,

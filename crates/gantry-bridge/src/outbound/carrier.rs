@@ -22,7 +22,7 @@ const MAX_UNCLAIMED_TIME: Duration = Duration::from_secs(2);
 pub struct Carrier {
     state: Mutex<State>,
     sender: Arc<Sender>,
-    /// The function that is called for a sample whose publisher has no lane.
+    /// A function that is called for a sample whose publisher has no lane.
     on_unclaimed: Box<dyn Fn() + Send + Sync>,
     /// The GID of any entity of the bridge. Samples of the bridge's own publishers are recognised by it and dropped.
     own: Gid,

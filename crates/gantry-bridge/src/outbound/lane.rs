@@ -35,7 +35,7 @@ pub struct LaneOptions {
     pub priority: u8,
 }
 
-/// The samples of one publisher that wait for the network.
+/// The queue of one publisher's samples that wait for the network.
 pub struct Lane {
     options: LaneOptions,
     counts: Arc<Counts>,
@@ -44,8 +44,8 @@ pub struct Lane {
     is_scheduled: AtomicBool,
 }
 
-/// Passes a sample to the network, and blocks as long as the network does. Returns `false` if the network refused
-/// the sample.
+/// Sends a sample to the network, and blocks as long as the network blocks. Returns `false` if the network refused the
+/// sample.
 type Output = dyn Fn(GenericSample) -> bool + Send + Sync;
 
 #[derive(Default)]
@@ -59,7 +59,7 @@ struct Waiting {
 }
 
 impl Lane {
-    /// Makes a lane. `send` passes a sample to the network.
+    /// Creates a lane. `send` sends a sample to the network.
     pub fn new(
         options: LaneOptions,
         counts: Arc<Counts>,

@@ -23,8 +23,8 @@ pub(super) struct File {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Rule {
-    /// Patterns of full names: `*` matches any part of one chunk (a name between two slashes), `**` any number
-    /// of chunks.
+    /// Patterns of full names. `*` matches any part of one chunk (the text between two slashes), `**` any number of
+    /// chunks.
     names: Vec<String>,
     /// The kinds of endpoints to which the rule applies; an empty list means all.
     #[serde(default)]

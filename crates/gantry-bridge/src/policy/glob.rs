@@ -1,5 +1,4 @@
-//! Patterns of names: `*` matches any part of one chunk (a name between two slashes), `**` any number of
-//! whole chunks.
+//! Patterns of names. `*` matches any part of one chunk (the text between two slashes), `**` any number of chunks.
 
 /// True if a name matches a pattern. The time of the check is at most proportional to the product of the two lengths.
 pub fn matches(pattern: &str, name: &str) -> bool {

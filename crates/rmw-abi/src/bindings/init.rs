@@ -1,4 +1,4 @@
-//! The types of initialization: `rmw/init.h`, `rmw/init_options.h`, and the headers that these include.
+//! The types of initialization, from `rmw/init.h`, `rmw/init_options.h` and the headers that these two include.
 
 use super::rcutils::rcutils_allocator_t;
 use std::ffi::{c_char, c_uint, c_void};

@@ -117,7 +117,7 @@ pub(super) unsafe fn check_layout(table: &MessageMembers, member: &MessageMember
 }
 
 /// # Safety
-/// `sequence` at `at` is an initialised sequence of strings.
+/// `at` points to an initialised sequence of strings, which `sequence` can access.
 unsafe fn with_element(sequence: &Sequence, at: *mut u8) -> Option<*mut u8> {
     // SAFETY: the promise of the caller.
     unsafe { sequence.resize(at, 1) }.ok().filter(|element| !element.is_null())

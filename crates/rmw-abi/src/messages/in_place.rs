@@ -60,7 +60,7 @@ impl MessageInPlace {
     /// The bytes are not a message of this type. The value can still be used to read further messages.
     ///
     /// # Safety
-    /// The bytes stay unchanged and at their address (P1).
+    /// The bytes stay at their address, unchanged, until [`MessageInPlace::end`] (P1).
     pub unsafe fn read(&mut self, bytes: &[u8]) -> Result<()> {
         // SAFETY: the promise of the caller.
         unsafe { self.read_from(bytes, LEAST_BYTES) }

@@ -97,7 +97,7 @@ impl Message {
     /// # Errors
     /// The same as for [`Codec::size_bytes`].
     pub fn size_bytes(&self) -> Result<usize> {
-        // SAFETY: the message is initialised, and no thread writes it (M2).
+        // SAFETY: the message is initialised, and no thread changes it (M2).
         unsafe { self.message_type.codec.size_bytes(self.as_ptr()) }
     }
 

@@ -107,7 +107,7 @@ impl Sequence {
         Ok((data, self.checked(length)?))
     }
 
-    /// Returns the length if the bound allows it.
+    /// Checks that the length does not exceed the bound, and returns it.
     #[inline]
     pub fn checked(&self, length: usize) -> Result<usize> {
         if length > self.bound {
@@ -220,8 +220,8 @@ impl Sequence {
         let rosidl_runtime_c__Sequence { data, size, capacity } = unsafe { sequence.read() };
         if length == size {
         } else if !data.is_null() && length <= capacity {
-            // All elements up to the capacity are initialised, because rosidl's functions finalise all of them.
-            // SAFETY: the promise of the caller.
+            // All elements up to the capacity are initialised, because rosidl's functions initialise and finalise all
+            // of them. SAFETY: the promise of the caller.
             unsafe { (*sequence).size = length };
         } else if let Some((allocator, bytes)) = default_allocator().zip(number_bytes) {
             // This avoids `resize_function`, which would write zeros first. SAFETY: the promise of the caller. The

@@ -30,7 +30,7 @@ pub fn allocate(key: usize, layout: Layout) -> Option<NonNull<u8>> {
     block.map(|Block(memory)| memory).or_else(|| NonNull::new(unsafe { alloc::alloc_zeroed(layout) }))
 }
 
-/// Keeps memory for later structs of the type.
+/// Keeps the memory of a message for later messages of the type.
 ///
 /// # Safety
 /// [`allocate`] returned the memory for this key and layout, and the caller does not use it any more.

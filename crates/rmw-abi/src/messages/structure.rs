@@ -67,7 +67,7 @@ pub(super) struct Number {
     pub name: &'static str,
 }
 
-/// The number of values in a field.
+/// The number of values in a field: one, an array, or a sequence.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Count {
     One,

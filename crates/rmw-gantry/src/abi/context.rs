@@ -74,7 +74,7 @@ fn checked_domain(domain_id: usize) -> Result<u32> {
     })
 }
 
-/// The entities of the context continue to work until they are destroyed.
+/// The nodes and endpoints of the context work until they are destroyed.
 ///
 /// # Safety
 /// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).

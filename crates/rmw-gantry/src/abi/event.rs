@@ -116,7 +116,7 @@ pub unsafe extern "C" fn rmw_event_set_callback(
     run(c"rmw_event_set_callback", || {
         // SAFETY: the contract of rmw.
         let found = unsafe { self::event(event.cast_const()) }?;
-        // SAFETY: as above: the callback may be called until it is replaced.
+        // SAFETY: as above: the callback may be called with `user_data` until it is replaced.
         unsafe { found.set_callback(callback, user_data) };
         Ok(())
     })

@@ -72,7 +72,7 @@ pub unsafe extern "C" fn rmw_compare_gids_equal(
     })
 }
 
-/// Sets the level of this library's own log, which goes to standard error.
+/// Sets the log level of this library, whose log goes to standard error.
 ///
 /// # Safety
 /// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).

@@ -57,7 +57,7 @@ pub unsafe extern "C" fn rmw_deserialize(
     })
 }
 
-/// Not supported: the other RMWs do not have this function either, and ROS 2 does not call it.
+/// Not supported: ROS 2 does not call this function, and other RMWs do not support it either.
 ///
 /// # Safety
 /// The function does not use the pointers.

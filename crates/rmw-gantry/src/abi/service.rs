@@ -95,7 +95,7 @@ pub fn service_info(info: &SampleInfo, id: RequestId) -> rmw_service_info_t {
     }
 }
 
-/// A response to a client that does not exist any more is dropped.
+/// If the client does not exist any more, the response is dropped without an error.
 ///
 /// # Safety
 /// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).

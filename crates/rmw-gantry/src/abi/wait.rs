@@ -107,7 +107,7 @@ fn deadline(timeout: &rmw_time_t) -> Option<Instant> {
     Instant::now().checked_add(timeout)
 }
 
-/// Converts an array of the caller to a slice.
+/// Converts an array from the caller to a slice.
 ///
 /// # Errors
 /// `count` is not 0, but `data` is null.

@@ -76,7 +76,7 @@ impl Allocator {
     /// `RMW_RET_BAD_ALLOC`.
     pub fn string(&self, text: &[u8]) -> Result<*mut c_char> {
         let copy: *mut u8 = self.zeroed(text.len() + 1)?;
-        // SAFETY: new memory of at least that length, which does not overlap the text.
+        // SAFETY: the new memory has at least this length, and does not overlap the text.
         unsafe { copy.copy_from_nonoverlapping(text.as_ptr(), text.len()) };
         Ok(copy.cast())
     }
@@ -145,7 +145,7 @@ impl Allocator {
                 Ok(array) => {
                     // SAFETY: `index` is less than the number of names.
                     let place = unsafe { types.add(index) };
-                    // SAFETY: an element of the array, which only this thread uses.
+                    // SAFETY: the pointer points to an element of the array, which only this thread uses.
                     unsafe { place.write(array) };
                 }
                 Err(failure) => {
@@ -164,14 +164,14 @@ impl Allocator {
         for index in 0..made.names.size {
             // SAFETY: `index` is less than the number of names.
             let place = unsafe { made.types.add(index) };
-            // SAFETY: an element of the array: all 0, or an array of strings.
+            // SAFETY: the element is all 0, or an array of strings.
             let array = unsafe { place.read() };
             // SAFETY: as above; the caller does not use the array of strings.
             unsafe { self.free_string_array(&array) };
         }
         // SAFETY: the pointer is null, or memory of this allocator that the caller does not use.
         unsafe { self.free(made.types) };
-        // SAFETY: an array of this allocator, which the caller does not use.
+        // SAFETY: the array comes from this allocator, and the caller does not use it any more.
         unsafe { self.free_string_array(&made.names) };
     }
 
@@ -193,7 +193,7 @@ impl Allocator {
             // valid value.
             let info = unsafe { &mut *place };
             if let Err(failure) = describe(endpoint, info) {
-                // SAFETY: the array was made here; strings that were not made are null.
+                // SAFETY: this function made the array; strings that were not made are null.
                 unsafe { self.free_endpoint_infos(&made) };
                 return Err(failure);
             }
@@ -207,7 +207,7 @@ impl Allocator {
         for index in 0..made.size {
             // SAFETY: `index` is less than the length of the array.
             let place = unsafe { made.info_array.add(index) };
-            // SAFETY: an element of the array, which was all 0 at first.
+            // SAFETY: the element is in the array, which was all 0 at first.
             let info = unsafe { &*place };
             for string in [info.node_name, info.node_namespace, info.topic_type] {
                 // SAFETY: the pointer is null, or a string of this allocator that the caller does not use.

@@ -52,7 +52,7 @@ impl Callback {
     /// Calls the function, if one is set, with the number of messages since the last call. `received` returns the
     /// number of all messages that the endpoint has received.
     pub fn notify(&mut self, received: impl FnOnce() -> Result<u64>) {
-        // An error of `received` is ignored here: the take that follows the callback returns it.
+        // An error of `received` is ignored here, because the take after the callback returns the same error.
         if self.is_set()
             && let Ok(received) = received()
         {

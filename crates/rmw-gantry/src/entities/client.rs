@@ -24,7 +24,7 @@ pub struct Client {
     pub gid: Gid,
     /// The QoS that `gantry` granted.
     pub qos: Qos,
-    /// The name of the service, as the program gave it.
+    /// The name of the service, as the program passed it.
     pub name: CString,
     pub context: Arc<Context>,
     taken: AtomicU64,
@@ -32,7 +32,7 @@ pub struct Client {
 
 impl Client {
     /// # Errors
-    /// The name is not a full name; the QoS has unknown policies; or an error of the library.
+    /// The name is not a full name, the QoS has unknown policies, or `gantry` returns an error.
     pub fn new(node: &Node, service_type: ServiceType, name: &str, profile: &rmw_qos_profile_t) -> Result<Client> {
         let qos = granted(name, profile)?;
         let mut library = node.library.create_generic_client_with_qos(name, service_type.description(), qos)?;

@@ -56,7 +56,7 @@ impl Context {
         lock(&self.listener).clone()
     }
 
-    /// The listener of the context. This call starts the listener if the context has none yet.
+    /// Returns the listener of the context, and starts it first if it does not run yet.
     pub fn listener(&self) -> Result<Arc<Listener>> {
         let mut listener = lock(&self.listener);
         match &*listener {

@@ -1,4 +1,4 @@
-//! The events of one kind of a publisher or a subscription, and their status.
+//! The events of one type (such as "deadline missed") of a publisher or a subscription, and their status.
 
 use super::{callback::Callback, wake_up::Flag};
 use crate::lock::lock;
@@ -8,7 +8,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-/// The events of one kind of one endpoint.
+/// The events of one type of one endpoint.
 pub struct Event {
     pub kind: rmw_event_type_t,
     pub flag: Arc<Flag>,
@@ -46,7 +46,7 @@ impl Event {
         Event { kind, flag: Arc::default(), counts: Mutex::default(), callback: Mutex::default() }
     }
 
-    /// Removes the callback, before the endpoint is destroyed: no call runs after this.
+    /// Removes the callback before the endpoint is destroyed. No call of the callback runs afterwards.
     pub fn end_callback(&self) {
         *lock(&self.callback) = Callback::default();
     }
@@ -69,7 +69,7 @@ impl Event {
         self.flag.mark(); // under the lock, as in `take`: a take that finds the flag set also finds the counts
     }
 
-    /// Wakes the wait set and calls the callback.
+    /// Wakes the wait set that waits for the event, and calls the callback.
     pub fn notify(&self) {
         self.flag.ring();
         self.tell();
@@ -84,7 +84,7 @@ impl Event {
         }
     }
 
-    /// Replaces the callback, and calls it with the number of earlier events.
+    /// Replaces the callback, and calls the new one with the number of events that no callback was called for.
     ///
     /// # Safety
     /// The same as for [`Callback::set`].

@@ -22,7 +22,7 @@ pub struct Publisher {
     pub message_type: Arc<MessageType>,
     /// The QoS that `gantry` granted.
     pub qos: Qos,
-    /// The name of the topic, as the program gave it.
+    /// The name of the topic, as the program passed it.
     pub topic: CString,
     /// The loans that the program holds. The address of its bytes identifies a loan.
     loans: Mutex<Vec<GenericLoan>>,

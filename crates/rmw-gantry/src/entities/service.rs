@@ -40,7 +40,7 @@ pub(super) fn granted(name: &str, profile: &rmw_qos_profile_t) -> Result<Qos> {
 
 impl Service {
     /// # Errors
-    /// The name is not a full name; the QoS has unknown policies; an error of the library.
+    /// The name is not a full name, the QoS has unknown policies, or `gantry` returns an error.
     pub fn new(node: &Node, service_type: ServiceType, name: &str, profile: &rmw_qos_profile_t) -> Result<Service> {
         let qos = granted(name, profile)?;
         let library = node.library.create_generic_service_with_qos(name, service_type.description(), qos)?;

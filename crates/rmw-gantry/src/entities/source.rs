@@ -101,7 +101,7 @@ impl<E> Source<E> {
         }
     }
 
-    /// Removes the callback, before the entity is destroyed: no call runs after this.
+    /// Removes the callback before the endpoint is destroyed. No call of the callback runs afterwards.
     pub fn end_callback(&self, context: &Context) {
         *lock(&self.callback) = Callback::default();
         if let Some(listener) = context.started_listener() {
@@ -118,7 +118,7 @@ impl<E: Receive + 'static> ListenerSource for ListenedSource<E> {
         self.0.upgrade().map_or(Ok(None), |source| AnySource::attach(&*source, collector))
     }
 
-    /// The lock of `library` is not held while the callback runs, because the callback may take messages.
+    /// The lock of `library` is free while the callback runs, because the callback may take messages.
     fn on_news(&self) {
         let Some(source) = self.0.upgrade() else { return };
         source.callback().notify(|| source.received());

@@ -118,7 +118,7 @@ impl Subscription {
         self.source.library.with(|library| look(library.filter()))
     }
 
-    /// Sets or removes the content filter, for waiting messages and for later ones.
+    /// Sets or removes the content filter. The filter applies to waiting messages and to later ones.
     pub fn set_filter(&self, filter: Option<ContentFilter>) -> Result<()> {
         self.source.library.with(|library| Ok(library.set_filter(filter)?))?;
         self.source.announce(&self.context); // for messages that wait in the history of a KEEP_ALL subscription
@@ -147,7 +147,7 @@ impl Subscription {
     /// Adds new losses to the event `RMW_EVENT_MESSAGE_LOST`. `lost` is the number of all losses until now.
     fn tell_lost(&self, lost: u64) {
         let told = self.told_lost.load(Relaxed);
-        // Relaxed, as for all of these counters: no counter orders other memory.
+        // Relaxed, like all counters here: a counter orders no other memory.
         if lost > told && self.told_lost.compare_exchange(told, lost, Relaxed, Relaxed).is_ok() {
             self.events.add(RMW_EVENT_MESSAGE_LOST, &Change::from_total(lost - told));
         }

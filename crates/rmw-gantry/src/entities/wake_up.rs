@@ -44,14 +44,14 @@ impl WakeUp {
 #[derive(Debug, Default)]
 pub struct Flag {
     is_set: AtomicBool,
-    /// Null, or a wake-up that lives until [`Flag::detach`] has returned.
+    /// Null, or a pointer to a wake-up that lives until [`Flag::detach`] has returned.
     wake_up: AtomicPtr<WakeUp>,
     /// The number of threads that are inside [`Flag::ring`] now.
     ringing: AtomicUsize,
 }
 
 impl Flag {
-    /// Sets the flag, and wakes the wait set.
+    /// Sets the flag, and wakes the wait set that attached it last.
     pub fn set(&self) {
         self.mark();
         self.ring();

@@ -73,7 +73,7 @@ fn go_through<L: Layout>(first: rmw_event_type_t) {
     let (mut options, mut context) =
         (Guarded::<rmw_init_options_of<L>>::zeroed(), Guarded::<rmw_context_of<L>>::zeroed());
     let (options_pointer, context_pointer) = ((&raw mut options.value).cast(), (&raw mut context.value).cast());
-    // SAFETY: options that are not initialized; all objects below are the library's, and live until they are
+    // SAFETY: the options are not initialized. This library makes all objects below, which live until they are
     // destroyed.
     assert_eq!(unsafe { rmw_init_options_init(options_pointer, malloc()) }, RMW_RET_OK);
     assert_eq!(options.value.discovery_options.automatic_discovery_range, RMW_AUTOMATIC_DISCOVERY_RANGE_LOCALHOST);
@@ -90,7 +90,7 @@ fn go_through<L: Layout>(first: rmw_event_type_t) {
     assert!(!node.is_null());
     // SAFETY: all bits 0 are valid arrays without memory.
     let [mut names, mut namespaces]: [rcutils_string_array_t; 2] = unsafe { zeroed() };
-    // SAFETY: as above. The arrays get memory of the context's allocator.
+    // SAFETY: as above. The context's allocator allocates the arrays.
     assert_eq!(unsafe { rmw_get_node_names(node, &raw mut names, &raw mut namespaces) }, RMW_RET_OK);
     assert_eq!((names.size, namespaces.size), (1, 1));
     let publisher_options = rmw_publisher_options_t {

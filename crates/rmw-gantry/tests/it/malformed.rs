@@ -173,7 +173,7 @@ fn a_malformed_response_is_lost_and_the_next_one_comes() {
         let found = taken.then_some((header.request_id.sequence_number, answer.number));
         assert_eq!((code, found), (RMW_RET_OK, expected));
     }
-    // SAFETY: a client of this library, which is not used any more.
+    // SAFETY: this library made the client, which is not used again.
     assert_eq!(unsafe { rmw_destroy_client(ros.node, client) }, RMW_RET_OK);
     ros.end(&[], &[]);
 }

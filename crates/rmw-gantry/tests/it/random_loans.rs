@@ -44,7 +44,7 @@ struct World {
     changed: u64,
 }
 
-/// The elements of a sequence in a C message.
+/// Returns the elements of a sequence in a C message.
 fn elements<T>(sequence: &Elements<T>) -> &[T] {
     if sequence.size == 0 {
         return &[];

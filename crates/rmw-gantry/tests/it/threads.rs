@@ -167,7 +167,7 @@ fn all_threads_of_a_context_go_on_and_end() {
     }
     threads.into_iter().for_each(|thread| thread.join().unwrap());
     let World { ros, publisher, subscription, guard_condition } = Arc::into_inner(world).unwrap();
-    // SAFETY: a guard condition of this library, which is not used any more.
+    // SAFETY: this library made the guard condition, which is not used again.
     assert_eq!(unsafe { rmw_destroy_guard_condition(guard_condition.get()) }, RMW_RET_OK);
     ros.end(&[publisher.get()], &[subscription.get()]);
 }

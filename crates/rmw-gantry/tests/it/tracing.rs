@@ -77,7 +77,7 @@ fn trace_topic(ros: &Ros) {
     let mut loan = null_mut();
     // SAFETY: this library made the publisher; it has this type, and the last pointer is an output.
     assert_eq!(unsafe { rmw_borrow_loaned_message(publisher, point_type(), &raw mut loan) }, RMW_RET_OK);
-    // SAFETY: a loan of this publisher, of its type.
+    // SAFETY: the message is on loan from this publisher, and has its type.
     unsafe { loan.cast::<Point>().write(Point::default()) };
     // SAFETY: as above.
     assert_eq!(unsafe { rmw_publish_loaned_message(publisher, loan, null_mut()) }, RMW_RET_OK);

@@ -33,7 +33,7 @@ pub struct Checker {
 
 /// The state of one publisher, as the subscription has seen it.
 struct PublisherState {
-    /// The sequence number of the sample that was taken last.
+    /// The sequence number of the newest sample that was taken.
     last: u64,
     /// The last sequence number of the history that the publisher had when the subscription joined, and the time of the
     /// first take. All samples of the history must be older than this time.
@@ -46,7 +46,7 @@ impl Checker {
         Checker { topic, qos, publishers, losses, unexplained: 0, unexplained_before_matched: 0 }
     }
 
-    /// Adds the losses since the last call.
+    /// Adds the losses that happened since the last call. `losses` are the totals.
     pub fn lost(&mut self, losses: Losses) -> Result<()> {
         let (before, after) = (self.losses, losses);
         let (Some(overwritten), Some(before_matched)) = (

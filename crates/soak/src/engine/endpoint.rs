@@ -39,7 +39,7 @@ impl Talker {
         Ok(Some(Talker { publisher, loans: Vec::new(), topic, offer: Offer::from_qos(&qos), sequence: 0 }))
     }
 
-    /// Takes a loan of random length; `None` if all memory is in use.
+    /// Loans memory for a message of random length; `None` if all memory is in use.
     pub fn loan(&mut self, rng: &mut Rng) -> Result<Option<Loan>> {
         allowed(self.publisher.loan(self.topic.length_bytes(rng)))
     }

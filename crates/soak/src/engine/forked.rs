@@ -11,7 +11,7 @@ use std::time::Duration;
 /// The time limit of a child. The kernel kills a child that lives longer (SIGALRM), and its parent reports this as an
 /// error.
 const LIMIT_SECONDS: u32 = 60;
-/// The meanings of the child's exit codes.
+/// The meanings of the child's exit codes, by code.
 const FINDINGS: [&str; 8] = [
     "found nothing wrong",
     "could loan",

@@ -69,7 +69,7 @@ impl Player<'_> {
         Ok(())
     }
 
-    /// Drops all objects without a check. A forked child may call this.
+    /// Drops all objects without checks. A forked child may call this function, too.
     pub fn drop_all(&mut self) {
         self.listeners.clear();
         self.held.clear();

@@ -24,7 +24,7 @@ use std::{
 
 /// The longest allowed pause, much longer than the pauses on a busy machine.
 const PAUSE_LIMIT_MS: u64 = 15_000;
-/// The time between two rounds of publishing.
+/// The time between two turns of publishing on all topics.
 const PERIOD: Duration = Duration::from_micros(500);
 const WAIT: Duration = Duration::from_millis(100);
 const MOST_HELD: usize = 12;

@@ -17,7 +17,7 @@ const REPORT_PERIOD: Duration = Duration::from_secs(10);
 /// The time without any answered call after which the run fails.
 const PATIENCE: Duration = Duration::from_secs(150);
 
-/// A process of servers or clients, and the thread that reads its counts.
+/// A process of servers or clients, and the thread that reads the counts that it prints.
 struct Worker {
     role: Role,
     first: u64,

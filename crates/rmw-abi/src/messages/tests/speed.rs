@@ -11,7 +11,7 @@ use gantry_cdr::Message;
 use gantry_msgs::{sensor_msgs::msg, std_msgs, std_msgs::msg::Header};
 use std::{hint::black_box, time::Instant};
 
-/// The median time of one call in nanoseconds.
+/// Returns the median time of one call in ns.
 fn median_ns(mut call: impl FnMut()) -> f64 {
     let mut batch = |calls: u32| {
         let start = Instant::now();

@@ -53,7 +53,7 @@ unsafe fn list<const N: usize>(
 }
 
 /// # Safety
-/// `node` is a node of this implementation.
+/// `node` points to a node of this implementation.
 unsafe fn allocator_of(node: *const rmw_node_t) -> Result<Allocator> {
     // SAFETY: the promise of the caller.
     let context = unsafe { (*node).context };

@@ -38,7 +38,7 @@ const EMPTY: gantry_sample = gantry_sample { data: null(), size: 0, owner: null(
 /// Puts a sample into an empty struct. The struct does not move during the call.
 pub fn write(sample: &mut gantry_sample, taken: GenericSample) {
     let bytes = taken.bytes();
-    // The bytes lie in the memory of the publisher or of the subscription, not in `taken`, which is moved below.
+    // `data` stays valid when `taken` moves below: the bytes lie in the memory of the publisher or of the subscription.
     (sample.data, sample.size, sample.owner) = (bytes.as_ptr().cast(), bytes.len(), &raw const OWN);
     // SAFETY: the memory is large enough and aligned (asserted above).
     unsafe { (&raw mut sample.reserved).cast::<GenericSample>().write(taken) };

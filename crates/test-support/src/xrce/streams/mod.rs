@@ -1,4 +1,4 @@
-//! The streams of DDS-XRCE over faulty lines with simulated time.
+//! Tests of DDS-XRCE's streams over simulated faulty lines.
 
 mod ends;
 mod line;
