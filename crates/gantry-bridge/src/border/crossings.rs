@@ -121,8 +121,8 @@ impl Border {
             let Some(shown) = origin.shown_by(*domain) else { continue };
             let (way, is_brought) = (Way::to_network(&shown), local.of_bridges.contains(gid));
             let others = others.get(&origin.key).map(Vec::as_slice).unwrap_or_default();
-            // A node of the domain itself is always shown: a better or equal way of it that the network still shows is
-            // out of date.
+            // A node of the domain itself is always shown: another way of the same length, which the network may still
+            // show, is out of date.
             if is_brought && others.iter().any(|other| *other < way) {
                 continue;
             }

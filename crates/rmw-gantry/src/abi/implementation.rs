@@ -27,8 +27,8 @@ pub unsafe extern "C" fn rmw_get_serialization_format() -> *const c_char {
     c"cdr".as_ptr()
 }
 
-/// Supported are both sequence numbers of a message (publication and reception), and type hashes in discovery. A
-/// request for a type description by the name of the type is not supported.
+/// Both sequence numbers of a message (publication and reception) and type hashes in discovery are supported. A request
+/// for a type description by the name of the type is not.
 ///
 /// # Safety
 /// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).

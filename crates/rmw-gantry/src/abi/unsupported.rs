@@ -5,7 +5,7 @@ use crate::{failure::run, handle::entity};
 use rmw_abi::{bindings::*, failure::Failure};
 use std::ffi::c_char;
 
-/// A preallocation has no use here, because a publisher has all its memory from its creation on.
+/// A preallocation has no use here: the memory for a publication exists already.
 ///
 /// # Safety
 /// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
