@@ -106,7 +106,7 @@ fn messages_that_do_not_pass_are_no_losses_and_take_no_room() {
     }
     assert_eq!(take_numbers(subscription), [1, 2]);
     assert_eq!(ready(), [false, false]);
-    // Of the three messages that pass, the subscription of depth 2 keeps the newest two.
+    // The subscription of depth 2 keeps the newest two of the three messages that pass.
     for number in [3, 0, 4, 0, 5] {
         publish(publisher, Point { x: 0.0, number });
         assert_eq!(ready(), [true, false]);
