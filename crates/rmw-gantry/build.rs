@@ -1,7 +1,7 @@
-//! The flags of `librmw_gantry.so`.
+//! Sets the linker flags of `librmw_gantry.so`.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
-    // A handler of signals and threads of the library stay when a program closes the library.
+    // `nodelete` keeps the library loaded after `dlclose`: its signal handler and its threads may still run.
     println!("cargo:rustc-cdylib-link-arg=-Wl,-z,nodelete");
 }

@@ -1,9 +1,10 @@
-//! `gantry-bridge-rmw`: connects the nodes of a Gantry domain with the nodes of another ROS 2 middleware, whose RMW it
-//! loads.
+//! `gantry-bridge-rmw`: connects the nodes of a Gantry domain with the nodes of another ROS 2 middleware, by loading
+//! its RMW.
 //!
-//! It logs to standard error. The exit code is 0 after SIGINT or SIGTERM, 1 after an error, 2 for wrong arguments.
+//! The program logs to standard error. The exit code is 0 after SIGINT or SIGTERM, 1 after an error, 2 for wrong
+//! arguments.
 
-#![deny(clippy::print_stderr)] // it panics on a closed pipe
+#![deny(clippy::print_stderr)] // `eprintln!` panics on a closed pipe
 #![deny(unsafe_code)]
 
 mod bridge;

@@ -1,5 +1,5 @@
-//! The configuration of the session: read from rmw_zenoh's variables and files, so that the bridge uses the same
-//! set-up as ROS 2's programs.
+//! The configuration of the Zenoh session, from rmw_zenoh's environment variables and files, so that the bridge has the
+//! same set-up as ROS 2 programs.
 
 use std::{env, fmt::Display};
 use zenoh::Config;
@@ -8,7 +8,7 @@ const SESSION_FILE: &str = "ZENOH_SESSION_CONFIG_URI";
 const ROUTER_FILE: &str = "ZENOH_ROUTER_CONFIG_URI";
 const OVERRIDE: &str = "ZENOH_CONFIG_OVERRIDE";
 
-/// rmw_zenoh's default settings of a session, which apply if the user gives no configuration file.
+/// rmw_zenoh's default settings of a session, for users without a configuration file.
 const OF_SESSION: &[(&str, &str)] = &[
     ("mode", r#""peer""#),
     ("connect/endpoints", r#"["tcp/localhost:7447"]"#),
@@ -16,33 +16,33 @@ const OF_SESSION: &[(&str, &str)] = &[
     ("scouting/multicast/enabled", "false"),
     ("queries_default_timeout", "600000"),
 ];
-/// rmw_zenoh's settings of a router.
+/// rmw_zenoh's default settings of a router.
 const OF_ROUTER: &[(&str, &str)] = &[
     ("mode", r#""router""#),
     ("listen/endpoints", r#"["tcp/[::]:7447"]"#),
     ("scouting/multicast/enabled", "false"),
     ("queries_default_timeout", "600000"),
 ];
-/// Settings without which the bridge does not work: caches of latched topics need timestamps; and a message of a
-/// low priority may wait for so long that Zenoh would close the connection by default.
+/// Settings that the bridge always needs. Caches of latched topics need timestamps. By default, Zenoh would close a
+/// connection while a message of low priority waits in its queue for long.
 const ALWAYS: &[(&str, &str)] = &[
     ("timestamping/enabled", "true"),
     ("transport/link/tx/queue/congestion_control/block/wait_before_close", "60000000"),
 ];
 
-/// The endpoints and the mode of the command line.
+/// The addresses and the mode from the command line.
 #[derive(Clone, Debug, Default)]
 pub struct Endpoints {
-    /// Addresses to connect to; if the list is empty, the addresses of the configuration apply.
+    /// Addresses to connect to. If the list is empty, the configuration's addresses apply.
     pub connect: Vec<String>,
-    /// Addresses to listen on; if the list is empty, the addresses of the configuration apply.
+    /// Addresses to listen on. If the list is empty, the configuration's addresses apply.
     pub listen: Vec<String>,
-    /// Whether the bridge is a router.
+    /// True if the bridge is a Zenoh router.
     pub is_router: bool,
 }
 
-/// The configuration: the file in rmw_zenoh's variable, or else rmw_zenoh's defaults; `ZENOH_CONFIG_OVERRIDE` and
-/// then the command line replace single settings. The error is the reason, as a sentence.
+/// Returns the configuration: the file in rmw_zenoh's variable or, without a file, rmw_zenoh's defaults. Settings in
+/// `ZENOH_CONFIG_OVERRIDE` replace these, and the command line replaces both. The error is a sentence with the reason.
 pub fn config(endpoints: &Endpoints) -> Result<Config, String> {
     let (variable, defaults) = if endpoints.is_router { (ROUTER_FILE, OF_ROUTER) } else { (SESSION_FILE, OF_SESSION) };
     let mut config = match env::var(variable).ok().filter(|path| !path.is_empty()) {

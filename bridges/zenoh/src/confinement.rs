@@ -1,6 +1,6 @@
-//! The files that the process may open, by Linux's Landlock: it may read and write shared memory, and read files of
-//! the system and of the configuration. A fault in the code that reads from the network thus cannot reach other
-//! files of the user.
+//! Limits the files that the process may open, with Linux's Landlock. The process may read and write shared memory, and
+//! read files of the system and of the configuration. So a bug in the code that reads from the network cannot expose
+//! other files of the user.
 
 use gantry_shm::shared_memory_directory;
 use landlock::{
@@ -9,20 +9,20 @@ use landlock::{
 use serde_json::Value;
 use std::path::PathBuf;
 
-/// The newest version of Landlock whose access rights are restricted. An older kernel restricts the rights that
-/// it supports.
+/// The newest version of Landlock whose rights are restricted. On an older kernel, only the rights that it supports
+/// are.
 const VERSION: ABI = ABI::V5;
-/// The folders for host names, certificates, properties of the machine, programs and libraries.
+/// The folders that are needed for host names, certificates, properties of the machine, programs and libraries.
 const SYSTEM: [&str; 7] = ["/etc", "/proc", "/run", "/sys", "/usr", "/dev/null", "/dev/urandom"];
-/// Transports whose addresses are files that the session makes.
+/// Transports whose addresses are the paths of files that the session creates.
 const LOCAL_TRANSPORTS: [&str; 2] = ["unixsock-stream/", "unixpipe/"];
 
-/// Confines this thread, and those that it will start, to shared memory, the system's files and the files that the
-/// session's configuration (JSON) names. The network is not restricted, because peers send each other their
-/// addresses. Returns whether the kernel can do this.
+/// Restricts this thread, and the threads that it starts later, to shared memory, the system's files, and the files
+/// that `configuration` (JSON) contains. The network is not restricted, because peers send each other their addresses.
+/// Returns true if the kernel supports this.
 ///
 /// # Errors
-/// The configuration names a file that cannot be examined, or the kernel refuses the rules.
+/// The configuration contains a file that cannot be examined, or the kernel refuses the rules.
 pub fn confine(configuration: &str) -> Result<bool, RulesetError> {
     let mut strings = Vec::new();
     collect_strings(&serde_json::from_str(configuration).unwrap_or_default(), &mut strings);
@@ -46,7 +46,7 @@ fn collect_strings(value: &Value, strings: &mut Vec<String>) {
     }
 }
 
-/// The folders in which the session makes files, and the files that it reads.
+/// Returns the folders in which the session creates files, and the files that it reads.
 fn files(strings: &[String]) -> (Vec<PathBuf>, Vec<PathBuf>) {
     let (mut made, mut read) = (Vec::new(), Vec::new());
     for string in strings {
@@ -72,7 +72,7 @@ mod tests {
         }
         let shared = tempfile::tempdir_in(shared_memory_directory()).unwrap();
         let configuration = serde_json::json!({ "transport": { "tls": [certificate] } }).to_string();
-        // Landlock confines a thread, so the other threads of the test program stay free.
+        // Landlock restricts only this thread, not the other threads of the test program.
         let confined = thread::spawn(move || {
             if !confine(&configuration).unwrap() {
                 println!("SKIPPED: this kernel has no Landlock");

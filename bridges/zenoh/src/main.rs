@@ -1,10 +1,11 @@
-//! `gantry-bridge-zenoh`: connects the nodes of a Gantry domain with nodes of other hosts, over Zenoh, as ROS 2's
-//! rmw_zenoh speaks it.
+//! `gantry-bridge-zenoh`: connects the nodes of a Gantry domain with nodes of other hosts, over Zenoh in the formats of
+//! rmw_zenoh.
 //!
-//! It logs to standard error. The exit code is 0 after SIGINT or SIGTERM, 1 after an error, 2 for wrong arguments.
+//! The program logs to standard error. The exit code is 0 after SIGINT or SIGTERM, 1 after an error, 2 for wrong
+//! arguments.
 
 #![forbid(unsafe_code)]
-#![deny(clippy::print_stderr)] // it panics on a closed pipe
+#![deny(clippy::print_stderr)] // `eprintln!` panics on a closed pipe
 
 mod bridge;
 mod config;
@@ -55,7 +56,8 @@ fn run(cli: Cli) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     zenoh::try_init_log_from_env(); // `RUST_LOG`
     let policy = cli.bridge.policy()?;
     let config = config::config(&Endpoints { connect: cli.connect, listen: cli.listen, is_router: cli.router })?;
-    // Landlock confines this thread and the threads that it starts, so this call comes before any thread is started.
+    // The call comes before any thread is started, because Landlock restricts this thread and the threads that it
+    // starts later.
     if !confinement::confine(&config.to_string())? {
         say("this kernel has no Landlock, so the bridge may open all files of its user");
     }

@@ -1,4 +1,4 @@
-//! The session on the network, and the numbers of the entities that it shows.
+//! The Zenoh session, and the numbers of the nodes and endpoints that it shows.
 
 use std::{
     sync::atomic::{AtomicU64, Ordering::Relaxed},
@@ -6,14 +6,14 @@ use std::{
 };
 use zenoh::{Config, Session, Wait, liveliness::LivelinessToken};
 
-/// A duration that never ends in practice: it is the time-out for results of actions, which may take hours.
+/// The time-out for results of actions, which may take hours: practically endless.
 pub const FOREVER: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
 
 /// The bridge's session.
 pub struct Network {
     pub session: Session,
     pub domain_id: u32,
-    /// The session's id in the form that tokens have.
+    /// The id of the session, in the form that tokens have.
     pub session_id: String,
     /// The next number of a node or an endpoint. Relaxed: the number only has to be unique.
     next_number: AtomicU64,
@@ -32,7 +32,7 @@ impl Network {
         self.next_number.fetch_add(1, Relaxed)
     }
 
-    /// Declares a liveliness token: the network sees the node or the endpoint until the token is dropped.
+    /// Declares a liveliness token. The network sees the node or the endpoint until the token is dropped.
     pub fn declare_token(&self, text: &str) -> zenoh::Result<LivelinessToken> {
         self.session.liveliness().declare_token(text.to_owned()).wait()
     }

@@ -1,4 +1,4 @@
-//! A message on the network: an encapsulation header, then the CDR body in Gantry's form.
+//! The payload of a message on the network: the encapsulation, then the CDR body, which has the same bytes in Gantry.
 
 use gantry::{ENCAPSULATION, GenericSample};
 use std::any::Any;
@@ -7,7 +7,7 @@ use zenoh::{
     internal::buffers::{ZBuf, ZSlice, ZSliceBuffer},
 };
 
-/// A sample that is part of a message in place: it stays pinned until Zenoh has written the message.
+/// A sample whose bytes Zenoh sends without a copy. The sample stays pinned until Zenoh has written it.
 #[derive(Debug)]
 struct Pinned(GenericSample);
 
@@ -25,14 +25,14 @@ impl ZSliceBuffer for Pinned {
     }
 }
 
-/// The message of a sample. Its body stays in the memory of the sample's publisher.
+/// Makes the payload of a sample without copying the body, which stays in the memory of the sample's publisher.
 pub fn in_place(sample: GenericSample) -> ZBytes {
     let mut message = ZBuf::from(ENCAPSULATION.to_vec());
     message.push_zslice(ZSlice::from(Pinned(sample)));
     ZBytes::from(message)
 }
 
-/// The message of a sample, copied.
+/// Makes the payload of a sample with a copy of its body.
 pub fn of_sample(sample: &GenericSample) -> ZBytes {
     let mut bytes = vec![0; ENCAPSULATION.len() + sample.message_info().length_bytes];
     let (head, body) = bytes.split_at_mut(ENCAPSULATION.len());
@@ -41,8 +41,8 @@ pub fn of_sample(sample: &GenericSample) -> ZBytes {
     ZBytes::from(bytes)
 }
 
-/// The length of the body; `None` if the message is not plain CDR in little endian. The last two bytes of the
-/// encapsulation may have any value: some implementations write the number of padding bytes there.
+/// Returns the length of the body; `None` if the payload is not plain CDR in little endian. The last two bytes of the
+/// encapsulation are ignored, because some implementations write the number of padding bytes there.
 pub fn body_length(message: &ZBytes) -> Option<usize> {
     let mut head = [0; 2];
     let mut bytes = message.slices().flatten().copied();
@@ -52,7 +52,7 @@ pub fn body_length(message: &ZBytes) -> Option<usize> {
     (head == ENCAPSULATION[..2]).then(|| message.len().checked_sub(ENCAPSULATION.len())).flatten()
 }
 
-/// Copies the body into memory of exactly its length.
+/// Copies the body into `target`, which has the length of the body.
 pub fn copy_body(message: &ZBytes, mut target: &mut [u8]) {
     let mut head = ENCAPSULATION.len();
     for slice in message.slices() {
@@ -65,7 +65,7 @@ pub fn copy_body(message: &ZBytes, mut target: &mut [u8]) {
     }
 }
 
-/// The body, copied.
+/// Returns a copy of the body.
 pub fn body(message: &ZBytes) -> Option<Vec<u8>> {
     let mut body = vec![0; body_length(message)?];
     copy_body(message, &mut body);

@@ -1,8 +1,8 @@
 //! A global allocator that counts the allocations and frees of each thread separately.
 //!
-//! A program that links this crate gets its allocator: the system's allocator plus four additions to thread-local
-//! words. Each call is passed on unchanged: zeroed memory stays untouched, and the kernel still moves memory that
-//! grows. Counting therefore does not change the measured behaviour.
+//! Each program that links this crate uses this allocator: the system's allocator and four additions to thread-local
+//! counters. All calls are passed on unchanged: zeroed memory stays untouched, and the kernel still moves memory that
+//! grows. So counting does not change the measured behaviour.
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},
@@ -10,8 +10,8 @@ use std::{
 };
 
 thread_local! {
-    // The initial value is constant and has no destructor, so the first access does not allocate, and the last
-    // access may come at the very end of the thread.
+    // The initial value is constant and has no destructor. So the first access does not allocate, and an access is
+    // possible until the very end of the thread.
     static COUNTS: Cell<Counts> = const { Cell::new(Counts { allocations: 0, frees: 0, bytes: 0, freed_bytes: 0 }) };
 }
 
@@ -22,20 +22,20 @@ pub struct Counts {
     pub allocations: u64,
     /// The number of frees.
     pub frees: u64,
-    /// The number of allocated bytes in all.
+    /// The total number of allocated bytes.
     pub bytes: u64,
-    /// The number of freed bytes in all. Bytes that are allocated and not freed are live, unless another thread frees
-    /// them.
+    /// The total number of freed bytes. If no other thread frees this thread's memory, `bytes - freed_bytes` are still
+    /// in use.
     pub freed_bytes: u64,
 }
 
-/// The counts of the calling thread until now.
+/// Returns the counts of the calling thread since its start.
 #[must_use]
 pub fn of_this_thread() -> Counts {
     COUNTS.get()
 }
 
-/// The counts of `work`, which runs on this thread.
+/// Runs `work` on this thread, and returns its counts.
 pub fn count(work: impl FnOnce()) -> Counts {
     let before = of_this_thread();
     work();
@@ -43,7 +43,7 @@ pub fn count(work: impl FnOnce()) -> Counts {
 }
 
 impl Counts {
-    /// The difference between these counts and `earlier` counts of the same thread.
+    /// Subtracts `earlier` counts of the same thread from these counts.
     #[must_use]
     pub fn since(self, earlier: Counts) -> Counts {
         Counts {
@@ -55,7 +55,7 @@ impl Counts {
     }
 }
 
-/// Counts a call that allocates memory, frees memory, or does both. `None` means no allocation or no free.
+/// Counts a call that allocates, frees, or does both. `None` means that it does not allocate, or does not free.
 fn add(allocated_bytes: Option<usize>, freed_bytes: Option<usize>) {
     let counts = COUNTS.get();
     COUNTS.set(Counts {
@@ -69,7 +69,7 @@ fn add(allocated_bytes: Option<usize>, freed_bytes: Option<usize>) {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// The system's allocator with counts.
+/// The system's allocator, with counting.
 struct Counting;
 
 // SAFETY: the system's allocator does the work. The counting neither allocates nor panics.

@@ -1,4 +1,4 @@
-//! The context that all parts of a bridge share.
+//! The state that all parts of a bridge share.
 
 use crate::{counts::Counts, lock::lock, outbound::Sender, policy::Policy};
 use std::{
@@ -6,16 +6,16 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-/// The counters of each name, by direction (`out` of this host, or `in`).
+/// The counters by direction (`out` of this host, or `in`) and by the name of the topic or service.
 pub type CountsByName = BTreeMap<(&'static str, String), Arc<Counts>>;
 
-/// The policy, the threads that send, the counters, and the way to wake the bridge.
+/// The policy, the threads that send samples, the counters, and the function that wakes the bridge.
 pub struct Context {
     /// The policy.
     pub policy: Policy,
-    /// The threads that send.
+    /// The threads that send samples to the network.
     pub sender: Arc<Sender>,
-    /// The function that makes the bridge compare the graphs again.
+    /// Makes the bridge compare the graphs again.
     wake: Arc<dyn Fn() + Send + Sync>,
     counts: Mutex<CountsByName>,
 }
@@ -26,19 +26,19 @@ impl Context {
         Context { policy, sender: Arc::new(Sender::new()), wake: Arc::new(wake), counts: Mutex::default() }
     }
 
-    /// The counters of a topic or service. They stay until the bridge ends, because the topic may come back.
+    /// Returns the counters of a topic or a service. They stay until the bridge ends, because the topic may come back.
     #[must_use]
     pub fn counts(&self, direction: &'static str, name: &str) -> Arc<Counts> {
         lock(&self.counts).entry((direction, name.to_owned())).or_default().clone()
     }
 
-    /// All counters.
+    /// The counters of all topics and services.
     #[must_use]
     pub fn all_counts(&self) -> CountsByName {
         lock(&self.counts).clone()
     }
 
-    /// A function that makes the bridge compare the graphs again.
+    /// Returns a function that makes the bridge compare the graphs again.
     pub fn wake(&self) -> impl Fn() + Send + Sync + 'static {
         let wake = self.wake.clone();
         move || wake()

@@ -1,10 +1,10 @@
-//! Counters of one topic in one direction.
+//! The counters of one topic in one direction.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// The numbers of samples of one topic or service in one direction. Each counter only grows.
 ///
-/// Relaxed everywhere: no other data depends on a counter.
+/// All operations are Relaxed: no other data depends on a counter.
 #[derive(Debug, Default)]
 pub struct Counts {
     carried: AtomicU64,
@@ -19,30 +19,29 @@ pub struct Counts {
     failed: AtomicU64,
 }
 
-/// The values of [`Counts`] at one time, as the status shows them.
+/// The values of [`Counts`] at one moment, as the status has them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(default)]
 pub struct CountValues {
-    /// The number of messages that were passed to the other side of the bridge.
+    /// The number of messages that were passed to the receiving side of the bridge.
     pub carried: u64,
-    /// The bytes of these.
+    /// The total size of these messages in bytes.
     pub carried_bytes: u64,
-    /// The number of messages that were dropped in favour of newer ones, because the link was slower than
-    /// the publisher.
+    /// The number of messages that newer messages displaced, because the link was slower than the publisher.
     pub overwritten: u64,
     /// The number of messages that left the publisher's history before the bridge took them.
     pub missed: u64,
-    /// The number of messages that were dropped because they exceeded the rate of the policy.
+    /// The number of messages that were dropped because of the policy's rate limit.
     pub rate_limited: u64,
-    /// The number of copies of messages that had arrived before; they were dropped.
+    /// The number of messages that were dropped because they had arrived before.
     pub duplicates: u64,
-    /// Messages older than their publisher's lifespan.
+    /// The number of messages that were older than their publisher's lifespan.
     pub expired: u64,
     /// The number of malformed messages and attachments.
     pub malformed: u64,
-    /// The number of messages whose publisher was not in the graph.
+    /// The number of messages that were dropped because their publisher did not appear in the graph.
     pub unclaimed: u64,
-    /// Messages that the other side refused.
+    /// The number of messages that the receiving side refused.
     pub failed: u64,
 }
 
@@ -55,35 +54,35 @@ macro_rules! counters {
 }
 
 counters! {
-    /// Counts a message that was dropped in favour of a newer one.
+    /// Counts a message that a newer one displaced.
     overwrite overwritten;
-    /// Counts a message above the rate.
+    /// Counts a message that exceeded the rate limit.
     limit rate_limited;
-    /// Counts a copy of a message that had arrived before.
+    /// Counts a message that had arrived before.
     duplicate duplicates;
-    /// Counts a message beyond its lifespan.
+    /// Counts a message that was older than its lifespan.
     expire expired;
-    /// Counts a message of another form.
+    /// Counts a malformed message.
     malform malformed;
-    /// Counts a message whose publisher is not in the graph.
+    /// Counts a message whose publisher did not appear in the graph.
     disown unclaimed;
-    /// Counts a message that was refused.
+    /// Counts a message that the receiving side refused.
     fail failed;
 }
 
 impl Counts {
-    /// Counts a message that was passed to the other side.
+    /// Counts a message that was passed to the receiving side.
     pub fn carry(&self, bytes: usize) {
         self.carried.fetch_add(1, Relaxed);
         self.carried_bytes.fetch_add(bytes as u64, Relaxed);
     }
 
-    /// Counts messages that left the history before they were taken.
+    /// Counts messages that left the history before the bridge took them.
     pub fn miss(&self, messages: u64) {
         self.missed.fetch_add(messages, Relaxed);
     }
 
-    /// The values now.
+    /// The current values.
     #[must_use]
     pub fn values(&self) -> CountValues {
         CountValues {

@@ -1,18 +1,19 @@
-//! The part of Gantry's bridges to other hosts that does not depend on a network.
+//! The parts of Gantry's bridges to other hosts that are the same for all networks.
 //!
-//! A bridge is a process of a domain. It shows the domain's graph ([`LocalGraph`]) to a network, carries samples of
-//! local publishers there ([`Carrier`], [`Lane`], [`Sender`]), and publishes samples of far publishers ([`Inlet`]). A
-//! [`Policy`] says which names are carried, how often, and how urgently. The network itself is the program's: see
-//! `bridges/zenoh`.
+//! A bridge is a process of a domain. It shows the domain's graph ([`LocalGraph`]) to a network, and sends samples of
+//! local publishers there ([`Carrier`], [`Lane`], [`Sender`]). It publishes samples from the network in the domain
+//! ([`Inlet`]). A [`Policy`] states which names are carried, how often, and with which priority. The program of a
+//! bridge adds the network: see `bridges/zenoh`.
 //!
 //! Invariants:
-//! - No loop and no copy: a node has an [`Origin`] that bridges show wherever they show the node. It crosses a
-//!   [`Border`] by the best of its ways only, and never into a domain or a network where it was. Endpoints of the
-//!   bridge's own process are never shown to the network, and of other bridges only by a hub.
-//! - A far sample keeps the time, the number and the GID of its publisher ([`gantry_shm::SampleInfo::origin`]).
-//! - A pin that waits for a slow link is bounded by count and bytes; each dropped sample is counted.
-//! - Control path only, except for [`Carrier`], [`Lane`] and [`Inlet`], which move samples; these lock and allocate, in
-//!   the bridge's own threads.
+//! - No loops and no duplicates: each node has an [`Origin`], which bridges show together with the node. It crosses a
+//!   [`Border`] only by its best way, and never into a domain or a network where it was before. A bridge never shows
+//!   its own endpoints to the network. Only a hub shows endpoints that other bridges brought.
+//! - A sample from the network keeps the time, the sequence number and the GID of its publisher
+//!   ([`gantry_shm::SampleInfo::origin`]).
+//! - Pinned samples that wait for a slow link are limited in number and bytes; each dropped sample is counted.
+//! - Only [`Carrier`], [`Lane`] and [`Inlet`] move samples; they lock and allocate, in threads of the bridge. All other
+//!   items are control path.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! A lock that ignores poisoning: the data behind it is valid after each statement, so also after a panic.
+//! A lock that ignores poisoning: the data is valid after each statement, so also after a panic.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -1,24 +1,24 @@
-//! One bridge for each network and domain: two of them would carry each message twice.
+//! Ensures that a domain has only one bridge to a network: two bridges would carry each message twice.
 
 use gantry::{BRIDGE_NODE, Gid, Node};
 use gantry_shm::{GraphEntry, Participant};
 use std::{sync::Arc, thread, time::Duration};
 
-/// The number of attempts of bridges that start at the same time and hinder each other.
+/// The number of attempts to become the only bridge, if several bridges start at the same time.
 const ATTEMPTS: u32 = 50;
 
-/// The place of a bridge in its domain. While it exists, no other bridge of the domain to the same network can start.
+/// The proof that this bridge is the domain's only one to its network. While it exists, no other such bridge can start.
 #[derive(Debug)]
 pub struct Place {
     /// The bridge's own node.
     pub node: Node,
-    /// The process in the domain.
+    /// The bridge's participant of the domain.
     pub participant: Arc<Participant>,
-    /// The id of the node.
+    /// The GID of the node.
     pub own: Gid,
     /// The name of the network.
     pub network: String,
-    /// Whether the network sees the nodes that other bridges brought.
+    /// True if the network also sees the nodes that other bridges brought.
     pub is_hub: bool,
 }
 
@@ -28,7 +28,7 @@ pub enum AnotherBridge {
     /// The domain already has a bridge to this network.
     #[error("{process} is already the bridge of domain {domain_id} to {network}; end it first, or use it")]
     Running {
-        /// Program and pid of the other bridge.
+        /// The program and the pid of the other bridge.
         process: String,
         /// The domain.
         domain_id: u32,
@@ -40,13 +40,13 @@ pub enum AnotherBridge {
     Domain(#[from] gantry::Error),
 }
 
-/// Takes the place of the only bridge of a domain to `network` (one word).
+/// Makes this process the domain's only bridge to `network`, whose name is one word.
 ///
-/// An established bridge is always seen: a newcomer looks before and after it adds its own node, and retreats if it
-/// sees another one.
+/// A new bridge checks for other bridges before and after it adds its own node, and retreats if it finds one. So it
+/// never overlooks a bridge that runs already.
 ///
 /// # Errors
-/// There is one already, or the domain cannot be joined.
+/// The domain has a bridge to this network already, or the domain cannot be joined.
 pub fn only_bridge(domain_id: u32, network: &str, is_hub: bool) -> Result<Place, AnotherBridge> {
     let name = format!("{BRIDGE_NODE}{network}");
     let participant = Participant::join(domain_id).map_err(gantry::Error::from)?;
@@ -70,7 +70,8 @@ pub fn only_bridge(domain_id: u32, network: &str, is_hub: bool) -> Result<Place,
                 }
             }
         }
-        // Bridges that retreat at the same time would collide again, so the pause depends on the process.
+        // The pause depends on the process id: bridges that retreat at the same time should not try again at the same
+        // time.
         thread::sleep(Duration::from_millis(u64::from(std::process::id() % 17 + attempt)));
     }
 }

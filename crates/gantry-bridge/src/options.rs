@@ -1,4 +1,4 @@
-//! The options of the command line that all bridges have.
+//! The command-line options that all bridges have.
 
 use crate::policy::{Policy, PolicyError};
 use std::path::PathBuf;
@@ -27,7 +27,7 @@ impl Options {
     /// The domain.
     ///
     /// # Errors
-    /// `ROS_DOMAIN_ID` is no domain.
+    /// `ROS_DOMAIN_ID` is not a domain id.
     pub fn domain_id(&self) -> gantry::Result<u32> {
         self.domain_id.map_or_else(gantry::default_domain_id, Ok)
     }
@@ -35,13 +35,13 @@ impl Options {
     /// The rules.
     ///
     /// # Errors
-    /// As [`Policy::from_file`].
+    /// The same as for [`Policy::from_file`].
     pub fn policy(&self) -> Result<Policy, PolicyError> {
         self.policy.as_deref().map_or_else(|| Ok(Policy::default()), Policy::from_file)
     }
 }
 
-/// Parses a network's name, which may have only characters that a node's name can have.
+/// Parses a network's name, which may contain only characters that a node's name may contain.
 fn network_name(text: &str) -> Result<String, String> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
     if text.starts_with(|c: char| c.is_ascii_alphabetic()) && text.chars().all(is_plain) {

@@ -1,4 +1,5 @@
-//! The status of a bridge, which it publishes as JSON in a `std_msgs/msg/String` on `~/status` of its node.
+//! The status of a bridge. The bridge publishes it as JSON in a `std_msgs/msg/String` on the topic `~/status` of its
+//! node.
 
 use crate::counts::CountValues;
 use serde::{Deserialize, Serialize};
@@ -8,45 +9,45 @@ use std::{collections::HashMap, time::Instant};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Status {
-    /// The network, such as `zenoh`.
+    /// The name of the network, such as `zenoh`.
     pub network: String,
     /// The domain.
     pub domain_id: u32,
     /// The id of the bridge's own session on the network.
     pub session: String,
-    /// The peers to which the bridge's session has connections.
+    /// The sessions to which the bridge has connections.
     pub links: Vec<LinkStatus>,
-    /// The round-trip times to other bridges of the network; empty for a network on which bridges do not measure them.
+    /// The round-trip times to other bridges of the network; empty if bridges of this network do not measure them.
     pub round_trips: Vec<RoundTrip>,
     /// The number of local nodes that the network sees.
     pub local_nodes: usize,
-    /// The number of far nodes that the domain sees.
+    /// The number of nodes of the network that the domain sees.
     pub far_nodes: usize,
     /// The number of malformed texts from the network.
     pub malformed: u64,
     /// The topics and services that the bridge carries, with their counters.
     pub topics: Vec<TopicStatus>,
-    /// A sentence for each name that is in both graphs but is not carried.
+    /// A sentence for each name that exists on both sides but is not carried.
     pub mismatches: Vec<String>,
 }
 
-/// A connection of the bridge.
+/// A connection from the bridge to another session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LinkStatus {
-    /// The other session.
+    /// The id of the other session.
     pub session: String,
     /// Its address.
     pub address: String,
 }
 
-/// The round-trip time to another bridge of the network, which may be behind routers.
+/// The round-trip time to another bridge of the network. Routers may lie between the two bridges.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RoundTrip {
-    /// The other bridge's session.
+    /// The session id of the other bridge.
     pub session: String,
-    /// The time between a query and its answer, in nanoseconds.
+    /// The round-trip time in ns.
     pub time_ns: u64,
 }
 
@@ -56,20 +57,20 @@ pub struct RoundTrip {
 pub struct TopicStatus {
     /// Full name.
     pub name: String,
-    /// `out` of this host or `in`.
+    /// The direction: `out` of this host or `in`.
     pub direction: String,
     /// The counters.
     #[serde(flatten)]
     pub counts: CountValues,
-    /// Samples that wait for the network.
+    /// The number of samples that wait for the network.
     pub waiting: usize,
-    /// The rate of carried messages since the last status, per second.
+    /// The number of carried messages per second since the last status.
     pub rate_hz: f64,
-    /// The rate of the carried messages' bytes since the last status, per second.
+    /// The number of carried bytes per second since the last status.
     pub bytes_per_s: f64,
 }
 
-/// The counters at the last status, from which the rates in the next one are calculated.
+/// The counters of the last status, from which the rates of the next status are computed.
 #[derive(Debug, Default)]
 pub struct Rates {
     at: Option<Instant>,
@@ -77,7 +78,7 @@ pub struct Rates {
 }
 
 impl Rates {
-    /// Sets the rates of topics since the last call. They are 0 at the first call, and for a new topic.
+    /// Sets the rates of the topics since the last call. They are 0 at the first call, and for a new topic.
     pub fn set(&mut self, topics: &mut [TopicStatus]) {
         let now = Instant::now();
         let seconds = self.at.replace(now).map(|before| now.duration_since(before).as_secs_f64());

@@ -1,4 +1,4 @@
-//! The publisher of the status, `~/status` of the bridge's node.
+//! The publisher of the bridge's status on `~/status` of its node.
 
 use crate::{
     context::Context,
@@ -16,17 +16,17 @@ pub struct StatusPublisher {
 }
 
 impl StatusPublisher {
-    /// The publisher of the bridge's node.
+    /// Creates the publisher as a part of the bridge's node.
     ///
     /// # Errors
-    /// As [`Node::create_publisher`].
+    /// The same as for [`Node::create_publisher`].
     pub fn new(node: &Node) -> gantry::Result<StatusPublisher> {
         let publisher = node.create_publisher("~/status", Qos::default().keep_last(1).transient_local())?;
         Ok(StatusPublisher { publisher, rates: Rates::default() })
     }
 
-    /// Publishes a status after it has set the status's topics. `waiting` has the number of samples that wait for
-    /// the network, by topic.
+    /// Fills in the topics of a status, and publishes it. `waiting` is the number of samples that wait for the network,
+    /// by topic.
     ///
     /// # Errors
     /// There is no room in shared memory.

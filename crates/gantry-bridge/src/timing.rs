@@ -1,13 +1,14 @@
-//! The periods that bridges to all networks have in common.
+//! Periods and delays that all bridges use.
 
 use std::time::Duration;
 
 /// The longest time between two readings of the domain's graph, and the time between two statuses.
 pub const PERIOD: Duration = Duration::from_secs(1);
-/// The time for which the bridge waits after a change, so that it handles further changes together with it.
+/// The delay after a change of a graph, so that the bridge handles further changes together with it.
 pub const SETTLE: Duration = Duration::from_millis(2);
-/// The time between two attempts to send the calls that wait until their server is matched.
+/// The time between two attempts to send calls that wait until a server is matched.
 pub const IMPATIENCE: Duration = Duration::from_millis(2);
-/// The time for which a topic without local subscriptions stays: a new subscription then matches the existing local
-/// publishers. New publishers would send it latched samples that it has received already.
+/// The time for which the local publishers of a topic stay after its last local subscription has left. A new
+/// subscription then matches these publishers; new publishers would send it latched samples that it has received
+/// already.
 pub const LINGER: Duration = Duration::from_secs(3);

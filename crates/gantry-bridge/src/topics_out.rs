@@ -1,6 +1,6 @@
-//! Local publishers to far subscriptions: one lane for each local publisher, but only as long as the topic has a
-//! far subscription. TRANSIENT_LOCAL publishers are always carried, because a later far subscription asks the
-//! network for their history.
+//! Samples of local publishers for subscriptions on the network. A local publisher has a lane (a queue for the
+//! network), but only while its topic has a subscription on the network. TRANSIENT_LOCAL publishers always have one,
+//! because a later subscription requests their history from the network.
 
 use crate::{
     calls::Sources,
@@ -16,29 +16,29 @@ use std::{
     sync::Arc,
 };
 
-/// The number of samples of a gating publisher (RELIABLE KEEP_ALL, which waits for the bridge) that wait in the
-/// bridge; further samples wait in the publisher's history.
+/// The number of samples that wait in the bridge for a gating publisher: a RELIABLE KEEP_ALL publisher, which waits for
+/// the bridge. Further samples wait in the publisher's history.
 const GATING_DEPTH: usize = 64;
 const LEAST_DEPTH: u32 = 16;
 const MOST_DEPTH: u32 = 10_000;
-/// The number of samples that the bridge keeps of a KEEP_ALL publisher that does not wait for the bridge.
+/// The number of samples that the bridge keeps for a KEEP_ALL publisher that does not wait for the bridge.
 const KEEP_ALL_DEPTH: u32 = 1024;
 
-/// Passes a sample to the network, and blocks as long as the network does. Returns `false` if the network refused
-/// the sample.
+/// Sends a sample to the network, and blocks as long as the network blocks. Returns `false` if the network refused the
+/// sample.
 pub type Output = Box<dyn Fn(GenericSample) -> bool + Send + Sync>;
 
-/// The reason why a publisher is not carried.
+/// The reason why the samples of a publisher are not carried.
 pub type Refusal = Box<dyn std::error::Error + Send + Sync>;
 
-/// The properties of publishers by which one subscription of the bridge can serve several of them.
+/// The class of a publisher. One subscription of the bridge serves all publishers of the same topic and class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Class {
     is_latched: bool,
     is_gating: bool,
 }
 
-/// The subscription and the lanes for one class of a topic's publishers.
+/// The bridge's subscription for one class of a topic's publishers.
 struct Way {
     number: u64,
     carrier: Arc<Carrier>,
@@ -50,35 +50,35 @@ struct Topic {
     counts: Arc<Counts>,
     ways: BTreeMap<Class, Way>,
     lanes: HashMap<Gid, (Class, Arc<Lane>)>,
-    /// The publishers that the border has excluded, so that their samples were dropped.
+    /// The publishers whose samples were dropped, because their nodes reached the network through another bridge.
     passed_over: HashSet<Gid>,
 }
 
-/// The local publishers of one topic that may be carried.
+/// The local publishers of one topic whose samples may be carried.
 #[derive(Debug)]
 pub struct Outgoing<'a> {
-    /// The QoS of the far subscriptions.
+    /// The QoS of the topic's subscriptions on the network.
     pub asked: Vec<Qos>,
     /// The publishers.
     pub publishers: Vec<&'a LocalEndpoint>,
 }
 
-/// The topics that are carried, by their keys on the network.
+/// The topics whose samples are carried to the network, by their keys on the network.
 pub struct TopicsOut {
     sources: Sources,
     topics: BTreeMap<String, Topic>,
 }
 
 impl TopicsOut {
-    /// Makes an empty set of topics. `sources` is the thread that takes samples.
+    /// Creates an empty set of topics. `sources` is the thread that takes samples.
     #[must_use]
     pub fn new(sources: Sources) -> TopicsOut {
         TopicsOut { sources, topics: BTreeMap::new() }
     }
 
-    /// Begins and ends carrying. `open` opens the output of a publisher to the network. `passed_over` are the
-    /// local publishers that the network does not see. `say` is called with a sentence for each publisher that
-    /// cannot be carried.
+    /// Starts and ends to carry topics and publishers. `open` creates the function that sends a publisher's samples.
+    /// `passed_over` are the local publishers that the network does not see. `say` gets a sentence for each publisher
+    /// that cannot be carried.
     pub fn update(
         &mut self,
         (context, node): (&Context, &Node),
@@ -110,14 +110,14 @@ impl TopicsOut {
         }
     }
 
-    /// The samples that wait, by topic.
+    /// The number of samples that wait for the network, by topic.
     #[must_use]
     pub fn waiting(&self) -> HashMap<&str, usize> {
         let waiting = |topic: &Topic| topic.lanes.values().map(|(_, lane)| lane.waiting()).sum();
         self.topics.values().map(|topic| (topic.name.as_str(), waiting(topic))).collect()
     }
 
-    /// Ends carrying, and the thread that takes samples.
+    /// Stops carrying all topics, and ends the thread that takes samples.
     pub fn end(&mut self) {
         self.topics.clear();
         self.sources.end();
@@ -158,7 +158,7 @@ impl Topic {
                 }
             }
         }
-        // A publisher that was excluded before is carried now: a new subscription is needed to receive its history.
+        // A publisher that was passed over before needs a new subscription, which receives its history.
         let comes_late = |local: &&&LocalEndpoint| self.passed_over.contains(&local.gid);
         for local in publishers.iter().filter(comes_late) {
             if let Some(way) = self.ways.get_mut(&class(local)) {
@@ -221,12 +221,12 @@ fn is_gating(qos: &Qos) -> bool {
     qos.reliability == Reliability::Reliable && qos.history == History::KeepAll
 }
 
-/// The history depth with which a subscription receives the whole history of all these publishers.
+/// Returns the history depth that a subscription needs to receive the whole history of all these publishers.
 fn depth<'a>(publishers: impl Iterator<Item = &'a Qos>) -> u32 {
     publishers.map(history_depth).fold(0, u32::saturating_add).clamp(LEAST_DEPTH, MOST_DEPTH)
 }
 
-/// The number of samples of a publisher that a late subscription may receive.
+/// Returns the number of a publisher's samples that a late subscription may receive.
 #[must_use]
 pub fn history_depth(qos: &Qos) -> u32 {
     if qos.history == History::KeepAll { KEEP_ALL_DEPTH } else { qos.depth }

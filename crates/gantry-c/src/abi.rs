@@ -1,13 +1,13 @@
-//! The structs and numbers of the header. Zero is the default of each field.
+//! The structs and numbers of the C header. A field of 0 means the default.
 //!
-//! Invariant: a struct that begins with `struct_size` has no padding bytes, so each byte belongs to a field. A later
-//! version may add fields. Where a compiler would insert padding, the struct has a field `reserved`.
+//! Invariant: a struct with `struct_size` has no padding, so that a later version can add fields. A field `reserved`
+//! takes the place of padding that a compiler would insert.
 
 #![expect(missing_docs, reason = "the header is the documentation")]
 
 use std::ffi::{c_char, c_void};
 
-/// The version of the ABI, which `gantry_abi_version` returns. It is raised when functions or fields are added.
+/// The version of the ABI, which `gantry_abi_version` returns. New functions and fields raise it.
 pub const ABI_VERSION: u32 = 1;
 
 /// `gantry_status`.

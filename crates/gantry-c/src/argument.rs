@@ -1,4 +1,4 @@
-//! The arguments of C functions: handles, texts, arrays, options and outputs.
+//! Converts the arguments of C functions: handles, strings, arrays, options and outputs.
 
 use crate::{
     abi::{OK, Status},
@@ -17,7 +17,8 @@ fn null(name: &str) -> Failure {
     Failure::invalid(format_args!("the argument {name} is NULL"))
 }
 
-/// The handle, or the struct of the caller, that the function only reads.
+/// Converts a pointer to a handle or a struct that the function only reads. `name` is the argument's name, for the
+/// error text.
 ///
 /// # Errors
 /// `pointer` is NULL.
@@ -30,7 +31,8 @@ pub unsafe fn shared<'a, T>(name: &str, pointer: *const T) -> Result<&'a T> {
     unsafe { pointer.as_ref() }.ok_or_else(|| null(name))
 }
 
-/// The handle, or the struct of the caller, that the function changes.
+/// Converts a pointer to a handle or a struct that the function changes. `name` is the argument's name, for the error
+/// text.
 ///
 /// # Errors
 /// `pointer` is NULL.
@@ -43,7 +45,7 @@ pub unsafe fn exclusive<'a, T>(name: &str, pointer: *mut T) -> Result<&'a mut T>
     unsafe { pointer.as_mut() }.ok_or_else(|| null(name))
 }
 
-/// Memory of the caller for a value that the function returns. The function only writes to it.
+/// Memory of the caller for a value that the function returns. The function writes it and never reads it.
 #[derive(Debug)]
 pub struct Output<'a, T>(&'a mut MaybeUninit<T>);
 
@@ -55,7 +57,7 @@ impl<T> Output<'_, T> {
     }
 }
 
-/// Memory for a value.
+/// Converts a pointer to the caller's memory for a value.
 ///
 /// # Errors
 /// `pointer` is NULL.
@@ -68,7 +70,8 @@ pub unsafe fn output<'a, T>(name: &str, pointer: *mut T) -> Result<Output<'a, T>
     unsafe { optional_output(pointer) }.ok_or_else(|| null(name))
 }
 
-/// Memory for a value; `None` if the pointer is NULL, because C does not need the value.
+/// Converts a pointer to the caller's memory for a value. `None` if the pointer is NULL, because the caller does not
+/// need the value.
 ///
 /// # Safety
 /// H2.
@@ -94,10 +97,10 @@ pub unsafe fn text<'a>(name: &str, pointer: *const c_char) -> Result<&'a str> {
     text.to_str().map_err(|_| Failure::invalid(format_args!("the argument {name} is not UTF-8: {text:?}")))
 }
 
-/// The texts of an array of `count` elements.
+/// Converts an array of `count` strings.
 ///
 /// # Errors
-/// A text is NULL or not UTF-8; or the array is NULL although it has elements, or has more elements than fit in memory.
+/// A string is NULL or not UTF-8; or `array` is NULL although `count` is not 0; or `count` is larger than memory.
 ///
 /// # Safety
 /// H2.
@@ -117,10 +120,10 @@ pub unsafe fn texts(name: &str, array: *const *const c_char, count: usize) -> Re
     pointers.iter().map(|&pointer| unsafe { text(name, pointer) }.map(str::to_owned)).collect()
 }
 
-/// The bytes of a message. For an empty message, the pointer may be NULL.
+/// Converts the bytes of a message. For an empty message, the pointer may be NULL.
 ///
 /// # Errors
-/// `pointer` is NULL although there are bytes, or there are more bytes than fit in memory.
+/// `pointer` is NULL although `size` is not 0, or `size` is larger than memory.
 ///
 /// # Safety
 /// H2.
@@ -139,15 +142,15 @@ pub unsafe fn bytes<'a>(name: &str, pointer: *const u8, size: usize) -> Result<&
     Ok(unsafe { std::slice::from_raw_parts(pointer, size) })
 }
 
-/// A struct of the header that begins with `struct_size`.
+/// A struct of the header whose first field is `struct_size`.
 ///
 /// # Safety
-/// The struct has no padding, and each bit pattern, also zeros, is a valid value.
+/// The struct has no padding, and each bit pattern, such as zeros, is a valid value.
 pub unsafe trait SizedStruct: Copy {
     /// The name of the struct in the header.
     const NAME: &'static str;
 
-    /// The bytes of the struct that are reserved for fields of a later version.
+    /// The `reserved` bytes of the struct, which have to be 0.
     fn reserved(&self) -> &[u8] {
         &[]
     }
@@ -155,7 +158,7 @@ pub unsafe trait SizedStruct: Copy {
 
 macro_rules! sized_structs {
     ($($name:ident $c:literal $($reserved:ident)?,)*) => { $(
-        // SAFETY: the struct has only numbers and pointers; `tests/header` adds up the sizes of its fields.
+        // SAFETY: the struct has only numbers and pointers. `tests/header` checks that its fields fill it completely.
         unsafe impl SizedStruct for crate::abi::$name {
             const NAME: &'static str = $c;
             $(fn reserved(&self) -> &[u8] {
@@ -177,10 +180,10 @@ sized_structs! {
     Event "gantry_event",
 }
 
-/// The size that a program has set in the first field of a struct.
+/// Returns the `struct_size` that a program has set.
 ///
 /// # Errors
-/// The value is not a possible size.
+/// The value is smaller than the field itself or larger than 4096.
 ///
 /// # Safety
 /// H2: the first field is the size of the struct.
@@ -197,11 +200,11 @@ unsafe fn struct_size<T: SizedStruct>(pointer: NonNull<T>) -> Result<usize> {
     Ok(size)
 }
 
-/// The options that a program passes. The program may be compiled with another version of the header: fields that its
-/// struct does not have are zeros. `None` if `pointer` is NULL.
+/// Copies the options that a program passes; `None` if `pointer` is NULL. If the program was compiled with an older
+/// header, its struct is shorter, and the missing fields become zeros.
 ///
 /// # Errors
-/// `struct_size` is not a possible size, or a field that this library does not have is not zero.
+/// `struct_size` is impossible; or a `reserved` field, or a field that only the program's header has, is not zero.
 ///
 /// # Safety
 /// H2: the first field is the size of the struct.
@@ -213,9 +216,9 @@ pub unsafe fn options<T: SizedStruct>(pointer: *const T) -> Result<Option<T>> {
     let given = unsafe { std::slice::from_raw_parts(pointer.cast::<u8>(), size) };
     let (known, unknown) = given.split_at(size.min(size_of::<T>()));
     let mut options = MaybeUninit::<T>::zeroed();
-    // SAFETY: `known` is not longer than the struct, and does not overlap a variable of this function.
+    // SAFETY: `known` is not longer than the struct `T`, and does not overlap `options`, a local variable.
     unsafe { std::ptr::copy_nonoverlapping(known.as_ptr(), options.as_mut_ptr().cast(), known.len()) };
-    // SAFETY: the promise of the trait.
+    // SAFETY: by `SizedStruct`, each bit pattern is a valid value.
     let options = unsafe { options.assume_init() };
     if unknown.iter().chain(options.reserved()).any(|byte| *byte != 0) {
         return Err(Failure::invalid(format_args!(
@@ -228,32 +231,32 @@ pub unsafe fn options<T: SizedStruct>(pointer: *const T) -> Result<Option<T>> {
     Ok(Some(options))
 }
 
-/// Memory for a struct of a program, which may be compiled with another version of the header.
+/// Memory for a struct of the program, which may be compiled with another version of the header.
 #[derive(Debug)]
 pub struct SizedOutput<'a, T> {
-    /// All of the struct but `struct_size`.
+    /// The bytes of the struct after `struct_size`.
     fields: &'a mut [MaybeUninit<u8>],
     kind: PhantomData<T>,
 }
 
 impl<T: SizedStruct> SizedOutput<'_, T> {
-    /// Writes the fields that the program's struct has. A field that this library does not have becomes zeros.
+    /// Writes the fields that the program's struct has. Fields that only the program's header has become zeros.
     #[inline]
     pub fn set(self, value: &T) {
         let (target, unknown) = self.fields.split_at_mut(self.fields.len().min(size_of::<T>() - size_of::<usize>()));
-        // SAFETY: the range is the bytes of `value` after its first field, at least as many bytes as `target` has.
+        // SAFETY: `value` has these bytes after its first field, at least as many as `target`.
         let fields = unsafe { from_ref(value).cast::<MaybeUninit<u8>>().add(size_of::<usize>()) };
-        // SAFETY: both ranges are valid for this length (see above); `value` belongs to this library, so it does not
-        // overlap memory of the program.
+        // SAFETY: both ranges have this length (see above). They do not overlap, because `value` belongs to this
+        // library and `target` to the program.
         unsafe { std::ptr::copy_nonoverlapping(fields, target.as_mut_ptr(), target.len()) };
         unknown.fill(MaybeUninit::new(0));
     }
 }
 
-/// Memory for a struct whose `struct_size` the program has set.
+/// Converts a pointer to memory for a struct whose `struct_size` the program has set.
 ///
 /// # Errors
-/// `pointer` is NULL, or `struct_size` is not a possible size.
+/// `pointer` is NULL, or `struct_size` is impossible.
 ///
 /// # Safety
 /// H2: the first field is the size of the struct.
@@ -268,17 +271,17 @@ pub unsafe fn sized_output<'a, T: SizedStruct>(name: &str, pointer: *mut T) -> R
     Ok(SizedOutput { fields: unsafe { NonNull::slice_from_raw_parts(first, bytes).as_mut() }, kind: PhantomData })
 }
 
-/// A time limit. A negative value means no limit.
+/// Converts a time-out in ns; a negative value means no limit.
 pub fn timeout(timeout_ns: i64) -> Duration {
     u64::try_from(timeout_ns).map_or(Duration::MAX, Duration::from_nanos)
 }
 
-/// A text for C. A zero byte in the text, which only another process can cause, is replaced by `\0`.
+/// Converts a text to a C string. A zero byte in the text, which can only come from another process, becomes `\0`.
 pub fn c_string(text: &str) -> CString {
     CString::new(text).unwrap_or_else(|_| CString::new(text.replace('\0', "\\0")).unwrap_or_default())
 }
 
-/// Gives C a new handle, or NULL if `make` fails.
+/// Writes a new handle to `*handle`, or NULL if `make` fails. `name` is the argument's name, for the error text.
 ///
 /// # Safety
 /// H2.
@@ -295,11 +298,11 @@ pub unsafe fn create<T>(name: &str, handle: *mut *mut T, make: impl FnOnce() -> 
 /// Destroys a handle; NULL has no effect.
 ///
 /// # Safety
-/// H1, and the handle is not used after this.
+/// H1, and the program does not use the handle after this call.
 pub unsafe fn destroy<T>(handle: *mut T) {
     run(|| {
         if !handle.is_null() {
-            // SAFETY: the promise of the caller: a pointer from `create`.
+            // SAFETY: the promise of the caller: `create` made the handle.
             drop(unsafe { Box::from_raw(handle) });
         }
         Ok(OK)

@@ -67,7 +67,7 @@ pub unsafe extern "C" fn gantry_client_destroy(client: *mut Client) {
 }
 
 /// # Safety
-/// H1 and H2. A loan in the memory is overwritten, not returned.
+/// H1 and H2. The function overwrites `loan` without returning a loan in it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gantry_client_loan_request(handle: *mut Client, size: usize, loan: *mut Loan) -> Status {
     // SAFETY: H1.
@@ -145,7 +145,7 @@ pub unsafe extern "C" fn gantry_client_take_response(
                 set_id(response.id().sequence);
                 *sample = Sample::new(Message::Response(response));
             }
-            // The request has failed; the caller learns its sequence number.
+            // The request has failed. The caller gets its sequence number.
             Err(error) => {
                 let ended = match &error {
                     Error::ServerGone { sequence, .. } | Error::ResponseLost { sequence, .. } => *sequence,

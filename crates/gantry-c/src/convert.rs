@@ -1,4 +1,4 @@
-//! Conversion of values of the header to values of the library, and back.
+//! Converts values of the header to values of `gantry`, and back.
 
 use crate::{
     abi,
@@ -12,7 +12,7 @@ use gantry::{
 use std::{num::NonZero, time::Duration};
 
 /// # Errors
-/// A policy is not a number of the header.
+/// A policy has a value that the header does not define.
 ///
 /// # Safety
 /// H2.
@@ -47,7 +47,7 @@ pub unsafe fn qos(pointer: *const abi::Qos) -> Result<Qos> {
     })
 }
 
-/// The QoS of an endpoint in the graph.
+/// Converts the QoS of an endpoint in the graph to the C struct.
 pub fn qos_to_c(qos: &Qos) -> abi::Qos {
     let limit = |limit: Option<Duration>| limit.map_or(0, |limit| u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX));
     abi::Qos {
@@ -66,7 +66,7 @@ pub fn qos_to_c(qos: &Qos) -> abi::Qos {
 }
 
 /// # Errors
-/// As [`options`].
+/// The same as for [`options`].
 ///
 /// # Safety
 /// H2.
@@ -119,7 +119,7 @@ pub unsafe fn message_type(name: &str, pointer: *const abi::Type) -> Result<Type
 }
 
 /// # Errors
-/// As [`message_type`].
+/// The same as for [`message_type`].
 ///
 /// # Safety
 /// H2.

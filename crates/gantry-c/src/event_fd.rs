@@ -1,5 +1,5 @@
-//! A descriptor that a waker makes readable, for news other than samples: QoS events, changes of the graph
-//! and triggers.
+//! A file descriptor that a waker makes readable. It announces QoS events, changes of the graph and triggers; samples
+//! have other descriptors.
 
 use crate::failure::{Failure, Result};
 use rustix::event::{EventfdFlags, eventfd};
@@ -9,7 +9,7 @@ use std::{
     task::{Wake, Waker},
 };
 
-/// An event descriptor. It is readable from a wake until [`EventFd::drain`].
+/// An `eventfd`. It is readable from a wake until [`EventFd::drain`] is called.
 pub struct EventFd(OwnedFd);
 
 impl EventFd {
@@ -32,7 +32,7 @@ impl EventFd {
     /// Makes the descriptor unreadable until the next wake.
     pub fn drain(&self) {
         let mut count = [0; 8];
-        let _ = rustix::io::read(&self.0, &mut count); // fails if it is not readable
+        let _ = rustix::io::read(&self.0, &mut count); // fails if the descriptor is not readable
     }
 }
 
@@ -42,6 +42,6 @@ impl Wake for EventFd {
     }
 
     fn wake_by_ref(self: &Arc<EventFd>) {
-        let _ = rustix::io::write(&self.0, &1_u64.to_ne_bytes()); // fails if it is readable already, 2^64 - 2 times
+        let _ = rustix::io::write(&self.0, &1_u64.to_ne_bytes()); // fails only after 2^64 - 2 wakes, while readable
     }
 }

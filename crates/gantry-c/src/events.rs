@@ -1,4 +1,4 @@
-//! QoS events of publishers and subscriptions, and changes of the graph.
+//! QoS events of publishers and subscriptions, and events about changes of the graph.
 
 use crate::{
     abi::{self, Event, NONE, OK, Status},
@@ -32,7 +32,7 @@ impl Events {
         Events { source: Source::Subscription(events), fd: None }
     }
 
-    /// The source of the events, for a wait set. After the wait, the caller calls [`Events::arm`].
+    /// The events in the form that a wait set takes. The caller calls [`Events::arm`] after the wait.
     pub fn waitable(&mut self) -> &mut dyn Waitable {
         match &mut self.source {
             Source::Publisher(events) => events,
@@ -41,8 +41,8 @@ impl Events {
         }
     }
 
-    /// Makes events wake the descriptor again. A wait replaces the waker of the source by its own, so this call is
-    /// needed after each wait.
+    /// Makes new events wake the descriptor again. This call is needed after each wait, because a wait replaces the
+    /// waker by its own.
     pub fn arm(&mut self) {
         if let Some(waker) = self.fd.as_ref().map(EventFd::waker) {
             self.waitable().set_waker(Some(waker));
@@ -60,7 +60,7 @@ impl Events {
     }
 }
 
-/// An event with totals only.
+/// Makes an event that has only total counts.
 fn totals(kind: i32, total_count: u64, total_count_change: u64) -> Event {
     Event { kind, total_count, total_count_change, ..Event::default() }
 }
@@ -149,7 +149,7 @@ pub unsafe extern "C" fn gantry_events_take(events: *mut Events, event: *mut Eve
         let mut taken = events.take()?;
         if let (None, Some(fd)) = (&taken, &events.fd) {
             fd.drain();
-            taken = events.take()?; // what came before the descriptor was drained
+            taken = events.take()?; // an event may have come before the drain
         }
         let Some(event) = taken else { return Ok(NONE) };
         output.set(&event);

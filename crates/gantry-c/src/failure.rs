@@ -1,7 +1,7 @@
-//! Failures: a status, and a sentence that the thread keeps for `gantry_last_error`.
+//! Failures of C functions: a status, and an error text that the thread keeps for `gantry_last_error`.
 //!
-//! Invariants: a panic becomes a status and never leaves a function of the header. There is no failure without a
-//! sentence, because only `report` makes the status of a failure.
+//! Invariants: a panic never leaves a function of the header; it becomes a status. Each failure has an error text,
+//! because only `report` returns the status of a failure.
 
 use crate::abi::*;
 use gantry::{EngineError, Error};
@@ -14,34 +14,34 @@ use std::{
 };
 
 thread_local! {
-    /// The sentence of the last failure on this thread.
+    /// The error text of the last failure on this thread.
     static LAST_ERROR: RefCell<CString> = RefCell::default();
 }
 
-/// A negative status and its sentence.
+/// A negative status with its error text.
 #[derive(Debug)]
 pub struct Failure {
     status: Status,
     sentence: String,
 }
 
-/// A result of a function that C calls.
+/// The result of a function that C calls.
 pub type Result<T> = std::result::Result<T, Failure>;
 
 impl Failure {
-    /// An argument that is not allowed.
+    /// A failure because of an argument.
     pub fn invalid(sentence: impl Display) -> Failure {
         Failure { status: INVALID_ARGUMENT, sentence: sentence.to_string() }
     }
 
-    /// A failure for which the header has no special status.
+    /// A failure for which the header defines no special status.
     pub fn error(sentence: impl Display) -> Failure {
         Failure { status: ERROR, sentence: sentence.to_string() }
     }
 }
 
-/// Converts the status of a function of another library in the process. That library keeps the sentence of a
-/// failure, if it has one.
+/// Converts the status that a function of another library in the process returned. `sentence` is the error text here;
+/// the other library keeps its own.
 ///
 /// # Errors
 /// The status is negative, which means a failure.
@@ -112,7 +112,7 @@ pub fn run(body: impl FnOnce() -> Result<Status>) -> Status {
     }
 }
 
-/// As [`run`], for a function that returns a value. After a failure the function returns `otherwise`.
+/// Does the same as [`run`] for a function that returns a value. After a failure the function returns `otherwise`.
 pub fn run_for<T>(otherwise: T, body: impl FnOnce() -> Result<T>) -> T {
     let mut value = otherwise;
     run(|| {
@@ -122,16 +122,16 @@ pub fn run_for<T>(otherwise: T, body: impl FnOnce() -> Result<T>) -> T {
     value
 }
 
-/// The sentence of the last failure on this thread; empty if there was none.
+/// Returns the error text of the last failure on this thread; an empty text if there was none.
 pub fn last_error() -> *const c_char {
     LAST_ERROR.try_with(|last| last.borrow().as_ptr()).unwrap_or(c"the thread ends".as_ptr())
 }
 
 #[cold]
 fn report(Failure { status, sentence }: Failure) -> Status {
-    // A 0 would cut the sentence.
+    // A 0 byte would end the C string early.
     let sentence = CString::new(sentence.replace('\0', "\\0")).unwrap_or_default();
-    // This call fails only in a destructor of a thread that has ended.
+    // `try_with` fails only while the thread ends and its thread-local variables are gone.
     let _ = LAST_ERROR.try_with(|last| last.replace(sentence));
     status
 }

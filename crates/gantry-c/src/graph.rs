@@ -1,4 +1,4 @@
-//! The graph from a node's view: nodes, topics, services and their endpoints.
+//! The graph: nodes, topics, services and their endpoints, in the domain of a node.
 
 use crate::{
     abi::{OK, Status, TIMEOUT},

@@ -1,4 +1,4 @@
-//! Guard conditions, which a program triggers itself. Any thread may use a handle at any time.
+//! Guard conditions, which a program triggers itself. Any number of threads may use a handle at once.
 
 use crate::{
     abi::{NONE, OK, Status},
@@ -12,12 +12,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// `gantry_guard_condition`.
 pub struct GuardCondition {
     inner: Guard,
-    /// The event descriptor, and the handle of the guard condition whose waker makes the descriptor readable.
+    /// The event descriptor, and a clone of the guard condition whose waker makes the descriptor readable.
     fd: Mutex<Option<(Guard, Arc<EventFd>)>>,
 }
 
 impl GuardCondition {
-    /// Another handle of the same guard condition, for one wait.
+    /// Returns a clone of the guard condition, for one wait.
     pub fn another(&self) -> Guard {
         self.inner.clone()
     }
@@ -26,7 +26,7 @@ impl GuardCondition {
 /// # Safety
 /// H1.
 unsafe fn guard_condition<'a>(handle: *const GuardCondition) -> Result<&'a GuardCondition> {
-    // SAFETY: H1; the handle is only read.
+    // SAFETY: H1; the function only reads the handle.
     unsafe { shared("guard_condition", handle) }
 }
 
@@ -65,7 +65,7 @@ pub unsafe extern "C" fn gantry_guard_condition_take(handle: *const GuardConditi
     run(|| {
         // SAFETY: H1.
         let handle = unsafe { guard_condition(handle) }?;
-        // The descriptor is drained first: a trigger after this makes it readable again.
+        // The descriptor is drained before the take, so that a later trigger makes it readable again.
         if let Some((_, fd)) = &*handle.fd.lock().unwrap_or_else(PoisonError::into_inner) {
             fd.drain();
         }

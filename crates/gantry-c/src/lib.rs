@@ -1,20 +1,20 @@
-//! `libgantry`: the C ABI of the generic API of [`gantry`], which C++ and other languages use, too.
+//! `libgantry`: the C ABI of [`gantry`]'s generic API. Bindings for C++ and other languages also use it.
 //!
-//! `include/gantry.h` is the documentation. No panic leaves the library: `failure` converts each one to a status.
+//! `include/gantry.h` is the documentation. No panic leaves the library: `failure` converts it to a status.
 //!
 //! # Promises of the header
 //!
 //! Every SAFETY comment names one of these promises.
 //!
-//! - **H1** A handle is NULL, or a pointer that a function of this library returned and that was not destroyed. No
-//!   two threads use it at once, except in functions whose documentation allows it.
-//! - **H2** A pointer to a text, an array or a struct is NULL, or valid to its documented end until the end of the
-//!   call. Memory that a function writes is writable, and no other thread uses it.
-//! - **H3** A loan or a sample is zeros, or it was written by a function of this library, or of the library that
-//!   is its `owner`, and no function has ended it since then. It may have moved in memory, but no second copy of
-//!   it is in use. An owner and its functions stay loaded as long as the loans and samples of that library.
-//! - **H4** A function pointer is NULL, or a function of the declared type that may be called on any thread. No
-//!   exception and no `longjmp` leaves the function.
+//! - **H1** A handle is NULL, or a pointer that a function of this library returned and that is not destroyed. Two
+//!   threads use it at once only in functions whose documentation allows it.
+//! - **H2** A pointer to a string, an array or a struct is NULL, or valid for its documented size until the call ends.
+//!   Memory that a function writes is writable, and no other thread uses it.
+//! - **H3** The struct of a loan or a sample is zeros, or a function of this library or of the library `owner` wrote
+//!   it, and no function has ended the loan or sample since then. The struct may have moved in memory, but no second
+//!   copy of it is in use. The library `owner` stays loaded as long as its loans and samples exist.
+//! - **H4** A function pointer is NULL, or a function of the declared type that any thread may call. No exception and
+//!   no `longjmp` leaves the function.
 
 pub mod abi;
 mod argument;
@@ -39,7 +39,8 @@ mod wait_set;
 pub use loan::{Loan, LoanOwner};
 pub use sample::{Sample, SampleOwner};
 
-/// Checks H1: a handle may go to another thread, and some handles may be used by several threads at once.
+/// A part of H1, checked by the compiler: a handle may move to another thread, and several threads may use some handles
+/// at once.
 const _: () = {
     const fn may_move<T: Send>() {}
     const fn may_be_shared<T: Send + Sync>() {}

@@ -1,4 +1,4 @@
-//! Lists of texts, types and endpoints. A list does not change, so any number of threads may read it.
+//! Lists of strings, types and endpoints. A list never changes, so any number of threads may read it at once.
 
 use crate::{
     abi,
@@ -24,7 +24,7 @@ pub struct ServiceTypes(Vec<(abi::ServiceType, [Described; 2], CString)>);
 /// `gantry_endpoints`.
 pub struct Endpoints(Vec<(abi::EndpointInfo, [CString; 4], Box<abi::Qos>)>);
 
-/// A type for C, and its texts. The box keeps the struct at one address.
+/// A type as a C struct, with the strings to which the struct points. The box keeps the struct at one address.
 struct Described {
     described: Box<abi::Type>,
     _texts: [CString; 2],
@@ -137,7 +137,7 @@ list!(
     gantry_endpoints_count gantry_endpoints_get gantry_endpoints_destroy
 );
 
-/// The names and types of topics or services, one pair after the other.
+/// Makes a list that alternates names of topics or services and their types.
 pub fn pairs(named: std::collections::BTreeMap<String, Vec<String>>) -> Strings {
     Strings::new(
         named

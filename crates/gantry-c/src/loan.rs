@@ -1,7 +1,8 @@
-//! Loans: memory for one message, in a struct that C keeps by value, so that no message allocates.
+//! Loans: memory for one message. A loan is a struct that the C program keeps by value, so a message needs no
+//! allocation.
 //!
-//! Invariant: the library that made a loan ends it. A process may have several libraries with the structs of the
-//! header: `libgantry.so`, an archive in a plugin, `librmw_gantry.so`.
+//! Invariant: only the library that made a loan ends it. A process may have several libraries that make `gantry_loan`
+//! structs: `libgantry.so`, an archive in a plugin, `librmw_gantry.so`.
 
 use crate::{
     abi::{OK, Status},
@@ -15,14 +16,14 @@ use std::{
     ptr::{null, null_mut},
 };
 
-/// `gantry_loan`. Zeros are no loan; H3.
+/// `gantry_loan`. Zeros mean no loan. The promise H3 is about this struct.
 #[repr(C)]
 pub struct Loan {
-    /// The message; NULL if the loan is empty.
+    /// The bytes of the message; NULL if the struct is empty.
     pub data: *mut c_void,
     /// The length of the message in bytes.
     pub size: usize,
-    /// The library that made it.
+    /// The library that made the loan.
     pub owner: *const LoanOwner,
     held: Held,
 }
@@ -36,16 +37,16 @@ pub struct LoanOwner {
     pub return_loan: unsafe extern "C" fn(loan: *mut Loan) -> Status,
 }
 
-/// The owner of loans that this library made.
+/// The `owner` in the loans that this library made.
 static OWN: LoanOwner = LoanOwner { struct_size: size_of::<LoanOwner>(), return_loan: return_own };
 
-/// Memory for a loan of the library. Its size does not change from version to version.
+/// Memory for a loan of `gantry`. Its size is part of the ABI and never changes.
 type Held = MaybeUninit<[u64; 4]>;
 
 const _: () = assert!(size_of::<GenericLoan>() <= size_of::<Held>() && align_of::<GenericLoan>() <= align_of::<Held>());
 
 impl Loan {
-    /// Gives C a loan.
+    /// Moves a loan into a C struct.
     #[inline]
     pub fn new(mut loan: GenericLoan) -> Loan {
         let bytes = loan.bytes_mut();
@@ -65,32 +66,32 @@ impl Loan {
         std::ptr::eq(self.owner, &raw const OWN)
     }
 
-    /// The owner of the loan, if it is another library.
+    /// The owner of the loan, if another library made the loan.
     #[inline]
     fn other_owner(&self) -> Option<&LoanOwner> {
         match self.data.is_null() || self.is_own() {
             true => None,
-            // SAFETY: H3: the owner made the loan, and stays loaded until the loan is returned.
+            // SAFETY: H3: `owner` is the library that made the loan, and stays loaded until the loan is returned.
             false => unsafe { self.owner.as_ref() },
         }
     }
 
-    /// Takes a loan of this library out of the struct, which becomes zeros.
+    /// Moves a loan of this library out of the struct, which becomes zeros.
     #[inline]
     fn take(&mut self) -> Option<GenericLoan> {
         if self.data.is_null() || !self.is_own() {
             return None;
         }
-        // SAFETY: H3: `new` wrote a loan, which is not used again, because the struct becomes zeros.
+        // SAFETY: H3: `new` wrote the loan. The loan is not used a second time, because the struct becomes zeros.
         let loan = unsafe { self.held.as_ptr().cast::<GenericLoan>().read() };
         *self = Loan::empty();
         Some(loan)
     }
 
-    /// Takes the loan out of the struct, for a function that needs one.
+    /// Moves the loan out of the struct. An empty struct is an error.
     ///
     /// # Errors
-    /// The struct holds no loan, or a loan of another library.
+    /// The struct is empty, or another library made the loan.
     #[inline]
     pub fn take_required(&mut self) -> Result<GenericLoan> {
         self.take().ok_or_else(|| {
@@ -102,16 +103,16 @@ impl Loan {
     }
 }
 
-/// Gives C the loan that `make` makes, or an empty one if `make` fails.
+/// Writes the loan that `make` returns into the caller's struct. The struct becomes empty if `make` fails.
 ///
 /// # Safety
-/// H2. A loan in the memory is overwritten, not returned.
+/// H2. The function overwrites `loan` without returning a loan in it.
 #[inline]
 pub unsafe fn give(loan: *mut Loan, make: impl FnOnce() -> Result<GenericLoan>) -> Status {
     run(|| {
         // SAFETY: H2.
         unsafe { output("loan", loan) }?.set(Loan::empty());
-        // SAFETY: H2: initialized just now.
+        // SAFETY: H2; the struct was initialized just now.
         *unsafe { exclusive("loan", loan) }? = Loan::new(make()?);
         Ok(OK)
     })
@@ -125,7 +126,7 @@ pub unsafe extern "C" fn gantry_loan_return(loan: *mut Loan) -> Status {
         // SAFETY: H3.
         let given = unsafe { exclusive("loan", loan) }?;
         if let Some(owner) = given.other_owner() {
-            // SAFETY: H3: its owner made it.
+            // SAFETY: H3: the library `owner` made the loan.
             return from_owner(unsafe { (owner.return_loan)(loan) }, "returned no loan");
         }
         drop(given.take());
@@ -134,7 +135,7 @@ pub unsafe extern "C" fn gantry_loan_return(loan: *mut Loan) -> Status {
 }
 
 /// # Safety
-/// H3; `loan` is a loan of this library.
+/// H3; `loan` holds a loan of this library.
 unsafe extern "C" fn return_own(loan: *mut Loan) -> Status {
     run(|| {
         // SAFETY: H3.

@@ -11,7 +11,7 @@ use std::{
     ptr::null,
 };
 
-/// `gantry_node`. Any thread may use a node at any time.
+/// `gantry_node`. Any number of threads may use a node at once.
 pub struct Node {
     /// The node.
     pub inner: gantry::Node,

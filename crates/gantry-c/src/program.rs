@@ -1,4 +1,4 @@
-//! The program: its start and end, the version of the library, the last error.
+//! The start and the end of the program, the version of the library, the last error.
 
 use crate::{
     abi::{ABI_VERSION, OK, Status},
@@ -7,10 +7,10 @@ use crate::{
 };
 use std::ffi::{CStr, c_char, c_int, c_void};
 
-/// The context pointer of a C function, which may be used on any thread (H4).
+/// The context pointer that a C function gets as its argument. Any thread may pass it (H4).
 struct Context(*mut c_void);
 
-// SAFETY: H4: only the function uses the pointer, and it may be called on any thread.
+// SAFETY: only the C function uses the pointer, and any thread may call the function (H4).
 unsafe impl Send for Context {}
 
 impl Context {
@@ -80,7 +80,7 @@ pub unsafe extern "C" fn gantry_on_shutdown(
     })
 }
 
-/// The reason why a sample is skipped, as a sentence.
+/// Returns the reason why a sample is skipped, as a sentence for the log.
 ///
 /// # Safety
 /// H2.

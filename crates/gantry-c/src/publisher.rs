@@ -83,7 +83,7 @@ pub unsafe extern "C" fn gantry_publisher_destroy(publisher: *mut Publisher) {
 }
 
 /// # Safety
-/// H1 and H2. A loan in the memory is overwritten, not returned.
+/// H1 and H2. The function overwrites `loan` without returning a loan in it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gantry_publisher_loan(handle: *mut Publisher, size: usize, loan: *mut Loan) -> Status {
     // SAFETY: H1.
@@ -100,7 +100,7 @@ pub unsafe extern "C" fn gantry_publisher_publish(
     loan: *mut Loan,
     sequence: *mut u64,
 ) -> Status {
-    // SAFETY: the promises of the caller.
+    // SAFETY: the caller promises the same.
     unsafe { publish(handle, loan, sequence, GenericPublisher::publish) }
 }
 
@@ -114,7 +114,7 @@ pub unsafe extern "C" fn gantry_publisher_publish_at(
     sequence: *mut u64,
 ) -> Status {
     let time = gantry::SourceTime { monotonic_ns: time.monotonic_ns, wall_ns: time.wall_ns };
-    // SAFETY: the promises of the caller.
+    // SAFETY: the caller promises the same.
     unsafe { publish(handle, loan, sequence, |publisher, loan| publisher.publish_at(loan, time)) }
 }
 
@@ -141,10 +141,10 @@ unsafe fn publish(
     })
 }
 
-/// Sends a loan. If the call fails, C keeps the loan.
+/// Moves the loan out of the struct and passes it to `send`. If `send` fails, the loan moves back into the struct.
 ///
 /// # Errors
-/// The struct holds no loan; or an error of `send`.
+/// The struct is empty; or an error of `send`.
 #[inline]
 pub fn keep_if_failed<R>(
     loan: &mut Loan,

@@ -1,6 +1,7 @@
-//! Samples: taken messages, requests and responses, in a struct that C keeps by value, so that no message allocates.
+//! Samples: messages, requests and responses that were taken. A sample is a struct that the C program keeps by value,
+//! so a message needs no allocation.
 //!
-//! Invariant: the library that made a sample releases it, as with loans (`loan`).
+//! Invariant: only the library that made a sample releases it. `loan.rs` has the same invariant for loans.
 
 use crate::{
     abi::{OK, SampleInfo, Status},
@@ -11,14 +12,14 @@ use crate::{
 use gantry::{GenericRequest, GenericResponse, GenericSample};
 use std::{ffi::c_void, mem::MaybeUninit, ptr::null};
 
-/// `gantry_sample`. Zeros are no sample; H3.
+/// `gantry_sample`. Zeros mean no sample. The promise H3 is about this struct.
 #[repr(C)]
 pub struct Sample {
-    /// The message; NULL if the sample is empty.
+    /// The bytes of the message; NULL if the struct is empty.
     pub data: *const c_void,
     /// The length of the message in bytes.
     pub size: usize,
-    /// The library that made it.
+    /// The library that made the sample.
     pub owner: *const SampleOwner,
     held: Held,
 }
@@ -30,25 +31,25 @@ pub struct SampleOwner {
     pub struct_size: usize,
     /// Ends the use of a sample.
     pub release: unsafe extern "C" fn(sample: *mut Sample) -> Status,
-    /// Returns the times, number and publisher of a sample.
+    /// Returns the times, the sequence number and the publisher of a sample.
     pub get_info: unsafe extern "C" fn(sample: *const Sample, info: *mut SampleInfo) -> Status,
 }
 
-/// The owner of samples that this library made.
+/// The `owner` in the samples that this library made.
 static OWN: SampleOwner =
     SampleOwner { struct_size: size_of::<SampleOwner>(), release: release_own, get_info: get_own_info };
 
-/// A message in its publisher's memory, with the pin that keeps it there.
+/// A message in the memory of its publisher. The value pins the message, so that it stays there.
 pub enum Message {
-    /// The sample of a subscription.
+    /// A sample that a subscription took.
     Sample(GenericSample),
-    /// The request to a service.
+    /// A request that a service took.
     Request(GenericRequest),
-    /// The response to a client.
+    /// A response that a client took.
     Response(GenericResponse),
 }
 
-/// Memory for a message of the library. Its size does not change from version to version.
+/// Memory for a message of `gantry`. Its size is part of the ABI and never changes.
 type Held = MaybeUninit<[u64; 6]>;
 
 const _: () = assert!(size_of::<Message>() <= size_of::<Held>() && align_of::<Message>() <= align_of::<Held>());
@@ -69,7 +70,7 @@ impl Sample {
         Sample { data: null(), size: 0, owner: null(), held: Held::zeroed() }
     }
 
-    /// Gives C a sample.
+    /// Moves a message into a C struct.
     #[inline]
     pub fn new(message: Message) -> Sample {
         let bytes = match &message {
@@ -77,7 +78,8 @@ impl Sample {
             Message::Request(request) => request.bytes(),
             Message::Response(response) => response.bytes(),
         };
-        // The bytes lie in the memory of the publisher or of the subscription, not in `message`, which is moved below.
+        // `data` stays valid when `message` moves below: the bytes lie in the memory of the publisher or of the
+        // subscription.
         let (data, size) = (bytes.as_ptr().cast(), bytes.len());
         let mut held = Held::zeroed();
         // SAFETY: the memory is large enough and aligned (asserted above).
@@ -89,20 +91,20 @@ impl Sample {
         std::ptr::eq(self.owner, &raw const OWN)
     }
 
-    /// The owner of the sample, if it is another library.
+    /// The owner of the sample, if another library made the sample.
     #[inline]
     fn other_owner(&self) -> Option<&SampleOwner> {
         match self.data.is_null() || self.is_own() {
             true => None,
-            // SAFETY: H3: the owner made the sample, and stays loaded until the sample is released.
+            // SAFETY: H3: `owner` is the library that made the sample, and stays loaded until the sample is released.
             false => unsafe { self.owner.as_ref() },
         }
     }
 
-    /// The message.
+    /// The message in the struct.
     ///
     /// # Errors
-    /// The struct holds no message, or the sample of another library.
+    /// The struct is empty, or another library made the sample.
     pub fn message(&self) -> Result<&Message> {
         if self.data.is_null() {
             return Err(Failure::invalid("the sample is empty: it was released already, or nothing was taken"));
@@ -116,31 +118,31 @@ impl Sample {
         Ok(unsafe { &*self.held.as_ptr().cast::<Message>() })
     }
 
-    /// Takes a message of this library out of the struct, which becomes zeros.
+    /// Moves a message of this library out of the struct, which becomes zeros.
     #[inline]
     fn take(&mut self) -> Option<Message> {
         if self.data.is_null() || !self.is_own() {
             return None;
         }
-        // SAFETY: H3: `new` wrote a message, which is not used again, because the struct becomes zeros.
+        // SAFETY: H3: `new` wrote the message. The message is not used a second time, because the struct becomes zeros.
         let message = unsafe { self.held.as_ptr().cast::<Message>().read() };
         *self = Sample::empty();
         Some(message)
     }
 }
 
-/// Memory for a sample, which is empty until the caller sets it.
+/// Converts a pointer to the caller's struct for a sample, and makes the struct empty.
 ///
 /// # Errors
 /// `sample` is NULL.
 ///
 /// # Safety
-/// H2. A sample in the memory is overwritten, not released.
+/// H2. The function overwrites `sample` without releasing a sample in it.
 #[inline]
 pub unsafe fn sample_output<'a>(sample: *mut Sample) -> Result<&'a mut Sample> {
     // SAFETY: H2.
     unsafe { output("sample", sample) }?.set(Sample::empty());
-    // SAFETY: H2: initialized just now.
+    // SAFETY: H2; the struct was initialized just now.
     unsafe { exclusive("sample", sample) }
 }
 
@@ -152,7 +154,7 @@ pub unsafe extern "C" fn gantry_sample_release(sample: *mut Sample) -> Status {
         // SAFETY: H3.
         let given = unsafe { exclusive("sample", sample) }?;
         if let Some(owner) = given.other_owner() {
-            // SAFETY: H3: its owner made it.
+            // SAFETY: H3: the library `owner` made the sample.
             return from_owner(unsafe { (owner.release)(sample) }, "released no sample");
         }
         drop(given.take());
@@ -161,7 +163,7 @@ pub unsafe extern "C" fn gantry_sample_release(sample: *mut Sample) -> Status {
 }
 
 /// # Safety
-/// H3; `sample` is a sample of this library.
+/// H3; `sample` holds a sample of this library.
 unsafe extern "C" fn release_own(sample: *mut Sample) -> Status {
     run(|| {
         // SAFETY: H3.
@@ -180,7 +182,7 @@ pub unsafe extern "C" fn gantry_sample_get_info(sample: *const Sample, info: *mu
         // SAFETY: H2.
         let output = unsafe { sized_output("info", info) }?;
         if let Some(owner) = given.other_owner() {
-            // SAFETY: H2 and H3: the owner of the sample made it.
+            // SAFETY: H2 and H3: the library `owner` made the sample.
             return from_owner(unsafe { (owner.get_info)(sample, info) }, "gave no information about a sample");
         }
         output.set(&convert::sample_info(&given.message()?.info()));
@@ -189,7 +191,7 @@ pub unsafe extern "C" fn gantry_sample_get_info(sample: *const Sample, info: *mu
 }
 
 /// # Safety
-/// H2 and H3; `sample` is a sample of this library.
+/// H2 and H3; `sample` holds a sample of this library.
 unsafe extern "C" fn get_own_info(sample: *const Sample, info: *mut SampleInfo) -> Status {
     run(|| {
         // SAFETY: H3.

@@ -86,7 +86,7 @@ pub unsafe extern "C" fn gantry_service_take_request(
 }
 
 /// # Safety
-/// H1 and H2. A loan in the memory is overwritten, not returned.
+/// H1 and H2. The function overwrites `loan` without returning a loan in it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gantry_service_loan_response(
     handle: *mut Service,

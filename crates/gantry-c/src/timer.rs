@@ -1,4 +1,4 @@
-//! Timers. Any thread may use a handle at any time.
+//! Timers. Any number of threads may use a handle at once.
 
 use crate::{
     abi::{NONE, OK, Status, Tick},
@@ -58,7 +58,8 @@ pub unsafe extern "C" fn gantry_timer_take(handle: *const Timer, tick: *mut Tick
     run(|| {
         // SAFETY: H2.
         let tick = unsafe { sized_output("tick", tick) }?;
-        // The function takes from a copy of the handle, because other threads may use the timer meanwhile. SAFETY: H1.
+        // `take` needs `&mut`, so it runs on a clone: other threads may use the timer at the same time.
+        // SAFETY: H1.
         let Some(taken) = unsafe { timer(handle) }?.clone().take() else { return Ok(NONE) };
         let (scheduled_ns, noticed_ns) = (in_ns(taken.scheduled), in_ns(taken.noticed));
         tick.set(&Tick { struct_size: size_of::<Tick>(), scheduled_ns, noticed_ns, overruns: taken.overruns });

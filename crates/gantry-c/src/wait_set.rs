@@ -1,6 +1,6 @@
-//! Wait sets: one wait for sources of any kind.
+//! Wait sets: each waits for sources of any kind (subscriptions, services, clients, timers, events, guard conditions).
 //!
-//! Invariant: a wait set keeps no source after a wait, so sources and wait sets may be destroyed in any order.
+//! Invariant: a wait set keeps no source after a wait, so a program may destroy sources and wait sets in any order.
 
 use crate::{
     abi::{self, OK, Status, TIMEOUT, WaitSource},
@@ -30,13 +30,13 @@ enum Source<'a> {
 
 impl<'a> Source<'a> {
     /// # Errors
-    /// The handle is NULL, or this library does not know its kind.
+    /// The handle is NULL, or its kind is not a number of the header.
     ///
     /// # Safety
-    /// H1: a handle of the given kind, of which no other source is made at the same time.
+    /// H1: `given` has a handle of the given kind, and no other [`Source`] of this handle exists.
     unsafe fn new(given: &WaitSource) -> Result<Source<'a>> {
         /// # Safety
-        /// H1: a handle of this kind.
+        /// H1: the handle has the type `T`.
         unsafe fn of_kind<'a, T>(source: &WaitSource) -> Result<&'a mut T> {
             // SAFETY: H1.
             unsafe { exclusive("source", source.source.cast::<T>()) }
@@ -113,7 +113,7 @@ pub unsafe extern "C" fn gantry_wait_set_wait(
         let given = unsafe { elements(sources, count) }?;
         check_that_all_differ(given)?;
         given.iter_mut().for_each(|source| source.is_ready = 0);
-        // SAFETY: H1; all differ.
+        // SAFETY: H1; the check above has found no handle twice.
         let mut sources = given.iter().map(|source| unsafe { Source::new(source) }).collect::<Result<Vec<_>>>()?;
         let mut waitables: Vec<&mut dyn Waitable> = sources.iter_mut().map(Source::waitable).collect();
         let waited = wait_set.0.wait(&mut waitables, timeout(timeout_ns));
@@ -134,10 +134,10 @@ pub unsafe extern "C" fn gantry_wait_set_wait(
     })
 }
 
-/// The sources in the array that C passes.
+/// Converts the array of sources that the caller passes.
 ///
 /// # Errors
-/// `sources` is NULL although it has elements, or has more elements than fit in memory.
+/// `sources` is NULL although `count` is not 0, or `count` is larger than memory.
 ///
 /// # Safety
 /// H2.

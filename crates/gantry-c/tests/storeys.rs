@@ -1,4 +1,5 @@
-//! The storeys of this crate: no file imports from a higher storey, and no files import each other in a circle.
+//! The storeys (layers of modules) of this crate: no file imports from a higher storey, and no files import each other
+//! in a circle.
 
 use test_support::storeys;
 

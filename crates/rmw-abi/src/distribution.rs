@@ -1,9 +1,8 @@
-//! The distribution of ROS 2 that the process runs: Jazzy or Kilted.
+//! The ROS 2 distribution of the process: Jazzy or Kilted.
 //!
-//! Structs and numbers of the interface differ between distributions under the same names, and the interface has
-//! no version. The first functions that a program calls therefore find out the distribution before they touch a
-//! struct, and refuse a distribution that this library does not support: the introspection structs of Lyrical have
-//! one field more than Kilted's, and Iron's have one field fewer.
+//! Structs and numbers of `rmw` differ between distributions, have the same names, and carry no version. So the first
+//! `rmw` functions that a program calls detect the distribution before they access a struct. They refuse an unsupported
+//! distribution: the introspection structs have one field more in Lyrical than in Kilted, and one field fewer in Iron.
 
 use crate::{
     bindings::{RMW_EVENT_INVALID, rmw_event_type_t},
@@ -12,21 +11,21 @@ use crate::{
 };
 use std::{ffi::CStr, sync::OnceLock};
 
-/// A distribution whose layouts this library has.
+/// A supported distribution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Distribution {
-    /// ROS 2 Jazzy, whose layouts the declarations of this crate have.
+    /// ROS 2 Jazzy. The declarations of this crate have its layouts.
     Jazzy,
     /// ROS 2 Kilted: `rmw_init_options_t` has no `localhost_only`, and the numbers of events begin at 1.
     Kilted,
 }
 
-/// Calls an unsafe generic function for the layouts of the process's distribution.
+/// Calls an unsafe generic function with the `Layout` of the process's distribution.
 #[macro_export]
 macro_rules! in_layout {
     ($function:ident($($argument:expr),*)) => {
         match $crate::distribution::current()? {
-            // SAFETY: the code that uses this macro states why the function's contract is kept.
+            // SAFETY: each use of this macro states why the obligations of `$function` are met.
             $crate::distribution::Distribution::Jazzy => unsafe { $function::<$crate::bindings::Jazzy>($($argument),*) },
             // SAFETY: as above.
             $crate::distribution::Distribution::Kilted => unsafe { $function::<$crate::bindings::Kilted>($($argument),*) },
@@ -34,21 +33,21 @@ macro_rules! in_layout {
     };
 }
 
-/// A function of ROS 2 whose presence shows the distribution.
+/// A function of a ROS 2 library that some distributions have and others lack.
 struct Mark {
     library: &'static CStr,
     function: &'static CStr,
-    /// The known distributions that have it.
+    /// The supported distributions that have the function.
     is_in: &'static [Distribution],
-    /// The distributions that have the function, and the distributions that lack it, in words.
+    /// All distributions that have the function, and all that lack it, in words for the error text.
     with: &'static str,
     without: &'static str,
 }
 
 use Distribution::{Jazzy, Kilted};
 
-/// Sources for the functions: the history of ros2/rcl (#1169), ros2/rmw and ros2/rcutils, and the libraries of Jazzy
-/// (rmw 7.3.2) and Kilted (rmw 7.8.2).
+/// Source: the Git history of ros2/rcl (#1169), ros2/rmw and ros2/rcutils, and the libraries of Jazzy (rmw 7.3.2) and
+/// Kilted (rmw 7.8.2).
 const MARKS: &[Mark] = &[
     Mark {
         library: c"librcl.so",
@@ -87,7 +86,7 @@ const MARKS: &[Mark] = &[
     },
 ];
 
-/// The distribution of the process. The first call finds it; later calls only load it.
+/// Returns the distribution of the process. The first call detects it; later calls return the stored result.
 ///
 /// # Errors
 /// The process runs a distribution that this library does not support.
@@ -100,7 +99,8 @@ pub fn current() -> Result<Distribution> {
     found.as_ref().copied().map_err(Failure::error)
 }
 
-/// The constant of an event type, which is Jazzy's number.
+/// Converts the number of an event type in the process's distribution to Jazzy's number, which the constants of this
+/// crate have.
 ///
 /// # Errors
 /// No event has this number.
@@ -117,9 +117,9 @@ fn kind_in(distribution: Distribution, event_type: rmw_event_type_t) -> Option<r
     (kind < RMW_EVENT_INVALID).then_some(kind)
 }
 
-/// Finds the distribution by `ROS_DISTRO` (`named`) and the loaded libraries; a sentence if they disagree, or if
-/// the distribution is unknown. `has` returns whether a library has a function, and `None` if the library is not
-/// loaded. A process without `ROS_DISTRO`, librcl and librmw is taken for Jazzy.
+/// Detects the distribution from `ROS_DISTRO` (`named`) and the loaded libraries. The error is a sentence: the two
+/// disagree, or the distribution is unknown. `has` returns whether a library has a function, or `None` if the library
+/// is not loaded. A process without `ROS_DISTRO`, librcl and librmw counts as Jazzy.
 fn find(named: Option<&str>, has: impl Fn(&CStr, &CStr) -> Option<bool>) -> std::result::Result<Distribution, String> {
     let advice = "Gantry knows the structs of ROS 2 Jazzy and Kilted and would misread those of another distribution: run it \
                   with one of these";
@@ -148,7 +148,7 @@ fn find(named: Option<&str>, has: impl Fn(&CStr, &CStr) -> Option<bool>) -> std:
 mod tests {
     use super::*;
 
-    /// The `has` of a distribution whose libraries are all loaded and lack only the functions in `absent`.
+    /// Returns a `has` function for a process with all libraries, which lack only the functions in `absent`.
     fn has_marks(absent: &'static [&'static CStr]) -> impl Fn(&CStr, &CStr) -> Option<bool> {
         move |_, function| Some(!absent.contains(&function))
     }

@@ -1,18 +1,18 @@
-//! Failures of functions that C calls: a return code and a sentence.
+//! The failure of a function that C calls: a return code and an error text.
 
 use crate::bindings::*;
 use std::fmt::Display;
 
-/// A return code other than `RMW_RET_OK`, and the sentence with the reason.
+/// A return code other than `RMW_RET_OK`, with its error text.
 #[derive(Debug)]
 pub struct Failure {
-    /// The code that `rmw` documents for this failure of the function.
+    /// The code that the header of `rmw` documents for this failure.
     pub code: rmw_ret_t,
-    /// The sentence, with the values and the next step for the user.
+    /// The error text: a sentence with the values that caused the failure, and the next step for the user.
     pub sentence: String,
 }
 
-/// A result of a function that C calls.
+/// The result of a function that C calls.
 pub type Result<T> = std::result::Result<T, Failure>;
 
 impl Failure {
@@ -31,7 +31,7 @@ impl Failure {
         Failure::invalid(format_args!("the argument {argument} is null"))
     }
 
-    /// `RMW_RET_UNSUPPORTED`; `what` is a subject in the plural.
+    /// `RMW_RET_UNSUPPORTED`. `what` is the unsupported feature, a noun in the plural.
     pub fn unsupported(what: &str) -> Failure {
         Failure { code: RMW_RET_UNSUPPORTED, sentence: format!("{what} are not supported by Gantry") }
     }

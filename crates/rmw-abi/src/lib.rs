@@ -1,8 +1,8 @@
-//! ROS 2's `rmw` as C declares it: declarations, distributions, type supports, QoS profiles.
+//! ROS 2's `rmw` for Rust: declarations of the C interface, detection of the distribution, type supports, QoS profiles.
 //!
-//! [`messages`] converts messages from structs of C and C++ to CDR and back; the introspection of a type is read
-//! once. `rmw-gantry` implements the interface; a bridge loads an implementation of it. Neither needs anything of
-//! ROS 2 at build time.
+//! [`messages`] converts messages between C or C++ structs and CDR; it reads the introspection of a type only once.
+//! `rmw-gantry` implements the interface, and the bridge in `bridges/rmw` loads an implementation. Both build without
+//! ROS 2.
 
 pub mod bindings;
 pub mod distribution;

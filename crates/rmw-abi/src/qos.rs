@@ -1,7 +1,7 @@
-//! Conversion of QoS from `rmw_qos_profile_t` to [`Qos`] and back.
+//! Converts QoS between `rmw_qos_profile_t` and [`Qos`].
 //!
-//! A policy that is a system default gets DDS's value: reliable, volatile, automatic liveliness, a history of
-//! one sample.
+//! A policy with the value *system default* gets DDS's default: reliable, volatile, automatic liveliness, KEEP_LAST
+//! with depth 1.
 
 use crate::{
     bindings::*,
@@ -12,17 +12,18 @@ use std::time::Duration;
 
 /// `RMW_DURATION_INFINITE`.
 pub const INFINITE: rmw_time_t = rmw_time_t { sec: 9_223_372_036, nsec: 854_775_807 };
-/// `RMW_QOS_DEADLINE_BEST_AVAILABLE`, which is also `RMW_QOS_LIVELINESS_LEASE_DURATION_BEST_AVAILABLE`.
+/// `RMW_QOS_DEADLINE_BEST_AVAILABLE`. `RMW_QOS_LIVELINESS_LEASE_DURATION_BEST_AVAILABLE` has the same value.
 pub const BEST_AVAILABLE: rmw_time_t = rmw_time_t { sec: 9_223_372_036, nsec: 854_775_806 };
-/// The depth of a system default.
+/// The depth of a history with the value *system default*.
 const DEFAULT_DEPTH: u32 = 1;
-/// The largest depth of the library; a profile with a larger depth gets this depth.
+/// The largest depth of `gantry`. A larger depth in a profile is reduced to this value.
 pub const MAX_DEPTH: u32 = 1_000_000;
 
-/// The QoS of a profile without open policies. A duration with the value *best available* counts as unset.
+/// Converts a profile whose policies are all chosen: none is *best available*. A duration that is *best available*
+/// counts as unset.
 ///
 /// # Errors
-/// A policy is open or unknown; the sentence of the error names it.
+/// A policy is *best available* or unknown; the error text names it.
 pub fn qos_from_profile(profile: &rmw_qos_profile_t) -> Result<Qos> {
     let (history, depth) = history(profile)?;
     let reliability = match profile.reliability {
@@ -75,19 +76,19 @@ fn unknown(policy: &str, value: u32) -> Failure {
     Failure::invalid(format_args!("the {policy} of the QoS profile is unknown: {value}"))
 }
 
-/// A duration of a profile; `None` if the duration is unspecified or infinite.
+/// Converts a duration of a profile; `None` if the duration is unspecified or infinite.
 pub fn limit(time: rmw_time_t) -> Option<Duration> {
     let duration = Duration::from_secs(time.sec).checked_add(Duration::from_nanos(time.nsec))?;
     (duration > Duration::ZERO && duration < as_duration(BEST_AVAILABLE)).then_some(duration)
 }
 
-/// One of the constants above.
+/// Converts one of the constants above.
 fn as_duration(time: rmw_time_t) -> Duration {
     Duration::from_secs(time.sec).saturating_add(Duration::from_nanos(time.nsec))
 }
 
-/// The profile of a QoS that was granted. As in the other implementations, KEEP_ALL has the depth 0, and an
-/// unlimited duration is `RMW_DURATION_INFINITE`.
+/// Converts a granted QoS to a profile. As in other RMWs, KEEP_ALL has the depth 0, and an unlimited duration is
+/// `RMW_DURATION_INFINITE`.
 pub fn qos_profile(qos: &Qos) -> rmw_qos_profile_t {
     let (history, depth) = match qos.history {
         History::KeepLast => (RMW_QOS_POLICY_HISTORY_KEEP_LAST, qos.depth as usize),

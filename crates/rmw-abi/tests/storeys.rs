@@ -1,11 +1,11 @@
-//! The storeys of this crate: no file imports from a higher storey, and no files import each other in a circle.
+//! The storeys (layers of modules) of this crate: no file imports from a higher storey, and no files import each other
+//! in a circle.
 
 use test_support::storeys;
 
 const STOREYS: &[&str] = &["bindings", "foreign", "failure", "distribution", "qos", "messages"];
 
-/// The modules of texts, sequences and structures of C and C++: they import each other, as the values of a message
-/// contain each other.
+/// The modules for strings, sequences and structs. They may import each other, because these values contain each other.
 const VALUES_OF_A_MESSAGE: &[&str] = &[
     "messages::cpp_string",
     "messages::cpp_vector",

@@ -1,6 +1,7 @@
-//! The arguments of C functions: strings, pointers to values, outputs, and the implementation identifiers of objects.
+//! The arguments of C functions: strings, pointers to values, and output pointers. Also the check of an object's
+//! implementation identifier.
 //!
-//! `handle` defines *the contract of rmw*.
+//! `crate::handle` defines *the contract of rmw*.
 
 use rmw_abi::{
     bindings::*,
@@ -31,7 +32,7 @@ pub unsafe fn check_identifier(name: &str, identifier: *const c_char) -> Result<
     // SAFETY: the promise of the caller.
     let found = unsafe { CStr::from_ptr(identifier) };
     if found == IDENTIFIER {
-        return Ok(()); // of another copy of this library's text
+        return Ok(()); // the same text at another address
     }
     let sentence = format!(
         "the {name} is of the RMW implementation {}, not of rmw_gantry: all of a process must use one",
@@ -40,7 +41,7 @@ pub unsafe fn check_identifier(name: &str, identifier: *const c_char) -> Result<
     Err(Failure { code: RMW_RET_INCORRECT_RMW_IMPLEMENTATION, sentence })
 }
 
-/// The text of an argument.
+/// Converts a C string to a `&str`. `argument` is the name of the argument, for the error text.
 ///
 /// # Errors
 /// `text` is null or not UTF-8.
@@ -56,7 +57,7 @@ pub unsafe fn text<'a>(argument: &str, text: *const c_char) -> Result<&'a str> {
     text.to_str().map_err(|_| Failure::invalid(format_args!("the argument {argument} is not UTF-8: {text:?}")))
 }
 
-/// The value to which the pointer argument `name` points.
+/// Returns a reference to the value behind a pointer. `name` is the name of the argument, for the error text.
 ///
 /// # Errors
 /// `pointer` is null.
@@ -68,7 +69,7 @@ pub unsafe fn argument<'a, T>(name: &str, pointer: *const T) -> Result<&'a T> {
     unsafe { pointer.as_ref() }.ok_or_else(|| Failure::null(name))
 }
 
-/// An argument that the C function only writes, so its memory may be uninitialized.
+/// An output argument: the C function writes it and never reads it, so its memory may be uninitialized.
 pub struct Output<'a, T>(&'a mut MaybeUninit<T>);
 
 impl<T> Output<'_, T> {
@@ -77,20 +78,21 @@ impl<T> Output<'_, T> {
     }
 }
 
-/// The memory behind the argument `name`, which the C function only writes.
+/// Converts an output pointer of a C function to an [`Output`]. `name` is the name of the argument, for the error text.
 ///
 /// # Errors
 /// `pointer` is null.
 ///
 /// # Safety
-/// `pointer` is null, or memory for a value that no other code uses as long as the result is used.
+/// `pointer` is null, or points to memory for a value that no other code uses as long as the result is used.
 pub unsafe fn output<'a, T>(name: &str, pointer: *mut T) -> Result<Output<'a, T>> {
     // SAFETY: the promise of the caller; a `MaybeUninit` may have any bytes.
     let memory = unsafe { pointer.cast::<MaybeUninit<T>>().as_mut() };
     memory.map(Output).ok_or_else(|| Failure::null(name))
 }
 
-/// The value behind the argument `name`, which the C function reads and writes.
+/// Returns a reference to a value that the C function reads and writes. `name` is the argument's name, for the error
+/// text.
 ///
 /// # Errors
 /// `pointer` is null.

@@ -1,4 +1,4 @@
-//! The conversion of failures and panics to ROS 2's error state, for C.
+//! Converts failures and panics to ROS 2's error state for C.
 
 use rmw_abi::{
     bindings::*,
@@ -12,8 +12,8 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
 };
 
-/// Runs the body of the C function `name`. A failure or a panic, which must not cross into C, becomes the error
-/// state of the thread. In a process without ROS 2's libraries, it becomes a line on standard error instead.
+/// Runs the body of the C function `name`, and sets the error state of the thread after a failure or a panic. A panic
+/// must not cross into C. In a process without ROS 2's libraries, the error text goes to standard error instead.
 pub fn run(name: &'static CStr, body: impl FnOnce() -> Result<()>) -> rmw_ret_t {
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(())) => RMW_RET_OK,
@@ -22,7 +22,7 @@ pub fn run(name: &'static CStr, body: impl FnOnce() -> Result<()>) -> rmw_ret_t 
     }
 }
 
-/// Runs the body of a C function that returns a pointer, as [`run`] does. The pointer is null after a failure.
+/// Does the same as [`run`] for a C function that returns a pointer. The pointer is null after a failure.
 pub fn run_for_pointer<T>(name: &'static CStr, body: impl FnOnce() -> Result<*mut T>) -> *mut T {
     let mut made = std::ptr::null_mut();
     run(name, || {
@@ -34,11 +34,11 @@ pub fn run_for_pointer<T>(name: &'static CStr, body: impl FnOnce() -> Result<*mu
 
 #[cold]
 fn report(name: &'static CStr, Failure { code, sentence }: Failure) -> rmw_ret_t {
-    // A 0 would cut the sentence.
+    // A 0 byte would end the C string early.
     let sentence = CString::new(sentence.replace('\0', "\\0")).unwrap_or_default();
     if !foreign::set_error_state(&sentence, name) {
         let line = format!("{}: {}\n", name.to_string_lossy(), sentence.to_string_lossy());
-        let _ = stderr().lock().write_all(line.as_bytes()); // there is no other place for the sentence
+        let _ = stderr().lock().write_all(line.as_bytes()); // an error of this write cannot be reported
     }
     code
 }

@@ -1,9 +1,9 @@
-//! The sentence about a signal that ends the process because a callback changed a loaned message.
+//! Explains on standard error why a signal ends the process: a callback changed a loaned message.
 //!
-//! A write to a loaned message, whose memory is mapped read-only, raises SIGSEGV. If C++ frees elements in shared
-//! memory, the C library raises SIGABRT, or SIGSEGV. The first loan sets a handler for both signals. The handler
-//! writes a sentence to standard error, and leaves the signal to the action that was there before. It loads
-//! atomics and calls functions that POSIX allows in handlers; it takes no lock and allocates nothing.
+//! A loaned message is mapped read-only, so a write to it raises SIGSEGV. If C++ frees elements that lie in shared
+//! memory, the C library raises SIGABRT or SIGSEGV. The first loan sets a handler for both signals. The handler writes
+//! the explanation, and then the signal has its previous action. The handler takes no lock, does not allocate, and
+//! calls only functions that POSIX allows in signal handlers.
 
 use crate::lock::lock;
 use std::{
@@ -16,14 +16,15 @@ use std::{
     },
 };
 
-/// The names in the sentence about a loan.
+/// The names that the explanation contains for a loan.
 pub struct LoanName {
     type_name: String,
     topic: String,
 }
 
 impl LoanName {
-    /// The name of this type and topic, which stays until the process ends, because a handler reads it without a lock.
+    /// Returns the name for this type and topic. It stays in memory until the process ends, because the signal handler
+    /// reads it without a lock.
     pub fn new(type_name: &str, topic: &str) -> &'static LoanName {
         static NAMES: Mutex<Vec<&'static LoanName>> = Mutex::new(Vec::new());
         let mut names = lock(&NAMES);
@@ -36,35 +37,37 @@ impl LoanName {
     }
 }
 
-/// A line of the list of loans, which the handler reads. Lines are never freed; later loans use them again.
+/// One loan in the list that the signal handler reads. A line is never freed: when its loan ends, a later loan uses the
+/// line.
 struct Line {
     next: AtomicPtr<Line>,
     is_used: AtomicBool,
-    /// The bytes on loan. The end is 0 if there are none.
+    /// The addresses of the loaned bytes. `end` is 0 if the line has no loan.
     start: AtomicUsize,
     end: AtomicUsize,
     has_sequences: AtomicBool,
-    /// The thread that took the loan; callbacks run on the thread that takes.
+    /// The thread that took the loan. A callback with the message runs on this thread.
     thread: AtomicUsize,
     name: AtomicPtr<LoanName>,
 }
 
-/// The first line; null before the first loan.
+/// The first line of the list; null before the first loan.
 static LINES: AtomicPtr<Line> = AtomicPtr::new(null_mut());
 
 fn lines() -> impl Iterator<Item = &'static Line> {
     let line = |at: *const Line| {
-        // SAFETY: null, or a line, which was written before its address was stored and is never freed.
+        // SAFETY: the pointer is null, or points to a line that was initialized before its address was stored, and is
+        // never freed.
         unsafe { at.as_ref() }
     };
     std::iter::successors(line(LINES.load(Acquire)), move |found| line(found.next.load(Relaxed)))
 }
 
 impl Line {
-    /// A line that no loan uses.
+    /// Returns a line that no loan uses, from the list or new.
     fn claim() -> &'static Line {
         if let Some(line) = lines().find(|line| !line.is_used.swap(true, Acquire)) {
-            return line; // partner: the store of `drop`
+            return line; // the swap's partner: the store in `drop`
         }
         let line: &Line = Box::leak(Box::new(Line {
             next: AtomicPtr::new(null_mut()),
@@ -79,7 +82,7 @@ impl Line {
             line.next.store(first, Relaxed);
             Some(std::ptr::from_ref(line).cast_mut())
         };
-        // The update does not fail, because `add` returns a line. Partner: the load of `lines`.
+        // The update cannot fail, because `add` always returns a line. Partner: the load in `lines`.
         let _ = LINES.fetch_update(AcqRel, Acquire, add);
         line
     }
@@ -89,17 +92,17 @@ impl Line {
         (self.start.load(Relaxed)..end).contains(&address)
     }
 
-    /// Whether this thread has taken a message with sequences in shared memory, and has not returned it.
+    /// True if `thread` holds the loan of this line, and the message has sequences in shared memory.
     fn is_of_thread(&self, thread: usize) -> bool {
         self.end.load(Acquire) != 0 && self.has_sequences.load(Relaxed) && self.thread.load(Relaxed) == thread
     }
 }
 
-/// A loan in the list that the handler reads.
+/// A loan in the list that the signal handler reads. The drop removes it.
 pub struct LoanedBytes(&'static Line);
 
 impl LoanedBytes {
-    /// Adds a loan. `has_sequences` states whether sequences of the message point to the bytes.
+    /// Adds a loan to the list. `has_sequences` is true if sequences of the message point to the bytes.
     pub fn new(bytes: Range<*const u8>, has_sequences: bool, name: &'static LoanName) -> LoanedBytes {
         static HANDLERS: Once = Once::new();
         HANDLERS.call_once(|| SIGNALS.iter().for_each(Signal::set_handler));
@@ -121,15 +124,15 @@ impl Drop for LoanedBytes {
 }
 
 fn this_thread() -> usize {
-    // SAFETY: it has no arguments; it reads a register, also in a handler.
+    // SAFETY: `pthread_self` has no preconditions. It reads a register, so a signal handler may call it.
     unsafe { libc::pthread_self() as usize }
 }
 
-/// A signal with a handler.
+/// A signal whose handler this library sets.
 struct Signal {
     number: c_int,
     name: &'static str,
-    /// The action before the handler was set.
+    /// The action that the signal had before.
     previous: OnceLock<libc::sigaction>,
 }
 
@@ -140,51 +143,53 @@ static SIGNALS: [Signal; 2] = [
 
 impl Signal {
     fn set_handler(&self) {
-        // SAFETY: zeros are an action: the default one.
+        // SAFETY: zero bytes are a valid `sigaction`: the default action.
         let (mut action, mut previous): (libc::sigaction, libc::sigaction) = unsafe { std::mem::zeroed() };
-        // SAFETY: a signal, and an output.
+        // SAFETY: the arguments are a signal number, null, and a valid output pointer.
         if unsafe { libc::sigaction(self.number, null(), &raw mut previous) } != 0 {
             return;
         }
-        let _ = self.previous.set(previous); // before the handler may run
+        let _ = self.previous.set(previous); // stored before the handler can run
         action.sa_sigaction = handle as *const () as usize;
         action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
-        // SAFETY: an action whose handler has the type that SA_SIGINFO requires, and calls nothing that is forbidden.
+        // SAFETY: the handler has the type that SA_SIGINFO requires, and calls only functions that are allowed in
+        // handlers.
         unsafe { libc::sigaction(self.number, &raw const action, null_mut()) };
     }
 
-    /// Sets the previous action again; returns whether it is the default action.
+    /// Sets the previous action of the signal again. Returns true if this is the default action.
     fn restore(&self) -> bool {
-        // SAFETY: zeros are the default action.
+        // SAFETY: zero bytes are a valid `sigaction`: the default action.
         let default: libc::sigaction = unsafe { std::mem::zeroed() };
         let previous = self.previous.get().unwrap_or(&default);
-        // SAFETY: a signal and an action.
+        // SAFETY: the arguments are a signal number and a valid action.
         unsafe { libc::sigaction(self.number, previous, null_mut()) };
         previous.sa_sigaction == libc::SIG_DFL
     }
 
-    /// Writes a sentence if a loan explains the signal, or may explain it.
+    /// Writes an explanation if a loan certainly or probably caused the signal.
     fn explain(&self, address: usize, is_fatal: bool) {
         if let Some(line) = lines().find(|line| line.holds(address)) {
             return self.write(line, "the process wrote to a loaned ", READ_ONLY);
         }
         let thread = this_thread();
-        // The handler of a program may repair a fault, so a guess is written only about the default action.
+        // A loan of this thread is only a probable cause. It is not reported if the program has its own handler, which
+        // may repair the fault.
         if is_fatal && let Some(line) = lines().find(|line| line.is_of_thread(thread)) {
             self.write(line, "the thread holds a loaned ", SEQUENCES);
         }
     }
 
     fn write(&self, line: &Line, start: &str, end: &str) {
-        // SAFETY: null, or a name, which stays until the process ends.
+        // SAFETY: the pointer is null, or points to a name that stays until the process ends.
         let Some(name) = (unsafe { line.name.load(Relaxed).as_ref() }) else { return };
         let mut text = [0; 1024];
         let mut rest = &mut text[..];
         for part in ["rmw_gantry: ", self.name, ": ", start, &name.type_name, " of ", &name.topic, end, "\n"] {
-            let _ = std::io::Write::write_all(&mut rest, part.as_bytes()); // cuts a long name off
+            let _ = std::io::Write::write_all(&mut rest, part.as_bytes()); // a text that is too long is cut
         }
         let length = 1024 - rest.len();
-        // SAFETY: bytes of that length. There is no other place for the sentence.
+        // SAFETY: `text` has at least `length` bytes. An error of this write cannot be reported.
         let _ = unsafe { libc::write(libc::STDERR_FILENO, text.as_ptr().cast(), length) };
     }
 }
@@ -197,21 +202,22 @@ const SEQUENCES: &str = ", whose long sequences lie in shared memory; if its cal
 
 extern "C" fn handle(number: c_int, info: *const libc::siginfo_t, _: *mut c_void) {
     let Some(signal) = SIGNALS.iter().find(|signal| signal.number == number) else { return };
-    // SAFETY: it has no arguments; it returns the address of this thread's variable.
+    // SAFETY: the function has no preconditions; it returns the address of this thread's errno.
     let errno = unsafe { libc::__errno_location() };
-    // If a program's own handler repairs the fault, the code continues, and needs its errno.
-    // SAFETY: the variable of this thread.
+    // The handler keeps errno unchanged, for code that continues after the program's own handler repaired the fault.
+    // SAFETY: the pointer is the address of this thread's errno.
     let errno_before = unsafe { *errno };
-    // SAFETY: the information about the signal, because of SA_SIGINFO.
+    // SAFETY: because of SA_SIGINFO, `info` points to information about the signal.
     let info = unsafe { &*info };
     let is_fault = number == libc::SIGSEGV && info.si_code > 0;
-    // SAFETY: a fault has an address.
+    // SAFETY: the signal is a fault, so `info` has an address.
     let address = if is_fault { unsafe { info.si_addr() }.addr() } else { 0 };
     signal.explain(address, signal.restore());
     if !is_fault {
-        // SAFETY: a signal, which comes when this handler returns. A fault comes again by itself.
+        // SAFETY: `raise` has no preconditions. The signal arrives when this handler returns. A fault needs no `raise`:
+        // it repeats when the instruction runs again.
         unsafe { libc::raise(number) };
     }
-    // SAFETY: the variable of this thread.
+    // SAFETY: the pointer is the address of this thread's errno.
     unsafe { *errno = errno_before };
 }

@@ -1,8 +1,8 @@
-//! The conversion of the pointers that C passes to the entities behind them.
+//! Converts pointers from C to references to the entities (nodes, publishers and so on) behind them.
 //!
-//! An `rmw_*_t` is a box of this library: its `implementation_identifier` is [`IDENTIFIER`] and its `data` points to
-//! the entity, which the `rmw_destroy_*` function of its kind frees. *The contract of rmw* is that a caller passes
-//! null, an object of another implementation, or one of this library that is not destroyed during the call.
+//! An `rmw_*_t` of this library is a heap box. Its `implementation_identifier` is [`IDENTIFIER`], and its `data` points
+//! to the entity. The matching `rmw_destroy_*` function frees both. *The contract of rmw*: the caller passes null, an
+//! object of another implementation, or an object of this library that is not destroyed during the call.
 
 pub use crate::argument::{IDENTIFIER, Output, argument, c_string, check_identifier, in_out, output, text};
 
@@ -14,16 +14,16 @@ use rmw_abi::{
 };
 use std::ffi::{c_char, c_void};
 
-/// A C struct that has an implementation identifier and data.
+/// A C struct with an implementation identifier and a pointer to an entity.
 pub trait Handle {
-    /// The entity behind it.
+    /// The type of the entity behind the handle.
     type Entity;
-    /// The name of these objects in error messages, such as "publisher".
+    /// The name of this kind of object in error texts, such as "publisher".
     const NAME: &'static str;
     /// The implementation identifier, and the pointer to the entity.
     ///
     /// # Safety
-    /// `handle` points to an object that is not destroyed.
+    /// `handle` points to an object that exists.
     unsafe fn read(handle: *const Self) -> Result<(*const c_char, *const c_void)>;
 }
 
@@ -65,22 +65,22 @@ impl Handle for rmw_context_t {
     }
 }
 
-/// The entity behind a handle.
+/// Returns the entity behind a handle.
 ///
 /// # Errors
-/// The pointer is null; the object is of another implementation, or it is not initialized.
+/// The pointer is null, or its object is not initialized or belongs to another implementation.
 ///
 /// # Safety
-/// The caller keeps the contract of rmw as long as the result is used.
+/// The caller keeps the contract of rmw (see above) as long as the result is used.
 pub unsafe fn entity<'a, H: Handle>(handle: *const H) -> Result<&'a H::Entity> {
     if handle.is_null() {
         return Err(Failure::null(H::NAME));
     }
-    // SAFETY: by the contract of rmw, `handle` points to an object that is not destroyed.
+    // SAFETY: by the contract of rmw, `handle` points to an object that exists.
     let (identifier, data) = unsafe { H::read(handle) }?;
     // SAFETY: as above.
     unsafe { check_identifier(H::NAME, identifier) }?;
-    // SAFETY: the `data` of an object of this library is null or the object's entity.
+    // SAFETY: the `data` of this library's objects is null or points to the entity.
     let entity = unsafe { data.cast::<H::Entity>().as_ref() };
     entity.ok_or_else(|| Failure::invalid(format_args!("the {} is not initialized", H::NAME)))
 }
@@ -88,8 +88,7 @@ pub unsafe fn entity<'a, H: Handle>(handle: *const H) -> Result<&'a H::Entity> {
 /// Frees a handle and its entity.
 ///
 /// # Safety
-/// `handle` is a box, and its `data` is a box of its entity (`entity` returned it). The program uses neither
-/// after this.
+/// `entity` accepted `handle`: the handle and its `data` are boxes. The program uses neither of them after this call.
 pub unsafe fn free<H: Handle>(handle: *mut H) {
     // SAFETY: the promise of the caller.
     if let Ok((_, entity)) = unsafe { H::read(handle) } {

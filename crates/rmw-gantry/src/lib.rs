@@ -1,5 +1,5 @@
-//! `librmw_gantry.so`: the C interface of ROS 2's `rmw` over [`gantry`], so that unchanged ROS 2 programs use its
-//! shared memory.
+//! `librmw_gantry.so`: the C interface of ROS 2's `rmw` over [`gantry`]. Unchanged ROS 2 programs use the shared memory
+//! of `gantry` through it.
 
 mod abi;
 mod allocator;

@@ -1,8 +1,8 @@
-//! Locks that survive a panic.
+//! Mutex locks that ignore poisoning.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Locks a mutex, even if another thread panicked while it held the lock: that panic was reported already.
+/// Locks a mutex, even if a thread panicked while it held the lock: the panic itself was reported already.
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

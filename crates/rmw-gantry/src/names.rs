@@ -1,4 +1,4 @@
-//! The names that `rmw` requires: full names, without substitutions.
+//! Checks of the full names that `rmw` requires. A full name starts with `/` and has no substitutions such as `~`.
 
 use rmw_abi::{
     bindings::rmw_qos_profile_t,
@@ -6,15 +6,16 @@ use rmw_abi::{
 };
 
 /// # Errors
-/// The topic is not a full name, although the QoS requires ROS 2's naming conventions.
+/// The topic is not a full name, and the QoS does not permit that with `avoid_ros_namespace_conventions`.
 pub fn check_topic(topic: &str, profile: &rmw_qos_profile_t) -> Result<()> {
     if profile.avoid_ros_namespace_conventions { Ok(()) } else { check_full_name("topic", topic) }
 }
 
-/// Checks the full name of a topic or a service (`kind`), as `rmw_validate_full_topic_name` does.
+/// Checks the full name of a topic or a service, by the rules of `rmw_validate_full_topic_name`. `kind` is "topic" or
+/// "service".
 ///
 /// # Errors
-/// The name breaks a rule; the text of the error names the rule.
+/// The name breaks a rule, which the error text states.
 pub fn check_full_name(kind: &str, name: &str) -> Result<()> {
     if !name.starts_with('/') {
         return Err(Failure::invalid(format_args!(
@@ -27,11 +28,11 @@ pub fn check_full_name(kind: &str, name: &str) -> Result<()> {
     gantry::expand_topic_name(name, "node", "/").map(drop).map_err(Failure::invalid)
 }
 
-/// Checks the name and the namespace of a node, as `rmw_validate_node_name` and `rmw_validate_namespace` do;
-/// returns the full name.
+/// Checks the name and the namespace of a node, by the rules of `rmw_validate_node_name` and `rmw_validate_namespace`.
+/// Returns the full name.
 ///
 /// # Errors
-/// The name or the namespace breaks a rule; the text of the error names the rule.
+/// The name or the namespace breaks a rule, which the error text states.
 pub fn full_node_name(name: &str, namespace: &str) -> Result<String> {
     if !namespace.starts_with('/') {
         return Err(Failure::invalid(format_args!("the namespace {namespace:?} begins with no slash")));

@@ -1,13 +1,13 @@
-//! The tracepoints of ROS 2's tracing (ros2_tracing) for an RMW: four of Jazzy, and five more of Kilted.
+//! The tracepoints of ros2_tracing for an RMW: four that Jazzy has, and five more that Kilted added.
 //!
-//! `librcl.so` loads the library of the tracepoints. In a process without this library, a tracepoint costs a load
-//! and a branch. With the library, it costs one call, which returns whether a tracing session records the tracepoint.
+//! `librcl.so` loads `libtracetools.so`. If a process has not loaded it, a tracepoint costs a load and a branch.
+//! Otherwise a tracepoint costs one call, which returns whether a tracing session records the tracepoint.
 
 use gantry::{GenericRequest, GenericResponse, GenericSample, Gid, RequestId, SourceTime};
 use rmw_abi::{bindings::*, foreign::Foreign};
 use std::ffi::{CStr, c_void};
 
-/// A tracepoint of ROS 2's tracing; `F` is the type of the function that records it.
+/// A tracepoint of ros2_tracing. `F` is the type of the C function that records it.
 struct Tracepoint<F> {
     is_enabled: Foreign<unsafe extern "C" fn() -> bool>,
     record: Foreign<F>,
@@ -15,35 +15,36 @@ struct Tracepoint<F> {
 
 type Handle = *const c_void;
 
-/// Records a new endpoint: its handle, and its gid of 16 bytes.
+/// Records the creation of an endpoint: its handle, and its gid of 16 bytes.
 type Init = unsafe extern "C" fn(handle: Handle, gid: *const u8);
 
 impl<F: Copy> Tracepoint<F> {
     /// # Safety
-    /// The library's function with the name `record` has the type `F`.
+    /// The function `record` in the tracing library has the type `F`.
     const unsafe fn new(is_enabled: &'static CStr, record: &'static CStr) -> Tracepoint<F> {
         const LIBRARY: &CStr = c"libtracetools.so";
         Tracepoint {
-            // SAFETY: `tracetools/tracetools.h`: bool ros_trace_enabled_…(), for each tracepoint.
+            // SAFETY: the type is from `tracetools/tracetools.h`: each tracepoint has a function bool
+            // ros_trace_enabled_…().
             is_enabled: unsafe { Foreign::if_loaded(LIBRARY, is_enabled) },
             // SAFETY: the promise of the caller.
             record: unsafe { Foreign::if_loaded(LIBRARY, record) },
         }
     }
 
-    /// The function that records the tracepoint, or `None` if no tracing session records it now. The caller of the
-    /// function may pass any pointers: the function records their addresses, and reads the memory of gids only.
+    /// Returns the function that records the tracepoint, or `None` if no tracing session records it now. The function
+    /// accepts any pointers: it records their addresses, and reads only the memory of gids.
     #[inline]
     fn enabled(&self) -> Option<F> {
         let is_enabled = self.is_enabled.get()?;
-        // SAFETY: the function reads a variable of the library.
+        // SAFETY: the function has no arguments, and reads a variable of its library.
         if unsafe { is_enabled() } { self.record.get() } else { None }
     }
 }
 
 macro_rules! tracepoints {
     ($($tracepoint:ident: $name:literal, $function:ty;)*) => { $(
-        // SAFETY: `tracetools/tracetools.h`, which has this type for the tracepoint of this name.
+        // SAFETY: `tracetools/tracetools.h` declares the function of this tracepoint with this type.
         static $tracepoint: Tracepoint<$function> = unsafe {
             Tracepoint::new(concat_name!("ros_trace_enabled_", $name), concat_name!("ros_trace_do_", $name))
         };
@@ -90,23 +91,24 @@ pub fn client_init(client: *const rmw_client_t, gid: &Gid) {
 impl Tracepoint<Init> {
     fn record_init(&self, endpoint: Handle, gid: &Gid) {
         if let Some(record) = self.enabled() {
-            // SAFETY: a gid of 16 bytes.
+            // SAFETY: the gid has 16 bytes.
             unsafe { record(endpoint, gid.0.as_ptr()) };
         }
     }
 }
 
-/// Records a publication. A result of `Some` is the recorded time: the caller has to publish the message with it.
+/// Records a publication. If the result is `Some`, the caller has to publish the message with this time, which was
+/// recorded.
 #[inline]
 pub fn publish(publisher: *const rmw_publisher_t, message: *const c_void) -> Option<SourceTime> {
     let record = PUBLISH.enabled()?;
     let time = SourceTime::now();
-    // SAFETY: any pointers (`Tracepoint::enabled`).
+    // SAFETY: the function accepts any pointers (`Tracepoint::enabled`).
     unsafe { record(publisher.cast(), message, time.wall_ns.cast_signed()) };
     Some(time)
 }
 
-/// Records a take. `sample` is `None` if the take found no sample.
+/// Records that a message was taken. `sample` is `None` if there was none.
 #[inline]
 pub fn take(subscription: *const rmw_subscription_t, message: *const c_void, sample: Option<&GenericSample>) {
     if let Some(record) = TAKE.enabled() {
@@ -124,28 +126,28 @@ pub fn send_request(client: *const rmw_client_t, request: *const c_void, sequenc
     }
 }
 
-/// Records the take of a request. `request` is `None` if the take found no request.
+/// Records that a request was taken. `request` is `None` if there was none.
 #[inline]
 pub fn take_request(service: *const rmw_service_t, message: *const c_void, request: Option<&GenericRequest>) {
     if let Some(record) = TAKE_REQUEST.enabled() {
         let (gid, sequence) =
             request.map_or(([0; 16], 0), |request| (request.id().client_gid.0, request.id().sequence));
-        // SAFETY: the function may get any pointers, and `gid` has 16 bytes.
+        // SAFETY: the function accepts any pointers, and `gid` has 16 bytes.
         unsafe { record(service.cast(), message, gid.as_ptr(), sequence.cast_signed(), request.is_some()) };
     }
 }
 
-/// Records a response, as [`publish`].
+/// Records a response. The result has the same meaning as in [`publish`].
 #[inline]
 pub fn send_response(service: *const rmw_service_t, response: *const c_void, request: RequestId) -> Option<SourceTime> {
     let record = SEND_RESPONSE.enabled()?;
     let (time, gid, sequence) = (SourceTime::now(), request.client_gid.0, request.sequence.cast_signed());
-    // SAFETY: the function may get any pointers, and `gid` has 16 bytes.
+    // SAFETY: the function accepts any pointers, and `gid` has 16 bytes.
     unsafe { record(service.cast(), response, gid.as_ptr(), sequence, time.wall_ns.cast_signed()) };
     Some(time)
 }
 
-/// Records the take of a response. `response` is `None` if the take found no response.
+/// Records that a response was taken. `response` is `None` if there was none.
 #[inline]
 pub fn take_response(client: *const rmw_client_t, message: *const c_void, response: Option<&GenericResponse>) {
     if let Some(record) = TAKE_RESPONSE.enabled() {

@@ -1,10 +1,10 @@
-//! Compilation of programs in C and C++, and the archive of a crate that they link.
+//! Compiles C and C++ programs for tests, and finds the static library of a crate for them.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The reason why this machine has no such compiler; `None` if the compiler can translate an empty program in the
-/// language of `extension`.
+/// Returns the reason why this machine cannot use the compiler; `None` if the compiler translates an empty program in
+/// the language of `extension`.
 #[must_use]
 pub fn missing_compiler(compiler: &str, extension: &str) -> Option<String> {
     let works = || {
@@ -22,7 +22,7 @@ pub fn missing_compiler(compiler: &str, extension: &str) -> Option<String> {
 /// Compiles `source` with warnings as errors.
 ///
 /// # Errors
-/// The messages of the compiler, if it fails.
+/// The compiler's messages, if the compilation fails.
 pub fn compile(compiler: &str, source: &Path, program: &Path, options: &[&str]) -> Result<(), String> {
     let mut command = Command::new(compiler);
     command.args(["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-o"]).arg(program).arg(source).args(options);
@@ -30,11 +30,11 @@ pub fn compile(compiler: &str, source: &Path, program: &Path, options: &[&str]) 
     if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
 }
 
-/// The archive of a crate, which cargo has built in the directory of this test program. If builds with other
-/// features have left archives in the same directory, it is the newest one.
+/// Returns the static library of a crate, which cargo has built in the directory of this test program. If there are
+/// several, because of builds with other features, returns the newest one.
 ///
 /// # Panics
-/// There is no archive, because the crate is not a dependency of this test.
+/// There is no static library, because the crate is not a dependency of this test.
 #[must_use]
 pub fn built_archive(library: &str) -> PathBuf {
     let program = std::env::current_exe().unwrap_or_default();

@@ -1,7 +1,7 @@
 //! Code that the tests of several crates share.
 //!
-//! No library links this crate. It depends on no crate whose tests use it, except with the features `messages`,
-//! `xrce` and `agent`.
+//! No library links this crate. Its dependencies do not use it in their tests, except the dependencies of the features
+//! `messages`, `xrce` and `agent`.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
@@ -32,7 +32,7 @@ pub use {
 
 use std::time::{Duration, Instant};
 
-/// The time limit of every wait, which is long enough for any machine, so that only a hang reaches it.
+/// The time limit of every wait. It is long enough for any machine, so that only a hang exceeds it.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Waits for a condition that another thread or process makes true. Panics with `what` after [`PATIENCE`].

@@ -1,6 +1,6 @@
 //! The fuzz targets for messages and definitions. `cargo test` also runs them on the corpus.
 //!
-//! A target panics if its input leads to neither a message nor an error.
+//! A target panics if its input gives neither a message nor an error.
 
 use gantry_dynamic::{Filter, MessageType, Yaml};
 use gantry_idl::Definitions;
@@ -26,7 +26,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("filters", filters),
 ];
 
-/// The fuzz target for typed views. The first byte of the input selects a type, the rest is the body.
+/// The fuzz target for typed views of messages. The first byte of the input selects a type; the rest is the CDR body.
 pub fn typed_views(input: &[u8]) {
     let Some((choice, body)) = input.split_first() else { return };
     match choice % 8 {
@@ -44,8 +44,8 @@ pub fn typed_views(input: &[u8]) {
     }
 }
 
-/// Checks that the typed view, the dynamic view and the copy path accept the same bytes, and refuse all others
-/// with the same sentence.
+/// Checks that the typed view, the dynamic view and the conversion to a struct accept the same bytes, and refuse other
+/// bytes with the same error text.
 fn typed_view<T: Message + Debug>(body: &[u8]) {
     let name = T::TYPE_NAME.parse().unwrap();
     let definitions = Definitions::from_text(&name, T::DEFINITION).unwrap();
@@ -59,7 +59,7 @@ fn typed_view<T: Message + Debug>(body: &[u8]) {
             let message = view.to_message().unwrap();
             assert_eq!(format!("{message:?}"), format!("{copy:?}"));
             Yaml::FULL_LENGTH.write(&dynamic, &mut String::new()).unwrap();
-            // The message is serialised and read again; the result must be equal to the message.
+            // The message must be the same after it is serialised and read again.
             let again = AlignedBytes::copy_of(&message.to_cdr().unwrap()[4..]);
             let again = T::view(&again).unwrap().to_message().unwrap();
             assert_eq!(format!("{message:?}"), format!("{again:?}"));
@@ -70,11 +70,11 @@ fn typed_view<T: Message + Debug>(body: &[u8]) {
         }
         (typed, dynamic) => panic!("typed: {:?}, dynamic: {:?}", typed.map(drop), dynamic.map(drop)),
     }
-    // Most lengths are too large when they are read in big-endian order; this must not panic.
+    // Reading in big-endian order must not panic, although most lengths are then too large.
     let _ = T::new_box().read_body(body, ByteOrder::BigEndian);
 }
 
-/// The fuzz target for definitions. The input is the text of a definition.
+/// The fuzz target for message definitions. The input is the text of a definition.
 pub fn definitions(input: &[u8]) {
     let text = String::from_utf8_lossy(input);
     let name = "fuzz_msgs/msg/Fuzz".parse().unwrap();
@@ -92,8 +92,8 @@ pub fn definitions(input: &[u8]) {
     }
 }
 
-/// The fuzz target for dynamic views. The input is a definition up to the first byte 0xff, and then the body of a
-/// message of that definition.
+/// The fuzz target for dynamic views of messages. The input is a definition, a byte 0xff, and the body of a message
+/// with this definition.
 pub fn dynamic_views(input: &[u8]) {
     let end = input.iter().position(|byte| *byte == 0xff).unwrap_or(input.len());
     let (text, body) = (String::from_utf8_lossy(&input[..end]), input.get(end + 1..).unwrap_or_default());
@@ -103,7 +103,7 @@ pub fn dynamic_views(input: &[u8]) {
     for order in [ByteOrder::LittleEndian, ByteOrder::BigEndian] {
         match message_type.view(body, order) {
             Ok(message) => {
-                // Bytes after the longest message of the type must not change the result.
+                // Bytes beyond the largest size of a message must not change the result.
                 let most = definitions.max_size_bytes(&name).unwrap_or(usize::MAX).saturating_add(3);
                 let whole = message_type.view(&body[..body.len().min(most)], order).unwrap();
                 assert_eq!(format!("{whole}"), format!("{message}"));
@@ -120,7 +120,7 @@ pub fn dynamic_views(input: &[u8]) {
     }
 }
 
-/// The fuzz target for filters. The input is a filter expression, a line break, and the body of a message.
+/// The fuzz target for content filters. The input is a filter expression, a line break, and the body of a message.
 pub fn filters(input: &[u8]) {
     const DEFINITION: &str = "string name\nbool is_on\nchar letter\nint32 count\nfloat32 speed\nfloat64[] ranges\n\
                               string[2] tags\nwstring title\nuint64 total";
@@ -131,7 +131,7 @@ pub fn filters(input: &[u8]) {
     let expression = String::from_utf8_lossy(expression);
     match (Filter::new(&message_type, &expression, &["1", "'a'"]), message_type.view(body, ByteOrder::LittleEndian)) {
         (Ok(filter), Ok(message)) => {
-            // The negation is the opposite.
+            // The negated expression must give the opposite result.
             let negated = Filter::new(&message_type, &format!("NOT ({expression})"), &["1", "'a'"]);
             if let Ok(negated) = negated {
                 assert_ne!(filter.matches(&message), negated.matches(&message));

@@ -1,4 +1,4 @@
-//! A child process of a test: the test program again, in a role that the command line names.
+//! A child process of a test. It runs the test program again, in a role that its command line states.
 //!
 //! The test writes lines to the child's standard input and reads lines from its standard output. The child ends
 //! when its standard input ends.
@@ -11,14 +11,14 @@ use std::{
     sync::mpsc::Receiver,
 };
 
-/// The command line that starts this program again. If this program is built for another machine, the first word
-/// is the emulator, which the environment variable `EMULATOR` names.
+/// The command line that starts this program again. If this program is built for another machine, it begins with the
+/// emulator in the environment variable `EMULATOR`.
 pub fn this_program() -> Vec<String> {
     let program = std::env::current_exe().unwrap().into_os_string().into_string().unwrap();
     std::env::var("EMULATOR").into_iter().chain([program]).collect()
 }
 
-/// A child process; killed when dropped.
+/// A child process. It is killed when this value is dropped.
 pub struct Peer {
     /// The process.
     pub child: Child,
@@ -41,7 +41,7 @@ impl Peer {
         Peer { child, stdin, lines }
     }
 
-    /// The next line of the child's output.
+    /// Waits for the next line of the child's output.
     #[track_caller]
     pub fn line(&mut self) -> String {
         match self.lines.recv_timeout(PATIENCE) {
@@ -56,13 +56,13 @@ impl Peer {
         writeln!(self.stdin.as_mut().unwrap(), "{line}").unwrap();
     }
 
-    /// Sends SIGKILL to the child, and waits until it is gone.
+    /// Sends SIGKILL to the child, and waits until it has ended.
     pub fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
 
-    /// Ends the child's input, and returns the last line that the child wrote.
+    /// Closes the child's input, and returns the last line that the child wrote.
     #[track_caller]
     pub fn last_line(mut self) -> String {
         self.stdin = None;
@@ -71,7 +71,7 @@ impl Peer {
         last.unwrap()
     }
 
-    /// Ends the child's input, and waits until the child has ended successfully.
+    /// Closes the child's input, and waits until the child has ended successfully.
     #[track_caller]
     pub fn finish(mut self) {
         self.stdin = None;
@@ -79,7 +79,7 @@ impl Peer {
         assert!(status.success(), "{status}");
     }
 
-    /// The child's process id, for signals.
+    /// The process id of the child, to send signals.
     pub fn pid(&self) -> Pid {
         Pid::from_child(&self.child)
     }
@@ -92,14 +92,14 @@ impl Drop for Peer {
     }
 }
 
-/// Called in the child: writes a line to the test.
+/// Writes a line to the test. The child calls this function.
 pub fn say(line: &str) {
     let mut stdout = std::io::stdout().lock();
     writeln!(stdout, "{line}").unwrap();
     stdout.flush().unwrap();
 }
 
-/// Called in the child: the next line from the test; `None` if the child has to end.
+/// Waits for the next line from the test; `None` if the child has to end. The child calls this function.
 pub fn order() -> Option<String> {
     let mut line = String::new();
     (std::io::stdin().read_line(&mut line).unwrap() > 0).then(|| line.trim_end().to_owned())

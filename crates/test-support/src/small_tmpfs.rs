@@ -1,4 +1,4 @@
-//! A small file system for one child process of a test.
+//! Runs a child process of a test with a small file system.
 
 use crate::peer::this_program;
 use std::{
@@ -6,7 +6,7 @@ use std::{
     process::{Command, Output},
 };
 
-/// A command for this program with these arguments, in a mount namespace of its own, in which a tmpfs of 64 MB is
+/// Returns a command that runs this program with these arguments in a new mount namespace. There, a tmpfs of 64 MB is
 /// mounted at `directory`.
 #[must_use]
 pub fn in_small_tmpfs(directory: &Path, arguments: &[&str]) -> Command {
@@ -25,8 +25,8 @@ fn run_in_small_tmpfs(directory: &Path, program: &[String]) -> Command {
     command
 }
 
-/// The reason why this machine allows no small tmpfs (no mount namespaces, for instance); `None` if it allows one.
-/// `directory` stays empty.
+/// Returns the reason why this machine does not allow the small tmpfs, such as missing mount namespaces; `None` if it
+/// does. `directory` stays empty.
 #[must_use]
 pub fn why_no_small_tmpfs(directory: &Path) -> Option<String> {
     let why = match run_in_small_tmpfs(directory, &["true".to_owned()]).output() {

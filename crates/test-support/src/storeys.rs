@@ -1,4 +1,5 @@
-//! The structure of a crate by its imports: storeys (the modules of `lib.rs`) and circles of files.
+//! Checks the imports of a crate. The modules of `lib.rs` are ordered in *storeys* (layers): a file imports only from
+//! lower storeys, and no files import each other in a circle.
 
 use proc_macro2::{TokenStream, TokenTree};
 use std::{
@@ -14,18 +15,18 @@ use syn::{
 /// The path of a module from the crate's root; empty for `lib.rs`.
 type Module = Vec<String>;
 
-/// Checks the files of `<crate_directory>/src`. Panics with a list of the imports from a higher storey, and of the
-/// circles of files that import each other.
+/// Checks the files of `<crate_directory>/src`. Panics with a list of the imports from higher storeys and of the
+/// circles.
 ///
-/// `storeys` begins with the lowest storey and contains every module of `lib.rs`. Test code is left out. A file
-/// and its own children may import each other.
+/// `storeys` begins with the lowest storey, and contains every module of `lib.rs`. Test code is not checked. A file and
+/// its own children may import each other.
 #[track_caller]
 pub fn check(crate_directory: &str, storeys: &[&str]) {
     check_with_parts(crate_directory, storeys, &[]);
 }
 
-/// The same as [`check`], for a crate in which several files together implement one type or concept: the files of
-/// a group may import each other. A file is named by its path from the crate's root, such as `yaml::encode`.
+/// Does the same as [`check`]. In addition, the files of a group may import each other, because together they implement
+/// one type or concept. The name of a file is its path from the crate's root, such as `yaml::encode`.
 #[track_caller]
 pub fn check_with_parts(crate_directory: &str, storeys: &[&str], groups: &[&[&str]]) {
     let mut files = read(&Path::new(crate_directory).join("src"));
@@ -35,7 +36,7 @@ pub fn check_with_parts(crate_directory: &str, storeys: &[&str], groups: &[&[&st
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// Removes the imports of the files in a group from each other.
+/// Removes the imports between the files of a group.
 fn ignore_imports_within(files: &mut BTreeMap<Module, File>, group: &[&str]) {
     let is_part = |module: &Module| group.contains(&module.join("::").as_str());
     let missing: Vec<&&str> =
@@ -48,7 +49,7 @@ fn ignore_imports_within(files: &mut BTreeMap<Module, File>, group: &[&str]) {
     }
 }
 
-/// The storeys of a crate as its README draws them, from the lowest: the first words of the lines below the
+/// Returns the storeys of a crate from the drawing in its README, lowest first: the first words of the lines below the
 /// heading `src, from the top`.
 pub fn drawn(readme: &str) -> Vec<String> {
     const HEADING: &str = "src, from the top";
@@ -61,15 +62,15 @@ pub fn drawn(readme: &str) -> Vec<String> {
     storeys.iter().flat_map(|words| words.split(", ").map(str::to_owned)).collect()
 }
 
-/// One source file: the paths of its imports, and the names that it re-exports.
+/// The imports and re-exports of one source file.
 struct File {
-    /// Imported paths below the crate's root.
+    /// The imported paths, from the crate's root.
     imports: BTreeSet<Vec<String>>,
-    /// The names that the file re-exports by `pub use`, with the paths for which they stand.
+    /// The names that the file re-exports with `pub use`, and the paths to the original items.
     exports: BTreeMap<String, Vec<String>>,
 }
 
-/// Reads all files of a crate, by their modules.
+/// Reads all source files of a crate. The keys are their modules.
 fn read(source: &Path) -> BTreeMap<Module, File> {
     let (mut files, mut foreign) = (BTreeMap::new(), BTreeSet::new());
     let mut directories = vec![source.to_owned()];
@@ -94,7 +95,7 @@ fn read(source: &Path) -> BTreeMap<Module, File> {
     files
 }
 
-/// Whether the file's name shows that it is compiled only for tests.
+/// True if the module's name shows that it is compiled only for tests.
 fn is_test(module: &[String]) -> bool {
     module.iter().any(|part| part == "tests" || part == "models")
 }
@@ -106,18 +107,18 @@ fn module_of(path: &Path) -> Module {
     module
 }
 
-/// Collects the imports of a file.
+/// Collects the imports of one file.
 #[derive(Default)]
 struct Reader {
     module: Module,
     imports: BTreeSet<Vec<String>>,
     exports: BTreeMap<String, Vec<String>>,
-    /// The names that the file declares by `extern crate`.
+    /// The crates that the file declares with `extern crate`.
     foreign: BTreeSet<String>,
 }
 
 impl Reader {
-    /// The path from the crate's root, if `path` begins with `crate`, `self` or `super`.
+    /// Converts a path that begins with `crate`, `self` or `super` to a path from the crate's root.
     fn resolve(&self, path: &[String]) -> Option<Vec<String>> {
         let supers = path.iter().take_while(|part| *part == "super").count();
         let (base, rest) = match path.first()?.as_str() {
@@ -158,7 +159,7 @@ impl Reader {
         path.truncate(path.len() - usize::from(name != "self"));
     }
 
-    /// Adds the paths `crate::…` among the tokens of a macro call.
+    /// Adds the paths `crate::…` in the tokens of a macro call.
     fn tokens(&mut self, tokens: TokenStream) {
         let tokens: Vec<TokenTree> = tokens.into_iter().collect();
         for (index, token) in tokens.iter().enumerate() {
@@ -211,7 +212,7 @@ impl Visit<'_> for Reader {
     }
 }
 
-/// Whether an item exists only in tests: `cfg(test)`, or `cfg(all(test, …))`.
+/// True if an item exists only in tests: it has `cfg(test)` or `cfg(all(test, …))`.
 fn is_for_tests(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         let text = attribute.meta.require_list().map(|list| list.tokens.to_string()).unwrap_or_default();
@@ -219,11 +220,11 @@ fn is_for_tests(attributes: &[Attribute]) -> bool {
     })
 }
 
-/// The file with the item at `path`. Names that modules re-export are followed.
+/// Returns the file that has the item at `path`. Re-exports are followed.
 fn target(files: &BTreeMap<Module, File>, path: &[String]) -> Module {
     let length = (0..=path.len()).rev().find(|&length| files.contains_key(&path[..length])).unwrap_or_default();
     let export = path.get(length).and_then(|name| files[&path[..length]].exports.get(name));
-    // If a file re-exports its own macro, the export leads to the path that it begins with.
+    // A file may re-export its own macro; this export would lead back to itself, so it is not followed.
     let export = export.filter(|export| **export != path[..=length]);
     export.map_or_else(|| path[..length].to_vec(), |export| target(files, export))
 }
@@ -248,7 +249,7 @@ fn upward(files: &BTreeMap<Module, File>, storeys: &[&str]) -> Vec<String> {
     faults
 }
 
-/// The circles of files that import each other, except circles of a file and its own children.
+/// Finds files that import each other in a circle. A file and its own children may do so.
 fn circles(files: &BTreeMap<Module, File>) -> Vec<String> {
     let arrows = |with_family: bool| -> BTreeMap<&Module, BTreeSet<Module>> {
         let is_family = |one: &Module, other: &Module| one.starts_with(other) || other.starts_with(one);
@@ -261,8 +262,8 @@ fn circles(files: &BTreeMap<Module, File>) -> Vec<String> {
     let (all, strangers) = (arrows(true), arrows(false));
     let mut faults = Vec::new();
     for start in files.keys() {
-        // Imports within a family (a file and its own children) are left out: the file may re-export the items of
-        // its children, which is not a circle.
+        // Imports between a file and its own children (its family) are left out, because a file may re-export the items
+        // of its children.
         if reached(&strangers, start).contains(start) {
             faults.push(format!("a circle: {} imports itself through others", start.join("::")));
             continue;
@@ -281,7 +282,7 @@ fn is_circle(arrows: &BTreeMap<&Module, BTreeSet<Module>>, one: &Module, other: 
     reached(arrows, one).contains(other) && reached(arrows, other).contains(one)
 }
 
-/// All modules that can be reached from `start` by following imports.
+/// Returns all modules that `start` imports directly or indirectly.
 fn reached(arrows: &BTreeMap<&Module, BTreeSet<Module>>, start: &Module) -> BTreeSet<Module> {
     let (mut seen, mut open) = (BTreeSet::new(), vec![start.clone()]);
     while let Some(module) = open.pop() {
@@ -297,7 +298,7 @@ fn reached(arrows: &BTreeMap<&Module, BTreeSet<Module>>, start: &Module) -> BTre
 mod tests {
     use super::*;
 
-    /// The faults of a crate that has these files in `src`, and the storeys `low` and `high`.
+    /// Returns the faults of a crate with these files in `src` and the storeys `low` and `high`.
     fn faults(sources: &[(&str, &str)]) -> Vec<String> {
         let directory = tempfile::tempdir().unwrap();
         for (path, text) in sources {

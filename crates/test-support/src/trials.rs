@@ -6,7 +6,7 @@ use std::{
     process::{Command, ExitCode},
 };
 
-/// The variable that marks the inner process of [`in_own_memory`].
+/// The environment variable that marks the inner process of [`in_own_memory`].
 const INNER_VARIABLE: &str = "GANTRY_TEST_INNER";
 
 /// A test: its name and its function.
@@ -25,7 +25,7 @@ pub fn trials(tests: impl IntoIterator<Item = &'static [Test]>) -> Vec<Trial> {
     tests.into_iter().flatten().map(|&(name, test)| trial(name, test)).collect()
 }
 
-/// A test, which fails if it panics, and is ignored if it calls [`ignore`].
+/// Makes a test. It fails if `test` panics, and is ignored if `test` calls [`ignore`].
 pub fn trial(name: impl Into<String>, test: impl FnOnce() + Send + 'static) -> Trial {
     Trial::ignorable_test(name, move || match catch_unwind(AssertUnwindSafe(test)) {
         Ok(()) => Ok(Completion::Completed),
@@ -36,9 +36,9 @@ pub fn trial(name: impl Into<String>, test: impl FnOnce() + Send + 'static) -> T
     })
 }
 
-/// The `main` function of a test program whose tests use a directory of shared memory of their own, without the
-/// variables of the user's domain. The outer process makes the directory, runs the program again as the inner
-/// process, and removes the directory. `log_level` is the inner process's `GANTRY_LOG`; `None` means the default.
+/// Runs tests that need their own directory of shared memory, without the environment variables of the user's domain.
+/// The outer process creates the directory, runs this program again as the inner process, and removes the directory.
+/// `log_level` is `GANTRY_LOG` of the inner process; `None` means the default level.
 pub fn in_own_memory(log_level: Option<&str>, trials: impl FnOnce() -> Vec<Trial>) -> ExitCode {
     if std::env::var_os(INNER_VARIABLE).is_some() {
         return libtest_mimic::run(&Arguments::from_args(), trials()).exit_code();
@@ -50,16 +50,16 @@ pub fn in_own_memory(log_level: Option<&str>, trials: impl FnOnce() -> Vec<Trial
     if inner.status().unwrap().success() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// The payload of the unwinding that [`ignore`] starts.
+/// The payload of the panic that [`ignore`] raises.
 struct Ignored(String);
 
-/// Ends the running [`trial`], whose result is then `ignored` with this reason, and not `ok`. It is for a test that
-/// finds out only while it runs that this machine lacks something. It must be called on the test's own thread.
+/// Ends the running [`trial`] with the result `ignored` and this reason. It is for a test that notices only while it
+/// runs that this machine lacks something. Only the test's own thread may call it.
 pub fn ignore(why: impl Into<String>) -> ! {
     resume_unwind(Box::new(Ignored(why.into())))
 }
 
-/// Whether there is a reason to ignore a group of tests; prints the reason.
+/// Returns true and prints the reason, if there is a reason to ignore a group of tests.
 pub fn is_ignored(group: &str, why: Option<String>) -> bool {
     if let Some(why) = &why {
         eprintln!("ignored: {group}: {why}");
@@ -67,8 +67,8 @@ pub fn is_ignored(group: &str, why: Option<String>) -> bool {
     why.is_some()
 }
 
-/// The command line of a test program whose tests sleep most of the time. `threads` tests run at the same time,
-/// unless `--test-threads` or `RUST_TEST_THREADS` sets another number.
+/// Parses the command line of a test program whose tests mostly sleep. `threads` tests run at the same time, if neither
+/// `--test-threads` nor `RUST_TEST_THREADS` sets another number.
 pub fn side_by_side(threads: usize) -> Arguments {
     let mut arguments = Arguments::from_args();
     let asked_for = std::env::var("RUST_TEST_THREADS").ok().and_then(|threads| threads.parse().ok());

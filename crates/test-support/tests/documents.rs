@@ -1,5 +1,5 @@
-//! The maps of the repository are correct: each crate is in `ARCHITECTURE.md`, and each path in a table "To change
-//! X, open Y" exists. Comments and documents obey the rules of `STYLE.md` that a program can check.
+//! Tests of the documentation. Each crate is in `ARCHITECTURE.md`, and each path in a README's table "To change X, open
+//! Y" exists. Comments and documents obey the rules of `STYLE.md` that a program can check.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
@@ -8,14 +8,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The title of the table of paths in a crate's README.
+/// The heading of the table of paths in a crate's README.
 const MAP: &str = "## To change X, open Y";
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap().to_owned()
 }
 
-/// The folders of the workspace's crates, with the texts of their READMEs.
+/// The folders of the workspace's crates, each with the text of its README.
 fn readmes() -> Vec<(PathBuf, String)> {
     let folders = fs::read_dir(root().join("crates")).unwrap().map(|entry| entry.unwrap().path());
     let with_readme = |folder: PathBuf| {
@@ -25,7 +25,7 @@ fn readmes() -> Vec<(PathBuf, String)> {
     folders.map(with_readme).collect()
 }
 
-/// The paths in the second column of a table: code that contains a slash.
+/// Returns the paths in the second column of a table: the code in backticks that contains a slash.
 fn paths(map: &str) -> impl Iterator<Item = &str> {
     let cells = map.lines().filter_map(|line| line.strip_prefix('|')?.split('|').nth(1));
     let code = cells.flat_map(|cell| cell.split('`').skip(1).step_by(2));
@@ -54,16 +54,16 @@ fn the_architecture_names_each_crate() {
     }
 }
 
-/// The largest width of a comment line, as in `.editorconfig`.
+/// The largest width of a comment line in columns, as in `.editorconfig`.
 const MAX_COLUMNS: usize = 120;
 
-/// The comments of a file, with their line numbers: all text after `//`, `///` or `//!`.
+/// Returns the comments of a file: line number, line, and the text after `//`.
 fn comments(source: &str) -> impl Iterator<Item = (usize, &str, &str)> {
     let lines = source.lines().enumerate();
     lines.filter_map(|(index, line)| Some((index + 1, line, line.trim_start().strip_prefix("//")?)))
 }
 
-/// The files in folders, at any depth, whose names end with `.rs` or another extension.
+/// Returns the files below folders, at any depth, whose names have this extension.
 fn files(folders: &[&str], extension: &str) -> Vec<PathBuf> {
     let mut folders: Vec<PathBuf> = folders.iter().map(|folder| root().join(folder)).collect();
     let mut found = Vec::new();
@@ -95,7 +95,7 @@ fn comments_are_no_wider_than_a_line() {
         for (number, line, comment) in comments(&source) {
             let text = comment.trim_start_matches(['/', '!']).trim_start();
             is_code ^= text.starts_with("```");
-            // Table rows, code and words without a space cannot be wrapped.
+            // A table row, code, or a word without a space cannot be wrapped.
             let can_wrap = !is_code && !text.starts_with('|') && text.contains(' ');
             if can_wrap && line.chars().count() > MAX_COLUMNS {
                 wide.push(format!("{}:{number}", path.display()));
@@ -105,7 +105,7 @@ fn comments_are_no_wider_than_a_line() {
     assert!(wide.is_empty(), "wider than {MAX_COLUMNS} columns: {wide:#?}");
 }
 
-/// The folders and documents that must not contain a forbidden word.
+/// The folders whose files must not contain a forbidden word.
 const FOLDERS: &[&str] = &[
     "bindings",
     "bridges",
@@ -121,19 +121,19 @@ const FOLDERS: &[&str] = &[
 ];
 const DOCUMENTS: &[&str] = &["ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "README.md", "SECURITY.md"];
 
-/// The words that `STYLE.md` forbids, which stand as code in its line "Forbidden".
+/// Returns the words that `STYLE.md` forbids: the code in backticks in its line "Forbidden".
 fn forbidden_words() -> Vec<String> {
     let style = fs::read_to_string(root().join("STYLE.md")).unwrap();
     let line = style.lines().find(|line| line.starts_with("- Forbidden:")).unwrap();
     line.split('`').skip(1).step_by(2).map(str::to_owned).collect()
 }
 
-/// The first forbidden word of a text.
+/// Returns the first forbidden word of a text.
 fn forbidden<'a>(words: &'a [String], text: &str) -> Option<&'a String> {
     let text = text.to_ascii_lowercase();
     let may_have = |word: &String| word.split(' ').all(|part| text.contains(part));
     if !words.iter().any(may_have) {
-        return None; // nearly every line, at a low cost
+        return None; // a fast exit for nearly every line
     }
     let is_letter = |c: char| c.is_alphanumeric() || c == '_';
     let plain: String = text.chars().map(|c| if is_letter(c) { c } else { ' ' }).collect();
@@ -141,7 +141,7 @@ fn forbidden<'a>(words: &'a [String], text: &str) -> Option<&'a String> {
     words.iter().find(|word| plain.contains(&format!(" {word} ")))
 }
 
-/// The forbidden words in lines, with the line numbers. A word may continue on the next line.
+/// Returns the forbidden words in lines, with the line numbers. A forbidden phrase may continue on the next line.
 fn faults(path: &Path, words: &[String], lines: &[&str]) -> Vec<String> {
     let next = lines.iter().skip(1).chain([&""]);
     let pairs = lines.iter().zip(next).enumerate();
@@ -150,7 +150,7 @@ fn faults(path: &Path, words: &[String], lines: &[&str]) -> Vec<String> {
     found.map(|(number, word)| format!("{}:{number}: {word}", path.display())).collect()
 }
 
-/// The text of a line that is a comment; otherwise an empty text.
+/// Returns the text of a line if the line is a comment, otherwise an empty text.
 fn comment_of(line: &str) -> &str {
     line.trim_start().strip_prefix("//").unwrap_or_default()
 }
@@ -172,7 +172,7 @@ fn comments_and_documents_have_no_forbidden_word() {
     assert!(found.is_empty(), "STYLE.md forbids: {found:#?}");
 }
 
-/// The words with which no comment begins: an "of" needs its noun, and a subject is a noun.
+/// Words with which no comment may begin, because a comment begins with a noun or a verb.
 const FIRST_WORDS: &[&str] = &["Of ", "What ", "Whatever ", "Who ", "Whoever "];
 
 #[test]

@@ -1,6 +1,6 @@
-//! Far servers for local clients. For each service name, one local server (the stand-in) asks the far servers
-//! through the network's counterpart of the local client. If there is a local server of the same name, no far
-//! server is asked.
+//! Servers on the network for local clients. For each service name, the bridge has one local server, the *stand-in*. It
+//! passes each request to the *counterpart* of the calling client, a client on the network, which calls the servers
+//! there. If a local server has the same name, the bridge does not carry the service.
 
 use super::{
     counterpart::Counterpart,
@@ -17,41 +17,41 @@ use std::{
     time::Instant,
 };
 
-/// The counterparts of local clients, by their ids in the domain.
+/// The counterparts (clients on the network) of local clients, by the GIDs of the local clients.
 type Counterparts = Mutex<HashMap<Gid, Arc<Counterpart>>>;
 
-/// The services of far servers that local clients ask for, by name.
+/// The services on the network that local clients call, by name.
 pub struct Clients {
     sources: Sources,
     services: BTreeMap<String, Service>,
-    /// Stand-ins whose far server has left, each with the time at which it left. Another far server of the same
-    /// name may still answer their calls.
+    /// Stand-ins whose server on the network has left, with the time at which it left. They stay for a while, because
+    /// another server of the same name may still answer their calls.
     leaving: Vec<(Instant, Arc<StandIn>)>,
     counterparts: Arc<Counterparts>,
-    /// Any entity of the bridge.
+    /// The GID of any entity of the bridge.
     own: Gid,
 }
 
 struct Service {
-    /// The far server on whose node the stand-in is.
+    /// The GID of the server on the network; the stand-in belongs to the node that represents this server's node.
     of: Gid,
     stand_in: Arc<StandIn>,
     source: u64,
 }
 
 impl Clients {
-    /// Makes an empty set. `own` is the GID of any entity of the bridge.
+    /// Creates an empty set of services. `own` is the GID of any entity of the bridge.
     pub fn new(sources: Sources, own: Gid) -> Clients {
         Clients { sources, services: BTreeMap::new(), leaving: Vec::new(), counterparts: Arc::default(), own }
     }
 
-    /// The far servers for which there is a stand-in in the domain.
+    /// The servers on the network for which the domain has a stand-in.
     pub fn active(&self) -> impl Iterator<Item = Gid> {
         self.services.values().map(|service| service.of)
     }
 
-    /// For each service that a local client asks for, one far server of this name: the one that the stand-in has,
-    /// if it still exists, because its calls would be lost with it; otherwise the first one.
+    /// Chooses one server on the network for each service that a local client calls. The current server stays as long
+    /// as it exists, because a change of the stand-in would lose its calls. Otherwise the first server is chosen.
     fn wanted<'a>(
         services: &BTreeMap<String, Service>,
         context: &Context,
@@ -72,7 +72,7 @@ impl Clients {
         wanted
     }
 
-    /// Begins and ends serving.
+    /// Creates stand-ins for new services, and ends stand-ins that are no longer wanted.
     pub fn update(&mut self, context: &Context, nodes: &FarNodes, far: &FarGraph, mirror: &Mirror) {
         self.update_counterparts(context, mirror);
         let wanted = Clients::wanted(&self.services, context, far, mirror);
@@ -100,7 +100,7 @@ impl Clients {
         }
     }
 
-    /// Makes counterparts for local clients that are new, and drops the counterparts of local clients that have left.
+    /// Creates counterparts for new local clients, and drops the counterparts of local clients that have left.
     fn update_counterparts(&mut self, context: &Context, mirror: &Mirror) {
         let mut counterparts = lock(&self.counterparts);
         let clients: HashMap<Gid, (&Shown, &Arc<Client>)> = mirror
@@ -110,7 +110,8 @@ impl Clients {
                 _ => None,
             })
             .collect();
-        // If a local client has replaced another one in the graph, the counterpart and its calls stay.
+        // A counterpart and its calls stay if its client on the network now belongs to another local endpoint, which
+        // replaced the first one.
         for (_, counterpart) in std::mem::take(&mut *counterparts) {
             let is_its = |(_, (_, client)): &(&Gid, &(&Shown, &Arc<Client>))| Arc::ptr_eq(client, &counterpart.client);
             if let Some((gid, _)) = clients.iter().find(is_its) {
@@ -130,14 +131,15 @@ impl Clients {
         let name = shown.local.endpoint.name.clone();
         let (counts, counterparts, own) = (context.counts("in", &name), self.counterparts.clone(), self.own);
         StandIn::new(node, &shown.with_installed_types(), counts, move |stand_in, request| {
-            // The bridge's own requests come from far clients, which have asked the far servers already.
+            // Requests of the bridge's own clients come from clients on the network, which have called the servers
+            // there themselves.
             let client = request.id().client_gid;
             if client.is_of_same_process(&own) {
                 return;
             }
             let counterparts = lock(&counterparts);
-            // Another bridge asks with one client of its own for all of its far clients, so this client may
-            // have no counterpart.
+            // Another bridge calls with one client for all of its clients, so this client may have no counterpart. Any
+            // counterpart for the service can then send the request.
             let of_name = || counterparts.values().find(|counterpart| counterpart.name == name);
             let counterpart = counterparts.get(&client).or_else(of_name).cloned();
             drop(counterparts);
@@ -148,7 +150,7 @@ impl Clients {
         })
     }
 
-    /// The counterparts that wait for responses, for the waiter.
+    /// The counterparts, for the thread that waits for responses from the network.
     pub fn ready(&self) -> Vec<Arc<dyn Ready>> {
         if self.services.is_empty() && self.leaving.is_empty() {
             return Vec::new();
@@ -156,12 +158,12 @@ impl Clients {
         lock(&self.counterparts).values().map(|counterpart| counterpart.clone() as Arc<dyn Ready>).collect()
     }
 
-    /// Whether calls wait for servers that are not matched yet.
+    /// True if calls wait until a server is matched.
     pub fn is_waiting(&self) -> bool {
         lock(&self.counterparts).values().any(|counterpart| counterpart.is_waiting())
     }
 
-    /// Sends the waiting calls whose servers are matched by now.
+    /// Sends the waiting calls whose server has been matched meanwhile.
     pub fn flush(&self) {
         let counterparts: Vec<_> = lock(&self.counterparts).values().cloned().collect();
         counterparts.iter().for_each(|counterpart| counterpart.flush_waiting());

@@ -1,4 +1,4 @@
-//! The counterpart of a local client: the client on the network that asks far servers on behalf of the local client.
+//! The counterpart of a local client: a client on the network that calls servers there for the local client.
 
 use crate::rmw::{Client, Handle, Ready, Serialized};
 use gantry::{GenericRequest, RequestId};
@@ -6,7 +6,7 @@ use gantry_bridge::{Calls, Context, Counts, Sent, StandIn, lock};
 use rmw_abi::messages::Message;
 use std::sync::{Arc, Mutex, Weak};
 
-/// The counterpart of a local client, in the form in which the waiter holds it.
+/// The counterpart of a local client. The thread that waits for the network takes its responses.
 pub struct Counterpart {
     /// The name of the service.
     pub name: String,
@@ -19,12 +19,12 @@ pub struct Counterpart {
 struct State {
     request: Message,
     response: Message,
-    /// The calls: those that wait for a server, with their requests in CDR, and those that wait for a response, by
-    /// the numbers that the network gave them.
+    /// The calls that wait for a server, with their requests in CDR, and the calls that wait for a response, by their
+    /// numbers on the network.
     calls: Calls<(Asked, Vec<u8>), Asked>,
 }
 
-/// The number of a call at the local client, and the stand-in that the client called.
+/// The id that the local client gave the request, and the stand-in (local server) that received it.
 type Asked = (RequestId, Weak<StandIn>);
 
 impl Counterpart {
@@ -49,19 +49,19 @@ impl Counterpart {
         }
     }
 
-    /// Whether calls wait for servers that are not matched yet.
+    /// True if calls wait until a server is matched.
     pub fn is_waiting(&self) -> bool {
         lock(&self.state).calls.is_waiting()
     }
 
-    /// Sends the waiting calls whose servers are matched by now.
+    /// Sends the waiting calls if a server has been matched meanwhile.
     pub fn flush_waiting(&self) {
         self.flush(&mut lock(&self.state));
     }
 
-    /// Sends the calls that wait, if a server is matched.
+    /// Sends the waiting calls if a server is matched.
     fn flush(&self, state: &mut State) {
-        // If the stand-in of a call has ended, the call is not sent: it would be executed late.
+        // A call whose stand-in has ended is dropped, because the server would execute it too late.
         let is_there = |(_, stand_in): &Asked| stand_in.strong_count() > 0;
         let State { request, calls, .. } = state;
         calls.retain(|(asked, _)| is_there(asked), is_there);
@@ -75,14 +75,14 @@ impl Counterpart {
         });
     }
 
-    /// Sends a response to the local client. If another far server has answered before, the response is counted as
-    /// a duplicate.
+    /// Sends a response to the local client. A response to a call that another server has answered before counts as a
+    /// duplicate.
     fn respond(&self, state: &mut State, number: i64) {
         let Some((id, stand_in)) = state.calls.answer(number.cast_unsigned()) else { return self.counts.duplicate() };
         let Some(stand_in) = stand_in.upgrade() else { return self.counts.disown() };
         match state.response.size_bytes() {
             Ok(bytes) => stand_in.respond(id, bytes, |body| {
-                // The message was measured above, and no other thread changes it, so the length is right.
+                // `body` has the right length: the message was measured above, and no other thread changes it.
                 if state.response.write(body).is_err() {
                     self.counts.malform();
                 }

@@ -1,4 +1,4 @@
-//! The nodes and endpoints of other sessions.
+//! The far graph: the nodes and endpoints of other sessions on the network.
 
 use super::own::{Names, Own};
 use crate::rmw::{Graph, GraphNode, Node, RmwError};
@@ -9,34 +9,34 @@ use std::{
     hash::{Hash, Hasher},
 };
 
-/// A far endpoint.
+/// An endpoint of another session on the network.
 #[derive(Clone, Debug)]
 pub struct FarEndpoint {
-    /// The GID of the endpoint on the network. Clients and servers have none there; theirs is a hash of their names.
+    /// The GID of the endpoint on the network. For clients and servers, which have no GID there, a hash of their names.
     pub gid: Gid,
     pub node: FarNode,
     pub endpoint: Endpoint,
 }
 
-/// The far nodes and endpoints.
+/// The nodes and endpoints of other sessions on the network.
 #[derive(Debug, Default)]
 pub struct FarGraph {
     nodes: Vec<(FarNode, Option<Origin>)>,
-    /// The endpoints of the nodes that the border lets into the domain.
+    /// The endpoints that are carried: the `Border` lets their nodes into the domain.
     pub endpoints: Vec<FarEndpoint>,
-    /// The endpoints of the others.
+    /// The endpoints that are not carried now.
     kept_out: Vec<FarEndpoint>,
-    /// The endpoints whose nodes reach the domain by another way.
+    /// The endpoints that are not carried because their nodes reach the domain through another bridge.
     pub refused: HashSet<Gid>,
-    /// Far nodes whose services are not carried: the bridge has a node of the same name, and in the RMW's graph,
-    /// services are identified by the name of their node only.
+    /// Far nodes with the same name as a node of the bridge. Their services are not carried, because the RMW identifies
+    /// services only by the name of their node.
     namesakes: Vec<FarNode>,
-    /// Whether endpoints were left out because the network did not name their nodes yet.
+    /// True if endpoints were left out because the network had not named their nodes yet.
     pub is_incomplete: bool,
 }
 
 impl FarGraph {
-    /// Reads the network's graph, and leaves out the bridge's own nodes and endpoints, which `own` recognises.
+    /// Reads the network's graph without the bridge's own nodes and endpoints, which `own` recognises.
     ///
     /// # Errors
     /// The RMW fails.
@@ -82,47 +82,46 @@ impl FarGraph {
         Ok(far)
     }
 
-    /// The far nodes, each with the origin that a bridge shows for it, if there is one.
+    /// The far nodes. A node that a bridge brought to the network has an origin.
     pub fn nodes(&self) -> impl Iterator<Item = (&FarNode, Option<Origin>)> {
         self.nodes.iter().map(|(node, origin)| (node, origin.clone()))
     }
 
-    /// Sorts the endpoints by the decision of the border on their nodes: let in, or kept out.
+    /// Splits the endpoints into carried ones and others, as the border decides for their nodes.
     pub fn let_in(&mut self, border: &Border) {
         let all = self.endpoints.drain(..).chain(self.kept_out.drain(..));
         (self.endpoints, self.kept_out) = all.partition(|far| border.lets_in(&far.node));
         self.refused = self.kept_out.iter().filter(|far| border.refuses(&far.node)).map(|far| far.gid).collect();
     }
 
-    /// The far nodes that the border lets in, but whose services are not carried.
+    /// The far nodes in the domain whose services are not carried, because the bridge has a node with the same name.
     pub fn namesakes(&self, border: &Border) -> impl Iterator<Item = &FarNode> {
         self.namesakes.iter().filter(|node| border.lets_in(node))
     }
 
-    /// The endpoints of this sort.
+    /// The carried endpoints of this kind.
     pub fn of_kind(&self, kind: Kind) -> impl Iterator<Item = &FarEndpoint> {
         self.endpoints.iter().filter(move |far| far.endpoint.kind == kind)
     }
 
-    /// The far endpoints that a local endpoint can be matched with: of the opposite kind, and of the same name
-    /// and type.
+    /// The far endpoints that match a local endpoint: of the opposite kind, with the same name and type.
     pub fn other_end<'a>(&'a self, local: &'a Endpoint) -> impl Iterator<Item = &'a FarEndpoint> {
         self.of_name(local).filter(|far| is_same_type(local, &far.endpoint))
     }
 
-    /// The far endpoints of the opposite kind and of the same name as a local endpoint, of any type.
+    /// The far endpoints of the opposite kind with the same name as a local endpoint, and of any type.
     pub fn of_name<'a>(&'a self, local: &'a Endpoint) -> impl Iterator<Item = &'a FarEndpoint> {
         self.of_kind(local.kind.other_end()).filter(|far| far.endpoint.name == local.name)
     }
 }
 
-/// Whether two endpoints have the same type; an unknown hash agrees with every hash.
+/// True if two endpoints have the same type name and hash. An unknown hash (zeros) is equal to every hash.
 pub fn is_same_type(one: &Endpoint, other: &Endpoint) -> bool {
     let unknown = [0; 32];
     one.type_name == other.type_name && (one.hash == other.hash || one.hash == unknown || other.hash == unknown)
 }
 
-/// The nodes of other sessions, without the hidden nodes of other bridges.
+/// The nodes of other sessions, without the bridge's own nodes and the hidden nodes of other bridges.
 fn far_nodes(nodes: Vec<GraphNode>, own: &Own) -> Vec<FarNode> {
     let mut own = own.node_counts();
     let mut numbers: HashMap<(String, String), u64> = HashMap::new();

@@ -1,4 +1,5 @@
-//! The local nodes and endpoints as the network sees them: each node with its own name, each endpoint with its own QoS.
+//! The network's nodes and endpoints that represent the local ones: one node for each local node, with its name, and
+//! one endpoint for each local endpoint, with its QoS.
 
 use super::own::{Names, Own};
 use crate::rmw::{Client, Node, Publisher, Server, Session, Subscription, Types};
@@ -10,7 +11,7 @@ use std::{
     sync::Arc,
 };
 
-/// The network's object of a local endpoint.
+/// The endpoint on the network that represents a local endpoint.
 #[derive(Clone)]
 pub enum Object {
     Publisher(Arc<Publisher>),
@@ -19,15 +20,15 @@ pub enum Object {
     Server(Arc<Server>),
 }
 
-/// A local endpoint that the network sees.
+/// A local endpoint, with the endpoint on the network that represents it.
 pub struct Shown {
     pub local: LocalEndpoint,
     pub object: Object,
 }
 
 impl Shown {
-    /// The local endpoint. If the domain's graph has no definition of its type because another bridge brought it,
-    /// the type is the one of the installed package.
+    /// Returns the local endpoint with complete types. If another bridge brought the endpoint, the domain's graph has
+    /// no definition of its type; the definition then comes from the installed ROS 2 package.
     pub fn with_installed_types(&self) -> LocalEndpoint {
         let support = match &self.object {
             Object::Client(client) => &client.support,
@@ -56,14 +57,16 @@ pub struct Mirror {
     types: Types,
     endpoints: BTreeMap<Gid, Shown>,
     nodes: HashMap<Gid, (LocalNode, Arc<Node>)>,
-    /// The origin of each node, and the subscription that shows it on the network; `None` if the network refused it.
+    /// The origin of each node, and the hidden subscription that shows this origin on the network; `None` if the
+    /// network refused the subscription.
     origins: HashMap<Gid, (Origin, Option<Arc<Subscription>>)>,
-    /// Sentences about local nodes and endpoints that cannot be shown.
+    /// A sentence for each local node or endpoint that the network refused, with the reason.
     refused: BTreeMap<Gid, String>,
 }
 
 impl Mirror {
-    /// Shows nodes and endpoints that are new, and ends the network's objects of those that have left.
+    /// Creates nodes and endpoints on the network for new local ones, and ends those whose local node or endpoint has
+    /// left.
     pub fn update(&mut self, session: &Arc<Session>, local: &LocalGraph, policy: &Policy, own: &mut Own) {
         let nodes: HashMap<Gid, &LocalNode> = local.nodes.iter().map(|node| (node.gid, node)).collect();
         let endpoints: HashMap<Gid, &LocalEndpoint> = local.endpoints.iter().map(|each| (each.gid, each)).collect();
@@ -99,8 +102,8 @@ impl Mirror {
         }
     }
 
-    /// Whether the node of the endpoint shows a server of this name already. Another bridge's graph record and the
-    /// server that it stands for exist side by side for a while; the network must see only one of them.
+    /// True if the node of the endpoint shows a server of this name already. Another bridge adds a graph record for a
+    /// server first, and a real server later; for a while both exist, and the network must see only one of them.
     fn is_second_server(&self, local: &LocalEndpoint) -> bool {
         let is_same = |shown: &Shown| {
             shown.local.endpoint.kind == Kind::Server
@@ -111,8 +114,8 @@ impl Mirror {
         local.endpoint.kind == Kind::Server && self.endpoints.values().any(is_same)
     }
 
-    /// Keeps the network's object if another local endpoint has replaced the endpoint: when the first message is
-    /// carried, another bridge replaces its graph record by a real endpoint.
+    /// Keeps an endpoint on the network whose local endpoint was replaced by an equal one. Another bridge does this at
+    /// the first message: it replaces its graph record by a real endpoint.
     fn rename(&mut self, endpoints: &HashMap<Gid, &LocalEndpoint>, own: &mut Own) {
         let gone: Vec<Gid> = self.endpoints.keys().filter(|gid| !endpoints.contains_key(*gid)).copied().collect();
         for old in gone {
@@ -147,7 +150,7 @@ impl Mirror {
         }
     }
 
-    /// Shows the origins of the nodes.
+    /// Shows the origins of the nodes to the network.
     pub fn show_origins(&mut self, border: &Border, own: &mut Own) {
         self.origins.retain(|gid, _| {
             let is_there = self.nodes.contains_key(gid);
@@ -173,15 +176,14 @@ impl Mirror {
                     local.name
                 )),
             }
-            // The former subscription ends only after the new one exists, because a node without an origin would
-            // count as a different node.
+            // The former subscription ends only after the new one exists: without an origin, other bridges would take
+            // the node for a different one.
             self.origins.insert(*gid, (origin.clone(), made.ok()));
         }
     }
 
     fn show(&mut self, local: &LocalEndpoint, own: &mut Own) {
-        // A node enters the graph before its endpoints. If the node is not there yet, the endpoint waits for the
-        // next change.
+        // If the node of the endpoint is not on the network yet, the endpoint waits for the next change of the graph.
         let is_its =
             |(node, _): &&(LocalNode, Arc<Node>)| node.name == local.node && node.gid.is_of_same_process(&local.gid);
         let Some(node) = self.nodes.values().find(is_its).map(|(_, node)| node.clone()) else { return };
@@ -189,7 +191,7 @@ impl Mirror {
             Ok(object) => {
                 match &object {
                     Object::Publisher(publisher) => own.add_publisher(publisher.gid),
-                    // The RMW's graph does not list topics that avoid ROS's naming conventions.
+                    // The RMW's graph does not list topics with `avoid_ros_namespace_conventions`.
                     Object::Subscription(_) if local.endpoint.qos.avoid_ros_namespace_conventions => {}
                     Object::Subscription(_) => own.add_subscription(local.gid, names(&node), &local.endpoint.name),
                     Object::Client(_) | Object::Server(_) => {}
@@ -208,7 +210,7 @@ impl Mirror {
         self.refused.insert(gid, sentence);
     }
 
-    /// The endpoints that the network sees, with their GIDs in the domain.
+    /// The local endpoints that the network sees.
     pub fn endpoints(&self) -> impl Iterator<Item = &Shown> {
         self.endpoints.values()
     }
@@ -224,13 +226,13 @@ impl Mirror {
         self.nodes.len()
     }
 
-    /// Sentences about nodes and endpoints that cannot be shown.
+    /// A sentence for each local node or endpoint that the network refused.
     pub fn refused(&self) -> impl Iterator<Item = &String> {
         self.refused.values()
     }
 }
 
-/// Whether an endpoint is unchanged. The hash of a service's type may become known later, so it is not compared.
+/// True if an endpoint is unchanged. The type hash of a service is not compared, because it may become known later.
 fn is_same(one: &LocalEndpoint, other: &LocalEndpoint) -> bool {
     let is_service = one.endpoint.kind.is_of_service();
     one == other

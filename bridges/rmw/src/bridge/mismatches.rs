@@ -1,4 +1,4 @@
-//! Sentences about names that are in both graphs but are not carried, because their types differ.
+//! Warnings about names that exist on both sides of the bridge but are not carried.
 
 use super::{
     far_graph::{FarGraph, is_same_type},
@@ -7,8 +7,8 @@ use super::{
 use gantry_bridge::{Border, mismatch};
 use std::collections::BTreeSet;
 
-/// A sentence for each pair of a local and a far endpoint with the same name and different types, for each local
-/// node and endpoint that the network refuses, and for each far node whose services are not carried.
+/// Returns one sentence for each pair of a local and a far endpoint with the same name and different types, for each
+/// local node or endpoint that the network refused, and for each far node whose services are not carried.
 pub fn mismatches(far: &FarGraph, mirror: &Mirror, border: &Border) -> BTreeSet<String> {
     let mut found: BTreeSet<String> = mirror.refused().cloned().collect();
     for local in mirror.endpoints().map(|shown| &shown.local) {

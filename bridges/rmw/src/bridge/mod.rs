@@ -1,5 +1,5 @@
-//! The bridge: after each change, it compares the local graph with the graph of the network, and creates and ends
-//! its endpoints accordingly.
+//! The bridge. After each change, it compares the graph of the domain with the graph of the network, and creates and
+//! ends its endpoints accordingly.
 
 mod clients;
 mod counterpart;
@@ -36,20 +36,20 @@ use topics_out::{open, outgoing};
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// The time until the network's graph is read again, if the last reading was incomplete.
+/// The first delay before the network's graph is read again, if the last reading was incomplete.
 const UNFINISHED: Duration = Duration::from_millis(50);
 
-/// A reason to look again.
+/// A reason to compare the graphs again, or to end.
 enum Event {
     /// The network's graph changed.
     Network,
-    /// The domain has changed, or a sample waits until its publisher is in the graph.
+    /// The domain's graph changed, or a sample waits until the graph has its publisher.
     Look,
     /// The program ends.
     End,
 }
 
-/// The bridge of one domain.
+/// The bridge between one domain and one network.
 pub struct Bridge {
     context: Context,
     place: Place,
@@ -58,7 +58,7 @@ pub struct Bridge {
     hashes: ServiceHashes,
     far: FarGraph,
     read_at: Option<Instant>,
-    /// The time after which an incomplete graph is read again.
+    /// The delay before an incomplete graph is read again.
     patience: Duration,
     own: Own,
     nodes: FarNodes,
@@ -69,7 +69,7 @@ pub struct Bridge {
     clients: Clients,
     mismatches: BTreeSet<String>,
     status: StatusPublisher,
-    // The order of these fields is the order in which they are dropped: the waiter, the node, and then the session.
+    // Rust drops the fields in this order, which `rmw` needs: the waiter, the node, and then the session.
     waiter: Waiter,
     network: Arc<NetworkNode>,
     session: Arc<Session>,
@@ -79,13 +79,13 @@ impl Bridge {
     pub fn new(library: Arc<Library>, options: &Options, place: Place, policy: Policy) -> Result<Bridge, Failure> {
         let (sender, events) = mpsc::channel();
         let session = Session::open(library, options)?;
-        // The name of the node begins with an underscore, so `ros2 node list` shows it only with --all.
+        // The node's name begins with an underscore, so that `ros2 node list` shows the node only with --all.
         let name = place.node.fully_qualified_name();
         let network = NetworkNode::new(&session, "/", name.trim_start_matches('/'))?;
         let mut own = Own::default();
         own.add_node((network.namespace.clone(), network.name.clone()));
         let (of_network, of_end) = (sender.clone(), sender.clone());
-        // If the channel is closed, the bridge has ended, and the error has no consequence.
+        // A send to a closed channel fails only when the bridge has ended, so the error is ignored.
         let waiter = Waiter::start(
             &network,
             move || drop(of_network.send(Event::Network)),
@@ -148,7 +148,7 @@ impl Bridge {
         Ok(())
     }
 
-    /// Waits for a reason to compare the graphs again. Returns `false` when the program ends.
+    /// Waits until there is a reason to compare the graphs again. Returns `false` when the program ends.
     fn wait(&mut self) -> bool {
         let is_unfinished = self.is_unfinished();
         if !is_unfinished {
@@ -181,7 +181,7 @@ impl Bridge {
                 Event::End => return false,
             }
         }
-        // Even if events never stop, an incomplete graph is read again when its time has come.
+        // An incomplete graph is read again after its delay, even if events arrive all the time.
         self.read_unfinished();
         true
     }
@@ -190,15 +190,15 @@ impl Bridge {
         self.far.is_incomplete || self.topics_in.is_waiting()
     }
 
-    /// Requests another reading of an incomplete graph. The time before it doubles, because in some set-ups the
-    /// graph is always incomplete.
+    /// Requests a new reading of an incomplete graph if its delay is over. Each request doubles the delay, because with
+    /// some networks the graph is always incomplete.
     fn read_unfinished(&mut self) {
         if self.is_unfinished() && self.read_at.is_some_and(|read_at| read_at.elapsed() >= self.patience) {
             (self.read_at, self.patience) = (None, PERIOD.min(self.patience * 2));
         }
     }
 
-    /// Creates and ends nodes, endpoints and calls, so that they agree with both graphs.
+    /// Creates and ends nodes, endpoints and calls, so that they correspond to both graphs.
     fn reconcile(&mut self) -> Result<(), Failure> {
         if self.read_at.is_none() {
             self.far = FarGraph::read(&self.network, &mut self.own)?;
@@ -232,8 +232,8 @@ impl Bridge {
     fn update_far_nodes(&mut self) {
         let wanted = TopicsIn::wanted(&self.context, &self.far, &self.mirror);
         let served: HashSet<&str> = self.servers.names().map(String::as_str).collect();
-        // In a hub, far clients are not active: they keep their graph records, by which another bridge sees them and
-        // asks its network on their behalf.
+        // In a hub, clients on the network stay graph records in the domain. By these records, the domain's other
+        // bridges see the clients and call their own networks for them.
         let is_caller = |far: &&FarEndpoint| {
             !self.place.is_hub && far.endpoint.kind == Kind::Client && served.contains(far.endpoint.name.as_str())
         };
@@ -266,7 +266,7 @@ impl Bridge {
     }
 }
 
-/// The number that identifies an object to the waiter as long as the object lives.
+/// Returns a number that identifies an object to the waiter during the object's life.
 fn number(object: &Arc<dyn Ready>) -> u64 {
     Arc::as_ptr(object).cast::<()>().addr() as u64
 }

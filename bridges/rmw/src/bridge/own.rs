@@ -1,7 +1,7 @@
-//! The nodes and endpoints of the bridge on the network, by which it recognises them in the network's graph.
+//! The bridge's own nodes and endpoints on the network, so that the bridge can leave them out of the network's graph.
 //!
-//! An RMW returns the GID of an own publisher, but not of an own subscription. The GID of a new subscription is
-//! therefore the first new one in the graph with the subscription's node and topic.
+//! An RMW returns the GID of a publisher that it creates, but not the GID of a subscription. So the bridge takes the
+//! GID from the graph: the first new subscription with the right node and topic is assumed to be the bridge's.
 
 use gantry::Gid;
 use gantry_bridge::{Endpoint, Kind};
@@ -10,23 +10,23 @@ use std::collections::{HashMap, HashSet};
 /// The namespace and the name of a node.
 pub type Names = (String, String);
 
-/// The bridge's own.
+/// The bridge's own nodes and endpoints.
 #[derive(Debug, Default)]
 pub struct Own {
     nodes: HashMap<Names, usize>,
     publishers: HashSet<Gid>,
     subscriptions: Vec<OwnSubscription>,
-    /// The GIDs of own endpoints that have ended, until the graph does not list them any more.
+    /// The GIDs of the bridge's endpoints that have ended, until the graph does not list them any more.
     leaving: HashSet<Gid>,
-    /// The GIDs of all subscriptions that the last reading of the graph had; `reading` is the same for the
-    /// present one.
+    /// The GIDs of all subscriptions in the last reading of the graph. `reading` collects the GIDs of the current
+    /// reading.
     seen: HashSet<Gid>,
     reading: HashSet<Gid>,
 }
 
 #[derive(Debug)]
 struct OwnSubscription {
-    /// The GID of the local subscription for which this one stands.
+    /// The GID of the local subscription that this subscription represents.
     of: Gid,
     node: Names,
     topic: String,
@@ -48,7 +48,7 @@ impl Own {
         self.nodes.get(names).is_some_and(|count| *count > 0)
     }
 
-    /// The names of the bridge's own nodes, each with the number of nodes of this name.
+    /// The names of the bridge's nodes, each with the number of nodes that have this name.
     pub fn node_counts(&self) -> HashMap<Names, usize> {
         self.nodes.clone()
     }
@@ -61,13 +61,13 @@ impl Own {
         self.leaving.extend(self.publishers.take(&gid));
     }
 
-    /// Adds a subscription that was made after the last reading of the graph. `of` is the local subscription for
-    /// which it stands.
+    /// Adds a subscription that was created after the last reading of the graph. `of` is the local subscription that it
+    /// represents.
     pub fn add_subscription(&mut self, of: Gid, node: Names, topic: &str) {
         self.subscriptions.push(OwnSubscription { of, node, topic: topic.to_owned(), gid: None });
     }
 
-    /// Replaces the local subscription for which an own subscription stands.
+    /// Sets another local subscription that a subscription of the bridge represents.
     pub fn rename_subscription(&mut self, old: Gid, new: Gid) {
         self.subscriptions.iter_mut().filter(|own| own.of == old).for_each(|own| own.of = new);
     }
@@ -79,19 +79,19 @@ impl Own {
         }
     }
 
-    /// Begins a reading of the graph.
+    /// Starts a reading of the graph.
     pub fn begin(&mut self) {
         self.reading.clear();
     }
 
-    /// Ends a reading of the graph. Returns whether an own subscription has not been found in it yet.
+    /// Ends a reading of the graph. Returns true if a subscription of the bridge was not found in the graph yet.
     pub fn end(&mut self) -> bool {
         std::mem::swap(&mut self.seen, &mut self.reading);
         self.leaving.retain(|gid| self.seen.contains(gid));
         self.subscriptions.iter().any(|own| own.gid.is_none())
     }
 
-    /// Whether an endpoint is the bridge's.
+    /// True if an endpoint of the graph is the bridge's own.
     pub fn is_own(&mut self, gid: Gid, node: &Names, endpoint: &Endpoint) -> bool {
         if self.publishers.contains(&gid) {
             return true;
@@ -114,7 +114,7 @@ impl Own {
             self.reading.insert(gid);
             return true;
         }
-        // A subscription without a known node does not count as a far one, because it may be the bridge's own.
+        // A subscription whose node has no name yet may be the bridge's own, so it is not remembered as a foreign one.
         if self.nodes.contains_key(node) || !node.1.is_empty() && !node.1.starts_with("_NODE_NAME_UNKNOWN") {
             self.reading.insert(gid);
         }

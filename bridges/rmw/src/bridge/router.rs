@@ -1,8 +1,10 @@
-//! The router of a topic: it passes each far sample to the inlet of the sample's publisher.
+//! The router of a topic: it passes each sample from the network to the `Inlet`, the local publisher that represents
+//! the sample's publisher.
 //!
-//! Some RMWs give a message another id than its publisher has in the graph. An id that is not in the graph for a while
-//! is taken for the id of the first publisher that had no message yet; the names of two publishers of one topic may be
-//! exchanged then, not their samples. An RMW that once gave a message an id of its graph is never guessed for.
+//! Some RMWs give the messages of a publisher another GID than the graph has. If the GID of a message is not in the
+//! graph for a while, the router guesses: it takes the first publisher without messages. Two publishers of one topic
+//! may be confused then, but no sample is lost. The router never guesses for an RMW that once gave a message a GID of
+//! the graph.
 
 use crate::rmw::Taken;
 use gantry::Gid;
@@ -18,14 +20,14 @@ use std::{
 
 /// The largest number of samples that wait until their publisher is in the graph.
 const MAX_STASHED: usize = 256;
-/// The most bytes that wait so.
+/// The largest number of bytes of these samples.
 const MAX_STASHED_BYTES: usize = 64 << 20;
 /// The longest time for which a sample waits until its publisher is in the graph.
 const MAX_STASHED_TIME: Duration = Duration::from_secs(2);
-/// The time after which the publisher of a GID that is not in the graph is guessed.
+/// The time after which the router guesses the publisher of a GID that is not in the graph.
 const GUESS_AFTER: Duration = Duration::from_millis(500);
 
-/// Finds the inlet of each sample of one topic.
+/// Finds the inlet (local publisher) for each sample of one topic.
 pub struct Router {
     state: Mutex<State>,
     pub counts: Arc<Counts>,
@@ -33,44 +35,45 @@ pub struct Router {
     pub ids: Arc<Ids>,
 }
 
-/// Facts about the GIDs and numbers in the messages of this RMW. Relaxed: the flags are hints, and no other data
-/// depends on them.
+/// Facts about the GIDs and sequence numbers in the messages of this RMW. Relaxed: the flags are hints, and no other
+/// data depends on them.
 #[derive(Default)]
 pub struct Ids {
-    /// Whether a message had no number. The router then cannot notice that two counterparts received the
-    /// same message.
+    /// True if a message had no sequence number. The router then cannot detect that two subscriptions received the same
+    /// message.
     are_without_numbers: AtomicBool,
-    /// Whether a message had the GID of a publisher in the graph.
+    /// True if a message had the GID of a publisher in the graph.
     are_of_graph: AtomicBool,
-    /// A message's id was guessed.
+    /// True if the publisher of a message was guessed.
     are_guessed: AtomicBool,
 }
 
 impl Ids {
-    /// Whether messages have no numbers.
+    /// True if messages have no sequence numbers.
     pub fn are_without_numbers(&self) -> bool {
         self.are_without_numbers.load(Relaxed)
     }
 }
 
-/// The inlet of a far publisher, and the local subscription whose counterpart takes its samples.
+/// The inlet of a publisher on the network, and the local subscription whose counterpart (subscription on the network)
+/// takes its samples.
 pub struct Route {
     pub inlet: Arc<Inlet>,
     pub reader: Gid,
-    /// The number that the router gave to the last sample, for an RMW without numbers.
+    /// The number of the last sample, which the router counts itself for an RMW without sequence numbers.
     last: u64,
 }
 
 #[derive(Default)]
 struct State {
     routes: BTreeMap<Gid, Route>,
-    /// The publishers whose messages have another GID than the graph: by the GID of the messages.
+    /// Publishers whose messages have another GID than the graph: the graph's GID, by the GID in the messages.
     aliases: HashMap<Gid, Gid>,
-    /// Samples without a publisher in the graph. Later samples of the same publisher are appended to them; while
-    /// the stash is replayed, all later samples are.
+    /// Samples whose publisher is not in the graph yet. To keep the order, later samples of the same publisher are
+    /// appended, and all samples that arrive during the replay.
     stash: VecDeque<Stashed>,
     is_replaying: bool,
-    /// The publishers whose samples reach the domain by another way.
+    /// The publishers whose samples are dropped, because they reach the domain through another bridge.
     refused: HashSet<Gid>,
 }
 
@@ -96,7 +99,7 @@ impl Router {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes the routes, and then routes the samples that waited.
+    /// Changes the routes, and then routes the samples that waited for them.
     pub fn change(&self, change: impl FnOnce(&mut BTreeMap<Gid, Route>)) {
         let mut state = self.lock();
         change(&mut state.routes);
@@ -118,7 +121,7 @@ impl Router {
         (state.stash, state.is_replaying) = (left, false);
     }
 
-    /// Sets the publishers whose samples are dropped.
+    /// Sets the publishers whose samples are dropped, because they reach the domain through another bridge.
     pub fn refuse(&self, publishers: &HashSet<Gid>) {
         let mut state = self.lock();
         if state.refused != *publishers {
@@ -129,12 +132,12 @@ impl Router {
         (state.stash.len()..before).for_each(|_| self.counts.duplicate());
     }
 
-    /// Whether samples wait for their publisher.
+    /// True if samples wait for their publishers.
     pub fn is_waiting(&self) -> bool {
         !self.lock().stash.is_empty()
     }
 
-    /// Routes a sample that the counterpart of the local subscription `reader` received.
+    /// Routes a sample. `reader` is the local subscription whose counterpart on the network received the sample.
     pub fn take(&self, reader: Gid, taken: &Taken, body: Option<&[u8]>) {
         let Some(body) = body else { return self.counts.malform() };
         if taken.sequence.is_none() {
@@ -169,8 +172,8 @@ impl Router {
     }
 }
 
-/// The inlet of a sample, the GID of its publisher, and its number. The inlet is `None` if the sample is a copy
-/// that another counterpart also receives, in an RMW without numbers.
+/// The inlet of a sample, the GID of its publisher, and its sequence number. The inlet is `None` if the sample is a
+/// duplicate from another counterpart, in an RMW without sequence numbers.
 type Found = (Option<Arc<Inlet>>, Gid, u64);
 
 impl State {
@@ -191,8 +194,8 @@ impl State {
             return None;
         };
         let route = self.routes.get_mut(&gid)?;
-        // If samples have numbers, the inlet drops the copies from other counterparts, and no sample is lost when
-        // this counterpart ends.
+        // Duplicates with sequence numbers may pass, because the inlet drops them. So no sample is lost when the
+        // route's counterpart ends.
         if route.reader != reader && taken.sequence.is_none() {
             return Some((None, gid, 0));
         }

@@ -1,5 +1,5 @@
-//! Local servers for far clients: the counterpart of a local server receives the requests, and one client of the
-//! bridge asks the local servers of the name.
+//! Local servers for clients on the network. For each local server, a server on the network (its counterpart) receives
+//! the requests. One client of the bridge then calls the local servers of this name.
 
 use super::{
     far_graph::FarGraph,
@@ -15,22 +15,24 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// The services of local servers, by name.
+/// The local services that the network can call, by name.
 pub struct Servers {
     sources: Sources,
     services: BTreeMap<String, Service>,
 }
 
 struct Service {
-    /// The counterpart of the first local server of the name. Its client also reaches the other servers of this name.
+    /// The counterpart of the first local server with this name. The bridge's client also reaches the other local
+    /// servers of this name.
     requests: Arc<Requests>,
     source: Option<u64>,
-    /// The counterparts of its namesakes.
+    /// The counterparts of the other local servers with this name.
     namesakes: Vec<Arc<Namesake>>,
 }
 
-/// The counterpart of another local server of the same name, which receives the same requests as the first
-/// counterpart. It takes and drops them; otherwise they would be executed again when the first server leaves.
+/// The counterpart of a further local server with the same name, which receives the same requests as the first
+/// counterpart. It takes and drops them: requests that stayed in it would be executed a second time when the first
+/// server leaves.
 struct Namesake {
     server: Arc<Server>,
     request: Mutex<Message>,
@@ -48,14 +50,14 @@ impl Ready for Namesake {
     }
 }
 
-/// The counterpart of a local server, in the form in which the waiter holds it.
+/// The counterpart of a local server. The thread that waits for the network takes its requests.
 struct Requests {
     server: Arc<Server>,
     caller: Arc<Caller<FarCall>>,
     request: Mutex<Message>,
 }
 
-/// A call of a far client.
+/// A call of a client on the network.
 struct FarCall {
     origin: RequestOrigin,
     /// The request in CDR.
@@ -105,7 +107,7 @@ impl Ready for Requests {
     }
 }
 
-/// The message in CDR.
+/// Writes a message as CDR.
 fn body(message: &Message) -> Option<Vec<u8>> {
     let mut body = vec![0; message.size_bytes().ok()?];
     message.write(&mut body).ok()?;
@@ -117,7 +119,8 @@ impl Servers {
         Servers { sources, services: BTreeMap::new() }
     }
 
-    /// Begins and ends serving. The client of the bridge is made when there is a far client.
+    /// Starts and ends services. The bridge's client of a service is created when the network has a client of the
+    /// service.
     pub fn update(&mut self, context: &Context, node: &Node, far: &FarGraph, mirror: &Mirror) {
         let mut wanted: BTreeMap<&str, Vec<(&Shown, &Arc<Server>)>> = BTreeMap::new();
         for shown in mirror.endpoints() {
@@ -158,12 +161,12 @@ impl Servers {
         }
     }
 
-    /// The names of the services that are served.
+    /// The names of the services that the network can call.
     pub fn names(&self) -> impl Iterator<Item = &String> {
         self.services.keys()
     }
 
-    /// The counterparts, for the waiter.
+    /// The counterparts, for the thread that waits for requests from the network.
     pub fn ready(&self) -> impl Iterator<Item = Arc<dyn Ready>> {
         self.services.values().flat_map(|service| {
             let namesakes = service.namesakes.iter().map(|namesake| namesake.clone() as Arc<dyn Ready>);
@@ -171,12 +174,12 @@ impl Servers {
         })
     }
 
-    /// Whether calls wait for servers that are not matched yet.
+    /// True if calls wait until a server is matched.
     pub fn is_waiting(&self) -> bool {
         self.services.values().any(|service| service.requests.caller.is_waiting())
     }
 
-    /// Sends the waiting calls whose servers are matched by now.
+    /// Sends the waiting calls whose server has been matched meanwhile.
     pub fn flush(&self) {
         self.services.values().for_each(|service| _ = service.requests.caller.flush());
     }
@@ -195,7 +198,7 @@ impl Service {
         Ok(Service { requests, source: None, namesakes: Vec::new() })
     }
 
-    /// Drops the counterparts of other servers that have left, and adds counterparts for new ones.
+    /// Drops the counterparts of further servers that have left, and creates counterparts for new ones.
     fn update_namesakes<'a>(&mut self, servers: impl Iterator<Item = &'a Arc<Server>>) {
         let mut former = std::mem::take(&mut self.namesakes);
         for server in servers.filter(|server| !Arc::ptr_eq(server, &self.requests.server)) {

@@ -1,8 +1,8 @@
-//! Far publishers to local subscriptions. There is one local publisher for each far publisher, but only as long as
-//! the topic has a local subscription.
+//! Samples of publishers on the network for local subscriptions. A local publisher represents each publisher on the
+//! network, but only while its topic has a local subscription.
 //!
-//! Each local subscription has a counterpart on the network, and one of the counterparts takes the samples of a far
-//! publisher: the one with the strongest QoS, so that latched samples come.
+//! Each local subscription has a counterpart, a subscription on the network. For each publisher on the network, one
+//! counterpart takes the samples: the one with the strongest QoS, so that latched samples arrive.
 
 use super::{
     far_graph::{FarEndpoint, FarGraph},
@@ -20,10 +20,10 @@ use std::{
     time::Instant,
 };
 
-/// The number of samples that one object may take before it is the turn of other objects.
+/// The largest number of samples that are taken from one subscription before other subscriptions get their turn.
 const BATCH: usize = 64;
 
-/// The topics that are carried, by name and type.
+/// The topics whose samples are carried into the domain, by name and type.
 pub struct TopicsIn {
     participant: Arc<Participant>,
     topics: BTreeMap<(String, String), Topic>,
@@ -34,20 +34,20 @@ struct Topic {
     router: Arc<Router>,
     inlets: HashMap<Gid, Carried>,
     readers: BTreeMap<Gid, Arc<Reader>>,
-    /// The time at which the last local subscription left; `None` while there is one.
+    /// The time at which the last local subscription left; `None` while a local subscription exists.
     unused_since: Option<Instant>,
 }
 
-/// A far publisher here.
+/// A publisher on the network whose samples are carried.
 struct Carried {
     inlet: Arc<Inlet>,
     /// The local subscription whose counterpart takes the publisher's samples.
     by: Gid,
-    /// Whether the publisher's history arrived before its newer samples.
+    /// True if the publisher's history arrived before its newer samples.
     is_whole: bool,
 }
 
-/// The counterpart of a local subscription, in the form in which the waiter holds it.
+/// The counterpart of a local subscription. The thread that waits for the network takes its samples.
 struct Reader {
     of: Gid,
     subscription: Arc<Subscription>,
@@ -80,7 +80,7 @@ impl TopicsIn {
         TopicsIn { participant, topics: BTreeMap::new(), ids: Arc::default() }
     }
 
-    /// The far publishers to which there is a local subscription, by their GIDs.
+    /// The publishers on the network whose topic and type have a local subscription, by their GIDs.
     pub fn wanted<'a>(context: &Context, far: &'a FarGraph, mirror: &'a Mirror) -> HashMap<Gid, &'a FarEndpoint> {
         let mut wanted = HashMap::new();
         for shown in mirror.endpoints().filter(|shown| shown.local.endpoint.kind == Kind::Subscription) {
@@ -94,12 +94,12 @@ impl TopicsIn {
         wanted
     }
 
-    /// The far publishers for which there is a local publisher.
+    /// The publishers on the network that a local publisher represents now.
     pub fn active(&self) -> impl Iterator<Item = Gid> {
         self.topics.values().flat_map(|topic| topic.inlets.keys().copied())
     }
 
-    /// Begins and ends carrying.
+    /// Starts and ends to carry topics and publishers.
     pub fn update(&mut self, context: &Context, nodes: &FarNodes, far: &FarGraph, mirror: &Mirror) {
         let mut subscriptions: BTreeMap<(String, String), Vec<&Shown>> = BTreeMap::new();
         for shown in mirror.endpoints().filter(|shown| shown.local.endpoint.kind == Kind::Subscription) {
@@ -130,11 +130,11 @@ impl TopicsIn {
         }
     }
 
-    /// The counterparts whose samples the waiter takes.
+    /// The counterparts from which the waiter takes samples.
     pub fn ready(&self) -> impl Iterator<Item = Arc<dyn Ready>> {
-        // A counterpart that replaces another one also has samples that the other one has taken. Samples without
-        // numbers would then be published twice, so in such an RMW all counterparts are emptied, and the samples of
-        // all but one are dropped. A far publisher would wait for a KEEP_ALL counterpart that is not emptied.
+        // An RMW without sequence numbers needs all counterparts emptied: samples that stayed in one would be published
+        // a second time when it replaces another counterpart, and a KEEP_ALL one would block its publisher. The router
+        // drops the samples of all counterparts but one.
         let takes_all = self.ids.are_without_numbers();
         self.topics.values().flat_map(move |topic| {
             let is_used = move |reader: &&Arc<Reader>| {
@@ -144,7 +144,7 @@ impl TopicsIn {
         })
     }
 
-    /// Whether samples wait for their publishers.
+    /// True if samples wait for their publishers.
     pub fn is_waiting(&self) -> bool {
         self.topics.values().any(|topic| topic.router.is_waiting())
     }
@@ -185,8 +185,8 @@ impl Topic {
             if current == Some(reader.0) {
                 continue;
             }
-            // The history that the new counterpart receives would be published after newer samples or, without
-            // numbers, twice.
+            // A new counterpart receives the history again. Its samples would be published after newer ones or, without
+            // sequence numbers, twice.
             let has_numbers = !self.router.ids.are_without_numbers();
             let keeps = !reader.1 || current.is_none_or(|_| self.is_latched(current, shown));
             let keeps = |carried: &&mut Carried| keeps || carried.is_whole && has_numbers;
@@ -211,7 +211,7 @@ impl Topic {
 
     fn is_latched(&self, reader: Option<Gid>, shown: &[&Shown]) -> bool {
         let of_reader = shown.iter().find(|shown| Some(shown.local.gid) == reader);
-        // If the subscription has left, its counterpart counts as latched, because it may have been.
+        // A subscription that has left may have been latched, so its counterpart counts as latched.
         of_reader.is_none_or(|shown| shown.local.endpoint.qos.durability == Durability::TransientLocal)
     }
 
@@ -228,8 +228,9 @@ impl Topic {
     }
 }
 
-/// The QoS of a far publisher, whose history depth DDS does not announce. A volatile publisher gets the largest
-/// depth of the local subscriptions, and KEEP_ALL if a RELIABLE one of them is KEEP_ALL.
+/// Returns the QoS of a publisher on the network with an assumed history, because DDS does not announce the history
+/// depth. A volatile publisher gets the largest depth of the local subscriptions. If a RELIABLE one of them is
+/// KEEP_ALL, the publisher is KEEP_ALL, too.
 fn with_history(publisher: Qos, shown: &[&Shown]) -> Qos {
     let requested = || shown.iter().map(|shown| &shown.local.endpoint.qos);
     let wants_all = |qos: &Qos| qos.reliability == Reliability::Reliable && qos.history == History::KeepAll;
@@ -243,9 +244,9 @@ fn with_history(publisher: Qos, shown: &[&Shown]) -> Qos {
     publisher.keep_last(publisher.depth.max(deepest))
 }
 
-/// The counterpart that takes the samples of a far publisher, and whether it asks for the history: the
-/// present counterpart stays, unless it is not latched and another one is; otherwise the one with the
-/// strongest QoS is chosen.
+/// Chooses the counterpart that takes the samples of a publisher on the network; the flag is true if it requests the
+/// history. The current counterpart stays, except if it is not latched and another one is. Without a current one, the
+/// counterpart with the strongest QoS is chosen.
 fn choose(publisher: &Qos, shown: &[&Shown], current: Option<Gid>) -> Option<(Gid, bool)> {
     let is_latched = |shown: &Shown| {
         publisher.durability == Durability::TransientLocal

@@ -1,4 +1,5 @@
-//! Local publishers to far subscriptions: the publishers on the network that stand for local ones.
+//! Samples of local publishers for subscriptions on the network: the publishers on the network that represent the local
+//! ones.
 
 use super::{far_graph::FarGraph, mirror::Mirror};
 use gantry::{History, Qos, Reliability};
@@ -9,12 +10,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The longest time for which a RELIABLE KEEP_ALL publisher waits for the network.
+/// The longest time for which a sample of a RELIABLE KEEP_ALL publisher waits for room on the network.
 const MAX_BLOCKING: Duration = Duration::from_secs(1);
-/// The time between two attempts.
+/// The time between two attempts to publish such a sample.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// The local publishers that the network sees, by name and type, each with the QoS of the far subscriptions.
+/// The local publishers that the network sees, by topic name and type, with the QoS of the subscriptions on the
+/// network.
 pub fn outgoing<'a>(context: &Context, far: &FarGraph, mirror: &'a Mirror) -> BTreeMap<String, Outgoing<'a>> {
     let mut outgoing: BTreeMap<String, Outgoing<'_>> = BTreeMap::new();
     for shown in mirror.endpoints().filter(|shown| shown.local.endpoint.kind == Kind::Publisher) {
@@ -28,13 +30,13 @@ pub fn outgoing<'a>(context: &Context, far: &FarGraph, mirror: &'a Mirror) -> BT
     outgoing
 }
 
-/// The QoS of a far subscription, whose history DDS does not announce. A RELIABLE one counts as KEEP_ALL, so that a
-/// KEEP_ALL publisher waits for it.
+/// Returns the QoS of a subscription on the network with an assumed history, because DDS does not announce it. A
+/// RELIABLE subscription counts as KEEP_ALL, so that a KEEP_ALL publisher waits for it.
 fn unknown_history(qos: Qos) -> Qos {
     if qos.reliability == Reliability::Reliable { qos.keep_all() } else { qos }
 }
 
-/// Opens the output through which a local publisher's samples go to the network.
+/// Creates the function that sends a local publisher's samples to the network.
 pub fn open(mirror: &Mirror, local: &LocalEndpoint) -> Result<Output, Refusal> {
     let publisher = mirror.publisher(local.gid).ok_or("its publisher on the network is gone")?.clone();
     let waits =
@@ -45,8 +47,8 @@ pub fn open(mirror: &Mirror, local: &LocalEndpoint) -> Result<Output, Refusal> {
         loop {
             match publisher.publish(length_bytes, |body| _ = sample.copy_to(body)) {
                 Ok(()) => return true,
-                // The history of the network's publisher is full. Only samples of a RELIABLE KEEP_ALL publisher
-                // wait here.
+                // The history of the publisher on the network is full. Only a sample of a RELIABLE KEEP_ALL publisher
+                // waits and is tried again.
                 Err(_) if waits && begin.elapsed() < MAX_BLOCKING && gantry::ok() => thread::sleep(PAUSE),
                 Err(_) => return false,
             }

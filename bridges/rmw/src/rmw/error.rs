@@ -1,4 +1,4 @@
-//! Errors of the RMW, with the text of its error state.
+//! Errors of RMW functions, with the text of the RMW's error state.
 
 use super::functions::Functions;
 use gantry_command::say;
@@ -22,30 +22,32 @@ impl fmt::Display for RmwError {
 
 impl std::error::Error for RmwError {}
 
-/// `Ok` for `RMW_RET_OK`; otherwise an error with the text of the error state, which is cleared.
+/// Converts a return code: `Ok` for `RMW_RET_OK`, otherwise an error with the text of the error state, which is
+/// cleared.
 pub fn check(functions: &Functions, function: &'static str, code: rmw_ret_t) -> Result<(), RmwError> {
     if code == RMW_RET_OK { Ok(()) } else { Err(take(functions, function, code)) }
 }
 
-/// Logs the failure of a function that ends an object, and clears the error state.
+/// Logs an error of a function that ends or frees an object, and clears the error state.
 pub fn check_end(functions: &Functions, function: &'static str, code: rmw_ret_t) {
     if let Err(error) = check(functions, function, code) {
         say(format_args!("an object of the network may stay there until the bridge ends: {error}"));
     }
 }
 
-/// The pointer; if it is null, an error with the text of the error state, which is cleared.
+/// Checks that a returned pointer is not null. Otherwise returns an error with the text of the error state, which is
+/// cleared.
 pub fn check_pointer<T>(functions: &Functions, function: &'static str, made: *mut T) -> Result<*mut T, RmwError> {
     if made.is_null() { Err(take(functions, function, RMW_RET_ERROR)) } else { Ok(made) }
 }
 
 #[cold]
 fn take(functions: &Functions, function: &'static str, code: rmw_ret_t) -> RmwError {
-    // SAFETY: it copies the error state of this thread (R5).
+    // SAFETY: the function copies the error state of this thread (R5).
     let text = unsafe { (functions.rcutils_get_error_string)() };
-    // SAFETY: rcutils ends the text with 0 inside the array.
+    // SAFETY: rcutils ends the text with a 0 inside the array.
     let why = unsafe { CStr::from_ptr(text.str.as_ptr()) }.to_string_lossy().into_owned();
-    // SAFETY: it clears the error state of this thread.
+    // SAFETY: the function clears the error state of this thread.
     unsafe { (functions.rcutils_reset_error)() };
     RmwError { function, code, why }
 }

@@ -1,25 +1,25 @@
-//! The functions of an RMW that the bridge calls, found by their names.
+//! The functions of an RMW that the bridge calls, looked up by their names.
 
 use super::symbols::Symbols;
 use rmw_abi::bindings::*;
 use std::ffi::{c_char, c_void};
 
-/// Declares the table and the way to fill it in.
+/// Declares a struct of function pointers, and a function that fills it in from a library.
 macro_rules! functions {
     ($($name:ident: fn($($argument:ty),* $(,)?) $(-> $result:ty)?;)*) => {
-        /// The functions, by their names in ROS 2's headers.
+        /// Pointers to the functions, with their names in ROS 2's headers.
         #[allow(non_snake_case)]
         pub struct Functions {
             $(pub $name: unsafe extern "C" fn($($argument),*) $(-> $result)?,)*
         }
 
         impl Functions {
-            /// Finds all functions. The error is the name of the first function that is missing.
+            /// Looks up all functions. The error is the name of the first missing function.
             pub fn find(symbols: &Symbols) -> Result<Functions, &'static str> {
                 Ok(Functions {
                     $($name: {
                         let address = symbols.find(stringify!($name)).ok_or(stringify!($name))?;
-                        // SAFETY: the function of this name has this type (R5), and stays (R1).
+                        // SAFETY: the function of this name has this type (R5), and its library stays loaded (R1).
                         unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C" fn($($argument),*) $(-> $result)?>(address) }
                     },)*
                 })
@@ -96,7 +96,7 @@ functions! {
     rmw_get_client_names_and_types_by_node: fn(
         *const rmw_node_t, *mut rcutils_allocator_t, *const c_char, *const c_char, *mut rmw_names_and_types_t,
     ) -> rmw_ret_t;
-    // Functions of librmw and librcutils, to which each RMW is linked.
+    // The functions below are in librmw and librcutils, which each RMW links.
     rmw_names_and_types_fini: fn(*mut rmw_names_and_types_t) -> rmw_ret_t;
     rmw_topic_endpoint_info_array_fini: fn(*mut rmw_topic_endpoint_info_array_t, *mut rcutils_allocator_t) -> rmw_ret_t;
     rcutils_string_array_fini: fn(*mut rcutils_string_array_t) -> rmw_ret_t;

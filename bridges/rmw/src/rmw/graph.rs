@@ -1,5 +1,5 @@
-//! The graph of the network, as the RMW sees it: nodes and endpoints of all sessions, including the bridge's
-//! own session.
+//! The graph of the network as the RMW reports it: nodes and endpoints of all sessions, including the bridge's own
+//! session.
 
 use super::{
     error::{RmwError, check, check_end},
@@ -14,7 +14,7 @@ use rmw_abi::{
 };
 use std::{ffi::c_char, mem::zeroed, ptr::null_mut};
 
-/// A node, by its namespace and name. Several nodes may have the same namespace and name.
+/// A node of the network's graph. Several nodes may have the same namespace and name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct GraphNode {
     pub namespace: String,
@@ -22,7 +22,7 @@ pub struct GraphNode {
     pub enclave: String,
 }
 
-/// The graph at one time.
+/// The network's graph at one moment.
 #[derive(Debug, Default)]
 pub struct Graph {
     pub nodes: Vec<GraphNode>,
@@ -30,7 +30,7 @@ pub struct Graph {
     pub topics: Vec<TopicEntry>,
 }
 
-/// A publisher or a subscription: its id, the namespace and name of its node, and the endpoint.
+/// A publisher or a subscription: its GID, the namespace and name of its node, and its description.
 pub type TopicEntry = (Gid, (String, String), Endpoint);
 
 type ByTopic = unsafe extern "C" fn(
@@ -67,8 +67,8 @@ impl Graph {
         Ok(graph)
     }
 
-    /// The services that a node serves or asks for, by name and type. The list is empty if the node has
-    /// left meanwhile.
+    /// Returns the services of a node by name and type: services that it serves or calls, depending on `kind`. The list
+    /// is empty if the node has left meanwhile.
     ///
     /// # Errors
     /// The RMW fails.
@@ -83,7 +83,7 @@ impl Graph {
         let (name, namespace) = (c_text(&of.name), c_text(&of.namespace));
         let _control = node.session.control();
         let ask = |allocator: &mut _, found: &mut _| {
-            // SAFETY: a live node, strings that end with 0, and an empty array (R3).
+            // SAFETY: the node lives, the strings end with 0, the array is empty, and the call is under the lock (R3).
             unsafe { list(node.as_ptr(), allocator, name.as_ptr(), namespace.as_ptr(), found) }
         };
         match names_and_types(node, function, ask) {
@@ -97,15 +97,15 @@ fn nodes(node: &Node) -> Result<Vec<GraphNode>, RmwError> {
     let functions = &node.session.library.functions;
     let (mut names, mut namespaces, mut enclaves) =
         (no_strings(functions), no_strings(functions), no_strings(functions));
-    // SAFETY: a live node and empty arrays, under the lock (R3).
+    // SAFETY: the node lives, the arrays are empty, and the call is under the lock (R3).
     let code = unsafe {
         (functions.rmw_get_node_names_with_enclaves)(node.as_ptr(), &mut names, &mut namespaces, &mut enclaves)
     };
-    // SAFETY: initialised arrays.
+    // SAFETY: the arrays are initialised.
     let found = [&names, &namespaces, &enclaves].map(|array| unsafe { texts(array) });
     let read = check(functions, "rmw_get_node_names_with_enclaves", code);
     for array in [&mut names, &mut namespaces, &mut enclaves] {
-        // SAFETY: an initialised array, which is not used again.
+        // SAFETY: the array is initialised, and is not used again.
         let code = unsafe { (functions.rcutils_string_array_fini)(array) };
         check_end(functions, "rcutils_string_array_fini", code);
     }
@@ -118,38 +118,38 @@ fn nodes(node: &Node) -> Result<Vec<GraphNode>, RmwError> {
 fn topics(node: &Node) -> Result<Vec<(String, String)>, RmwError> {
     let functions = &node.session.library.functions;
     let ask = |allocator: &mut _, found: &mut _| {
-        // SAFETY: a live node and an empty array, under the lock (R3).
+        // SAFETY: the node lives, the array is empty, and the call is under the lock (R3).
         unsafe { (functions.rmw_get_topic_names_and_types)(node.as_ptr(), allocator, false, found) }
     };
     names_and_types(node, "rmw_get_topic_names_and_types", ask)
 }
 
-/// The names that a function lists, each with its first type.
+/// Returns the names that an RMW function lists, each with its first type.
 fn names_and_types(
     node: &Node,
     function: &'static str,
     ask: impl FnOnce(&mut rcutils_allocator_t, &mut rmw_names_and_types_t) -> rmw_ret_t,
 ) -> Result<Vec<(String, String)>, RmwError> {
     let functions = &node.session.library.functions;
-    // SAFETY: it returns a constant (R5).
+    // SAFETY: the function has no arguments and returns a constant (R5).
     let mut allocator = unsafe { (functions.rcutils_get_default_allocator)() };
-    // As `rmw_get_zero_initialized_names_and_types`, whose names have no allocator.
-    // SAFETY: a struct of integers, nullable pointers and nullable functions.
+    // This is the value of `rmw_get_zero_initialized_names_and_types`. SAFETY: the struct has only integers, nullable
+    // pointers and nullable functions, which may be zero.
     let mut found: rmw_names_and_types_t = unsafe { zeroed() };
     let code = ask(&mut allocator, &mut found);
     check(functions, function, code)?;
-    // SAFETY: an initialised array.
+    // SAFETY: the array is initialised.
     let names = unsafe { texts(&found.names) };
     let types: Vec<String> = (0..names.len())
         .map(|index| {
-            // SAFETY: as many arrays of types as names.
+            // SAFETY: the struct has an array of types for each name.
             let types = unsafe { &*found.types.wrapping_add(index) };
-            // SAFETY: an initialised array.
+            // SAFETY: the array is initialised.
             let types = unsafe { texts(types) };
             types.into_iter().next().unwrap_or_default()
         })
         .collect();
-    // SAFETY: an initialised struct, which is not used again.
+    // SAFETY: the struct is initialised, and is not used again.
     let code = unsafe { (functions.rmw_names_and_types_fini)(&mut found) };
     check_end(functions, "rmw_names_and_types_fini", code);
     Ok(names.into_iter().zip(types).collect())
@@ -158,10 +158,10 @@ fn names_and_types(
 fn endpoints(node: &Node, list: ByTopic, kind: Kind, topic: &str) -> Result<Vec<TopicEntry>, RmwError> {
     let functions = &node.session.library.functions;
     let name = c_text(topic);
-    // SAFETY: it returns a constant (R5).
+    // SAFETY: the function has no arguments and returns a constant (R5).
     let mut allocator = unsafe { (functions.rcutils_get_default_allocator)() };
     let mut found = rmw_topic_endpoint_info_array_t { size: 0, info_array: null_mut() };
-    // SAFETY: a live node, a string that ends with 0 and an empty array, under the lock (R3).
+    // SAFETY: the node lives, the string ends with 0, the array is empty, and the call is under the lock (R3).
     let code = unsafe { list(node.as_ptr(), &mut allocator, name.as_ptr(), false, &mut found) };
     let function = match kind {
         Kind::Publisher => "rmw_get_publishers_info_by_topic",
@@ -170,22 +170,22 @@ fn endpoints(node: &Node, list: ByTopic, kind: Kind, topic: &str) -> Result<Vec<
     check(functions, function, code)?;
     let infos = match found.info_array.is_null() {
         true => &[],
-        // SAFETY: an initialised array of this size.
+        // SAFETY: the array is initialised and has this size.
         false => unsafe { std::slice::from_raw_parts(found.info_array, found.size) },
     };
     let endpoints = infos.iter().map(|info| endpoint(info, kind, topic)).collect();
-    // SAFETY: an initialised array, which is not used again.
+    // SAFETY: the array is initialised, and is not used again.
     let code = unsafe { (functions.rmw_topic_endpoint_info_array_fini)(&mut found, &mut allocator) };
     check_end(functions, "rmw_topic_endpoint_info_array_fini", code);
     Ok(endpoints)
 }
 
 fn endpoint(info: &rmw_topic_endpoint_info_t, kind: Kind, topic: &str) -> TopicEntry {
-    // SAFETY: the strings of an initialised element.
+    // SAFETY: the element is initialised, so each pointer is null or a string.
     let [namespace, name, type_name] =
         [info.node_namespace, info.node_name, info.topic_type].map(|found| unsafe { text(found) });
     let hash = if info.topic_type_hash.version == 1 { info.topic_type_hash.value } else { [0; 32] };
-    // The network does not announce the history; a depth of 0 also means that it is not known.
+    // DDS does not announce the history of an endpoint. A depth of 0 also means that the depth is unknown.
     let mut profile = info.qos_profile;
     if profile.history == RMW_QOS_POLICY_HISTORY_UNKNOWN {
         (profile.history, profile.depth) = (RMW_QOS_POLICY_HISTORY_KEEP_LAST, UNKNOWN_DEPTH);
@@ -206,5 +206,5 @@ fn endpoint(info: &rmw_topic_endpoint_info_t, kind: Kind, topic: &str) -> TopicE
     (Gid(info.endpoint_gid), (namespace, name), endpoint)
 }
 
-/// The assumed depth of a far endpoint, whose history DDS does not announce.
+/// The assumed history depth of an endpoint on the network, because DDS does not announce it.
 const UNKNOWN_DEPTH: usize = 10;

@@ -1,4 +1,4 @@
-//! The library of an RMW: its search, and its functions.
+//! The library of an RMW: finds the file, loads it, and looks up its functions.
 
 use super::{functions::Functions, symbols::Symbols};
 use rmw_abi::distribution::{self, Distribution};
@@ -16,11 +16,11 @@ pub struct Library {
     pub path: PathBuf,
     pub distribution: Distribution,
     pub functions: Functions,
-    /// The lock of invariant R3. A library has only one session.
+    /// The session's lock of invariant R3 (see `mod.rs`). A library has only one session.
     pub control: Mutex<()>,
 }
 
-/// The folders of libraries from the environment variables, in the order of the search.
+/// The folders in which libraries are searched, from the environment variables, in the order of the search.
 pub fn library_folders() -> Vec<PathBuf> {
     let list = |variable: &str| env::var_os(variable).unwrap_or_default();
     let prefixes = list("AMENT_PREFIX_PATH");
@@ -39,11 +39,11 @@ pub fn library_folders() -> Vec<PathBuf> {
 }
 
 impl Library {
-    /// Loads the RMW of this name, or at this path.
+    /// Loads the RMW with this name, or from this path.
     ///
     /// # Errors
-    /// The reason, as a sentence: the RMW is Gantry's own, is not found, cannot be loaded, or is of a distribution
-    /// that is not known.
+    /// The error is a sentence with the reason: the RMW is Gantry's own, is not found, cannot be loaded, or belongs to
+    /// an unsupported distribution.
     pub fn load(name: &str) -> Result<Arc<Library>, String> {
         let path = find(name)?;
         let symbols = Symbols::open(&path)?;
@@ -52,9 +52,9 @@ impl Library {
             distribution::current().map_err(|failure| in_file(format!("cannot be used: {}", failure.sentence)))?;
         let functions = Functions::find(&symbols)
             .map_err(|function| in_file(format!("is no RMW of ROS 2: it has no function {function}")))?;
-        // SAFETY: a function without arguments (R5).
+        // SAFETY: the function has no arguments (R5).
         let identifier = unsafe { (functions.rmw_get_implementation_identifier)() };
-        // SAFETY: a constant of the library, which stays (R1).
+        // SAFETY: the string is a constant of the library, which stays loaded (R1).
         let identifier = unsafe { CStr::from_ptr(identifier) }.to_string_lossy().into_owned();
         refuse_own(&identifier)?;
         Ok(Arc::new(Library { identifier, path, distribution, functions, control: Mutex::new(()) }))
@@ -70,7 +70,7 @@ fn refuse_own(name: &str) -> Result<(), String> {
         .to_owned())
 }
 
-/// The file of an RMW.
+/// Finds the library file of an RMW.
 fn find(name: &str) -> Result<PathBuf, String> {
     if name.contains('/') {
         let path = PathBuf::from(name);

@@ -1,15 +1,14 @@
-//! A loaded RMW, and its objects in safe Rust. All unsafe code of the bridge is here.
+//! A loaded RMW, and safe Rust types for its objects. All unsafe code of the bridge is in this module.
 //!
 //! # Invariants
-//! - R1: a library that was opened is never closed, so its functions, type supports and identifiers stay.
-//! - R2: an object owns a reference to the object that it was made with (endpoint, node, session), so it ends before
-//!   that one.
-//! - R3: functions that make, end or list objects run under the session's lock, because `rmw` does not promise that
-//!   they may run at the same time. Publish, take, send and trigger may run beside them, on objects that live (R2).
-//! - R4: only the waiter's thread calls `rmw_wait`, on objects to which it owns references.
-//! - R5: the functions have the types of ROS 2's headers, which the test `headers` of `rmw-gantry` compares with the
-//!   declarations of `rmw-abi` and with the table in `functions.rs`; the layouts are the distribution's, which is
-//!   checked before the first call.
+//! - R1: an opened library is never closed, so its functions, type supports and identifiers stay valid.
+//! - R2: an object keeps the object from which it was made alive: an endpoint keeps its node, a node its session.
+//! - R3: functions that create, destroy or list objects run under the session's lock, because `rmw` does not promise
+//!   that they may run at the same time. Publish, take, send and trigger may run meanwhile, on objects that live (R2).
+//! - R4: only the waiter's thread calls `rmw_wait`, and it keeps alive the objects that it passes.
+//! - R5: the functions have the types of ROS 2's headers: the test `headers` of `rmw-gantry` compares the headers with
+//!   `rmw-abi` and with `functions.rs`. The structs have the layouts of the process's distribution, which is checked
+//!   before the first call.
 
 mod client;
 mod error;

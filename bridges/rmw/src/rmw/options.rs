@@ -1,4 +1,4 @@
-//! The options of the session, from the environment variables that ROS 2's own programs read.
+//! The options of the RMW session, read from the same environment variables as in ROS 2 programs.
 
 use rmw_abi::bindings::*;
 use std::{env, path::PathBuf};
@@ -8,7 +8,7 @@ use std::{env, path::PathBuf};
 pub struct Options {
     pub domain_id: u32,
     pub enclave: String,
-    /// The folder of the enclave's keys; `None` means no security.
+    /// The folder with the enclave's keys; `None` without security.
     pub security_root: Option<PathBuf>,
     pub is_security_enforced: bool,
     pub range: rmw_automatic_discovery_range_t,
@@ -16,10 +16,11 @@ pub struct Options {
 }
 
 impl Options {
-    /// The options that rcl would read from the environment.
+    /// Reads the options that rcl would read from the environment.
     ///
     /// # Errors
-    /// The reason, as a sentence: a variable has another value; security is enforced, and there are no keys.
+    /// The error is a sentence with the reason: a variable has an unknown value, or security is enforced but there are
+    /// no keys.
     pub fn from_environment(domain_id: u32) -> Result<Options, String> {
         Options::from_variables(domain_id, |name| env::var(name).ok().filter(|value| !value.is_empty()))
     }
@@ -51,7 +52,7 @@ impl Options {
     }
 }
 
-/// The folder of the enclave's keys; `None` if there is none and security is not enforced.
+/// Returns the folder with the enclave's keys; `None` if there is none and security is not enforced.
 fn security_root(
     enclave: &str,
     variable: impl Fn(&str) -> Option<String>,

@@ -1,4 +1,4 @@
-//! A publisher of serialized messages.
+//! A publisher on the network, for serialized messages.
 
 use super::{
     error::{RmwError, check, check_end, check_pointer},
@@ -13,24 +13,24 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// A publisher.
+/// A publisher on the network, for serialized messages.
 pub struct Publisher {
     node: Arc<Node>,
     publisher: *mut rmw_publisher_t,
     /// The GID of the publisher on the network.
     pub gid: Gid,
-    /// The memory of the last message with its encapsulation header. The body is copied there, because a slot has
-    /// no room for these four bytes.
+    /// A buffer for the current message with its encapsulation. The body is copied here, because Gantry's shared memory
+    /// of a message has no room for these four bytes.
     message: Mutex<Vec<u8>>,
 }
 
-// SAFETY: the publisher is made and ended under the session's lock (R3); `rmw` allows publishing from any thread.
+// SAFETY: the publisher is created and destroyed under the session's lock (R3). `rmw` allows a publish on any thread.
 unsafe impl Send for Publisher {}
 // SAFETY: as above.
 unsafe impl Sync for Publisher {}
 
 impl Publisher {
-    /// Makes a publisher of `node`.
+    /// Creates a publisher of `node`.
     ///
     /// # Errors
     /// The RMW refuses it.
@@ -42,12 +42,12 @@ impl Publisher {
             require_unique_network_flow_endpoints: RMW_UNIQUE_NETWORK_FLOW_ENDPOINTS_NOT_REQUIRED,
         };
         let control = node.session.control();
-        // SAFETY: a live node and a type support that stays (R1), under the lock (R3).
+        // SAFETY: the node lives, the type support stays loaded (R1), and the call is under the lock (R3).
         let made = unsafe {
             (functions.rmw_create_publisher)(node.as_ptr(), support.handle(), name.as_ptr(), &profile, &options)
         };
         let publisher = check_pointer(functions, "rmw_create_publisher", made)?;
-        // SAFETY: a struct of a nullable pointer and bytes.
+        // SAFETY: the struct has only a nullable pointer and bytes, which may be zero.
         let mut gid: rmw_gid_t = unsafe { zeroed() };
         // SAFETY: a live publisher.
         let code = unsafe { (functions.rmw_get_gid_for_publisher)(publisher, &mut gid) };
@@ -65,7 +65,8 @@ impl Publisher {
         Ok(Arc::new(made))
     }
 
-    /// Publishes a message, whose body `write` fills in. Blocks as long as the RMW's publish call blocks.
+    /// Publishes a message of `body_bytes`; `write` fills in its body. Blocks as long as
+    /// `rmw_publish_serialized_message` blocks.
     ///
     /// # Errors
     /// The RMW refuses the message, for example after a time-out.
@@ -74,7 +75,7 @@ impl Publisher {
         let mut message = self.message.lock().unwrap_or_else(PoisonError::into_inner);
         message.resize(ENCAPSULATION.len() + body_bytes, 0);
         write(message.get_mut(ENCAPSULATION.len()..).unwrap_or_default());
-        // SAFETY: it returns a constant (R5).
+        // SAFETY: the function has no arguments and returns a constant (R5).
         let allocator = unsafe { (functions.rcutils_get_default_allocator)() };
         let serialized = rmw_serialized_message_t {
             buffer: message.as_mut_ptr(),
@@ -82,7 +83,7 @@ impl Publisher {
             buffer_capacity: message.len(),
             allocator,
         };
-        // SAFETY: a live publisher; the RMW reads the message and does not keep it.
+        // SAFETY: the publisher lives. The RMW reads the message during the call and does not keep it.
         let code = unsafe { (functions.rmw_publish_serialized_message)(self.publisher, &serialized, null_mut()) };
         check(functions, "rmw_publish_serialized_message", code)
     }
@@ -92,7 +93,7 @@ impl Drop for Publisher {
     fn drop(&mut self) {
         let functions = &self.node.session.library.functions;
         let _control = self.node.session.control();
-        // SAFETY: a live publisher of this node, under the lock (R3).
+        // SAFETY: the publisher lives and belongs to this node; the call is under the lock (R3).
         let code = unsafe { (functions.rmw_destroy_publisher)(self.node.as_ptr(), self.publisher) };
         check_end(functions, "rmw_destroy_publisher", code);
     }

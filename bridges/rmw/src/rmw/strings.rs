@@ -1,4 +1,4 @@
-//! C strings of the RMW, and arrays of them.
+//! C strings from the RMW, and arrays of C strings.
 
 use super::functions::Functions;
 use rmw_abi::bindings::*;
@@ -7,10 +7,10 @@ use std::{
     ptr::null_mut,
 };
 
-/// The text of a C string, with invalid UTF-8 replaced; empty for null.
+/// Converts a C string to a `String`. Invalid UTF-8 is replaced; null becomes an empty text.
 ///
 /// # Safety
-/// Null or a string that ends with 0.
+/// `text` is null, or a string that ends with 0.
 pub unsafe fn text(text: *const c_char) -> String {
     if text.is_null() {
         return String::new();
@@ -19,17 +19,17 @@ pub unsafe fn text(text: *const c_char) -> String {
     unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }
 
-/// An array without elements.
+/// An array of no strings.
 pub fn no_strings(functions: &Functions) -> rcutils_string_array_t {
-    // SAFETY: it returns a constant (R5).
+    // SAFETY: the function has no arguments and returns a constant (R5).
     let allocator = unsafe { (functions.rcutils_get_default_allocator)() };
     rcutils_string_array_t { size: 0, data: null_mut(), allocator }
 }
 
-/// The texts of an array.
+/// Converts an array of C strings.
 ///
 /// # Safety
-/// An initialised array.
+/// The array is initialised.
 pub unsafe fn texts(array: &rcutils_string_array_t) -> Vec<String> {
     if array.data.is_null() {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! A subscription to serialized messages of other sessions.
+//! A subscription on the network, for serialized messages.
 
 use super::{
     error::{RmwError, check, check_end, check_pointer},
@@ -11,29 +11,30 @@ use gantry::{Gid, Qos};
 use rmw_abi::{bindings::*, qos::qos_profile};
 use std::{mem::zeroed, ptr::null_mut, sync::Arc};
 
-/// A subscription.
+/// A subscription on the network, for serialized messages.
 pub struct Subscription {
     pub node: Arc<Node>,
     subscription: *mut rmw_subscription_t,
 }
 
-// SAFETY: the subscription is made and ended under the session's lock (R3); messages are taken by the waiter's thread.
+// SAFETY: the subscription is created and destroyed under the session's lock (R3), and only the waiter's thread takes
+// messages.
 unsafe impl Send for Subscription {}
 // SAFETY: as above.
 unsafe impl Sync for Subscription {}
 
-/// A message that was taken, without its bytes.
+/// The information about a message that was taken.
 #[derive(Clone, Copy, Debug)]
 pub struct Taken {
     pub publisher: Gid,
-    /// The number that the publisher gave the message; `None` if the RMW has no numbers.
+    /// The sequence number that the publisher gave the message; `None` if the RMW does not support sequence numbers.
     pub sequence: Option<u64>,
-    /// The time of publishing, in nanoseconds since 1970.
+    /// The time of publication in ns since 1970.
     pub wall_ns: u64,
 }
 
 impl Subscription {
-    /// Makes a subscription of `node`, which gets nothing from publishers of this session.
+    /// Creates a subscription of `node`, which receives no messages of this session's publishers.
     ///
     /// # Errors
     /// The RMW refuses it.
@@ -52,7 +53,7 @@ impl Subscription {
             content_filter_options: null_mut(),
         };
         let _control = node.session.control();
-        // SAFETY: a live node and a type support that stays (R1), under the lock (R3).
+        // SAFETY: the node lives, the type support stays loaded (R1), and the call is under the lock (R3).
         let made = unsafe {
             (functions.rmw_create_subscription)(node.as_ptr(), support.handle(), name.as_ptr(), &profile, &options)
         };
@@ -60,13 +61,13 @@ impl Subscription {
         Ok(Arc::new(Subscription { node: node.clone(), subscription }))
     }
 
-    /// The handle of the subscription for a wait set.
+    /// The subscription's pointer for the arrays of `rmw_wait`.
     pub fn handle(&self) -> Handle {
-        // SAFETY: a live subscription, whose fields do not change.
+        // SAFETY: the subscription lives, and its fields do not change.
         Handle::Subscription(unsafe { (*self.subscription).data })
     }
 
-    /// Takes a message of another session into this memory.
+    /// Takes a message of another session into the buffer `message`; returns `None` if no message has arrived.
     ///
     /// # Errors
     /// The RMW fails.
@@ -83,10 +84,10 @@ impl Subscription {
 
     fn take_any(&self, message: &mut Serialized) -> Result<Option<Taken>, RmwError> {
         let functions = &self.node.session.library.functions;
-        // SAFETY: a struct of integers, a nullable pointer, bytes and a `false`.
+        // SAFETY: the struct has only integers, a nullable pointer, bytes and a `bool`, which may be zero.
         let mut info: rmw_message_info_t = unsafe { zeroed() };
         let mut is_taken = false;
-        // SAFETY: a live subscription; the array grows with its own allocator.
+        // SAFETY: the subscription lives, and the array grows with its own allocator.
         let code = unsafe {
             (functions.rmw_take_serialized_message_with_info)(
                 self.subscription,
@@ -108,7 +109,8 @@ impl Drop for Subscription {
         let session = &self.node.session;
         let functions = &session.library.functions;
         let _control = session.control();
-        // SAFETY: a live subscription of this node that no wait set has (R4), under the lock (R3).
+        // SAFETY: the subscription lives, belongs to this node and is in no wait set (R4); the call is under the lock
+        // (R3).
         let code = unsafe { (functions.rmw_destroy_subscription)(self.node.as_ptr(), self.subscription) };
         check_end(functions, "rmw_destroy_subscription", code);
     }

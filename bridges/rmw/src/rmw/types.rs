@@ -1,4 +1,4 @@
-//! Type supports, found by the names of types in the libraries of installed packages, in the way of rosbag2.
+//! Finds type supports by the names of types, in the libraries of installed packages, as rosbag2 does.
 
 use super::{library::library_folders, symbols::Symbols};
 use rmw_abi::{
@@ -13,7 +13,7 @@ pub struct MessageSupport {
     pub message_type: Arc<MessageType>,
 }
 
-// SAFETY: a constant of a library that stays (R1).
+// SAFETY: the type support is a constant of a library that stays loaded (R1).
 unsafe impl Send for MessageSupport {}
 // SAFETY: as above.
 unsafe impl Sync for MessageSupport {}
@@ -30,7 +30,7 @@ pub struct ServiceSupport {
     pub service_type: ServiceType,
 }
 
-// SAFETY: a constant of a library that stays (R1).
+// SAFETY: the type support is a constant of a library that stays loaded (R1).
 unsafe impl Send for ServiceSupport {}
 // SAFETY: as above.
 unsafe impl Sync for ServiceSupport {}
@@ -41,8 +41,8 @@ impl ServiceSupport {
     }
 }
 
-/// The type supports that have been found. A missing one is searched again each time, because its package may be
-/// built meanwhile.
+/// The type supports that have been found. A missing one is searched again each time, because its package may be built
+/// meanwhile.
 #[derive(Default)]
 pub struct Types {
     libraries: HashMap<PathBuf, Arc<Symbols>>,
@@ -54,10 +54,10 @@ type GetMessage = unsafe extern "C" fn() -> *const rosidl_message_type_support_t
 type GetService = unsafe extern "C" fn() -> *const rosidl_service_type_support_t;
 
 impl Types {
-    /// The type support of a message, by its name as `std_msgs/msg/String`.
+    /// Returns the type support of a message type with a name such as `std_msgs/msg/String`.
     ///
     /// # Errors
-    /// The reason, as a sentence: its package is not installed, or its library cannot be used.
+    /// The error is a sentence with the reason: the type's package is not installed, or its library cannot be used.
     pub fn message(&mut self, type_name: &str) -> Result<Arc<MessageSupport>, String> {
         if let Some(found) = self.messages.get(type_name) {
             return Ok(found.clone());
@@ -65,19 +65,19 @@ impl Types {
         let get = self.find(type_name, "message")?;
         // SAFETY: the function of this name has this type (R5).
         let get: GetMessage = unsafe { std::mem::transmute(get) };
-        // SAFETY: a function without arguments.
+        // SAFETY: the function has no arguments.
         let handle = unsafe { get() };
-        // SAFETY: null or a type support that stays (R1).
+        // SAFETY: `handle` is null or a type support that stays loaded (R1).
         let message_type = unsafe { known::message_type(handle) }.map_err(|failure| failure.sentence)?;
         let support = Arc::new(MessageSupport { handle, message_type });
         self.messages.insert(type_name.to_owned(), support.clone());
         Ok(support)
     }
 
-    /// The type support of a service, by its name as `std_srvs/srv/SetBool`.
+    /// Returns the type support of a service type with a name such as `std_srvs/srv/SetBool`.
     ///
     /// # Errors
-    /// As [`Types::message`].
+    /// The same as for [`Types::message`].
     pub fn service(&mut self, type_name: &str) -> Result<Arc<ServiceSupport>, String> {
         if let Some(found) = self.services.get(type_name) {
             return Ok(found.clone());
@@ -85,16 +85,16 @@ impl Types {
         let get = self.find(type_name, "service")?;
         // SAFETY: the function of this name has this type (R5).
         let get: GetService = unsafe { std::mem::transmute(get) };
-        // SAFETY: a function without arguments.
+        // SAFETY: the function has no arguments.
         let handle = unsafe { get() };
-        // SAFETY: null or a type support that stays (R1).
+        // SAFETY: `handle` is null or a type support that stays loaded (R1).
         let service_type = unsafe { ServiceType::new(handle) }.map_err(|failure| failure.sentence)?;
         let support = Arc::new(ServiceSupport { handle, service_type });
         self.services.insert(type_name.to_owned(), support.clone());
         Ok(support)
     }
 
-    /// The function that returns a type support.
+    /// Returns the address of the C function that returns a type support.
     fn find(&mut self, type_name: &str, what: &str) -> Result<*mut std::ffi::c_void, String> {
         let mut parts = type_name.split('/');
         let (Some(package), Some(kind), Some(name), None) = (parts.next(), parts.next(), parts.next(), parts.next())

@@ -1,4 +1,4 @@
-//! The waiter: the thread that waits for news from the network and takes samples, requests and responses.
+//! The waiter: the thread that calls `rmw_wait`, and takes samples, requests and responses from the network.
 
 use super::{
     error::{RmwError, check, check_end, check_pointer},
@@ -19,10 +19,10 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-/// The largest number of different errors that are logged.
+/// The largest number of different error texts that the thread logs.
 const MAX_SAID: usize = 10;
 
-/// The handle of an object in a wait set.
+/// The pointer of an object for the arrays of `rmw_wait`.
 #[derive(Clone, Copy)]
 pub enum Handle {
     Subscription(*mut c_void),
@@ -30,16 +30,16 @@ pub enum Handle {
     Server(*mut c_void),
 }
 
-/// An object that the waiter waits for. It owns the object of its handle (R4).
+/// An object that the waiter waits for. It keeps alive the RMW object to which its handle belongs (R4).
 pub trait Ready: Send + Sync {
     fn handle(&self) -> Handle;
 
-    /// Takes the samples, requests or responses that have arrived. `memory` is for serialized messages. Returns
-    /// `false` if there may be more.
+    /// Takes the samples, requests or responses that have arrived. `memory` is a buffer for serialized messages.
+    /// Returns `false` if more may have arrived.
     fn take(&self, memory: &mut Serialized) -> bool;
 }
 
-/// The thread, and the objects that it waits for.
+/// The thread that waits for the network, and the objects that it waits for.
 pub struct Waiter {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
@@ -47,7 +47,7 @@ pub struct Waiter {
 
 struct Shared {
     node: Arc<Node>,
-    /// Wakes the thread.
+    /// The guard condition that wakes the thread.
     wake: GuardCondition,
     objects: Mutex<Vec<(u64, Arc<dyn Ready>)>>,
     is_ending: AtomicBool,
@@ -59,17 +59,17 @@ struct GuardCondition {
     condition: *mut rmw_guard_condition_t,
 }
 
-// SAFETY: the condition is made and ended under the session's lock (R3); any thread may trigger it.
+// SAFETY: the condition is created and destroyed under the session's lock (R3); any thread may trigger it.
 unsafe impl Send for GuardCondition {}
 // SAFETY: as above.
 unsafe impl Sync for GuardCondition {}
 
 impl Waiter {
-    /// Starts the thread. `on_graph` is called after each change of the network's graph, `on_end` when the thread
+    /// Starts the thread. The thread calls `on_graph` after each change of the network's graph, and `on_end` when it
     /// ends, even by a panic.
     ///
     /// # Errors
-    /// The RMW or the operating system refuses, with the reason as a sentence.
+    /// A sentence with the reason: the RMW or the operating system refuses.
     pub fn start(
         node: &Arc<Node>,
         on_graph: impl Fn() + Send + 'static,
@@ -89,7 +89,7 @@ impl Waiter {
         Ok(Waiter { shared, thread: Some(thread) })
     }
 
-    /// Sets the objects that the thread waits for, each with a number that the caller chooses. The thread drops all
+    /// Sets the objects that the thread waits for, each with a number that the caller chooses. The thread drops its
     /// other objects soon after.
     pub fn set(&self, objects: Vec<(u64, Arc<dyn Ready>)>) {
         let mut current = self.shared.lock();
@@ -107,7 +107,7 @@ impl Waiter {
         self.shared.is_ending.store(true, SeqCst);
         self.shared.wake.trigger();
         if let Some(thread) = self.thread.take() {
-            let _ = thread.join(); // a panic was printed
+            let _ = thread.join(); // the panic hook has reported a panic of the thread
         }
         self.shared.lock().clear();
     }
@@ -119,7 +119,7 @@ impl Drop for Waiter {
     }
 }
 
-/// Calls a function when a thread ends.
+/// Calls a function when it is dropped at the end of a thread.
 struct OnEnd<F: FnOnce()>(Option<F>);
 
 impl<F: FnOnce()> Drop for OnEnd<F> {
@@ -138,11 +138,11 @@ impl Shared {
     fn run(&self, wait_set: &WaitSet, on_graph: &impl Fn()) {
         let library = &self.node.session.library;
         let mut memory = Serialized::new(library);
-        // SAFETY: a live node; its guard condition lives as long as it.
+        // SAFETY: the node lives, and its guard condition lives as long as the node.
         let graph = unsafe { (library.functions.rmw_node_get_graph_guard_condition)(self.node.as_ptr()) };
-        // SAFETY: as above, if it is not null.
+        // SAFETY: as above, if the pointer is not null.
         let graph = unsafe { graph.as_ref() }.map_or(null_mut(), |graph| graph.data);
-        // The objects that may have more news: they are asked again after the other objects had their turn.
+        // Objects from which more may have to be taken. They are tried again after the other objects had their turn.
         let mut unfinished: Vec<Arc<dyn Ready>> = Vec::new();
         let mut said: Vec<String> = Vec::new();
         while !self.is_ending.load(SeqCst) {
@@ -157,7 +157,7 @@ impl Shared {
                         ));
                         said.push(sentence);
                     }
-                    // The only remedy is another attempt; the pause avoids a busy loop.
+                    // The only remedy is a further attempt. The pause prevents a busy loop.
                     thread::sleep(std::time::Duration::from_millis(100));
                     continue;
                 }
@@ -180,7 +180,7 @@ impl GuardCondition {
     fn new(session: &Arc<Session>) -> Result<GuardCondition, RmwError> {
         let functions = &session.library.functions;
         let control = session.control();
-        // SAFETY: the session's context, under the lock (R3).
+        // SAFETY: the context is the session's, and the call is under the lock (R3).
         let made = unsafe { (functions.rmw_create_guard_condition)(session.context()) };
         drop(control);
         let condition = check_pointer(functions, "rmw_create_guard_condition", made)?;
@@ -189,9 +189,9 @@ impl GuardCondition {
 
     fn trigger(&self) {
         let functions = &self.session.library.functions;
-        // SAFETY: a live guard condition.
+        // SAFETY: the guard condition lives.
         let code = unsafe { (functions.rmw_trigger_guard_condition)(self.condition) };
-        // If this fails, the thread sees the new objects when the next news wakes it.
+        // After a failure, the thread sees the new objects at its next wake-up from the network.
         let _ = check(functions, "rmw_trigger_guard_condition", code);
     }
 }
@@ -200,7 +200,8 @@ impl Drop for GuardCondition {
     fn drop(&mut self) {
         let functions = &self.session.library.functions;
         let _control = self.session.control();
-        // SAFETY: a live guard condition that no wait set has, because the thread ended (R4), under the lock (R3).
+        // SAFETY: the guard condition lives. It is in no wait set, because the thread has ended (R4). The call is under
+        // the lock (R3).
         let code = unsafe { (functions.rmw_destroy_guard_condition)(self.condition) };
         check_end(functions, "rmw_destroy_guard_condition", code);
     }
@@ -212,21 +213,23 @@ struct WaitSet {
     wait_set: *mut rmw_wait_set_t,
 }
 
-// SAFETY: the wait set moves to the thread, which alone uses it (R4).
+// SAFETY: the wait set moves to the thread, and only this thread uses it (R4).
 unsafe impl Send for WaitSet {}
 
 impl WaitSet {
     fn new(session: &Arc<Session>) -> Result<WaitSet, RmwError> {
         let functions = &session.library.functions;
         let control = session.control();
-        // SAFETY: the session's context, under the lock (R3). 0: the number of conditions has no bound.
+        // SAFETY: the context is the session's, and the call is under the lock (R3). The argument 0 means any number of
+        // conditions.
         let made = unsafe { (functions.rmw_create_wait_set)(session.context(), 0) };
         drop(control);
         let wait_set = check_pointer(functions, "rmw_create_wait_set", made)?;
         Ok(WaitSet { session: session.clone(), wait_set })
     }
 
-    /// Waits for news, or only polls. Returns whether the graph has changed, and the objects with news.
+    /// Waits until an object or the graph has news; with `only_looks`, returns at once. The result is true if the graph
+    /// has changed, and has the objects with news.
     fn wait(
         &self,
         shared: &Shared,
@@ -243,7 +246,7 @@ impl WaitSet {
                 Handle::Server(data) => servers.push(data),
             }
         }
-        // SAFETY: a live guard condition, whose fields do not change.
+        // SAFETY: the guard condition lives, and its fields do not change.
         let wake = unsafe { (*shared.wake.condition).data };
         let mut conditions = vec![wake];
         if !graph.is_null() {
@@ -260,7 +263,8 @@ impl WaitSet {
         let mut events = rmw_events_t { event_count: 0, events: null_mut() };
         let no_time = rmw_time_t { sec: 0, nsec: 0 };
         let limit = if only_looks { &raw const no_time } else { std::ptr::null() };
-        // SAFETY: live objects (R4), whose arrays have these lengths; the RMW nulls those without news.
+        // SAFETY: the objects live (R4), and their arrays have these lengths. The RMW sets the elements without news to
+        // null.
         let code = unsafe {
             (functions.rmw_wait)(
                 &mut subscriptions_c,
@@ -295,7 +299,7 @@ impl Drop for WaitSet {
     fn drop(&mut self) {
         let functions = &self.session.library.functions;
         let _control = self.session.control();
-        // SAFETY: a wait set that no thread waits on, under the lock (R3).
+        // SAFETY: no thread waits on the wait set, and the call is under the lock (R3).
         let code = unsafe { (functions.rmw_destroy_wait_set)(self.wait_set) };
         check_end(functions, "rmw_destroy_wait_set", code);
     }

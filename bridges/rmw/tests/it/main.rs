@@ -1,5 +1,5 @@
-//! Tests of bridges over the RMW that `BRIDGE_TEST_RMW` names (default: rmw_fastrtps_cpp). They need the
-//! environment of a ROS 2 installation.
+//! Tests of bridges with the RMW in `BRIDGE_TEST_RMW` (default: rmw_fastrtps_cpp). They need the environment of an
+//! installed ROS 2.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 

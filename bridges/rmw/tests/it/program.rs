@@ -1,4 +1,4 @@
-//! Tests of the program: its errors, and topics whose types are not installed.
+//! Tests of the bridge program: its error texts, and topics whose types are not installed.
 
 use crate::{
     suite::hosts::*,

@@ -1,4 +1,4 @@
-//! Bridges for tests. Each link is a domain of its own on the network.
+//! Starts bridges for tests. Each link is a separate DDS domain.
 
 use crate::suite::hosts::Bridge;
 use std::{
@@ -12,11 +12,11 @@ use std::{
 
 static RMW: LazyLock<String> =
     LazyLock::new(|| std::env::var("BRIDGE_TEST_RMW").unwrap_or_else(|_| "rmw_fastrtps_cpp".to_owned()));
-/// Whether a sample arrives with the number of its first publisher: no, because DDS numbers the samples of each
-/// publisher on the network.
+/// True if a sample crosses the bridge with its sequence number. With DDS it does not: each publisher on the network
+/// numbers its own samples.
 pub const KEEPS_NUMBERS: bool = false;
 
-/// A domain of the network.
+/// A DDS domain that connects bridges.
 pub struct Link {
     domain_id: u32,
 }
@@ -26,11 +26,11 @@ impl Link {
         Link::between(2)
     }
 
-    /// A network for any number of bridges.
+    /// Creates a link for any number of bridges.
     pub fn between(_bridges: usize) -> Link {
         static LINKS: AtomicU32 = AtomicU32::new(0);
-        // Each test is a process of its own, and consecutive processes have different ids, so links have
-        // different domains.
+        // Each test runs in a process, and consecutive processes have different ids, so the links of different tests
+        // have different domains.
         Link { domain_id: std::process::id() % 100 + 1 + 100 * LINKS.fetch_add(1, Relaxed) }
     }
 
@@ -45,17 +45,17 @@ impl Link {
         Bridge::spawn(command, host)
     }
 
-    /// The program with its options.
+    /// The command that starts the bridge with its options.
     pub fn command(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_gantry-bridge-rmw"));
         command.args(["--rmw", &RMW, "--domain-id", "0", "--network-domain-id", &self.domain_id.to_string()]);
-        // With Fast DDS, only UDP is used: segments of shared memory would stay after a bridge is killed.
+        // Fast DDS uses only UDP, because its shared-memory segments would stay after a bridge is killed.
         command.env("FASTDDS_BUILTIN_TRANSPORTS", "UDPv4").env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST");
         command
     }
 }
 
-/// The network's name in the status of bridges and in the marks of far nodes.
+/// The network's name, as bridges have it in their status and in the graph entries of far nodes.
 pub fn network() -> &'static str {
     &RMW
 }

@@ -1,4 +1,5 @@
-"""The other processes of the tests, on either side: `far.py ROLE ARGUMENT...`. Each says `ready`, obeys lines, and ends with its input."""
+"""The helper processes of the tests, on either side of the bridge: `far.py ROLE ARGUMENT...`. Each prints `ready`,
+obeys orders (lines on its standard input), and ends with the end of the input."""
 
 import os
 import sys
@@ -47,7 +48,7 @@ def spin_in_background(node):
 
 
 def latched_talker(topic, depth):
-    """Orders: a text to publish."""
+    """An order is a text to publish."""
     node = Node("latched_talker", start_parameter_services=False)
     publisher = node.create_publisher(String, topic, latched(depth))
     for order in orders():
@@ -56,7 +57,7 @@ def latched_talker(topic, depth):
 
 
 def latched_listener(topic, depth):
-    """Says what it hears."""
+    """Prints each message that it receives."""
     node = Node("latched_listener", start_parameter_services=False)
     node.create_subscription(String, topic, lambda message: say(f"heard {message.data}"), latched(depth))
     spin_in_background(node)
@@ -64,7 +65,7 @@ def latched_listener(topic, depth):
 
 
 def caller(name):
-    """Orders: yes or no. Says the answer of the server."""
+    """An order is yes or no, the value of the request. Prints the response of the server."""
     node = Node("caller", start_parameter_services=False)
     client = node.create_client(SetBool, name)
     spin_in_background(node)
@@ -75,7 +76,7 @@ def caller(name):
 
 
 def slow_server(name, node_name):
-    """Says what it is asked, and answers after an order."""
+    """Prints each request, and sends the response after an order."""
     node = Node(node_name, start_parameter_services=False)
     turn = threading.Semaphore(0)
 
@@ -92,7 +93,7 @@ def slow_server(name, node_name):
 
 
 def action_server(name):
-    """Answers goals with feedback after each number."""
+    """Executes goals, and sends feedback after each number."""
     node = Node("action_server", start_parameter_services=False)
 
     def execute(goal):
@@ -109,14 +110,15 @@ def action_server(name):
 
 
 def action_client(name):
-    """Orders: a number. Says the result, and whether there was feedback."""
+    """An order is a number, the goal. Prints the result, and whether feedback arrived."""
     node = Node("action_client", start_parameter_services=False)
     client = ActionClient(node, Fibonacci, name)
     spin_in_background(node)
     for order in orders():
         feedback, handles = threading.Event(), []
         assert client.wait_for_server(30), f"no server of {name}"
-        # The feedback of a goal that ends at once may come after its result, or before its topic is matched, as in any DDS.
+        # Feedback of a goal that ends at once may arrive after the result. It is lost if its topic is not matched yet,
+        # as in any DDS.
         while len(handles) < 30 and not feedback.wait(1 if handles else 0):
             goal = Fibonacci.Goal(order=int(order))
             handle = result_of(client.send_goal_async(goal, feedback_callback=lambda _: feedback.set()))
@@ -133,7 +135,7 @@ def result_of(future):
 
 
 def parameter_reader(node_name):
-    """Orders: a name. Says the value."""
+    """An order is the name of a parameter. Prints its value."""
     node = Node("parameter_reader", start_parameter_services=False)
     client = AsyncParameterClient(node, node_name)
     spin_in_background(node)
@@ -144,7 +146,8 @@ def parameter_reader(node_name):
 
 
 def observer():
-    """Order: a list of nodes that must be there. Says the graph of these: `ros2 node info` and `ros2 topic list -v`."""
+    """An order is a list of nodes that must exist. Prints their part of the graph, like `ros2 node info` and `ros2
+    topic list -v`."""
     node = Node("observer", start_parameter_services=False, enable_rosout=False)
     spin_in_background(node)
     for order in orders():
@@ -161,7 +164,8 @@ def graph(node, wanted):
         namespace, name = full.rsplit("/", 1)
         for kind, of in (("server", node.get_service_names_and_types_by_node), ("client", node.get_client_names_and_types_by_node)):
             lines += [f"{kind} {full} {service} {types}" for service, types in sorted(of(name, namespace or "/"))]
-    # As for ROS 2's tools, a topic with an underscore before its name is hidden: bridges show the origins of nodes there.
+    # ROS 2 tools hide topics with an underscore before a part of the name. Bridges use such topics to show the origins
+    # of nodes.
     is_shown = lambda topic: "/_gantry" not in topic
     for topic, types in sorted(found for found in node.get_topic_names_and_types() if is_shown(found[0])):
         for kind, of in (("publisher", node.get_publishers_info_by_topic), ("subscription", node.get_subscriptions_info_by_topic)):

@@ -1,4 +1,4 @@
-"""Programs of rclpy over rmw_gantry on one side of a bridge and over the RMW of `FAR_RMW` on the other."""
+"""Tests of programs of rclpy: over rmw_gantry on one side of a bridge, and over the RMW `FAR_RMW` on the other side."""
 
 import json
 import os
@@ -19,7 +19,7 @@ import messages
 
 BRIDGE = os.environ["GANTRY_BRIDGE"]
 FAR_RMW = os.environ.get("FAR_RMW", "rmw_fastrtps_cpp")
-# Segments of shared memory would stay after a kill.
+# Fast DDS uses only UDP, because its shared-memory segments would stay after a process is killed.
 os.environ.update(FASTDDS_BUILTIN_TRANSPORTS="UDPv4", ROS_AUTOMATIC_DISCOVERY_RANGE="LOCALHOST")
 FAR = {**support.without_preload(), "RMW_IMPLEMENTATION": FAR_RMW}
 FAR["LD_PRELOAD"] = os.environ.get("FAR_PRELOAD", "")
@@ -27,7 +27,7 @@ LATCHED = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 class Bridged(support.RosTest):
-    """Each test has a bridge, between the domain and the same domain of the other middleware."""
+    """Each test has a bridge between a Gantry domain and the domain of the other middleware with the same number."""
 
     def setUp(self):
         super().setUp()
@@ -36,17 +36,17 @@ class Bridged(support.RosTest):
         self.bridge = self.start_bridge()
 
     def start_bridge(self):
-        # The message libraries of the wheels have unresolved symbols of Python.
+        # The message libraries in the wheels have undefined symbols, which libpython defines.
         environment = {**FAR, "LD_PRELOAD": str(support.PYTHON), "GANTRY_SHM_DIR": support.SHM_DIR}
         command = [BRIDGE, "--rmw", FAR_RMW, "--domain-id", str(self.domain)]
         return self.process(command, env=environment)
 
     def far(self, role, *arguments, file=HERE / "far.py"):
-        """A process over the other middleware, once it is ready."""
+        """Starts a process over the other middleware, and waits until it is ready."""
         return self.of_side(role, arguments, file, FAR)
 
     def near(self, role, *arguments, file=HERE / "far.py"):
-        """A process over rmw_gantry, once it is ready."""
+        """Starts a process over rmw_gantry, and waits until it is ready."""
         return self.of_side(role, arguments, file, {**os.environ, "ROS_DOMAIN_ID": str(self.domain)})
 
     def of_side(self, role, arguments, file, environment):
@@ -78,7 +78,8 @@ class Topics(Bridged):
                     self.exchange(publisher, message, heard[name])
 
     def exchange(self, publisher, message, heard):
-        """Publishes a message until it comes back: the first ones may come before the far reader is matched, as in any DDS."""
+        """Publishes a message until it comes back. The first messages may be lost, because the far subscription is not
+        matched yet, as in any DDS."""
         before, limit = len(heard), time.monotonic() + support.PATIENCE
         while len(heard) == before:
             self.assertLess(time.monotonic(), limit, f"{message} does not come back: {self.status()}")
@@ -163,7 +164,7 @@ class Services(Bridged):
             caller.expect(answer)
 
     def wait_until_gone(self, name):
-        """Waits until the far graph has no node of this name."""
+        """Waits until the graph on the far side has no node with this name."""
         observer, limit = self.far("observer"), time.monotonic() + support.PATIENCE
         while True:
             observer.order(name)
@@ -248,7 +249,7 @@ class GraphTest(Bridged):
         readings = []
 
         def is_stable(lines):
-            """Whether all nodes are there, and three readings are the same."""
+            """True if all nodes are in the graph, and the last three readings are equal."""
             readings.append(lines)
             of_nodes = lambda kind: {line.split()[1] for line in lines if line.startswith(kind)}
             is_whole = all(of_nodes(kind) == set(self.NODES.split()) for kind in ("node", "server", "publisher"))

@@ -1,5 +1,5 @@
-//! Far servers for local clients. For each service name, one local server (the stand-in) asks all far servers, and
-//! passes on the first reply.
+//! Servers on the network for local clients. For each service name, the bridge has one local server, the *stand-in*. It
+//! asks all servers on the network, and returns the first reply to the client.
 
 use super::{Context, far_graph::FarGraph, shown::Shown};
 use crate::{network::FOREVER, payload, wire::Attachment};
@@ -20,44 +20,44 @@ use zenoh::{
     sample::Locality,
 };
 
-/// The services of far servers that local clients ask for, by their keys.
+/// The services on the network that local clients call, by their Zenoh keys.
 pub struct Clients {
     sources: Sources,
     services: BTreeMap<String, Service>,
-    /// Any entity of the bridge.
+    /// The GID of any entity of the bridge.
     own: Gid,
 }
 
 struct Service {
-    /// The number of its source.
+    /// The number that `sources` gave the stand-in.
     source: u64,
-    /// The token of the far server on whose node the stand-in is.
+    /// The token of a server on the network; the stand-in belongs to the node that represents this server's node.
     token: String,
     asker: Arc<Asker>,
     _stand_in: Arc<StandIn>,
 }
 
-/// The part of a stand-in that sends requests to the far servers of one name.
+/// The part of a stand-in that sends requests to the servers of one name on the network.
 struct Asker {
     querier: Querier<'static>,
-    /// The GIDs on the network of the local clients, by their GIDs in the domain.
+    /// The GIDs that the local clients have on the network, by their GIDs in the domain.
     clients: Mutex<HashMap<Gid, Gid>>,
-    /// Any entity of the bridge.
+    /// The GID of any entity of the bridge.
     own: Gid,
 }
 
 impl Clients {
-    /// Makes an empty set. `own` is the GID of any entity of the bridge.
+    /// Creates an empty set of services. `own` is the GID of any entity of the bridge.
     pub fn new(sources: Sources, own: Gid) -> Clients {
         Clients { sources, services: BTreeMap::new(), own }
     }
 
-    /// The tokens of the far servers for which there is a stand-in in the domain.
+    /// The tokens of the servers on the network for which the domain has a stand-in.
     pub fn tokens(&self) -> impl Iterator<Item = &String> {
         self.services.values().map(|service| &service.token)
     }
 
-    /// Begins and ends serving.
+    /// Creates stand-ins for new services, and ends stand-ins that are no longer wanted.
     pub fn update(&mut self, context: &Context, nodes: &FarNodes, far: &FarGraph, shown: &Shown) {
         let mut clients: HashMap<&str, (&LocalEndpoint, HashMap<Gid, Gid>)> = HashMap::new();
         for client in shown.endpoints().filter(|shown| shown.local.endpoint.kind == Kind::Client) {
@@ -103,7 +103,7 @@ impl Clients {
     }
 }
 
-/// Makes the stand-in for the far servers of one key, and the part that sends its requests.
+/// Creates the stand-in for the servers of one key, and the `Asker` that sends its requests.
 fn serve(
     (context, own): (&Context, Gid),
     node: &Node,
@@ -117,7 +117,7 @@ fn serve(
     let querier = querier.target(QueryTarget::AllComplete).consolidation(ConsolidationMode::None);
     let querier = querier.congestion_control(CongestionControl::Block).allowed_destination(Locality::Remote);
     let querier = querier.priority(Priority::try_from(treatment.priority)?).express(treatment.is_express);
-    // The result of an action may take hours.
+    // The result of an action may take hours, so its query has no time-out.
     let querier = if name.contains("/_action/get_result") { querier.timeout(FOREVER) } else { querier };
     let asker = Arc::new(Asker { querier: querier.wait()?, clients: Mutex::new(gids), own });
     let of_stand_in = asker.clone();
@@ -127,16 +127,16 @@ fn serve(
 }
 
 impl Asker {
-    /// Sends a request to the far servers. Requests of the bridge's own clients are ignored: they come from far
-    /// clients, which have asked the far servers already.
+    /// Sends a request to the servers on the network. Requests of the bridge's own clients are ignored: they come from
+    /// clients on the network, which have called the servers there themselves.
     fn ask(&self, stand_in: &Arc<StandIn>, request: &GenericRequest) {
         let id = request.id();
         if id.client_gid.is_of_same_process(&self.own) {
             return;
         }
         let clients = lock(&self.clients);
-        // Another bridge asks with one client of its own for all of its far clients, so this client may have no GID
-        // on the network.
+        // Another bridge calls with one client for all of its clients, so this client may have no GID on the network.
+        // The request then carries the GID of another client.
         let gid = clients.get(&id.client_gid).or_else(|| clients.values().min()).copied();
         drop(clients);
         let Some(gid) = gid else { return stand_in.counts.disown() };
@@ -153,7 +153,7 @@ impl Asker {
 }
 
 fn answer(stand_in: &StandIn, id: RequestId, asked: Attachment, is_answered: &AtomicBool, reply: &Reply) {
-    // The reply is an error of the network: a time-out, or an error from a server of another implementation.
+    // An error reply is a time-out, or an error of a server that is not rmw_zenoh.
     let Ok(sample) = reply.result() else { return stand_in.counts.fail() };
     let attachment = sample.attachment().and_then(|bytes| Attachment::from_bytes(&bytes.to_bytes()));
     let (Some(attachment), Some(length_bytes)) = (attachment, payload::body_length(sample.payload())) else {
@@ -162,7 +162,7 @@ fn answer(stand_in: &StandIn, id: RequestId, asked: Attachment, is_answered: &At
     if attachment.sequence != asked.sequence {
         return stand_in.counts.malform();
     }
-    // Relaxed: the replies to a query come one after the other, and no other data depends on the flag.
+    // Relaxed: the replies to a query arrive one after the other, and no other data depends on the flag.
     if is_answered.swap(true, Relaxed) {
         return stand_in.counts.duplicate();
     }

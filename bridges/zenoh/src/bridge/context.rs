@@ -1,4 +1,4 @@
-//! The context that all parts of the bridge share.
+//! The state that all parts of the bridge share.
 
 use crate::network::Network;
 use gantry_bridge::Policy;
@@ -7,17 +7,18 @@ use std::{
     sync::{Arc, mpsc},
 };
 
-/// A reason to compare the graphs again.
+/// A reason to compare the graphs again, or to end.
 pub enum Event {
-    /// A token came (`true`) or left.
+    /// A liveliness token appeared (`true`) or disappeared.
     Token(String, bool),
-    /// The domain has changed, or a sample waits until its publisher is in the graph.
+    /// The domain's graph changed, or a sample waits until the graph has its publisher.
     Look,
     /// The program ends.
     End,
 }
 
-/// The session, and the context of bridges to any network: the policy, the threads that send, the counters.
+/// The Zenoh session, and the context that bridges to any network have: the policy, the threads that send, the
+/// counters.
 pub struct Context {
     pub network: Arc<Network>,
     shared: gantry_bridge::Context,
@@ -25,7 +26,7 @@ pub struct Context {
 
 impl Context {
     pub fn new(network: Arc<Network>, policy: Policy, events: mpsc::Sender<Event>) -> Context {
-        let wake = move || drop(events.send(Event::Look)); // an error: the bridge ends
+        let wake = move || drop(events.send(Event::Look)); // an error means that the bridge has ended
         Context { network, shared: gantry_bridge::Context::new(policy, wake) }
     }
 }

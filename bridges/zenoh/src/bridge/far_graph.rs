@@ -1,46 +1,48 @@
-//! The nodes and endpoints of other sessions: a set of liveliness tokens. The network may report a token twice.
+//! The far graph: the nodes and endpoints of other sessions, as a set of liveliness tokens. Zenoh may report a token
+//! twice.
 
 use crate::wire::{Token, gid_in_hiroz, gid_of, key_of};
 use gantry::Gid;
 use gantry_bridge::{Border, Endpoint, FarNode, Kind, Origin};
 use std::collections::{BTreeMap, HashMap};
 
-/// A far node or endpoint.
+/// A node or an endpoint of another session.
 #[derive(Clone, Debug)]
 pub struct FarEntity {
     pub token: Token,
-    /// Its node, or itself.
+    /// The node of the endpoint or, if the entity is a node, the node itself.
     pub node: FarNode,
     pub gid: Gid,
     gid_in_hiroz: Gid,
-    /// The key of an endpoint; `None` for a node, or if the name or the type has no key.
+    /// The Zenoh key of the endpoint's samples or requests. `None` for a node, or if the name or the type cannot be a
+    /// key.
     pub key: Option<String>,
     crossing: Crossing,
 }
 
-/// Whether an endpoint comes into the domain.
+/// The decision whether an endpoint is carried into the domain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Crossing {
-    /// Not yet.
+    /// Not carried yet.
     Waits,
     LetIn,
-    /// The endpoint reaches the domain by another way, or only shows an origin.
+    /// Never carried: the endpoint reaches the domain through another bridge, or only shows the origin of a node.
     Refused,
 }
 
-/// The far entities by the texts of their tokens.
+/// The nodes and endpoints of other sessions, by the texts of their tokens.
 #[derive(Debug, Default)]
 pub struct FarGraph(BTreeMap<String, FarEntity>);
 
 impl FarEntity {
-    /// The GIDs that its samples may have on the network.
+    /// The GIDs that samples of the entity may carry: rmw_zenoh's and hiroz's.
     pub fn gids(&self) -> [Gid; 2] {
         [self.gid, self.gid_in_hiroz]
     }
 }
 
 impl FarGraph {
-    /// Adds an entity whose token has appeared. Returns `false` if the text is not a token of the domain.
+    /// Adds the entity of a token. Returns `false` if the text is not a token of the domain.
     pub fn add(&mut self, text: &str, domain_id: u32, own_session: &str) -> bool {
         let Some(token) = Token::parse(text).filter(|token| token.domain_id == domain_id) else { return false };
         if token.session != own_session {
@@ -62,7 +64,7 @@ impl FarGraph {
         self.0.remove(text);
     }
 
-    /// The far nodes, each with the origin that a bridge shows for it, if there is one.
+    /// The far nodes. A node that a bridge brought to the network has an origin.
     pub fn nodes(&self) -> impl Iterator<Item = (&FarNode, Option<Origin>)> {
         let mut nodes: HashMap<&FarNode, Vec<Origin>> = HashMap::new();
         for entity in self.0.values() {
@@ -72,7 +74,7 @@ impl FarGraph {
         nodes.into_iter().map(|(node, origins)| (node, Origin::best(origins)))
     }
 
-    /// Sorts the endpoints by the decision of the border on their nodes: let in, or kept out.
+    /// Decides for each endpoint whether it is carried, as the border decides for its node.
     pub fn let_in(&mut self, border: &Border) {
         for entity in self.0.values_mut() {
             let is_origin = entity.token.endpoint.as_ref().is_some_and(|endpoint| Origin::is_topic(&endpoint.name));
@@ -84,17 +86,17 @@ impl FarGraph {
         }
     }
 
-    /// The endpoints of this kind that the border lets into the domain.
+    /// The carried endpoints of this kind.
     pub fn of_kind(&self, kind: Kind) -> impl Iterator<Item = (&str, &FarEntity, &Endpoint)> {
         self.endpoints(Crossing::LetIn).filter(move |(.., endpoint)| endpoint.kind == kind)
     }
 
-    /// The endpoints that the border lets into the domain, each with the text of its token.
+    /// All carried endpoints, each with the text of its token.
     pub fn all_let_in(&self) -> impl Iterator<Item = (&str, &FarEntity, &Endpoint)> {
         self.endpoints(Crossing::LetIn)
     }
 
-    /// The endpoints whose nodes reach the domain by another way.
+    /// The endpoints that are never carried, each with the text of its token.
     pub fn refused(&self) -> impl Iterator<Item = (&str, &FarEntity, &Endpoint)> {
         self.endpoints(Crossing::Refused)
     }

@@ -1,10 +1,10 @@
-//! Sentences about names that are in both graphs but are not carried, because their types differ.
+//! Warnings about names that exist on both sides of the bridge but are not carried, because their types differ.
 
 use super::{far_graph::FarGraph, shown::Shown};
 use gantry_bridge::mismatch;
 use std::collections::BTreeSet;
 
-/// A sentence for each pair of a local and a far endpoint with the same name and different types.
+/// Returns one sentence for each pair of a local and a far endpoint with the same name and different types.
 pub fn mismatches(far: &FarGraph, shown: &Shown) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for local in shown.endpoints() {

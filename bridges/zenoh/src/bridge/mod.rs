@@ -1,5 +1,5 @@
-//! The bridge: after each change, it compares the local graph with the far one, and creates and ends its
-//! endpoints accordingly.
+//! The bridge. After each change, it compares the graph of the domain with the graph of the network, and creates and
+//! ends its endpoints accordingly.
 
 mod clients;
 mod context;
@@ -39,12 +39,13 @@ use topics_in::TopicsIn;
 use topics_out::{open, outgoing};
 use zenoh::{Wait, sample::SampleKind};
 
-/// The time between two comparisons while nodes wait until other bridges have seen their claims.
+/// The time between two comparisons while claims wait. A claim is a node that is shown without its endpoints, until
+/// other bridges have seen it.
 const CLAIMING: Duration = Duration::from_millis(50);
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// The bridge of one domain.
+/// The bridge between one domain and one network.
 pub struct Bridge {
     context: Context,
     place: Place,
@@ -116,7 +117,7 @@ impl Bridge {
         self.context.network.session.close().wait()
     }
 
-    /// Waits for a reason to compare the graphs again. Returns `false` when the program ends.
+    /// Waits until there is a reason to compare the graphs again. Returns `false` when the program ends.
     fn wait(&mut self) -> bool {
         let period = if self.border.is_claiming() { CLAIMING } else { PERIOD };
         let deadline = Instant::now() + period;
@@ -148,7 +149,7 @@ impl Bridge {
         true
     }
 
-    /// Creates and ends nodes, endpoints and calls, so that they agree with both graphs.
+    /// Creates and ends nodes, endpoints and calls, so that they correspond to both graphs.
     fn reconcile(&mut self) -> Result<(), Failure> {
         let Place { node, participant, own, is_hub, .. } = &self.place;
         let mut local = LocalGraph::read(participant, *own, &mut self.hashes, *is_hub)?;
@@ -159,16 +160,16 @@ impl Bridge {
         let is_allowed = |local: &&LocalEndpoint| {
             self.context.policy.treatment(local.endpoint.kind, &local.endpoint.name).is_allowed
         };
-        // A far client sends requests, and a far publisher its history, as soon as it sees the token of the server
-        // or of the subscription. Services and subscriptions therefore exist before their tokens.
+        // Services and subscriptions are declared before their tokens: as soon as the other side sees a token, a client
+        // sends requests and a publisher sends its history.
         let servers: Vec<&LocalEndpoint> = outgoing_graph.of_kind(Kind::Server).filter(is_allowed).collect();
         self.servers.update(&self.context, node, &self.far, &servers);
         let wanted_in = TopicsIn::wanted(&self.context, &self.far, &local);
         let publishers =
             wanted_in.values().flat_map(|wanted| wanted.publishers.iter().map(|(text, ..)| (*text).to_owned()));
         let served: HashSet<&str> = servers.iter().map(|server| server.endpoint.name.as_str()).collect();
-        // In a hub, far clients are not active: they keep their graph records, by which another bridge sees them and
-        // asks its network on their behalf.
+        // In a hub, clients on the network stay graph records in the domain. By these records, the domain's other
+        // bridges see the clients and call their own networks for them.
         let is_caller = |endpoint: &Endpoint| !is_hub && served.contains(endpoint.name.as_str());
         let callers = self.far.of_kind(Kind::Client).filter(|(.., endpoint)| is_caller(endpoint));
         let callers = callers.map(|(text, ..)| text.to_owned());
@@ -189,8 +190,8 @@ impl Bridge {
         Ok(())
     }
 
-    /// Sets the type hash of an action's services: they have no `.srv` file, so the hash is taken from a far
-    /// endpoint of the same name.
+    /// Sets the type hash of an action's services. They have no `.srv` file from which it could be computed, so it is
+    /// copied from a far endpoint with the same name.
     fn adopt_hash(&self, local: &mut LocalEndpoint) {
         let own = &mut local.endpoint;
         if !own.kind.is_of_service() || own.hash != [0; 32] {
@@ -212,8 +213,8 @@ impl Bridge {
     }
 }
 
-/// Shows the far nodes and endpoints in the domain. `active` are the tokens of far endpoints that have real
-/// endpoints in the domain already.
+/// Shows the far nodes and endpoints in the domain. `active` are the tokens of far endpoints that real endpoints in the
+/// domain represent already.
 fn update_far_nodes(
     (nodes, border): (&mut FarNodes, &Border),
     context: &Context,
@@ -229,14 +230,14 @@ fn update_far_nodes(
     context.network.malformed.fetch_add(refused, Relaxed);
 }
 
-/// Sends an event for each token that appears or disappears, beginning with the tokens that exist already.
+/// Sends an event for each token that exists now, and for each token that appears or disappears later.
 fn watch_network(context: &Context, events: &mpsc::Sender<Event>) -> Result<(), Failure> {
     let (network, events) = (&context.network, events.clone());
     let liveliness = network.session.liveliness();
     let builder = liveliness.declare_subscriber(all_tokens(network.domain_id)).history(true);
     let builder = builder.callback(move |sample| {
         let text = sample.key_expr().as_str().to_owned();
-        drop(events.send(Event::Token(text, sample.kind() == SampleKind::Put))); // the bridge ends
+        drop(events.send(Event::Token(text, sample.kind() == SampleKind::Put))); // an error: the bridge has ended
     });
     builder.background().wait()?;
     Ok(())

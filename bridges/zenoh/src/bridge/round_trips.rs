@@ -1,7 +1,8 @@
 //! The round-trip times between this bridge and the other bridges of the network.
 //!
-//! Each bridge answers queries on a key of its own, and asks all bridges once in each period of the status. The query
-//! has the most urgent priority, so the time is the time of the link, not the time in the queue behind large samples.
+//! Each bridge answers queries on a key that contains its session id. In each period of the status, it queries the keys
+//! of all bridges. The query has the highest priority, so that its time is the latency of the link and not of the queue
+//! behind large samples.
 
 use crate::network::Network;
 use gantry_bridge::{PERIOD, RoundTrip, lock};
@@ -17,30 +18,31 @@ use zenoh::{
     sample::Locality,
 };
 
-/// The prefix of the keys that bridges answer. A key with `@` matches no wild card of other programs.
+/// The prefix of the keys that bridges answer. Because of the `@`, wild cards of other programs do not match these
+/// keys.
 const KEYS: &str = "@gantry_round_trip";
-/// The longest time for which an answer is awaited, and for which an answer is shown.
+/// The time-out of a query, and the age after which an answer is not shown any more.
 const MAX_AGE: Duration = PERIOD.saturating_mul(3);
 
-/// Measures the round-trip times.
+/// Measures the round-trip times to other bridges.
 pub struct RoundTrips {
     _answering: Queryable<()>,
-    /// The newest round-trip time to each session, with the time of the answer.
+    /// The newest round-trip time to each session, with the time at which the answer arrived.
     times: Arc<Mutex<BTreeMap<String, (Instant, Duration)>>>,
 }
 
 impl RoundTrips {
-    /// Begins to answer the queries of other bridges.
+    /// Starts to answer the queries of other bridges.
     pub fn new(network: &Network) -> zenoh::Result<RoundTrips> {
         let key = format!("{KEYS}/{}", network.session_id);
         let of_answers = key.clone();
         let builder = network.session.declare_queryable(key).allowed_origin(Locality::Remote);
-        // A bridge that gets no answer shows no time.
+        // If the reply fails, the other bridge shows no time.
         let builder = builder.callback(move |query| drop(query.reply(&*of_answers, "").wait()));
         Ok(RoundTrips { _answering: builder.wait()?, times: Arc::default() })
     }
 
-    /// Asks all bridges, without waiting for their answers.
+    /// Queries all bridges without waiting for their answers.
     pub fn measure(&self, network: &Network) {
         let (times, begin) = (self.times.clone(), Instant::now());
         let builder = network.session.get(format!("{KEYS}/*")).target(QueryTarget::All);
@@ -52,10 +54,10 @@ impl RoundTrips {
                 lock(&times).insert(session.to_owned(), (Instant::now(), begin.elapsed()));
             }
         });
-        drop(asked.wait()); // the session ends
+        drop(asked.wait()); // an error means that the session has ended
     }
 
-    /// The times of the bridges that answered within the last periods.
+    /// The times of the bridges that answered within `MAX_AGE`.
     #[must_use]
     pub fn get(&self) -> Vec<RoundTrip> {
         let mut times = lock(&self.times);

@@ -1,4 +1,5 @@
-//! The router of a key: it passes each sample to the inlet of its publisher, whose GID is in the sample's attachment.
+//! The router of a key: it passes each sample to an `Inlet`, the local publisher that represents the sample's
+//! publisher. The attachment of a sample has the publisher's GID.
 
 use super::{Context, far_graph::FarEntity};
 use crate::{payload, wire::Attachment};
@@ -11,16 +12,15 @@ use std::{
 };
 use zenoh::sample::{Sample, SampleKind};
 
-/// The largest number of samples that wait for the token of their publisher.
+/// The largest number of samples that wait until the token of their publisher arrives.
 const MAX_STASHED: usize = 256;
-/// The longest time for which a sample waits for the token of its publisher: tokens and samples travel in different
-/// queues, so the sample may be first.
+/// The longest time for which a sample waits until the token of its publisher arrives. A sample may arrive first,
+/// because tokens and samples have different queues.
 const MAX_STASHED_TIME: Duration = Duration::from_secs(2);
-/// The time after which a sample without a token is assigned to the publisher of its session, if the session has
-/// only one.
+/// The time after which the router guesses the publisher of an unknown GID: the only publisher of the sample's session.
 const GUESS_AFTER: Duration = Duration::from_millis(500);
 
-/// Finds the inlet of each sample of one key.
+/// Finds the inlet (local publisher) for each sample of one key.
 pub struct Router {
     state: Mutex<RouterState>,
     pub counts: Arc<Counts>,
@@ -30,15 +30,16 @@ pub struct Router {
 #[derive(Default)]
 struct RouterState {
     by_gid: HashMap<Gid, Arc<Inlet>>,
-    /// The inlets by the session of their publishers, for implementations with GIDs of another kind.
-    /// `None` if a session has several publishers.
+    /// The inlets by the session of their publisher, for implementations whose samples have other GIDs. `None` if a
+    /// session has several publishers.
     by_session: HashMap<String, Option<Arc<Inlet>>>,
-    /// The sessions of such GIDs.
+    /// The sessions of unknown GIDs whose publishers were guessed.
     guessed: HashMap<Gid, String>,
-    /// Samples whose publishers have no token yet. While the stash is replayed, later samples are appended to it.
+    /// Samples whose publishers have no token yet. To keep the order, samples that arrive during the replay of these
+    /// samples are appended.
     stash: VecDeque<(Instant, Sample)>,
     is_replaying: bool,
-    /// The publishers whose samples reach the domain by another way.
+    /// The publishers whose samples are dropped, because they reach the domain through another bridge.
     refused: HashSet<Gid>,
 }
 
@@ -125,8 +126,8 @@ impl Router {
 }
 
 impl RouterState {
-    /// The inlet of a sample. With `guesses`, a sample with an unknown GID belongs to the publisher of its session,
-    /// if the session has only one.
+    /// Returns the inlet of a sample. If `guesses` is true, a sample with an unknown GID belongs to the only publisher
+    /// of its session.
     fn inlet(&mut self, sample: &Sample, guesses: bool) -> Option<Arc<Inlet>> {
         let gid = attachment(sample)?.gid;
         if let Some(inlet) = self.by_gid.get(&gid) {
@@ -144,7 +145,7 @@ fn attachment(sample: &Sample) -> Option<Attachment> {
     Attachment::from_bytes(&sample.attachment()?.to_bytes())
 }
 
-/// The session of a sample's publisher, in the form that tokens have.
+/// Returns the session id of a sample's publisher, in the form that tokens have.
 fn session(sample: &Sample) -> Option<String> {
     let of_source = sample.source_info().map(|info| info.source_id().zid().to_string());
     of_source.or_else(|| {

@@ -1,5 +1,5 @@
-//! Local servers for far clients: one queryable for each service name, which asks the local servers through
-//! one client.
+//! Local servers for clients on the network. For each service name, one Zenoh queryable receives the requests, and one
+//! client of the bridge calls the local servers.
 
 use super::{Context, far_graph::FarGraph};
 use crate::{
@@ -19,7 +19,7 @@ use zenoh::{
     sample::Locality,
 };
 
-/// The services that local servers offer to the network, by their keys.
+/// The local services that the network can call, by their Zenoh keys.
 pub struct Servers {
     sources: Sources,
     services: BTreeMap<String, Service>,
@@ -28,13 +28,13 @@ pub struct Servers {
 struct Service {
     caller: Arc<Caller<FarCall>>,
     _queryable: Queryable<()>,
-    /// The number of the client's source.
+    /// The number that `sources` gave the client.
     source: Option<u64>,
 }
 
-/// A call of a far client.
+/// A call of a client on the network.
 struct FarCall {
-    /// The key of the service.
+    /// The Zenoh key of the service.
     key: Arc<str>,
     query: Query,
     attachment: Attachment,
@@ -65,8 +65,8 @@ impl Servers {
         Servers { sources, services: BTreeMap::new() }
     }
 
-    /// Offers new services, before the network sees the tokens of their servers. The client is made when there is a
-    /// far client.
+    /// Declares a queryable for each new service, before the network sees the token of its server. The bridge's client
+    /// is created when the network has a client of the service.
     pub fn update(&mut self, context: &Context, node: &Node, far: &FarGraph, servers: &[&LocalEndpoint]) {
         let with_key =
             |local: &&LocalEndpoint| Some((key_of(context.network.domain_id, &local.endpoint)?, (*local).clone()));
@@ -98,12 +98,12 @@ impl Servers {
         }
     }
 
-    /// Whether calls wait for servers that are not matched yet.
+    /// True if calls wait until a server is matched.
     pub fn is_waiting(&self) -> bool {
         self.services.values().any(|service| service.caller.is_waiting())
     }
 
-    /// Sends the waiting calls whose servers are matched by now.
+    /// Sends the waiting calls whose server has been matched meanwhile.
     pub fn flush(&self) {
         self.services.values().for_each(|service| _ = service.caller.flush());
     }

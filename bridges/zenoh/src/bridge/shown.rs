@@ -1,4 +1,4 @@
-//! The local nodes and endpoints that the network sees, each with its token.
+//! The local nodes and endpoints that the network sees, each with its liveliness token.
 
 use crate::{
     network::Network,
@@ -14,9 +14,9 @@ use zenoh::liveliness::LivelinessToken;
 pub struct ShownEndpoint {
     pub local: LocalEndpoint,
     pub treatment: Treatment,
-    /// The key on which the endpoint's samples or requests travel.
+    /// The Zenoh key of the endpoint's samples or requests.
     pub key: String,
-    /// Its GID on the network.
+    /// The GID of the endpoint on the network.
     pub far_gid: Gid,
     text: String,
     token: Option<LivelinessToken>,
@@ -29,18 +29,18 @@ struct ShownNode {
     _token: LivelinessToken,
 }
 
-/// The local entities that the network sees, by their GIDs in the domain.
+/// The local nodes and endpoints that the network sees, by their GIDs in the domain.
 #[derive(Default)]
 pub struct Shown {
     nodes: HashMap<Gid, ShownNode>,
     endpoints: HashMap<Gid, ShownEndpoint>,
-    /// Endpoints that cannot be shown. The reason was logged once for each of them.
+    /// Endpoints that cannot be shown. The reason is logged once for each of them.
     refused: HashSet<Gid>,
 }
 
 impl Shown {
-    /// Declares the tokens of new nodes, assigns numbers to their endpoints, and withdraws the tokens of entities
-    /// that have left or changed. [`Shown::declare`] declares the tokens of the endpoints.
+    /// Declares the tokens of new nodes, numbers their endpoints, and withdraws the tokens of nodes and endpoints that
+    /// have left or changed. [`Shown::declare`] declares the tokens of endpoints later.
     pub fn update(&mut self, network: &Network, local: &LocalGraph, border: &Border, policy: &Policy) {
         let nodes: HashMap<Gid, &LocalNode> = local.nodes.iter().map(|node| (node.gid, node)).collect();
         let endpoints: HashMap<Gid, &LocalEndpoint> = local.endpoints.iter().map(|each| (each.gid, each)).collect();
@@ -51,8 +51,8 @@ impl Shown {
             let origin = border.shown_origin(gid);
             match self.nodes.get_mut(&gid) {
                 None => self.show_node(network, node, origin),
-                // The former token is withdrawn only after the new one exists, because a node without an origin
-                // would count as a different node.
+                // The former token is withdrawn only after the new one exists: without an origin, other bridges would
+                // take the node for a different one.
                 Some(shown) if shown.origin.0.as_ref() != origin => {
                     shown.origin = show_origin(network, &token_of_node(network, node, shown.number), origin);
                 }
@@ -80,8 +80,7 @@ impl Shown {
     }
 
     fn number_endpoint(&mut self, network: &Network, local: &LocalEndpoint, treatment: Treatment) {
-        // A node enters the graph before its endpoints. If the node is not there yet, the endpoint waits for the
-        // next change.
+        // If the node of the endpoint is not shown yet, the endpoint waits for the next change of the graph.
         let is_its =
             |shown: &&ShownNode| shown.node.name == local.node && shown.node.gid.is_of_same_process(&local.gid);
         let Some(shown) = self.nodes.values().find(is_its) else { return };
@@ -98,11 +97,11 @@ impl Shown {
         }
     }
 
-    /// Declares the tokens of new endpoints. The publisher, subscription, queryable or querier of each one
-    /// exists already.
+    /// Declares the tokens of new endpoints. Their Zenoh publishers, subscriptions, queryables or queriers exist
+    /// already.
     pub fn declare(&mut self, network: &Network) {
         for shown in self.endpoints.values_mut().filter(|shown| shown.token.is_none()) {
-            shown.token = network.declare_token(&shown.text).ok(); // else at the next look
+            shown.token = network.declare_token(&shown.text).ok(); // else the next comparison tries again
         }
     }
 
@@ -125,7 +124,7 @@ impl Shown {
     }
 }
 
-/// Shows the origin of a node by a token of its own, before the token of the node.
+/// Declares a token that shows the origin of a node. It is declared before the token of the node.
 fn show_origin(network: &Network, node: &Token, origin: Option<&Origin>) -> (Option<Origin>, Option<LivelinessToken>) {
     let shown = |origin: &Origin| {
         let endpoint = Some(origin.endpoint());

@@ -1,11 +1,11 @@
-//! The fields of the status that come from the session.
+//! The fields of the bridge's status that come from the Zenoh session.
 
 use super::Context;
 use gantry_bridge::{LinkStatus, Status};
 use std::sync::atomic::Ordering::Relaxed;
 use zenoh::Wait;
 
-/// The status without its topics, counts of nodes and mismatches.
+/// Returns the status without its topics, numbers of nodes, and mismatches.
 pub fn status(context: &Context, name: &str) -> Status {
     let network = &context.network;
     let links = network.session.info().links().wait();

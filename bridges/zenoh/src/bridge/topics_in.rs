@@ -1,8 +1,8 @@
-//! Far publishers to local subscriptions. There is one local publisher for each far publisher, but only as long as
-//! the topic has a local subscription.
+//! Samples of publishers on the network for local subscriptions. A local publisher represents each publisher on the
+//! network, but only while its topic has a local subscription.
 //!
-//! A subscription on the network is there before its token, as rmw_zenoh's: a far publisher sends as soon as it sees
-//! the token.
+//! As in rmw_zenoh, a subscription on the network is declared before its token, because a publisher sends as soon as it
+//! sees the token.
 
 use super::{
     Context,
@@ -22,39 +22,40 @@ use std::{
 use zenoh::{Wait, sample::Locality};
 use zenoh_ext::{AdvancedSubscriber, AdvancedSubscriberBuilderExt, HistoryConfig, RecoveryConfig};
 
-/// The largest number of samples for which a history is asked; a publisher keeps at most the depth of its history.
+/// The largest number of samples that the bridge requests from a history. A publisher never keeps more than its depth.
 const MAX_HISTORY: usize = 10_000;
 
 struct Topic {
-    /// Whether the subscription asks for the history: a publisher or a subscription of the topic is TRANSIENT_LOCAL.
+    /// True if the subscription requests the history, because a publisher or a subscription of the topic is
+    /// TRANSIENT_LOCAL.
     is_latched: bool,
-    /// The time at which the last local subscription left; `None` while there is one.
+    /// The time at which the last local subscription left; `None` while a local subscription exists.
     unused_since: Option<Instant>,
     router: Arc<Router>,
     inlets: HashMap<String, Arc<Inlet>>,
-    /// Publishers whose samples were left out.
+    /// Publishers whose samples were dropped, because they reach the domain through another bridge.
     refused: HashSet<Gid>,
     subscriber: Option<AdvancedSubscriber<()>>,
 }
 
-/// The topics that are carried, by their keys.
+/// The topics whose samples are carried into the domain, by their Zenoh keys.
 #[derive(Default)]
 pub struct TopicsIn {
     topics: BTreeMap<String, Topic>,
 }
 
-/// A topic of local subscriptions, with the tokens of its far publishers.
+/// A topic with a local subscription, and the tokens of its publishers on the network.
 pub struct Wanted<'a> {
     name: &'a str,
     message_type: &'a TypeDescription,
     is_latched: bool,
     pub publishers: Vec<(&'a str, &'a FarEntity, &'a Endpoint)>,
-    /// The publishers whose samples reach the domain by another way.
+    /// The publishers whose samples reach the domain through another bridge.
     refused: HashSet<Gid>,
 }
 
 impl TopicsIn {
-    /// The topics of local subscriptions, by their keys.
+    /// The topics with local subscriptions, by their Zenoh keys.
     pub fn wanted<'a>(context: &Context, far: &'a FarGraph, local: &'a LocalGraph) -> BTreeMap<String, Wanted<'a>> {
         let is_allowed = |kind, endpoint: &Endpoint| context.policy.treatment(kind, &endpoint.name).is_allowed;
         let is_latched = |endpoint: &Endpoint| endpoint.qos.durability == Durability::TransientLocal;
@@ -84,9 +85,9 @@ impl TopicsIn {
         wanted
     }
 
-    /// Begins and ends carrying. A topic without a local subscription stays for a while: a new subscription
-    /// then matches the existing local publishers. New publishers would send it latched samples that it has
-    /// received already.
+    /// Starts and ends to carry topics. A topic without a local subscription stays for a while. A new subscription then
+    /// matches the existing local publishers; new publishers would send it latched samples that it has received
+    /// already.
     pub fn update(
         &mut self,
         context: &Context,
@@ -109,8 +110,8 @@ impl TopicsIn {
             };
             let comes_late = wanted.publishers.iter().any(|(_, entity, _)| topic.refused.contains(&entity.gid));
             topic.set_inlets(participant, nodes, wanted);
-            // The older subscription ends first, because its samples would overtake the history. If a publisher was
-            // refused before, a new subscription is needed to receive the publisher's history.
+            // The older subscription ends first, because otherwise its new samples would arrive before the history. A
+            // publisher that was refused before needs a new subscription, which receives its history.
             let is_late = comes_late && wanted.is_latched;
             if topic.subscriber.is_none() || wanted.is_latched != topic.is_latched || is_late {
                 topic.subscriber = None;
@@ -123,7 +124,7 @@ impl TopicsIn {
         }
     }
 
-    /// The tokens of the far publishers for which there is a local publisher.
+    /// The tokens of the publishers on the network that a local publisher represents now.
     pub fn tokens(&self) -> impl Iterator<Item = &String> {
         self.topics.values().flat_map(|topic| topic.inlets.keys())
     }
@@ -163,8 +164,8 @@ impl Topic {
     }
 }
 
-/// Makes a subscription with the options of rmw_zenoh: it receives the history of latched publishers, and recovers
-/// lost samples.
+/// Creates a subscription with rmw_zenoh's options: it receives the history of latched publishers, and recovers lost
+/// samples.
 fn subscribe(
     context: &Context,
     key: &str,

@@ -1,5 +1,5 @@
-//! The publishers on the network that stand for local publishers, with the options of rmw_zenoh. A TRANSIENT_LOCAL
-//! publisher has a cache, which far subscriptions query.
+//! The publishers on the network that represent local publishers, with rmw_zenoh's options. A TRANSIENT_LOCAL publisher
+//! has a cache, which subscriptions on the network query.
 
 use super::{
     Context,
@@ -20,12 +20,12 @@ use zenoh::{
 };
 use zenoh_ext::{AdvancedPublisher, AdvancedPublisherBuilderExt, CacheConfig, MissDetectionConfig};
 
-/// The period of heartbeats, as in rmw_zenoh. By heartbeats, a TRANSIENT_LOCAL subscription notices lost samples.
+/// The period of heartbeats, as in rmw_zenoh. A TRANSIENT_LOCAL subscription detects lost samples by them.
 const HEARTBEAT: Duration = Duration::from_millis(500);
-/// The most samples of a cache.
+/// The largest number of samples in a cache.
 const MOST_DEPTH: u32 = 10_000;
 
-/// The local publishers that the network sees, by their keys, each with the QoS of the far subscriptions.
+/// The local publishers that the network sees, by their Zenoh keys, with the QoS of the subscriptions on the network.
 pub fn outgoing<'a>(context: &Context, far: &FarGraph, shown: &'a Shown) -> BTreeMap<String, Outgoing<'a>> {
     let mut asked: HashMap<&str, Vec<Qos>> = HashMap::new();
     for (_, entity, endpoint) in far.of_kind(Kind::Subscription) {
@@ -45,12 +45,12 @@ pub fn outgoing<'a>(context: &Context, far: &FarGraph, shown: &'a Shown) -> BTre
     outgoing
 }
 
-/// Opens the output through which a local publisher's samples go to the network.
+/// Creates the function that sends a local publisher's samples to the network.
 pub fn open(context: &Context, shown: &Shown, local: &LocalEndpoint) -> Result<Output, Refusal> {
     let shown = shown.endpoint(local.gid).ok_or("its token is gone")?;
     let publisher = declare(context, shown)?;
     let gid: Gid = shown.far_gid;
-    // The message for a cache is a copy, because a cache would otherwise pin the slots of the samples that it keeps.
+    // A latched sample is copied, because the cache would otherwise keep it pinned in the memory of its publisher.
     let message =
         if is_latched(&local.endpoint.qos) { |sample| payload::of_sample(&sample) } else { payload::in_place };
     Ok(Box::new(move |sample: GenericSample| {
@@ -65,8 +65,8 @@ fn is_latched(qos: &Qos) -> bool {
     qos.durability == Durability::TransientLocal
 }
 
-/// Declares the publisher on the network with the options of rmw_zenoh, except that it blocks on a slow link: then
-/// the lane drops samples and counts them, while Zenoh would drop them without a count.
+/// Declares the publisher on the network with rmw_zenoh's options, except that it blocks on a slow link. The queue
+/// before it then drops samples and counts them; Zenoh would drop them without a count.
 fn declare(context: &Context, shown: &ShownEndpoint) -> zenoh::Result<AdvancedPublisher<'static>> {
     let (qos, treatment) = (&shown.local.endpoint.qos, shown.treatment);
     let reliability = match qos.reliability {

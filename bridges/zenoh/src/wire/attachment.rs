@@ -1,19 +1,20 @@
-//! The attachment of each sample, request and reply: 33 bytes with the sender's number, its time and its GID.
+//! The attachment of each sample, request and reply: 33 bytes with the sequence number, the time and the GID of the
+//! sender.
 
 use gantry::Gid;
 
 const LENGTH_BYTES: usize = 33;
-/// The length of a GID, which the serialiser of zenoh-ext writes as one byte before the GID.
+/// The length of a GID. The serialiser of zenoh-ext writes it as one byte before the GID.
 const GID_LENGTH: u8 = 16;
 
-/// The properties of a message on the network.
+/// The attachment of a message on the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Attachment {
-    /// The number of the message at its sender, counted from 1.
+    /// The sequence number of the message, which the sender counts from 1.
     pub sequence: i64,
-    /// Time of sending, ns since 1970.
+    /// The time of sending in ns since 1970.
     pub source_time_ns: i64,
-    /// The sender.
+    /// The GID of the sender.
     pub gid: Gid,
 }
 
@@ -27,7 +28,7 @@ impl Attachment {
         bytes
     }
 
-    /// `None` for bytes of another form.
+    /// Parses an attachment. `None` if the bytes are malformed.
     pub fn from_bytes(bytes: &[u8]) -> Option<Attachment> {
         let bytes: &[u8; LENGTH_BYTES] = bytes.try_into().ok()?;
         let (sequence, rest) = bytes.split_first_chunk()?;

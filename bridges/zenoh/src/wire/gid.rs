@@ -1,19 +1,19 @@
-//! The GID of an entity: the hash of its token.
+//! The GID of a node or an endpoint on the network: the hash of its token.
 
 use super::Token;
 use gantry::Gid;
 use sha2::{Digest, Sha256};
 use xxhash_rust::xxh3::xxh3_128;
 
-/// The GID of the entity with this token: XXH3 of 128 bits over the whole text, low byte first.
+/// Returns the GID of the entity with this token: the 128-bit XXH3 hash of the text, in little endian.
 pub fn gid_of(token: &str) -> Gid {
     Gid(xxh3_128(token.as_bytes()).to_le_bytes())
 }
 
-/// The GID that hiroz 0.2.1 gives the entity with this token instead: 16 bytes of SHA-256 over the id of the session
-/// and the number of the entity, both with the low byte first.
+/// Returns the different GID that hiroz 0.2.1 gives this entity: 16 bytes of the SHA-256 hash of the session id and the
+/// entity's number, each in little endian.
 pub fn gid_in_hiroz(token: &Token) -> Gid {
-    // `Token::parse` has checked the digits.
+    // The text cannot be malformed: `Token::parse` has checked the digits.
     let session = u128::from_str_radix(&token.session, 16).unwrap_or_default();
     let digest = Sha256::new().chain_update(session.to_le_bytes()).chain_update(token.number.to_le_bytes()).finalize();
     let mut gid = Gid::default();

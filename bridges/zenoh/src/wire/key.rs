@@ -1,9 +1,10 @@
-//! The key of a topic or a service.
+//! The Zenoh key of a topic or a service.
 
 use super::message_type::{dds_type, hash_text};
 use gantry_bridge::Endpoint;
 
-/// The key on which the samples or the requests of an endpoint travel. `None` if the name or the type has no key.
+/// Returns the Zenoh key of an endpoint's samples or requests. `None` if the name or the type cannot be written in a
+/// key.
 pub fn key_of(domain_id: u32, endpoint: &Endpoint) -> Option<String> {
     let Endpoint { name, type_name, hash, .. } = endpoint;
     let inner = name.strip_prefix('/').unwrap_or(name);
@@ -14,7 +15,7 @@ pub fn key_of(domain_id: u32, endpoint: &Endpoint) -> Option<String> {
     Some(format!("{domain_id}/{inner}/{}/{}", dds_type(type_name)?, hash_text(hash)))
 }
 
-/// Whether Zenoh accepts the text as chunks of a key without wild cards.
+/// True if Zenoh accepts the text as a part of a key, without wild cards.
 fn is_path(text: &str) -> bool {
     let is_plain = |chunk: &str| !chunk.is_empty() && !chunk.starts_with('@') && !chunk.contains(['*', '$', '?', '#']);
     text.split('/').all(is_plain)

@@ -1,14 +1,14 @@
-//! Names and hashes of types: Gantry uses ROS 2's name, and the network the name of DDS.
+//! Names and hashes of message types. Gantry uses ROS 2's name of a type, and the network uses its DDS name.
 
 pub use gantry_bridge::hash_text;
 
-/// The text in keys and tokens in place of the hash of a type without one, as in ROS 2 Humble.
+/// The text in keys and tokens for a type without a hash, as in ROS 2 Humble.
 const HASH_NOT_SUPPORTED: &str = "TypeHashNotSupported";
 
 const HASH_VERSION: &str = "RIHS01_";
 
-/// The DDS name of a type, `std_msgs::msg::dds_::String_` for `std_msgs/msg/String`; `None` if the name does not
-/// have three parts.
+/// Returns the DDS name of a type: `std_msgs::msg::dds_::String_` for `std_msgs/msg/String`. `None` if the name does
+/// not have three parts.
 pub fn dds_type(ros_type: &str) -> Option<String> {
     let mut parts = ros_type.split('/');
     let (package, kind, name) = (parts.next()?, parts.next()?, parts.next()?);
@@ -16,7 +16,7 @@ pub fn dds_type(ros_type: &str) -> Option<String> {
     is_whole.then(|| format!("{package}::{kind}::dds_::{name}_"))
 }
 
-/// The ROS 2 name of a type, `std_msgs/msg/String` for `std_msgs::msg::dds_::String_`; `None` if the name has
+/// Returns the ROS 2 name of a type: `std_msgs/msg/String` for `std_msgs::msg::dds_::String_`. `None` if the name has
 /// another form.
 pub fn ros_type(dds_type: &str) -> Option<String> {
     let mut parts = dds_type.split("::");
@@ -30,7 +30,7 @@ fn is_word(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-/// The hash that a text represents, zeros for a type without a hash; `None` if the text is malformed.
+/// Parses the text of a type hash. A type without a hash gives zeros; a malformed text gives `None`.
 pub fn parse_hash(text: &str) -> Option<[u8; 32]> {
     if text == HASH_NOT_SUPPORTED {
         return Some([0; 32]);

@@ -1,7 +1,8 @@
-//! The formats of rmw_zenoh: keys, liveliness tokens, QoS, type hashes, GIDs, attachments. No I/O and no session.
+//! The formats of rmw_zenoh: keys, liveliness tokens, QoS, type hashes, GIDs, attachments. The module does no I/O and
+//! uses no session.
 //!
-//! All parsed texts and bytes come from the network. For a malformed one, the result is `None`, and the caller
-//! counts it. The facts are from the design document of `ros2/rmw_zenoh` and from its sources.
+//! The network sends the texts and bytes that are parsed here. A malformed one gives `None`, and the caller counts it.
+//! Source: the design document and the code of `ros2/rmw_zenoh`.
 
 mod attachment;
 mod gid;

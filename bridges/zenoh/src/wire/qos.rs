@@ -1,10 +1,10 @@
-//! QoS as a chunk of a token: numbers, each of which is left out if it is the default.
+//! The QoS in a liveliness token: a text of numbers. A number is left out if it is the default.
 
 use gantry::{Durability, History, Liveliness, Qos, Reliability};
 use std::{fmt::Write, time::Duration};
 
 const DEFAULT_DEPTH: u32 = 42;
-/// The largest depth that Gantry has.
+/// The largest history depth in Gantry.
 const MAX_DEPTH: u64 = 1_000_000;
 const INFINITE_S: u64 = 9_223_372_036;
 const INFINITE_NS: u64 = 854_775_807;
@@ -14,7 +14,7 @@ const TRANSIENT_LOCAL: u64 = 1;
 const KEEP_ALL: u64 = 2;
 const MANUAL_BY_TOPIC: u64 = 3;
 
-/// The chunk of a QoS.
+/// Converts a QoS to its text in a token.
 pub fn encode(qos: &Qos) -> String {
     let mut text = String::new();
     if qos.reliability == Reliability::BestEffort {
@@ -48,7 +48,7 @@ pub fn encode(qos: &Qos) -> String {
 }
 
 fn push(text: &mut String, number: u64) {
-    let _ = write!(text, "{number}"); // a String takes everything
+    let _ = write!(text, "{number}"); // a write to a `String` cannot fail
 }
 
 fn push_duration(text: &mut String, duration: Option<Duration>) {
@@ -60,7 +60,7 @@ fn push_duration(text: &mut String, duration: Option<Duration>) {
     }
 }
 
-/// The QoS that a chunk represents; `None` if the chunk is malformed.
+/// Parses the QoS in a token; `None` if the text is malformed.
 pub fn decode(text: &str) -> Option<Qos> {
     let mut parts = text.split(':');
     let mut part = || parts.next();
@@ -106,14 +106,14 @@ pub fn decode(text: &str) -> Option<Qos> {
 fn number(text: &str, default: u64) -> Option<u64> {
     match text {
         "" => Some(default),
-        // `parse` takes a sign.
+        // The digits are checked because `parse` also accepts a sign.
         text if text.bytes().all(|byte| byte.is_ascii_digit()) => text.parse().ok(),
         _ => None,
     }
 }
 
-/// The duration in a chunk; `Some(None)` means no limit, as does a duration of zero, which is ROS 2's value for
-/// "unspecified". `None` if the chunk is malformed.
+/// Parses a duration. `Some(None)` means no limit; zero, which is ROS 2's value for "unspecified", also means no limit.
+/// `None` if the text is malformed.
 fn decode_duration(text: &str) -> Option<Option<Duration>> {
     let (seconds, nanoseconds) = text.split_once(',')?;
     let (seconds, nanoseconds) = (number(seconds, INFINITE_S)?, number(nanoseconds, INFINITE_NS)?);

@@ -1,4 +1,4 @@
-//! Liveliness tokens: the graph of rmw_zenoh, one key for each node and each endpoint.
+//! Liveliness tokens: the graph of rmw_zenoh has one token (a key) for each node and each endpoint.
 
 use super::{
     message_type::{dds_type, hash_text, parse_hash, ros_type},
@@ -7,20 +7,19 @@ use super::{
 use gantry_bridge::{Endpoint, Kind};
 
 const ADMIN_SPACE: &str = "@ros2_lv";
-/// The largest length of a token, longer than any names of ROS 2 need. It bounds the memory that a hostile
-/// token uses.
+/// The largest accepted length of a token, more than ROS 2 names need. It limits the memory that a hostile token uses.
 const MAX_BYTES: usize = 4096;
 
-/// A node or an endpoint on the network.
+/// The contents of a token: a node or an endpoint on the network.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Token {
     /// The domain.
     pub domain_id: u32,
-    /// The session, in hexadecimal digits.
+    /// The id of the session, in hexadecimal digits.
     pub session: String,
     /// The number of the node in its session.
     pub node_number: u64,
-    /// The number of the entity in its session; for a node, the same as `node_number`.
+    /// The number of the endpoint in its session or, for a node, the same number as `node_number`.
     pub number: u64,
     /// The enclave, such as `/`.
     pub enclave: String,
@@ -32,13 +31,13 @@ pub struct Token {
     pub endpoint: Option<Endpoint>,
 }
 
-/// The key expression of all tokens of a domain.
+/// A key expression that matches all tokens of a domain.
 pub fn all_tokens(domain_id: u32) -> String {
     format!("{ADMIN_SPACE}/{domain_id}/**")
 }
 
 impl Token {
-    /// Parses the text of a token; `None` if it is malformed.
+    /// Parses a token; `None` if the text is malformed.
     pub fn parse(text: &str) -> Option<Token> {
         if text.len() > MAX_BYTES {
             return None;
@@ -59,7 +58,7 @@ impl Token {
         };
         let endpoint = match (kind, rest) {
             (None, []) => None,
-            // A further chunk names the buffers of ROS 2 Lyrical, which a bridge does not use.
+            // A fifth part may follow: the message buffers of ROS 2 Lyrical, which the bridge does not use.
             (Some(kind), [name, type_name, hash, qos] | [name, type_name, hash, qos, _]) => {
                 let (type_name, hash) = (ros_type(type_name)?, parse_hash(hash)?);
                 Some(Endpoint { kind, name: full_name(name)?, type_name, hash, qos: qos::decode(qos)? })
@@ -82,7 +81,7 @@ impl Token {
         })
     }
 
-    /// The text of the token; `None` if a name cannot be written in a token, or the type has no name on the network.
+    /// Returns the text of the token; `None` if a name cannot be written in a token, or the type has no DDS name.
     pub fn text(&self) -> Option<String> {
         let kind = match self.endpoint.as_ref().map(|endpoint| endpoint.kind) {
             None => "NN",
@@ -114,7 +113,7 @@ fn decimal(text: &str) -> Option<u64> {
     if is_number { text.parse().ok() } else { None }
 }
 
-/// A name as a chunk of a token: each slash is written as a percent sign, and an empty name as one percent sign.
+/// Converts a name to a part of a token: each slash becomes a percent sign, and an empty name becomes one percent sign.
 fn chunk(name: &str) -> Option<String> {
     let text = if name.is_empty() { "%".to_owned() } else { name.replace('/', "%") };
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_%~-.".contains(c);

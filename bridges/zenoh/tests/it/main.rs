@@ -1,5 +1,5 @@
-//! Tests of the bridge with plain Zenoh sessions, which check every key, token and attachment, and with
-//! another bridge.
+//! Tests of the bridge with a second bridge, and with plain Zenoh sessions, which check every key, token and
+//! attachment.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 

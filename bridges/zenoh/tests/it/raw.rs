@@ -33,7 +33,7 @@ fn a_local_talker_is_a_talker_of_rmw_zenoh() {
         assert_eq!(node, number, "the number of a node is its own");
         assert!(raw.info().peers_zid().wait().any(|zid| zid.to_string() == *session_id));
 
-        // No sample is carried before there is a far subscription.
+        // The bridge carries no sample before the network has a subscription.
         assert_eq!(publisher.subscription_count().unwrap(), 0);
         let samples = raw.declare_subscriber(format!("0/left/chatter/{STRING}")).wait().unwrap();
         let rest = format!("%left%chatter/{STRING}/::,10:,:,:,,");
@@ -87,7 +87,7 @@ fn a_far_talker_publishes_here_under_its_own_identity() {
         let time_ns = 1_700_000_000_000_000_123;
         let of_number = |number| attachment(number, time_ns, gid(&far));
         put(text_message("a"), of_number(41));
-        put(text_message("a"), of_number(41)); // a repetition
+        put(text_message("a"), of_number(41)); // the same sample again
         publisher.put(text_message("x")).wait().unwrap(); // no attachment
         put(text_message("x"), vec![0; 32]);
         put([&[0, 0, 0, 0], &text_message("x")[4..]].concat(), of_number(42)); // big endian

@@ -1,4 +1,4 @@
-//! Tests of the round-trip times in the status.
+//! Tests of the round-trip times in the bridge's status.
 
 use crate::support::*;
 

@@ -12,13 +12,13 @@ use zenoh::{
     query::{ConsolidationMode, QueryTarget},
 };
 
-/// The type name and the hash of SetBool, in the form of keys and tokens.
+/// The type name and the hash of SetBool, as keys and tokens have them.
 fn set_bool() -> String {
     let digits: String = SetBool::TYPE_HASH.iter().map(|byte| format!("{byte:02x}")).collect();
     format!("std_srvs::srv::dds_::SetBool_/RIHS01_{digits}")
 }
 
-/// A response of SetBool in CDR, with the encapsulation header.
+/// A response of SetBool: encapsulation and CDR body.
 fn response(text: &str) -> Vec<u8> {
     let body = [&[1, 0, 0, 0], &(text.len() as u32 + 1).to_le_bytes()[..], text.as_bytes(), &[0]].concat();
     [&[0, 1, 0, 0], &body[..]].concat()
@@ -38,7 +38,7 @@ fn a_far_client_calls_a_local_server() {
 
         let key = format!("0/arm/enable/{type_and_hash}");
         let of_client = token(&raw, 1, "SC", "asker", &format!("%arm%enable/{type_and_hash}/::,10:,:,:,,"));
-        // The first call is made at once, because rmw_zenoh's clients call as soon as they see the server's token.
+        // The first call has no delay, because rmw_zenoh's clients call as soon as they see the server's token.
         let _token = raw.liveliness().declare_token(of_client.clone()).wait().unwrap();
         for number in 1..=3 {
             let sent = attachment(number, 1_700_000_000_000_000_000, gid(&of_client));

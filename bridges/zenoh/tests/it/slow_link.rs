@@ -1,4 +1,5 @@
-//! A link that stalls: pins are bounded, each drop is counted, and the newest samples arrive.
+//! Tests of a link that stalls: the number of pinned samples is limited, each dropped sample is counted, and the newest
+//! samples arrive.
 
 use crate::support::*;
 use gantry::{Qos, TypeDescription};
@@ -18,7 +19,7 @@ const MESSAGE_BYTES: usize = 4 << 20;
 const DEPTH: u32 = 3;
 const MESSAGES: u64 = 40;
 
-/// A TCP proxy to a port, which forwards no bytes while `is_stalled`.
+/// Starts a TCP proxy to a port. The proxy forwards no bytes while `is_stalled` is true.
 fn proxy(to: u16, is_stalled: &Arc<AtomicBool>) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -96,8 +97,7 @@ fn a_stalled_link_holds_few_pins_and_each_drop_is_counted() {
         assert!(found.is_sorted() && found.len() < MESSAGES as usize, "{found:?}");
         let newest: Vec<u64> = (MESSAGES - u64::from(DEPTH) + 1..=MESSAGES).collect();
         assert!(found.ends_with(&newest), "{found:?}");
-        // Samples that left the publisher's history before the bridge took them are not counted as losses of
-        // the link.
+        // No sample is missing in the sum: none left the publisher's history before the bridge took it.
         let counts = status("all are accounted for", |status| {
             let counts = topic(status, "/image", "out").counts;
             counts.carried == found.len() as u64 && counts.carried + counts.overwritten == MESSAGES

@@ -1,4 +1,4 @@
-//! Bridges and raw sessions of tests, here and in `partners`.
+//! Starts bridges and plain Zenoh sessions for the tests here and in `partners`.
 
 pub use crate::suite::hosts::{Bridge, first_host, in_host, node};
 
@@ -18,15 +18,15 @@ use zenoh::{Config, Session, Wait, sample::SampleKind};
 pub const STRING: &str =
     "std_msgs::msg::dds_::String_/RIHS01_df668c740482bbd48fb39d76a70dfd4bd59db1288021743503259e948f6b1a18";
 
-/// The network's name, as bridges have it in their status and in the name of the RMW of far nodes.
+/// The network's name, as bridges have it in their status and in the graph entries of far nodes.
 pub fn network() -> &'static str {
     "zenoh"
 }
 
-/// Whether a sample arrives with the number of its first publisher.
+/// True if a sample crosses the bridge with the sequence number of its publisher.
 pub const KEEPS_NUMBERS: bool = true;
 
-/// Bridges that are connected.
+/// The ports of bridges that are connected with each other.
 pub struct Link {
     ports: Vec<u16>,
 }
@@ -36,7 +36,7 @@ impl Link {
         Link::between(2)
     }
 
-    /// A network for this number of bridges.
+    /// Creates a link for this number of bridges.
     pub fn between(bridges: usize) -> Link {
         Link { ports: (0..bridges).map(|_| free_port()).collect() }
     }
@@ -45,19 +45,19 @@ impl Link {
         self.start_with(usize::from(host != first_host()), host, &[])
     }
 
-    /// Starts the bridge with this index in the network, with further arguments.
+    /// Starts the bridge with this index in the link, with further arguments.
     pub fn start_with(&self, index: usize, host: &Path, arguments: &[&str]) -> Bridge {
         let others: Vec<u16> = self.ports.iter().copied().filter(|port| *port != self.ports[index]).collect();
         start(host, self.ports[index], &others, arguments)
     }
 
-    /// The program without options.
+    /// The command that starts the bridge, without options.
     pub fn command(&self) -> Command {
         program()
     }
 }
 
-/// The bridge's program. A test of another package names it by an environment variable.
+/// The bridge's program. Tests of another package get its path from an environment variable.
 fn program() -> Command {
     match option_env!("CARGO_BIN_EXE_gantry-bridge-zenoh") {
         Some(path) => Command::new(path),
@@ -65,7 +65,7 @@ fn program() -> Command {
     }
 }
 
-/// Runs an ignored test of this program in another host, until the returned value is dropped.
+/// Starts an ignored test of this test program in another host. The process ends when the returned value is dropped.
 pub fn in_other_host(name: &str, host: &Path) -> Bridge {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", name, "--ignored", "--nocapture"]);
@@ -76,7 +76,7 @@ pub fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
-/// Starts a bridge of a host, which listens on one port and connects to other ports.
+/// Starts a bridge in a host. The bridge listens on one port and connects to other ports.
 pub fn start(host: &Path, listen: u16, connect: &[u16], arguments: &[&str]) -> Bridge {
     let addresses: Vec<String> = connect.iter().map(|port| format!("tcp/127.0.0.1:{port}")).collect();
     let mut command = program();
@@ -88,12 +88,12 @@ pub fn start(host: &Path, listen: u16, connect: &[u16], arguments: &[&str]) -> B
     Bridge::spawn(command, host)
 }
 
-/// A plain Zenoh session that is connected to a port of this machine.
+/// Opens a plain Zenoh session that connects to a port of this machine.
 pub fn session(port: u16) -> Session {
     zenoh::open(config(port)).wait().unwrap()
 }
 
-/// The configuration of a session that is connected to a port of this machine.
+/// The configuration of a Zenoh session that connects to a port of this machine.
 pub fn config(port: u16) -> Config {
     let mut config = Config::default();
     for (key, value) in [
@@ -108,7 +108,7 @@ pub fn config(port: u16) -> Config {
     config
 }
 
-/// The tokens that a session sees.
+/// The liveliness tokens that a session sees.
 #[derive(Clone, Default)]
 pub struct Tokens(Arc<Mutex<BTreeSet<String>>>);
 
@@ -141,7 +141,7 @@ impl Tokens {
     }
 }
 
-/// The text of a token for an endpoint of a plain Zenoh session.
+/// The token of an endpoint that a plain Zenoh session declares.
 pub fn token(session: &Session, number: u32, kind: &str, node: &str, rest: &str) -> String {
     format!("@ros2_lv/0/{}/0/{number}/{kind}/%/%/{node}/{rest}", session.zid())
 }
@@ -150,23 +150,23 @@ pub fn gid(token: &str) -> [u8; 16] {
     xxh3_128(token.as_bytes()).to_le_bytes()
 }
 
-/// The attachment of rmw_zenoh.
+/// An attachment in rmw_zenoh's format.
 pub fn attachment(number: i64, time_ns: i64, gid: [u8; 16]) -> Vec<u8> {
     [&number.to_le_bytes()[..], &time_ns.to_le_bytes(), &[16], &gid].concat()
 }
 
-/// A string message in CDR, with the encapsulation header.
+/// A string message: encapsulation and CDR body.
 pub fn text_message(text: &str) -> Vec<u8> {
     [&[0, 1, 0, 0], &(text.len() as u32 + 1).to_le_bytes()[..], text.as_bytes(), &[0]].concat()
 }
 
-/// The status of the first host's bridge, as soon as `is_meant` holds for it.
+/// Waits until `is_meant` is true for the status of the first host's bridge, and returns this status.
 #[track_caller]
 pub fn status(what: &str, is_meant: impl Fn(&Status) -> bool) -> Status {
     hosts::status(network(), what, is_meant)
 }
 
-/// The counters of a topic.
+/// The counters of a topic in a status.
 pub fn topic(status: &Status, name: &str, direction: &str) -> TopicStatus {
     let is_it = |topic: &&TopicStatus| topic.name == name && topic.direction == direction;
     status.topics.iter().find(is_it).cloned().unwrap_or_default()

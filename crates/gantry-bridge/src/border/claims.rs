@@ -1,5 +1,5 @@
-//! The nodes that a bridge claims: at first it shows such a node without its endpoints, until all other bridges
-//! must have seen the claim.
+//! Claims of nodes. A bridge claims a node by showing it without its endpoints, until all other bridges must have seen
+//! the claim. So two bridges never carry the same node at the same time.
 
 use std::{
     collections::HashMap,
@@ -7,21 +7,22 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The time after which other bridges have seen a claim, and have given up their claim if their way is worse.
+/// The time within which other bridges see a claim, and give up their claim of the same node if their way to it is
+/// worse.
 const CLAIM_TIME: Duration = Duration::from_millis(500);
 
-/// Whether a node crosses.
+/// The state of a node at the border.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Passage {
-    /// The node is not shown yet, because its origin may still be unknown.
+    /// The node is not shown yet, because its origin may not have arrived.
     Waits,
     /// The node is shown, but its endpoints are not shown yet.
     Claimed,
-    /// The node crosses with its endpoints.
+    /// The node and its endpoints are shown.
     Open,
 }
 
-/// The nodes that cross in one direction. Each has the key of its origin, and the time at which it was claimed.
+/// The claimed nodes of one direction, each with the key of its origin and the time of its claim.
 #[derive(Debug)]
 pub struct Claims<N>(HashMap<N, (u128, Instant)>);
 
@@ -32,8 +33,8 @@ impl<N> Default for Claims<N> {
 }
 
 impl<N: Clone + Eq + Hash> Claims<N> {
-    /// Claims a node with this key, and returns its passage. If `is_contested`, the endpoints wait until other
-    /// bridges have seen the claim.
+    /// Claims a node with this origin key, and returns the node's state. If `is_contested`, the endpoints wait until
+    /// other bridges have seen the claim.
     pub fn claim(&mut self, node: &N, key: u128, is_contested: bool) -> Passage {
         let now = Instant::now();
         let (of, since) = self.0.entry(node.clone()).or_insert((key, now));
@@ -43,7 +44,7 @@ impl<N: Clone + Eq + Hash> Claims<N> {
         if is_contested && since.elapsed() < CLAIM_TIME { Passage::Claimed } else { Passage::Open }
     }
 
-    /// Gives up the claims of all nodes for which `is_claimed` does not hold.
+    /// Gives up the claims of all nodes for which `is_claimed` returns false.
     pub fn retain(&mut self, is_claimed: impl Fn(&N) -> bool) {
         self.0.retain(|node, _| is_claimed(node));
     }

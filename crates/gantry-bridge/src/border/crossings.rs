@@ -1,7 +1,8 @@
-//! The nodes that cross the border of a domain, in both directions.
+//! The border between a domain and a network: the nodes that a bridge shows on the other side, in both directions.
 //!
-//! A node may come to a domain or to a network by several ways: hosts may have two networks between them, and two
-//! bridges with `--hub` join networks. It crosses by the best way only, and never into a domain from which it came.
+//! A node may reach a domain or a network by several ways: two networks may connect the same hosts, and bridges with
+//! `--hub` join networks. A bridge shows the node only if its way is the best one, and never in a domain from which the
+//! node came.
 
 use super::{
     claims::{Claims, Passage},
@@ -19,14 +20,14 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-/// The border of a domain at one bridge, with the nodes that cross it.
+/// The border of a domain, as one bridge applies it: the nodes that this bridge shows on the other side.
 #[derive(Debug)]
 pub struct Border {
-    /// The name of the bridge's network, which is a part of the ways of far nodes.
+    /// The name of the bridge's network. It is used to compare the ways of far nodes.
     network: String,
-    /// The name of the network and its domain, the same on all hosts.
+    /// The names of the network and of its domain, the same text on all hosts.
     area: String,
-    /// The graph record that shows the bridge's id in the domain.
+    /// The graph record (endpoint without messages) that shows the bridge's id in the domain.
     _record: GraphRecord,
     inbound: Claims<FarNode>,
     outbound: Claims<Gid>,
@@ -35,12 +36,12 @@ pub struct Border {
 }
 
 impl Border {
-    /// Makes the border between the domain of a bridge and the domain `network_domain_id` of its network.
+    /// Creates the border between the domain of a bridge and the domain `network_domain_id` of the bridge's network.
     ///
     /// # Errors
-    /// No room in shared memory.
+    /// There is no room in shared memory.
     pub fn new(place: &Place, network_domain_id: u32) -> gantry_shm::Result<Border> {
-        // The id is the time of the start, so a bridge that starts later has a greater id.
+        // The id of a bridge is the time of its start, so a bridge that starts later has a greater id.
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let id = u64::try_from(since.as_nanos()).unwrap_or(u64::MAX);
         let of_bridge = Origin { key: 0, path: vec![id] };
@@ -55,8 +56,8 @@ impl Border {
         })
     }
 
-    /// Decides which nodes are shown on the other side of the border. `far` are the nodes of the network. A node
-    /// with an origin was brought there by a bridge; a node without one belongs to the network itself.
+    /// Decides which nodes are shown on the other side. `far` are the nodes of the network: a node with an origin was
+    /// brought by a bridge, a node without one is at home in the network.
     pub fn update<'a>(&mut self, local: &LocalGraph, far: impl Iterator<Item = (&'a FarNode, Option<Origin>)>) {
         let far: Vec<(&FarNode, Origin)> =
             far.map(|(node, origin)| (node, origin.unwrap_or_else(|| self.origin(node)))).collect();
@@ -64,9 +65,9 @@ impl Border {
         self.update_outbound(local, &far);
     }
 
-    /// Makes an origin for a far node that was not brought by a bridge.
+    /// Makes an origin for a far node that no bridge brought.
     fn origin(&self, node: &FarNode) -> Origin {
-        // In some networks, sessions have no names; the text is then empty.
+        // The text of the session is empty if the network does not name its sessions.
         let number = node.number.to_string();
         Origin::of_texts(&[&self.area, &node.session, &number, &node.full_name()])
     }
@@ -74,7 +75,7 @@ impl Border {
     fn update_inbound(&mut self, local: &LocalGraph, far: &[(&FarNode, Origin)]) {
         let own = local.origins.iter().filter(|(gid, _)| !local.of_bridges.contains(*gid));
         let of_domain: HashSet<u128> = own.map(|(_, origin)| origin.key).collect();
-        // A node that was in this domain before does not come back, by any way.
+        // A node that came from this domain, or through it, is not let in again.
         let is_new = |origin: &Origin| {
             !of_domain.contains(&origin.key) && !origin.path.iter().any(|domain| local.bridges.contains(domain))
         };
@@ -86,8 +87,8 @@ impl Border {
             let way = Way::to_domain(origin, network);
             best.entry(origin.key).and_modify(|best| *best = way.clone().min(best.clone())).or_insert(way);
         }
-        // A claim is contested if another bridge may bring the same node by another network, or if a local node has
-        // the same name: the far node may be this local node, which comes back.
+        // A claim is contested if the domain has another bridge, which may bring the same node over another network. It
+        // is also contested if a local node has the same name: the far node may be this local node, which comes back.
         let names: HashSet<&str> = local.nodes.iter().map(|node| node.name.as_str()).collect();
         let is_contested = |node: &FarNode| local.bridges.len() > 1 || names.contains(node.full_name().as_str());
         self.far.clear();
@@ -96,8 +97,8 @@ impl Border {
                 continue;
             }
             let passage = match self.inbound.claim(node, origin.key, is_contested(node)) {
-                // The origin may arrive after the node, and then has another key, so a node without a brought
-                // origin waits.
+                // A node without an origin waits for a while, because its origin may arrive after the node, and then
+                // decides.
                 Passage::Claimed if origin.path.is_empty() => Passage::Waits,
                 passage => passage,
             };
@@ -107,8 +108,8 @@ impl Border {
     }
 
     fn update_outbound(&mut self, local: &LocalGraph, far: &[(&FarNode, Origin)]) {
-        // The domain's id is the id of its oldest bridge, so that it does not change when other bridges start
-        // and end.
+        // The id of the domain is the id of its oldest bridge, so that it stays the same when other bridges start and
+        // end.
         let Some(domain) = local.bridges.iter().min() else { return };
         let mut others: HashMap<u128, Vec<Way>> = HashMap::new();
         for (_, origin) in far {
@@ -120,8 +121,8 @@ impl Border {
             let Some(shown) = origin.shown_by(*domain) else { continue };
             let (way, is_brought) = (Way::to_network(&shown), local.of_bridges.contains(gid));
             let others = others.get(&origin.key).map(Vec::as_slice).unwrap_or_default();
-            // A node that belongs to the domain itself crosses in any case: another way of the same length is out
-            // of date.
+            // A node of the domain itself is always shown: another way of the same length, which the network may still
+            // show, is out of date.
             if is_brought && others.iter().any(|other| *other < way) {
                 continue;
             }
@@ -131,25 +132,25 @@ impl Border {
         claims.retain(|gid| self.local.contains_key(gid));
     }
 
-    /// The far nodes that come into the domain.
+    /// The far nodes that the domain sees, with their origins.
     pub fn far_nodes(&self) -> impl Iterator<Item = (&FarNode, &Origin)> {
         self.far.iter().filter(|(_, (passage, _))| *passage != Passage::Waits).map(|(node, (_, origin))| (node, origin))
     }
 
-    /// Whether the endpoints of a far node come into the domain.
+    /// True if the domain sees the endpoints of a far node.
     #[must_use]
     pub fn lets_in(&self, node: &FarNode) -> bool {
         self.far.get(node).is_some_and(|(passage, _)| *passage == Passage::Open)
     }
 
-    /// Whether a far node reaches the domain by another way, or was in the domain before.
+    /// True if a far node reaches the domain by a better way, or came from this domain.
     #[must_use]
     pub fn refuses(&self, node: &FarNode) -> bool {
         !self.far.contains_key(node)
     }
 
-    /// The part of the domain's graph that the network sees: nodes, and the endpoints of the nodes that were
-    /// claimed long enough ago. The publishers of nodes that reach the network by another way go to `passed_over`.
+    /// Returns the part of the domain's graph that the network sees: the nodes that cross, and the endpoints of those
+    /// whose claim has ended. `passed_over` gets the publishers of nodes that reach the network by a better way.
     #[must_use]
     pub fn outgoing(&self, local: &LocalGraph) -> LocalGraph {
         let nodes: Vec<LocalNode> =
@@ -166,13 +167,13 @@ impl Border {
         LocalGraph { nodes, endpoints, passed_over, ..LocalGraph::default() }
     }
 
-    /// The origin with which the network sees a local node.
+    /// Returns the origin that the network sees for a local node.
     #[must_use]
     pub fn shown_origin(&self, node: Gid) -> Option<&Origin> {
         self.local.get(&node).map(|(_, origin)| origin)
     }
 
-    /// Whether nodes wait until other bridges have seen their claims.
+    /// True if nodes wait until other bridges have seen their claims.
     #[must_use]
     pub fn is_claiming(&self) -> bool {
         let of_far = self.far.values().map(|(passage, _)| passage);
@@ -185,7 +186,7 @@ mod tests {
     use super::*;
     use gantry_shm::Participant;
 
-    /// The ids of the domain under test, and of another domain.
+    /// The ids of the tested domain and of another domain.
     const DOMAINS: [u64; 2] = [10, 20];
     const KEY: u128 = 7;
 
@@ -208,7 +209,7 @@ mod tests {
         Origin { key: KEY, path: path.to_vec() }
     }
 
-    /// A domain with one node that has this origin. If `is_brought`, another bridge brought the node from its
+    /// Makes a graph with one node that has this origin. If `is_brought`, another bridge brought the node from the
     /// network `b`.
     fn domain(node: Option<Origin>, is_brought: bool) -> LocalGraph {
         let origins = node.clone().map(|origin| (Gid([1; 16]), origin)).into_iter().collect();
@@ -223,7 +224,7 @@ mod tests {
         (FarNode { session: format!("{path:?}"), ..FarNode::default() }, Some(origin(path)))
     }
 
-    /// The indices of the far nodes that come in, and whether the local node is shown.
+    /// Returns the indices of the far nodes that come in, and whether the local node is shown.
     fn crossing(border: &mut Border, local: &LocalGraph, far: &[(FarNode, Option<Origin>)]) -> (Vec<usize>, bool) {
         border.update(local, far.iter().map(|(node, origin)| (node, origin.clone())));
         let inside = (0..far.len()).filter(|index| !border.refuses(&far[*index].0)).collect();
@@ -250,7 +251,7 @@ mod tests {
         assert_eq!(crossing(&mut border("a"), &domain(None, false), &nodes).0, [0]);
         assert_eq!(crossing(&mut border("a"), &brought(&[]), &nodes).0, [0; 0], "the other network is nearer");
         assert_eq!(crossing(&mut border("a"), &brought(&[DOMAINS[1], 30]), &nodes).0, [0]);
-        // If two networks connect two hosts, the bridges of both hosts choose the same one.
+        // If two networks connect two hosts, the bridges of both hosts choose the same network.
         assert_eq!(crossing(&mut border("a"), &brought(&[DOMAINS[1]]), &nodes).0, [0]);
         assert_eq!(crossing(&mut border("c"), &brought(&[DOMAINS[1]]), &nodes).0, [0; 0]);
     }

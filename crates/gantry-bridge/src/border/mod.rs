@@ -1,4 +1,4 @@
-//! The border of the domain: it decides which nodes cross.
+//! The border between a domain and a network: it decides which nodes a bridge shows on the other side.
 
 mod claims;
 mod crossings;

@@ -1,35 +1,35 @@
-//! The ways by which a node reaches a domain or a network.
+//! The way of a node: the domains through which it came, and the network from which it enters a domain.
 
 use crate::graph::Origin;
 use std::cmp::Reverse;
 
-/// A way of a node; the smallest way is the best one. The order is the same on all hosts and in both directions, so
-/// that publishers and subscriptions of a topic cross by the same way.
+/// The way by which a node arrives; the smallest way is the best one. The order is the same on all hosts and in both
+/// directions, so that publishers and subscriptions of a topic use the same way.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Way {
-    /// The number of domains through which the node has come.
+    /// The number of domains through which the node came.
     length: usize,
-    /// The ids of these domains. Of two ways, the one whose domain started last is better: the other one may belong
-    /// to a bridge that was killed, but that its network still shows.
+    /// The ids of these domains, newest first. Between ways of equal length, the one with the newer domain is better:
+    /// the older one may belong to a killed bridge that its network still shows.
     domains: Reverse<Vec<u64>>,
-    /// The network by which the node enters a domain.
+    /// The network from which the node enters a domain; empty for the way to a network.
     network: String,
 }
 
 impl Way {
-    /// The way of a node to a network that shows the node with this origin.
+    /// Returns the way to a network that shows the node with this origin.
     pub fn to_network(origin: &Origin) -> Way {
         Way::to_domain(origin, "")
     }
 
-    /// The way of a node with this origin into a domain, by a network.
+    /// Returns the way into a domain, from a network that shows the node with this origin.
     pub fn to_domain(origin: &Origin, network: &str) -> Way {
         let mut domains = origin.path.clone();
         domains.sort_unstable_by_key(|id| Reverse(*id));
         Way { length: domains.len(), domains: Reverse(domains), network: network.to_owned() }
     }
 
-    /// Whether this way leads through more domains than the other way.
+    /// True if this way has more domains than the other way.
     pub fn is_longer(&self, other: &Way) -> bool {
         self.length > other.length
     }

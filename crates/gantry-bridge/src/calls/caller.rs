@@ -1,4 +1,4 @@
-//! A caller: the bridge's client that calls the local servers of one service on behalf of far clients.
+//! A caller: the bridge's client that calls the local servers of one service for clients on the network.
 
 use super::queue::{Calls, MAX_CALLS, Sent};
 use crate::{counts::Counts, graph::LocalEndpoint, lock::lock};
@@ -12,19 +12,19 @@ use std::{
     time::Duration,
 };
 
-/// A call of a far client.
+/// A call of a client on the network.
 pub trait Call: Send + 'static {
-    /// The length of its request.
+    /// The length of the request in bytes.
     fn length_bytes(&self) -> usize;
 
-    /// Sends the request to the local server; `None` if the request is malformed.
+    /// Sends the request to the local servers; `None` if the request is malformed.
     fn send(&self, client: &mut GenericClient) -> Option<gantry::Result<RequestId>>;
 
-    /// Passes the response to the network, and returns its length; `None` if the network refused it.
+    /// Sends the response to the network, and returns its length; `None` if the network refused it.
     fn answer(self, response: &GenericResponse) -> Option<usize>;
 }
 
-/// The client of the bridge for one service, with the calls that wait.
+/// The bridge's client of one service, and the calls that wait for a server or a response.
 pub struct Caller<C> {
     state: Mutex<State<C>>,
     /// The counters of the service.
@@ -38,17 +38,18 @@ struct State<C> {
 }
 
 impl<C: Call> Caller<C> {
-    /// Makes a caller without a client; [`Caller::connect`] makes the client. `wake` is called when a call waits.
+    /// Creates a caller without a client, which [`Caller::connect`] creates later. The caller calls `wake` when a call
+    /// has to wait for a server.
     pub fn new(counts: Arc<Counts>, wake: impl Fn() + Send + Sync + 'static) -> Arc<Caller<C>> {
         let state = State { client: None, calls: Calls::new(counts.clone()) };
         Arc::new(Caller { state: Mutex::new(state), counts, wake: Box::new(wake) })
     }
 
-    /// Makes the client if there is none and a far client exists (`is_asked`) or calls wait. Returns the client as
-    /// a source, for the thread that takes responses.
+    /// Creates the client if it does not exist, and the network has a client of the service (`is_asked`) or calls wait.
+    /// Returns a new client as a source of responses, for the thread that takes them.
     ///
     /// # Errors
-    /// As [`Node::create_generic_client_with_qos`].
+    /// The same as for [`Node::create_generic_client_with_qos`].
     pub fn connect(
         self: &Arc<Caller<C>>,
         node: &Node,
@@ -63,7 +64,7 @@ impl<C: Call> Caller<C> {
         Ok(Some(Box::new(Source(Arc::downgrade(self)))))
     }
 
-    /// Accepts a call, which is sent as soon as a server is matched.
+    /// Accepts a call, and sends it as soon as a server is matched.
     pub fn call(&self, call: C) {
         let length_bytes = call.length_bytes();
         lock(&self.state).calls.push(call, length_bytes);
@@ -72,7 +73,7 @@ impl<C: Call> Caller<C> {
         }
     }
 
-    /// Whether calls wait for servers that are not matched yet.
+    /// True if calls wait until a server is matched.
     pub fn is_waiting(&self) -> bool {
         lock(&self.state).calls.is_waiting()
     }
@@ -94,7 +95,7 @@ impl<C: Call> Caller<C> {
         true
     }
 
-    /// Answers the calls whose responses came.
+    /// Answers the calls whose responses have arrived.
     fn answer(&self) {
         loop {
             let mut state = lock(&self.state);
@@ -125,7 +126,7 @@ fn client(node: &Node, server: &LocalEndpoint) -> gantry::Result<GenericClient> 
     };
     let qos = Qos::default().keep_last(MAX_CALLS as u32);
     let mut client = node.create_generic_client_with_qos(&server.endpoint.name, service_type, qos)?;
-    // A call without a server is not an error, as in ROS 2: the bridge itself keeps the calls that wait.
+    // A call without a server is not an error, as in ROS 2: `Calls` keeps the calls that wait for a server.
     client.set_requires_server(false);
     client.set_max_blocking_time(Duration::ZERO);
     Ok(client)

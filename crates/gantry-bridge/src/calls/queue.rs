@@ -1,4 +1,4 @@
-//! The calls of one client: those that wait for a server, and those that wait for their responses.
+//! The calls of one client: calls that wait for a server, and calls that wait for a response.
 
 use crate::counts::Counts;
 use std::{
@@ -8,10 +8,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The largest number of calls that wait for a server, and of calls that wait for their responses. Beyond it, the
+/// The largest number of calls that wait for a server, and of calls that wait for a response. If it is exceeded, the
 /// oldest call is given up.
 pub const MAX_CALLS: usize = 1000;
-/// The largest number of bytes in the requests of these calls. A single request may be larger.
+/// The largest number of bytes in the requests of the waiting calls. A single request may be larger.
 const MAX_BYTES: usize = 64 << 20;
 /// The longest time for which a call waits for a server.
 pub const MAX_WAIT: Duration = Duration::from_secs(10);
@@ -19,33 +19,33 @@ pub const MAX_WAIT: Duration = Duration::from_secs(10);
 /// The result of an attempt to send a call.
 #[derive(Debug)]
 pub enum Sent<P> {
-    /// The request has this number.
+    /// The request was sent, and has this number.
     As(u64, P),
-    /// The other side refused it.
+    /// The receiving side refused the request.
     Refused,
-    /// The request has another form.
+    /// The request is malformed.
     Malformed,
 }
 
-/// The calls of one client: `W` is a call that waits for a server, `P` one that waits for its response. Each call
+/// The calls of one client. `W` is a call that waits for a server, `P` a call that waits for its response. Each call
 /// that gets no response is counted.
 pub struct Calls<W, P> {
     waiting: VecDeque<(Instant, usize, W)>,
     waiting_bytes: usize,
-    /// By the numbers of their requests.
+    /// The calls that wait for a response, by the numbers of their requests.
     pending: BTreeMap<u64, (usize, P)>,
     pending_bytes: usize,
     counts: Arc<Counts>,
 }
 
 impl<W, P> Calls<W, P> {
-    /// No calls.
+    /// Creates an empty queue.
     #[must_use]
     pub fn new(counts: Arc<Counts>) -> Calls<W, P> {
         Calls { waiting: VecDeque::new(), waiting_bytes: 0, pending: BTreeMap::new(), pending_bytes: 0, counts }
     }
 
-    /// Lets a call wait for a server. `bytes` is the length of its request.
+    /// Adds a call that waits for a server. `bytes` is the length of its request.
     pub fn push(&mut self, call: W, bytes: usize) {
         self.waiting.push_back((Instant::now(), bytes, call));
         self.waiting_bytes += bytes;
@@ -56,13 +56,14 @@ impl<W, P> Calls<W, P> {
         }
     }
 
-    /// Whether calls wait for a server.
+    /// True if calls wait for a server.
     #[must_use]
     pub fn is_waiting(&self) -> bool {
         !self.waiting.is_empty()
     }
 
-    /// Gives up calls whose time is over, so that they are not executed late, and calls whose client has left.
+    /// Gives up calls that have waited too long, because a server would execute them too late, and calls whose client
+    /// has left.
     pub fn retain(&mut self, has_client: impl Fn(&W) -> bool, is_expected: impl Fn(&P) -> bool) {
         let before = self.waiting.len() + self.pending.len();
         self.waiting.retain(|(since, _, call)| since.elapsed() < MAX_WAIT && has_client(call));
@@ -72,7 +73,7 @@ impl<W, P> Calls<W, P> {
         (self.waiting.len() + self.pending.len()..before).for_each(|_| self.counts.disown());
     }
 
-    /// Sends the calls that wait.
+    /// Sends the calls that wait for a server.
     pub fn send(&mut self, mut send: impl FnMut(W) -> Sent<P>) {
         self.waiting_bytes = 0;
         for (_, bytes, call) in self.waiting.drain(..) {
@@ -92,7 +93,7 @@ impl<W, P> Calls<W, P> {
         }
     }
 
-    /// Removes and returns the call with this number, whose response has arrived.
+    /// Removes and returns the call with this number, because its response has arrived.
     pub fn answer(&mut self, number: u64) -> Option<P> {
         let (bytes, call) = self.pending.remove(&number)?;
         self.pending_bytes -= bytes;

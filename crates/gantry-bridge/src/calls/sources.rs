@@ -1,8 +1,8 @@
-//! Sources: the endpoints from which one of the bridge's threads takes samples, requests or responses.
+//! A thread of the bridge that takes samples, requests or responses from local endpoints (its sources).
 
 use gantry::{Collector, Listener, ListenerSource, Node};
 
-/// A thread that takes news from its sources, and the numbers of the sources.
+/// A thread that takes messages from local endpoints (sources), and the numbers of these sources.
 pub struct Sources {
     listener: Listener<Box<dyn ListenerSource>>,
     next_number: u64,
@@ -17,7 +17,7 @@ impl Sources {
         Ok(Sources { listener: Listener::start(Collector::new(node)?, name)?.0, next_number: 0 })
     }
 
-    /// Adds a source. Returns its number, by which it can be removed.
+    /// Adds a source. Returns its number, which [`Sources::remove`] needs.
     pub fn add(&mut self, source: Box<dyn ListenerSource>) -> u64 {
         self.next_number += 1;
         self.listener.add(self.next_number, source);

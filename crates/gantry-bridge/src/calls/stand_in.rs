@@ -1,4 +1,4 @@
-//! A stand-in: the local server that represents the far servers of one name.
+//! A stand-in: a local server that represents the servers of one name on the network.
 
 use crate::{counts::Counts, graph::LocalEndpoint, lock::lock};
 use gantry::{
@@ -12,7 +12,7 @@ use std::{
 /// The function that sends a request of a local client to the network.
 type Ask = dyn Fn(&Arc<StandIn>, GenericRequest) + Send + Sync;
 
-/// The local server that represents the far servers of one name.
+/// A local server that represents the servers of one name on the network.
 pub struct StandIn {
     server: Mutex<GenericService>,
     ask: Box<Ask>,
@@ -21,11 +21,11 @@ pub struct StandIn {
 }
 
 impl StandIn {
-    /// A server of `node` for clients like `client`. `ask` is called with each request, including requests of the
-    /// bridge's own clients, on the thread that takes requests.
+    /// Creates a server of `node` for clients with the type of `client`. The thread that takes requests calls `ask`
+    /// with each request, including requests of the bridge's own clients.
     ///
     /// # Errors
-    /// As [`Node::create_generic_service`].
+    /// The same as for [`Node::create_generic_service`].
     pub fn new(
         node: &Node,
         client: &LocalEndpoint,
@@ -41,7 +41,7 @@ impl StandIn {
         Ok(Arc::new(StandIn { server, ask: Box::new(ask), counts }))
     }
 
-    /// Answers a request with a response of `length_bytes` bytes, all of which `write` fills.
+    /// Sends a response of `length_bytes` bytes; `write` fills in all of them.
     pub fn respond(&self, id: RequestId, length_bytes: usize, write: impl FnOnce(&mut [u8])) {
         match lock(&self.server).send_response_copy_with(id, length_bytes, write) {
             Ok(()) => self.counts.carry(length_bytes),
@@ -49,7 +49,7 @@ impl StandIn {
         }
     }
 
-    /// The server as a source of requests.
+    /// The server in the form that a listener thread takes, for requests.
     #[must_use]
     pub fn source(self: &Arc<StandIn>) -> Box<dyn ListenerSource> {
         Box::new(Source(Arc::downgrade(self)))
@@ -57,7 +57,8 @@ impl StandIn {
 
     fn take(self: &Arc<StandIn>) {
         loop {
-            // The lock is released before the network is asked, because the reply may arrive at once.
+            // The lock is released before `ask` sends the request, because the reply may arrive at once and needs the
+            // lock.
             let request = lock(&self.server).take_request();
             match request {
                 Ok(Some(request)) => (self.ask)(self, request),

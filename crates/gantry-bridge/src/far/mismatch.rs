@@ -1,8 +1,8 @@
-//! The sentence about a name that is in both graphs, with different types.
+//! The warning about a name that exists on both sides of the bridge with different types.
 
 use crate::graph::Endpoint;
 
-/// The hash in the form of ROS 2; zeros mean that the hash is not known.
+/// Returns a type hash as ROS 2 writes it. Zeros mean that the hash is unknown.
 #[must_use]
 pub fn hash_text(hash: &[u8; 32]) -> String {
     if *hash == [0; 32] {
@@ -11,7 +11,8 @@ pub fn hash_text(hash: &[u8; 32]) -> String {
     hash.iter().fold("RIHS01_".to_owned(), |text, byte| text + &format!("{byte:02x}"))
 }
 
-/// The sentence about a local endpoint of `node` and a far endpoint with the same name and another type.
+/// Returns the warning about an endpoint of the local node `node` and a far endpoint with the same name and another
+/// type.
 #[must_use]
 pub fn mismatch(own: &Endpoint, node: &str, other: &Endpoint, far_node: &str) -> String {
     let of_type = |endpoint: &Endpoint| format!("{} ({})", endpoint.type_name, hash_text(&endpoint.hash));

@@ -1,4 +1,4 @@
-//! Far nodes and endpoints, as the domain sees them.
+//! The nodes and endpoints of the network, as the domain sees them.
 
 mod mismatch;
 mod node;

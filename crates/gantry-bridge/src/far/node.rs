@@ -1,11 +1,11 @@
-//! A far node.
+//! A node of the network.
 
-/// A node of the network, as the network's endpoints identify it.
+/// A node of the network, with all properties that identify it there.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FarNode {
-    /// The session of the node's process; empty if the network does not name it.
+    /// The session of the node's process; empty if the network does not tell sessions apart.
     pub session: String,
-    /// A number that distinguishes nodes of one session with the same name.
+    /// A number that distinguishes nodes with the same name in one session.
     pub number: u64,
     /// The namespace, which begins with a slash.
     pub namespace: String,

@@ -1,4 +1,5 @@
-//! The far nodes and endpoints as the domain sees them: each node with its own name, each endpoint with its own QoS.
+//! The nodes and endpoints of the network as the domain sees them: a node with the same name for each, and endpoints
+//! with the same QoS.
 
 use super::node::FarNode;
 use crate::{
@@ -12,15 +13,17 @@ use std::{
     sync::Arc,
 };
 
-/// The nodes and records that a bridge adds to the domain.
+/// The nodes and graph records (endpoints without messages) that a bridge adds to the domain.
 #[derive(Debug)]
 pub struct FarNodes {
     network: String,
     domain_id: u32,
     participant: Arc<Participant>,
-    /// Whether a service also has a graph record for its replies, from which other bridges learn the reply's type.
+    /// True if a service also gets a graph record for its replies. Other bridges need this record to know the type of
+    /// the reply.
     is_hub: bool,
-    /// The types whose definitions the records have, by name. A network carries names and hashes only.
+    /// The standard message types with their definitions, by name. The network transmits only names and hashes of
+    /// types.
     types: BTreeMap<String, TypeDescription>,
     /// The nodes of the domain that represent far nodes; `None` if the domain refuses the node.
     nodes: HashMap<FarNode, Option<Made>>,
@@ -31,13 +34,13 @@ pub struct FarNodes {
 #[derive(Debug)]
 struct Made {
     node: Node,
-    /// The origin, and the graph record that shows it to other bridges of the domain.
+    /// The origin of the node, and the graph record that shows this origin to other bridges of the domain.
     origin: (Origin, GraphRecord),
 }
 
 impl FarNodes {
-    /// Makes an empty set of nodes. In a hub, services get records by which other bridges can show them to
-    /// their networks.
+    /// Creates an empty set of nodes. In a hub, services get additional records, by which other bridges can show them
+    /// to their networks.
     #[must_use]
     pub fn new(place: &Place) -> FarNodes {
         FarNodes {
@@ -51,10 +54,10 @@ impl FarNodes {
         }
     }
 
-    /// Adds new nodes and records, and removes the ones whose far nodes and endpoints have left. `nodes` are the
-    /// far nodes with their origins. `endpoints` are the far endpoints without a real endpoint in the domain, each
-    /// with its GID and node; a real endpoint is in the graph anyway. `say` is called with a sentence for each node
-    /// or endpoint that the domain refuses. Returns the number of nodes that were refused in this call.
+    /// Adds new nodes and records, and removes those that have left. `nodes` are the far nodes with their origins.
+    /// `endpoints` are the far endpoints with their GIDs and nodes, without the endpoints that a real publisher or
+    /// server in the domain represents. `say` gets a sentence for each node or endpoint that the domain refuses.
+    /// Returns the number of newly refused nodes.
     pub fn update<'a>(
         &mut self,
         nodes: impl Iterator<Item = (&'a FarNode, &'a Origin)>,
@@ -92,19 +95,19 @@ impl FarNodes {
         refused
     }
 
-    /// The node in the domain that represents a far node.
+    /// Returns the node in the domain that represents a far node.
     #[must_use]
     pub fn node(&self, node: &FarNode) -> Option<&Node> {
         Some(&self.nodes.get(node)?.as_ref()?.node)
     }
 
-    /// The number of nodes.
+    /// The number of far nodes that the domain has.
     #[must_use]
     pub fn count(&self) -> usize {
         self.nodes.values().flatten().count()
     }
 
-    /// Makes a node, or only replaces the origin if the node exists already (`before`).
+    /// Creates a node. If the node exists already (`before`), replaces only its origin.
     fn make(&self, node: &FarNode, origin: &Origin, before: Option<Made>) -> gantry::Result<Made> {
         // Other bridges ignore a node without its origin, so the origin is shown first.
         let origin = (origin.clone(), origin.announce(&self.participant, &node.full_name())?);
@@ -113,14 +116,13 @@ impl FarNodes {
         }
         let builder = Node::builder(&node.name).namespace(&node.namespace).enclave(&node.enclave);
         let builder = builder.domain_id(self.domain_id).use_global_arguments(false).start_parameter_services(false);
-        // Eight digits are enough for a user to distinguish sessions.
+        // Eight digits are enough to distinguish sessions.
         let session: String = node.session.chars().take(8).collect();
         let node = builder.rmw_implementation(&far_mark(&self.network, &session)).build()?;
         Ok(Made { node, origin })
     }
 
-    /// The entries of an endpoint in the graph: a service has one for its requests and, in a hub, one for its
-    /// replies.
+    /// Creates the graph records of an endpoint. A service has one for its requests and, in a hub, one for its replies.
     fn records_of(&self, node: &str, endpoint: &Endpoint) -> gantry_shm::Result<Vec<GraphRecord>> {
         let (participant, with_replies) = (&self.participant, self.is_hub);
         let Endpoint { kind, name, type_name, hash, qos } = endpoint;
@@ -139,15 +141,15 @@ impl FarNodes {
         match kind {
             Kind::Publisher => records.push(publisher(name, self.type_of(type_name.clone(), *hash), *qos)?),
             Kind::Subscription => records.push(subscription(name, self.type_of(type_name.clone(), *hash), *qos)?),
-            // The record of the replies is made first: without it, the service would have no complete type for
-            // other bridges.
+            // The record of the replies comes first: without it, other bridges would not know the reply type of the
+            // service.
             Kind::Server => {
                 if with_replies {
                     records.push(publisher(&replies, response, Qos::default())?);
                 }
                 records.push(subscription(&requests, request, Qos::default())?);
             }
-            // A client is shown as a publisher of requests. Servers take no requests from a publisher that is only a
+            // A client is shown as a publisher of requests. Servers accept no requests from it, because it is only a
             // graph record.
             Kind::Client => {
                 if with_replies {
@@ -159,7 +161,7 @@ impl FarNodes {
         Ok(records)
     }
 
-    /// The type with this name and hash, with its definition if it is a standard type.
+    /// Returns the type with this name and hash. Only a standard type has its definition.
     fn type_of(&self, name: String, hash: [u8; 32]) -> TypeDescription {
         match self.types.get(&name).filter(|known| known.hash == hash) {
             Some(known) => known.clone(),

@@ -1,9 +1,9 @@
-//! An endpoint in the form that both sides of a bridge use.
+//! The description of an endpoint, for local endpoints and endpoints of the network.
 
 use gantry::Qos;
 use std::fmt;
 
-/// The sort of an endpoint.
+/// The kind of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Deserialize, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -26,20 +26,20 @@ pub struct Endpoint {
     pub name: String,
     /// The ROS 2 name of the type of the topic or the service.
     pub type_name: String,
-    /// The hash of the type; zeros if it is not known.
+    /// The hash of the type; zeros if it is unknown.
     pub hash: [u8; 32],
     /// The QoS.
     pub qos: Qos,
 }
 
 impl Kind {
-    /// Whether the endpoint is one of a service.
+    /// True if the endpoint belongs to a service.
     #[must_use]
     pub fn is_of_service(self) -> bool {
         matches!(self, Kind::Server | Kind::Client)
     }
 
-    /// The sort at the other end.
+    /// The kind that can be matched with this kind.
     #[must_use]
     pub fn other_end(self) -> Kind {
         match self {

@@ -1,5 +1,5 @@
-//! The nodes and endpoints of the domain that a network may see: all except the bridge's own ones and, unless the
-//! bridge is a hub, the ones that other bridges brought.
+//! The nodes and endpoints of the domain that a network may see, without the bridge's own ones. The nodes that other
+//! bridges brought are included only if the bridge is a hub.
 
 use super::{
     endpoint::{Endpoint, Kind},
@@ -14,13 +14,13 @@ use std::{
     sync::Arc,
 };
 
-/// The beginning of the text that nodes made by a bridge have in place of the name of an RMW implementation.
+/// The mark of a node that a bridge made: the name of its RMW implementation begins with this text.
 const FAR_MARK: &str = "from ";
 
 /// A local node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LocalNode {
-    /// Its id.
+    /// The GID of the node.
     pub gid: Gid,
     /// Its full name.
     pub name: String,
@@ -31,13 +31,13 @@ pub struct LocalNode {
 /// A local endpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LocalEndpoint {
-    /// The GID of the endpoint; for a client or a server, the GID of its endpoint on the topic of requests.
+    /// The GID of the endpoint. For a client or a server: the GID of its endpoint on the request topic.
     pub gid: Gid,
-    /// The full name of its node.
+    /// The full name of the endpoint's node.
     pub node: String,
     /// The endpoint.
     pub endpoint: Endpoint,
-    /// The type of the endpoint's messages or requests.
+    /// The type of the messages or, for a service, of the requests.
     pub message_type: TypeDescription,
     /// The type of the responses of a service.
     pub response_type: Option<TypeDescription>,
@@ -50,28 +50,28 @@ pub struct LocalGraph {
     pub nodes: Vec<LocalNode>,
     /// The endpoints.
     pub endpoints: Vec<LocalEndpoint>,
-    /// The publishers of other bridges. The samples of these publishers are not carried.
+    /// The publishers whose samples are not carried, because their nodes reach the network through other bridges.
     pub passed_over: Vec<Gid>,
     /// The origins of the nodes.
     pub origins: HashMap<Gid, Origin>,
-    /// For a hub: the nodes of this graph that other bridges brought.
+    /// For a hub: the GIDs of the nodes that other bridges brought.
     pub of_bridges: HashSet<Gid>,
-    /// The origins of all nodes that other bridges brought, each with the network from which the node came.
+    /// The origins of all nodes that other bridges brought, each with the name of the network from which the node came.
     pub brought: Vec<(Origin, String)>,
     /// The ids of the domain's bridges.
     pub bridges: Vec<u64>,
 }
 
-/// The text by which other bridges and `gantry topic explain` recognise a node that a bridge made. It has the
-/// network and the far session: "from zenoh 8b20917502ee".
+/// Returns the mark by which other bridges and `gantry topic explain` recognise a node that a bridge made. It has the
+/// name of the network and the far session: "from zenoh 8b20917502ee".
 #[must_use]
 pub fn far_mark(network: &str, session: &str) -> String {
     format!("{FAR_MARK}{network} {session}").trim_end().to_owned()
 }
 
 impl LocalGraph {
-    /// Reads the graph of the domain. `own` is the GID of any entity of the bridge. If `is_hub`, the nodes that
-    /// other bridges brought count as local ones.
+    /// Reads the domain's graph. `own` is the GID of any entity of the bridge. If `is_hub`, the nodes that other
+    /// bridges brought count as local nodes.
     ///
     /// # Errors
     /// The domain cannot be read, or the process has forked.
@@ -87,7 +87,7 @@ impl LocalGraph {
         let marked: Vec<&EndpointDescription> =
             entries.iter().map(|entry| &**entry).filter(|entry| entry.node_details().is_some_and(is_marked)).collect();
         let bridges: Vec<Gid> = marked.iter().map(|node| node.gid).chain([own]).collect();
-        // The node of another bridge itself does not come from a network, so it is not among the brought nodes.
+        // The nodes of other bridges themselves are not brought from a network.
         let is_brought = |node: &&&EndpointDescription| {
             is_hub && !node.gid.is_of_same_process(&own) && !node.node.starts_with(BRIDGE_NODE)
         };
@@ -108,7 +108,7 @@ impl LocalGraph {
         for entry in local {
             let Some(NodeDetails { enclave, .. }) = entry.node_details() else { continue };
             let is_far = bridges.iter().any(|bridge| bridge.is_of_same_process(&entry.gid));
-            // A brought node whose origin is not in the graph yet waits for the next change.
+            // A brought node whose origin is not in the graph yet is left out until the next reading.
             let origin = if is_far { origins.of_node(&entry) } else { Some(Origin::of_node(entry.gid)) };
             let Some(origin) = origin else { continue };
             graph.origins.insert(entry.gid, origin);
@@ -120,14 +120,14 @@ impl LocalGraph {
         Ok(graph)
     }
 
-    /// The endpoints of this sort.
+    /// The endpoints of this kind.
     pub fn of_kind(&self, kind: Kind) -> impl Iterator<Item = &LocalEndpoint> {
         self.endpoints.iter().filter(move |local| local.endpoint.kind == kind)
     }
 }
 
-/// The endpoint of a graph entry. `None` for a node, for an origin, and for the topic of a service's replies: the
-/// entry of the topic of requests represents the service.
+/// Converts a graph entry to an endpoint. Returns `None` for a node, for the record of an origin, and for the reply
+/// topic of a service: the entry of the request topic represents the service.
 fn endpoint(
     entry: &EndpointDescription,
     all: &[Arc<EndpointDescription>],
@@ -153,11 +153,10 @@ fn endpoint(
         Some(ServiceTopic::Request(service)) => {
             let kind = if is_publisher { Kind::Client } else { Kind::Server };
             let type_name = message_type.name.strip_suffix("_Request")?.to_owned();
-            // The topic of replies may not be in the graph yet; the endpoint then appears in a later reading.
+            // The reply topic may not be in the graph yet. A later reading then finds the endpoint.
             let response_type = response_type(entry, service, all)?;
             let hash = hashes.hash(&type_name, &message_type, &response_type);
-            // On the network, a service has the default QoS of ROS 2's services; the QoS in Gantry only bounds
-            // its memory.
+            // On the network, a service has ROS 2's default QoS for services. Its QoS in Gantry only limits its memory.
             let endpoint = Endpoint { kind, name: service.to_owned(), type_name, hash, qos: Qos::default() };
             Some(LocalEndpoint { gid, node, endpoint, message_type, response_type: Some(response_type) })
         }

@@ -1,4 +1,4 @@
-//! The graph of the domain, in the form in which a network sees it.
+//! The graph of the domain, in the form that a network sees.
 
 mod endpoint;
 mod local_graph;

@@ -1,7 +1,7 @@
-//! The origin of a node: a key that is the same on all networks, and the domains that brought the node.
+//! The origin of a node: a key that is the same on all networks, and the ids of the domains that the node came through.
 //!
-//! A bridge shows the origin of each node as an endpoint of the node, on a hidden topic whose name is the origin. So
-//! any network carries it, and other bridges find it where they find the node.
+//! A bridge shows the origin of a node as an endpoint of the node on a hidden topic, whose name contains the origin.
+//! Any network carries such an endpoint, and other bridges find it at the node.
 
 use super::endpoint::{Endpoint, Kind};
 use gantry::{Gid, Message, Qos};
@@ -10,30 +10,30 @@ use gantry_shm::{GraphRecord, Participant, TypeDescription};
 use std::{cmp::Reverse, sync::Arc};
 
 const TOPIC: &str = "/_gantry_origin/";
-/// The largest number of domains through which a node is brought, because the length of a topic's name is limited.
+/// The largest number of domains through which a node is brought. The limit keeps the topic's name short enough.
 const MAX_PATH: usize = 8;
 
 /// The origin of a node.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Origin {
-    /// The key, which identifies the node in each domain and network that shows it.
+    /// The key, which identifies the node in all domains and networks.
     pub key: u128,
-    /// The ids of the domains through which the node has come, beginning with the first one.
+    /// The ids of the domains through which the node came, first domain first.
     pub path: Vec<u64>,
 }
 
 impl Origin {
-    /// The origin of a node that belongs to this domain itself.
+    /// Makes the origin of a node of this domain. Its key is the GID of the node.
     #[must_use]
     pub fn of_node(gid: Gid) -> Origin {
         Origin { key: u128::from_be_bytes(gid.0), path: Vec::new() }
     }
 
-    /// The origin of a node that was not brought by a bridge. The key is a hash of `texts`, which are the same
-    /// wherever the node is seen.
+    /// Makes the origin of a node that no bridge brought. Its key is a hash of `texts`, which are the same on all
+    /// hosts.
     #[must_use]
     pub fn of_texts(texts: &[&str]) -> Origin {
-        // The hash is FNV-1a with 128 bits, which is the same on all hosts.
+        // FNV-1a with 128 bits gives the same hash on all hosts.
         let bytes = texts.iter().flat_map(|text| text.bytes().chain([0]));
         let key = bytes.fold(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d, |hash: u128, byte| {
             (hash ^ u128::from(byte)).wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b)
@@ -41,15 +41,15 @@ impl Origin {
         Origin { key, path: Vec::new() }
     }
 
-    /// The origin with which the domain with this id shows the node to a network; `None` if too many domains have
-    /// brought the node.
+    /// Returns the origin with the id of one more domain, which shows the node to a network. `None` if the node came
+    /// through too many domains.
     #[must_use]
     pub fn shown_by(&self, domain: u64) -> Option<Origin> {
         let path: Vec<u64> = self.path.iter().copied().chain([domain]).collect();
         (path.len() <= MAX_PATH).then_some(Origin { key: self.key, path })
     }
 
-    /// The subscription that shows the origin on a network.
+    /// Describes the subscription that shows the origin on a network.
     #[must_use]
     pub fn endpoint(&self) -> Endpoint {
         let path: Vec<String> = self.path.iter().map(|id| format!("{id:016x}")).collect();
@@ -64,31 +64,31 @@ impl Origin {
         }
     }
 
-    /// The best origin of a node that has several: a bridge shows a new origin after the id of its domain has
-    /// changed, and the network may still show the old origin, or the origin of a bridge that was killed.
+    /// Chooses the best of several origins of a node. A network may show an old origin beside the new one, after the id
+    /// of a domain has changed or after a bridge was killed.
     #[must_use]
     pub fn best(shown: impl IntoIterator<Item = Origin>) -> Option<Origin> {
         shown.into_iter().min_by_key(|origin| (origin.path.len(), Reverse(origin.path.clone())))
     }
 
-    /// Shows the origin in a domain, as long as the returned record lives. `node` is the full name of the node.
+    /// Shows the origin in a domain, until the returned record is dropped. `node` is the full name of the node.
     ///
     /// # Errors
-    /// No room in shared memory.
+    /// There is no room in shared memory.
     pub fn announce(&self, participant: &Arc<Participant>, node: &str) -> gantry_shm::Result<GraphRecord> {
         let Endpoint { name, type_name, hash, qos, .. } = self.endpoint();
         let message_type = TypeDescription { name: type_name, hash, ..TypeDescription::default() };
-        // The record is a publisher, because `gantry doctor` reports a doubt for a subscription without a publisher.
+        // The record is a publisher, because `gantry doctor` would warn about a subscription without a publisher.
         GraphRecord::publisher(participant.clone(), node, &name, message_type, qos)
     }
 
-    /// Whether a topic shows an origin.
+    /// True if the topic shows an origin.
     #[must_use]
     pub fn is_topic(name: &str) -> bool {
         name.starts_with(TOPIC)
     }
 
-    /// The origin in the name of a topic; `None` if the name has another form.
+    /// Parses the origin in the name of a topic; `None` if the name is malformed.
     #[must_use]
     pub fn from_topic(name: &str) -> Option<Origin> {
         let text = name.strip_prefix(TOPIC)?.strip_prefix('k')?;

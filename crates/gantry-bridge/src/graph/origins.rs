@@ -1,23 +1,23 @@
-//! The origins that bridges show in the domain.
+//! The origins of nodes that bridges show in the domain.
 
 use super::origin::Origin;
 use gantry::{BRIDGE_NODE, Gid};
 use gantry_shm::EndpointDescription;
 use std::sync::Arc;
 
-/// The origins of far nodes, and the ids of bridges.
+/// The origins of nodes that bridges brought, and the ids of all bridges.
 #[derive(Default)]
 pub struct Origins {
-    /// The origins, each with the GID of its record and the name of its node.
+    /// For each origin, the GID of its graph record and the name of its node.
     by_node: Vec<(Gid, String, Origin)>,
-    /// The origins of nodes that other bridges brought, each with the network from which the node came.
+    /// The origins that other bridges show, each with the network from which the node came.
     pub brought: Vec<(Origin, String)>,
-    /// The ids of all bridges.
+    /// The ids of all bridges of the domain.
     pub bridges: Vec<u64>,
 }
 
 impl Origins {
-    /// Collects the origins in these graph entries of the domain. `own` is the GID of any entity of the bridge.
+    /// Collects the origins in these graph entries. `own` is the GID of any entity of the bridge.
     pub fn read(entries: &[Arc<EndpointDescription>], own: Gid) -> Origins {
         let mut origins = Origins::default();
         for entry in entries {
@@ -37,7 +37,7 @@ impl Origins {
         origins
     }
 
-    /// The origin of a far node.
+    /// Returns the origin of a node that a bridge brought.
     pub fn of_node(&self, node: &EndpointDescription) -> Option<Origin> {
         let is_its = |(gid, name, _): &&(Gid, String, Origin)| gid.is_of_same_process(&node.gid) && *name == node.node;
         self.by_node.iter().find(is_its).map(|(.., origin)| origin.clone())

@@ -1,18 +1,19 @@
-//! The hashes of services' types. The graph of a domain has only the types of requests and of responses.
+//! The hashes of service types. They have to be computed, because the domain's graph has only the types of requests and
+//! responses.
 
 use gantry_idl::Definitions;
 use gantry_shm::TypeDescription;
 use std::collections::HashMap;
 
-/// The hashes, by the name of the service's type and the hashes of its request and its response.
+/// The computed hashes, by the name of the service type and the hashes of its request and response.
 #[derive(Debug, Default)]
 pub struct ServiceHashes(HashMap<(String, [u8; 32], [u8; 32]), [u8; 32]>);
 
 impl ServiceHashes {
-    /// The hash of a service's type; zeros if it cannot be calculated, for example for actions.
+    /// Returns the hash of a service type, or zeros if it cannot be computed, as for services of actions.
     pub fn hash(&mut self, name: &str, request: &TypeDescription, response: &TypeDescription) -> [u8; 32] {
-        // A service that another bridge brought has no definitions of its messages. An empty definition would give
-        // a wrong hash.
+        // A service that another bridge brought has no message definitions, and an empty definition would give a wrong
+        // hash.
         if [request, response].iter().any(|message| message.hash == [0; 32] && message.definition.is_empty()) {
             return [0; 32];
         }

@@ -3,11 +3,11 @@
 use gantry_shm::Participant;
 use std::{sync::Arc, thread, time::Duration};
 
-/// The period at which the thread checks whether the program ends.
+/// The time between two checks whether the program ends.
 const PERIOD: Duration = Duration::from_secs(1);
 
-/// Calls `on_change` after each change of the domain's graph, on a thread of its own, until `on_change` returns
-/// `false` or the program ends.
+/// Starts a thread that calls `on_change` after each change of the domain's graph. The thread ends when `on_change`
+/// returns `false` or the program ends.
 ///
 /// # Errors
 /// The domain cannot be read, or the thread cannot be started.

@@ -1,4 +1,4 @@
-//! An inlet: the local publisher that represents one far publisher.
+//! An inlet: the local publisher that represents one publisher on the network.
 
 use super::seen::Seen;
 use crate::{counts::Counts, lock::lock};
@@ -9,28 +9,29 @@ use std::{
     time::Duration,
 };
 
-/// More padding than any network appends.
+/// The number of padding bytes from which a message counts as too long: no network appends that many.
 const PADDING_END: usize = 4;
 
-/// A sample from the network, without its bytes.
+/// The information about a sample from the network.
 #[derive(Clone, Copy, Debug)]
 pub struct FarSample {
-    /// The far publisher.
+    /// The GID of the publisher on the network.
     pub gid: Gid,
-    /// Its number of the sample.
+    /// The sequence number that this publisher gave the sample.
     pub sequence: u64,
-    /// The time of publishing, in nanoseconds since 1970.
+    /// The time of publication in ns since 1970.
     pub wall_ns: u64,
-    /// The length of the message in CDR, without the encapsulation header.
+    /// The length of the CDR body in bytes, without encapsulation.
     pub length_bytes: usize,
 }
 
-/// Publishes the samples of one far publisher, each once, with its time, number and GID.
+/// The local publisher for one publisher on the network. It publishes each sample once, with the original time,
+/// sequence number and GID.
 #[derive(Debug)]
 pub struct Inlet {
     state: Mutex<State>,
     lifespan: Option<Duration>,
-    /// The longest message of the type.
+    /// The largest CDR length of a message of the type.
     payload_bytes: usize,
     counts: Arc<Counts>,
 }
@@ -39,16 +40,17 @@ pub struct Inlet {
 struct State {
     publisher: Publisher,
     seen: Seen,
-    /// Whether the last sample was lost because a slow subscription left no room. Then the next publish does not
-    /// wait for room.
+    /// True if the last sample was lost because a slow subscription left no room. The next publish then does not wait
+    /// for room.
     is_full: bool,
 }
 
 impl Inlet {
-    /// Makes an inlet that publishes under the node with this full name. `counts` counts the result for each sample.
+    /// Creates an inlet whose publisher belongs to the node with this full name. `counts` counts what happens to each
+    /// sample.
     ///
     /// # Errors
-    /// No room in shared memory; a depth out of range.
+    /// There is no room in shared memory, or the depth is out of range.
     pub fn new(
         participant: Arc<Participant>,
         (node, topic): (&str, &str),
@@ -63,15 +65,15 @@ impl Inlet {
         Ok(Inlet { state, lifespan: qos.lifespan, payload_bytes, counts })
     }
 
-    /// Whether a subscription is matched.
+    /// True if the inlet is matched with a subscription.
     #[must_use]
     pub fn is_matched(&self) -> bool {
-        // After an error, the count is 0: a subscription whose memory cannot be mapped is not matched.
+        // An error counts as no subscription: it means that the memory of a subscription cannot be mapped.
         lock(&self.state).publisher.subscription_count().unwrap_or_default() > 0
     }
 
-    /// Publishes a sample; `write` fills all its bytes. The message has fewer bytes than `sample` states if the
-    /// network padded it to a multiple of four.
+    /// Publishes a sample; `write` fills in all its bytes. The published message is shorter than `sample.length_bytes`
+    /// if the network padded it to a multiple of four.
     pub fn publish(&self, mut sample: FarSample, write: impl FnOnce(&mut [u8])) {
         let mut state = lock(&self.state);
         if !state.seen.is_new(sample.sequence) {
@@ -80,7 +82,7 @@ impl Inlet {
         let padding_bytes = sample.length_bytes.saturating_sub(self.payload_bytes);
         sample.length_bytes -= if padding_bytes < PADDING_END { padding_bytes } else { 0 };
         let now = SourceTime::now();
-        // The clocks of two hosts differ, so the age of a sample from the future is 0.
+        // A sample from the future has the age 0, because the clocks of two hosts differ.
         let age_ns = now.wall_ns.saturating_sub(sample.wall_ns);
         if self.lifespan.is_some_and(|lifespan| u128::from(age_ns) > lifespan.as_nanos()) {
             return self.counts.expire();
@@ -154,7 +156,7 @@ mod tests {
         let inlet = Inlet::new(participant, ("/far", "/topic"), of_type(), qos, counts.clone()).unwrap();
         let now_ns = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as u64;
         let too_old_ns = now_ns - 3601 * 1_000_000_000;
-        // A sample is not lost even if the publisher's clock is a day ahead.
+        // A sample whose publisher's clock is a day ahead is not lost.
         let ahead_ns = now_ns + 24 * 3600 * 1_000_000_000;
         for (sequence, wall_ns) in [(5, now_ns), (5, now_ns), (7, too_old_ns), (6, ahead_ns)] {
             let sample = FarSample { gid: far, sequence, wall_ns, length_bytes: 1 };

@@ -1,4 +1,4 @@
-//! The way of far samples to the domain.
+//! Samples from the network to the domain.
 
 mod inlet;
 mod seen;

@@ -1,7 +1,7 @@
-//! The sequence numbers of a far publisher's samples that have arrived.
+//! The sequence numbers that have arrived from one publisher on the network.
 
-/// The sequence numbers that have arrived, exactly for the newest 128 numbers: some networks repeat samples, and
-/// some change their order.
+/// The set of sequence numbers that have arrived. It is exact for the newest 128 numbers, because some networks repeat
+/// samples or change their order.
 #[derive(Debug, Default)]
 pub struct Seen {
     newest: u64,
@@ -10,7 +10,7 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// Adds a number. Returns `false` if it was added before, or is older than the newest 128.
+    /// Adds a number. Returns `false` if the number was added before, or is not among the newest 128.
     pub fn is_new(&mut self, number: u64) -> bool {
         if self.bits == 0 || number > self.newest {
             let gap = number.saturating_sub(self.newest);

@@ -1,4 +1,4 @@
-//! A carrier: a subscription of the bridge to one topic, and the lanes of the publishers whose samples it takes.
+//! A carrier: a subscription of the bridge to one topic, which passes each sample to the queue (lane) of its publisher.
 
 use super::{
     lane::Lane,
@@ -13,36 +13,35 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The largest number of waiting samples whose publishers are not in the graph yet.
+/// The largest number of samples that wait until their publisher is in the graph.
 const MAX_UNCLAIMED: usize = 1024;
-/// The longest time for which such a sample waits: the graph may have been read before its publisher was created.
+/// The longest time for which such a sample waits. The publisher may be newer than the last reading of the graph.
 const MAX_UNCLAIMED_TIME: Duration = Duration::from_secs(2);
 
-/// A subscription of the bridge, and the lanes of the publishers whose samples it takes.
+/// A subscription of the bridge, and the lanes (queues for the network) of the publishers whose samples it takes.
 pub struct Carrier {
     state: Mutex<State>,
     sender: Arc<Sender>,
-    /// The function that is called for a sample whose publisher has no lane.
+    /// A function that is called for a sample whose publisher has no lane.
     on_unclaimed: Box<dyn Fn() + Send + Sync>,
-    /// The GID of one entity of the bridge, by which the samples of the bridge's own publishers are recognised and left
-    /// out.
+    /// The GID of any entity of the bridge. Samples of the bridge's own publishers are recognised by it and dropped.
     own: Gid,
 }
 
 struct State {
     subscription: GenericSubscription,
-    /// The lanes by publisher; `None` for a publisher whose samples this carrier drops.
+    /// The lane of each publisher; `None` if this carrier drops the publisher's samples.
     lanes: HashMap<Gid, Option<Arc<Lane>>>,
     unclaimed: VecDeque<(Instant, GenericSample)>,
     counts: Arc<Counts>,
     has_failed: bool,
-    /// The number of samples that left the history before they were taken, as far as they are counted already.
+    /// The number of samples that left the history before they were taken and that `counts` has counted already.
     missed: u64,
 }
 
 impl Carrier {
-    /// Makes a carrier without lanes. `on_unclaimed` is called on the thread that takes samples when a sample has
-    /// no lane; the sample waits for [`Carrier::set_lanes`]. `counts` counts the samples that never get a lane.
+    /// Creates a carrier without lanes. When a sample has no lane, the thread that takes samples calls `on_unclaimed`,
+    /// and the sample waits for [`Carrier::set_lanes`]. `counts` counts the samples that never get a lane.
     pub fn new(
         subscription: GenericSubscription,
         sender: Arc<Sender>,
@@ -55,14 +54,14 @@ impl Carrier {
         Arc::new(Carrier { state, sender, on_unclaimed: Box::new(on_unclaimed), own })
     }
 
-    /// Replaces the subscription by one with a deeper history. Lanes drop the samples that they have had already.
+    /// Replaces the subscription by one with a deeper history. Samples that arrive again are dropped by their lanes.
     pub fn replace(&self, subscription: GenericSubscription) {
         let mut state = lock(&self.state);
         (state.subscription, state.missed) = (subscription, 0);
     }
 
-    /// Sets the lanes of all publishers of the topic. A sample whose publisher does not appear in the graph for
-    /// some time is counted and dropped: the publisher has left before the graph was read.
+    /// Sets the lanes of all publishers of the topic. A sample is counted and dropped if its publisher does not appear
+    /// in the graph for some time: the publisher then left before the graph was read.
     pub fn set_lanes(self: &Arc<Carrier>, lanes: HashMap<Gid, Option<Arc<Lane>>>) {
         let mut state = lock(&self.state);
         state.lanes = lanes;
@@ -78,7 +77,7 @@ impl Carrier {
         self.pump();
     }
 
-    /// Takes the available samples, until a lane that makes its publisher wait is full.
+    /// Takes the available samples. Stops when a lane is full that makes its publisher wait.
     pub fn pump(self: &Arc<Carrier>) {
         let mut state = lock(&self.state);
         let mut has_unclaimed = false;
@@ -87,7 +86,8 @@ impl Carrier {
                 Ok(Some(sample)) => sample,
                 Ok(None) => break,
                 Err(_) => {
-                    // The subscription excludes this publisher from now on, and the library has logged the reason.
+                    // After this error, the subscription ignores the publisher that caused it. The library has logged
+                    // the reason.
                     state.counts.fail();
                     if std::mem::replace(&mut state.has_failed, true) {
                         break;
@@ -130,7 +130,7 @@ impl Carrier {
         }
     }
 
-    /// The carrier as a source of a listener.
+    /// The carrier's subscription as a source, for the thread that takes samples.
     #[must_use]
     pub fn source(self: &Arc<Carrier>) -> Box<dyn ListenerSource> {
         Box::new(Source(Arc::downgrade(self)))

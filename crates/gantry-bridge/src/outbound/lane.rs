@@ -1,8 +1,7 @@
-//! A lane: the samples of one local publisher that wait for the network. If there are too many, the oldest ones
-//! are dropped.
+//! A lane: the queue of one local publisher's samples that wait for the network. A full lane drops its oldest samples.
 //!
-//! The samples are pins in the publisher's memory. A link that is slower than the publisher would hold all its slots,
-//! so a lane has at most the publisher's depth, and a bound of bytes; beyond them the oldest is dropped and counted.
+//! The waiting samples are pinned in the publisher's memory. A slow link would otherwise pin all memory of the
+//! publisher, so a lane holds at most the publisher's depth and a limited number of bytes. A dropped sample is counted.
 
 use crate::{counts::Counts, lock::lock};
 use gantry::GenericSample;
@@ -18,24 +17,25 @@ use std::{
 
 /// The largest number of bytes that wait in a lane. A single sample may be larger.
 const MAX_BYTES: usize = 64 << 20;
-/// The time over which a rate is averaged, because a program may log several messages at once.
+/// The time over which a rate limit is averaged. Bursts may exceed the rate, because a program may log several messages
+/// at once.
 const BURST: Duration = Duration::from_millis(500);
 
 /// The properties of a lane.
 #[derive(Clone, Copy, Debug)]
 pub struct LaneOptions {
-    /// The most samples that wait.
+    /// The largest number of samples that wait.
     pub depth: usize,
-    /// Whether a full lane makes its publisher wait (RELIABLE and KEEP_ALL) instead of dropping the oldest sample.
+    /// True if a full lane makes its publisher wait (RELIABLE and KEEP_ALL) instead of dropping the oldest sample.
     pub is_gating: bool,
-    /// The mean time between two samples, from the rate of the policy. Within half a second, shorter times
-    /// are allowed.
+    /// The mean time between two samples that the policy's rate permits. Within half a second, shorter times are
+    /// allowed.
     pub min_period: Duration,
-    /// The priority, from 1 (most urgent) to 7. Each priority has a queue and a thread of its own.
+    /// The priority, from 1 (most urgent) to 7. Each priority has its own thread.
     pub priority: u8,
 }
 
-/// The samples of one publisher that wait for the network.
+/// The queue of one publisher's samples that wait for the network.
 pub struct Lane {
     options: LaneOptions,
     counts: Arc<Counts>,
@@ -44,22 +44,22 @@ pub struct Lane {
     is_scheduled: AtomicBool,
 }
 
-/// Passes a sample to the network, and blocks as long as the network does. Returns `false` if the network refused
-/// the sample.
+/// Sends a sample to the network, and blocks as long as the network blocks. Returns `false` if the network refused the
+/// sample.
 type Output = dyn Fn(GenericSample) -> bool + Send + Sync;
 
 #[derive(Default)]
 struct Waiting {
     samples: VecDeque<GenericSample>,
     bytes: usize,
-    /// The sequence number of the newest sample that was offered.
+    /// The sequence number of the newest sample that was added.
     newest: u64,
-    /// The time at which the next sample is due by the rate of the policy.
+    /// The earliest time for the next sample, by the rate of the policy.
     due: Option<Instant>,
 }
 
 impl Lane {
-    /// Makes a lane. `send` passes a sample to the network.
+    /// Creates a lane. `send` sends a sample to the network.
     pub fn new(
         options: LaneOptions,
         counts: Arc<Counts>,
@@ -69,14 +69,14 @@ impl Lane {
         Lane { options, counts, send: Box::new(send), waiting, is_scheduled }
     }
 
-    /// Whether the lane is full and its publisher has to wait until the network has accepted samples.
+    /// True if the lane is full, and its publisher has to wait until the network has accepted samples.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.options.is_gating && lock(&self.waiting).samples.len() >= self.options.depth
     }
 
-    /// Adds a sample, and returns whether the lane has to be scheduled. A sample that was added before, from
-    /// another subscription of the bridge, is dropped.
+    /// Adds a sample. Drops it if another subscription of the bridge has added it before. Returns true if the caller
+    /// has to schedule the lane with the `Sender`.
     pub(super) fn offer(&self, sample: GenericSample) -> bool {
         let info = sample.message_info();
         let mut waiting = lock(&self.waiting);
@@ -104,13 +104,13 @@ impl Lane {
         !self.is_scheduled.swap(true, SeqCst)
     }
 
-    /// Sends the oldest waiting sample. Returns `false` if no sample waits; then the lane is not scheduled any more.
+    /// Sends the oldest waiting sample. Returns `false` if no sample waits: the lane then counts as not scheduled.
     pub(super) fn send_one(&self) -> bool {
         let sample = {
             let mut waiting = lock(&self.waiting);
             let sample = waiting.pop();
             if sample.is_none() {
-                self.is_scheduled.store(false, SeqCst); // under the lock, under which `offer` sets it
+                self.is_scheduled.store(false, SeqCst); // under the lock, as the store in `offer`
             }
             sample
         };
@@ -164,7 +164,7 @@ mod tests {
     use gantry::{PublisherOptions, Qos, SourceTime, TypeDescription};
     use gantry_shm::{Participant, Publisher, Subscription};
 
-    /// Samples of one publisher, each with one byte.
+    /// Returns samples of one publisher, each with one byte.
     fn samples(count: u64) -> Vec<GenericSample> {
         let root = tempfile::tempdir_in("/dev/shm").unwrap();
         let participant = Participant::join_under(root.path(), 0).unwrap();

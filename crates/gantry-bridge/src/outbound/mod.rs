@@ -1,4 +1,4 @@
-//! The way of local samples to a network.
+//! Samples from the domain to the network.
 
 mod carrier;
 mod lane;

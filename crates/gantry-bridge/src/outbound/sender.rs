@@ -1,5 +1,5 @@
-//! The threads that pass samples to the network: one thread for each priority, so that a camera whose link is slow
-//! does not delay the button that stops the robot.
+//! The threads that pass samples to the network, one for each priority. So images that wait for a slow link do not
+//! delay the stop command of a robot.
 
 use super::lane::Lane;
 use crate::lock::lock;
@@ -11,16 +11,17 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-/// The function that is called after a sample of a gating lane was sent, because the lane has room again.
+/// A function that is called after a sample of a lane was sent, if the lane makes its publisher wait: it has room
+/// again.
 pub type OnRoom = Box<dyn Fn() + Send>;
 
-/// A lane that has samples.
+/// A lane with waiting samples.
 type Scheduled = (Arc<Lane>, Option<OnRoom>);
 
-/// The queues of the threads, by priority.
+/// The threads and their queues, by priority.
 type Threads = HashMap<u8, (Arc<Queue>, JoinHandle<()>)>;
 
-/// The threads. Each is started when its priority is first used.
+/// The threads that send samples. The thread of a priority starts at the first use of the priority.
 #[derive(Default)]
 pub struct Sender {
     threads: Mutex<Threads>,
@@ -39,16 +40,16 @@ struct State {
 }
 
 impl Sender {
-    /// A sender without threads.
+    /// Creates a sender without threads.
     #[must_use]
     pub fn new() -> Sender {
         Sender::default()
     }
 
-    /// Makes the thread of this priority, if there is none.
+    /// Starts the thread of this priority if it does not run yet.
     ///
     /// # Errors
-    /// An error of the operating system: the thread cannot be started.
+    /// The operating system cannot start the thread.
     pub fn prepare(&self, priority: u8) -> io::Result<()> {
         let mut threads = lock(&self.threads);
         if threads.contains_key(&priority) {
@@ -61,7 +62,7 @@ impl Sender {
         Ok(())
     }
 
-    /// Schedules a lane: the lanes of a priority take turns.
+    /// Adds a lane to the queue of its priority, whose thread sends one sample of each lane in turn.
     pub(super) fn schedule(&self, lane: Arc<Lane>, on_room: Option<OnRoom>) {
         let queue = lock(&self.threads).get(&lane.priority()).map(|(queue, _)| queue.clone());
         if let Some(queue) = queue {
@@ -69,7 +70,7 @@ impl Sender {
         }
     }
 
-    /// Ends each thread after the sample that it is sending.
+    /// Ends the threads. Each thread finishes the sample that it is sending.
     pub fn end(&self) {
         let threads = std::mem::take(&mut *lock(&self.threads));
         for (queue, _) in threads.values() {
@@ -77,7 +78,7 @@ impl Sender {
             queue.changed.notify_all();
         }
         for (_, thread) in threads.into_values() {
-            let _ = thread.join(); // a panic was printed
+            let _ = thread.join(); // the panic hook has reported a panic of the thread
         }
     }
 }

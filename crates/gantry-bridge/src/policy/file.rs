@@ -1,4 +1,4 @@
-//! The policy's file.
+//! The file of the policy.
 
 use super::glob::matches;
 use crate::graph::Kind;
@@ -8,7 +8,7 @@ use serde::Deserialize;
 #[derive(Debug, thiserror::Error)]
 #[error("the policy {file} cannot be used: {why}")]
 pub struct PolicyError {
-    /// Its path.
+    /// The path of the file.
     pub file: String,
     /// The reason.
     pub why: String,
@@ -23,10 +23,10 @@ pub(super) struct File {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Rule {
-    /// Patterns of full names: `*` matches any part of one chunk (a name between two slashes), `**` any number
-    /// of chunks.
+    /// Patterns of full names. `*` matches any part of one chunk (the text between two slashes), `**` any number of
+    /// chunks.
     names: Vec<String>,
-    /// The sorts of endpoints; empty: all.
+    /// The kinds of endpoints to which the rule applies; an empty list means all.
     #[serde(default)]
     kinds: Vec<Kind>,
     pub(super) allow: Option<bool>,

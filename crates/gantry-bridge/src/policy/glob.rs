@@ -1,7 +1,6 @@
-//! Patterns of names: `*` matches any part of one chunk (a name between two slashes), `**` any number of
-//! whole chunks.
+//! Patterns of names. `*` matches any part of one chunk (the text between two slashes), `**` any number of chunks.
 
-/// Whether a name matches a pattern. The time of the check is bounded by the product of the two lengths.
+/// True if a name matches a pattern. The time of the check is at most proportional to the product of the two lengths.
 pub fn matches(pattern: &str, name: &str) -> bool {
     let pattern: Vec<&str> = pattern.trim_matches('/').split('/').collect();
     let name: Vec<&str> = name.trim_matches('/').split('/').collect();
@@ -16,8 +15,8 @@ pub fn matches(pattern: &str, name: &str) -> bool {
     )
 }
 
-/// Matches the items of a pattern, some of which stand for any number of items. The search is greedy, and
-/// backtracks only to the last of these.
+/// Matches a pattern with items. Some parts of the pattern match any number of items. The search is greedy, and
+/// backtracks only to the last of these parts.
 fn wild<T>(pattern: &[T], items: &[T], is_any: impl Fn(&T) -> bool, is_same: impl Fn(&T, &T) -> bool) -> bool {
     let (mut at, mut item, mut retry) = (0, 0, None);
     while item < items.len() {

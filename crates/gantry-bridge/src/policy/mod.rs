@@ -1,4 +1,4 @@
-//! The policy: which names are carried, at which rate, and with which priority.
+//! The policy: the names that a bridge carries, with their rates and priorities.
 
 mod file;
 mod glob;
@@ -9,58 +9,58 @@ use crate::graph::Kind;
 use file::{File, Rule};
 use std::{path::Path, time::Duration};
 
-/// The priority of samples without a rule, 1 (most urgent) to 7.
+/// The priority of samples for which no rule sets one, from 1 (most urgent) to 7.
 const DEFAULT_PRIORITY: u8 = 5;
 
-/// The rules that apply after the user's rules: stop commands come before everything else, logs come last and at a
+/// The rules that follow the user's rules. Stop commands have the highest priority; logs have the lowest one and a
 /// limited rate.
 const DEFAULTS: &str = r#"{ "rules": [
     { "names": ["**/_action/cancel_goal", "/emergency*", "/emergency*/**", "/e_stop", "**/e_stop"], "priority": 1, "express": true },
     { "names": ["/rosout", "/parameter_events"], "priority": 7, "max_rate_hz": 200 }
 ] }"#;
 
-/// The policy of a bridge: a list of rules. Each field of a name's treatment is set by the first rule that matches
-/// the name and has this field.
+/// The policy of a bridge: a list of rules. For each property of a name, the first rule applies that matches the name
+/// and sets the property.
 #[derive(Clone, Debug)]
 pub struct Policy {
     rules: Vec<Rule>,
 }
 
-/// The treatment of an endpoint by the policy.
+/// The properties that the policy gives an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Treatment {
-    /// Whether it is carried and shown.
+    /// True if the endpoint is shown and its messages are carried.
     pub is_allowed: bool,
-    /// The mean time between two samples of the endpoint.
+    /// The least mean time between two samples of the endpoint, by the rate limit.
     pub min_period: Duration,
-    /// 1, the most urgent, to 7.
+    /// The priority, from 1 (most urgent) to 7.
     pub priority: u8,
-    /// Whether a sample is sent at once, and does not wait for other samples to fill a packet.
+    /// True if a sample is sent at once, instead of waiting for further samples that fill the packet.
     pub is_express: bool,
 }
 
 impl Policy {
-    /// Reads the policy from a JSON file. The guide has an example.
+    /// Reads the policy from a JSON file. The guide "Other hosts" has an example.
     ///
     /// # Errors
-    /// A file that cannot be read or has another form.
+    /// The file cannot be read, or is not a valid policy.
     pub fn from_file(path: &Path) -> Result<Policy, PolicyError> {
         let named = |why: String| PolicyError { file: path.display().to_string(), why };
         let text = std::fs::read_to_string(path).map_err(|error| named(error.to_string()))?;
         Policy::from_text(&text).map_err(named)
     }
 
-    /// Reads the policy from a JSON text. The error is the reason, as a sentence without the name of the file.
+    /// Parses a policy in JSON. The error is a sentence with the reason, without the name of the file.
     ///
     /// # Errors
-    /// A text that has another form.
+    /// The text is not a valid policy.
     pub fn from_text(text: &str) -> Result<Policy, String> {
         let own = File::parse(text)?.rules;
         let defaults = File::parse(DEFAULTS)?.rules;
         Ok(Policy { rules: own.into_iter().chain(defaults).collect() })
     }
 
-    /// The treatment of an endpoint, local or far, by the full name of its topic or service.
+    /// Returns the treatment of a local or far endpoint with this kind, by the full name of its topic or service.
     #[must_use]
     pub fn treatment(&self, kind: Kind, name: &str) -> Treatment {
         let rules = || self.rules.iter().filter(|rule| rule.matches(kind, name));
@@ -75,7 +75,7 @@ impl Policy {
 }
 
 impl Default for Policy {
-    /// The default policy: all names are carried, stop commands first and logs last.
+    /// Returns the default policy: all names are carried, stop commands first and logs last.
     fn default() -> Policy {
         let rules = File::parse(DEFAULTS).map(|file| file.rules).unwrap_or_default();
         Policy { rules }

@@ -1,5 +1,5 @@
-//! Hosts for tests. A host is a directory of shared memory. Each test runs itself again as a child process, whose
-//! environment names the directory of the first host.
+//! Simulated hosts for tests: a host is a directory for shared memory. Each test runs itself again as a child process,
+//! whose environment has the directory of the first host.
 
 use gantry::{Node, Qos};
 use gantry_bridge::Status;
@@ -14,8 +14,8 @@ use test_support::eventually;
 
 const SECOND_HOST: &str = "BRIDGE_TEST_SECOND_HOST";
 
-/// Runs the body of a test in a host of its own. `name` is the test's full name; `body` gets the directory of a
-/// second host.
+/// Runs the body of a test in a separate host. `name` is the test's full name. `body` gets the directory of a second
+/// host.
 pub fn in_host(name: &str, body: impl FnOnce(&Path)) {
     if let Some(second) = std::env::var_os(SECOND_HOST) {
         return body(Path::new(&second));
@@ -37,7 +37,7 @@ pub fn first_host() -> PathBuf {
     std::env::var_os("GANTRY_SHM_DIR").unwrap().into()
 }
 
-/// A process of a bridge or of another program, which is killed when this value is dropped.
+/// The process of a bridge or of another program. It is killed when this value is dropped.
 pub struct Bridge(Child);
 
 impl Bridge {
@@ -77,12 +77,12 @@ pub fn join(host: &Path) -> Arc<Participant> {
     Participant::join_under(host, 0).unwrap()
 }
 
-/// A node in the graph of another host.
+/// Adds a node to the graph of another host.
 pub fn far_node(host: &Arc<Participant>, name: &str) -> GraphRecord {
     GraphRecord::node(host.clone(), name, NodeDetails::default()).unwrap()
 }
 
-/// The status of the first host's bridge to this network, as soon as `is_meant` holds for it.
+/// Waits until `is_meant` is true for the status of the first host's bridge to this network, and returns this status.
 #[track_caller]
 pub fn status(network: &str, what: &str, is_meant: impl Fn(&Status) -> bool) -> Status {
     let node = node("status_reader");

@@ -1,4 +1,4 @@
-//! Hosts with two networks between them.
+//! Tests of two hosts that two networks connect.
 
 use super::{
     hosts::*,
@@ -22,16 +22,16 @@ fn host() -> TempDir {
     tempfile::tempdir_in("/dev/shm").unwrap()
 }
 
-/// Starts a bridge to each network in a host. If `hub` is `--hub`, each bridge shows its network the nodes that the
-/// other one brought.
+/// Starts a bridge to each network in a host. If `hub` contains `--hub`, each bridge shows its network the nodes of the
+/// other network.
 fn join_networks(links: &[Link; 2], index: usize, host: &Path, hub: &[&str]) -> [Bridge; 2] {
     [0, 1].map(|at| links[at].start_with(index, host, &[hub, &["--network", NETWORKS[at]]].concat()))
 }
 
-/// The time after which the next message is published if a message does not arrive.
+/// The time to wait for a message before the next message is published.
 const PERIOD: Duration = Duration::from_millis(20);
 
-/// The number of nodes or publishers of the topic in a host whose node has this name.
+/// Counts the graph entries in a host with this role, node name and topic.
 fn count(host: &Arc<Participant>, role: Role, node: &str) -> usize {
     let is_it = |entry: &&gantry_shm::GraphEntry| {
         let found = &entry.description;
@@ -89,7 +89,7 @@ fn two_hubs_between_the_same_networks_carry_each_message_once() {
         });
         let mut stream = Stream { publisher, listener, sent: 0, heard: Vec::new() };
         stream.run(50, "messages over a hub");
-        // If a node came back to its own domain, the node would be there twice by now.
+        // A node that came back to its own domain would appear twice by now.
         assert_eq!([&near, &far].map(|host| count(host, Role::Node, "/talker")), [1, 1]);
         assert_eq!([&near, &far].map(|host| count(host, Role::Node, "/far_listener")), [1, 1]);
         assert_eq!(count(&far, Role::Publisher, "/talker"), 1);
@@ -103,7 +103,7 @@ fn two_hubs_between_the_same_networks_carry_each_message_once() {
             assert_eq!((texts.as_slice(), late.take().unwrap().is_none()), (&b"23"[..], true), "joiner {joiner}");
         }
 
-        // The hub that started last carries the messages. After it has ended, the other hub does.
+        // The hub that started last carries the messages. After its end, the other hub carries them.
         let [_other, carrying] = hubs;
         carrying.into_iter().for_each(|bridge| assert!(bridge.terminate().success()));
         stream.run(50, "messages over the other hub");

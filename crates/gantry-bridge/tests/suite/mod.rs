@@ -1,5 +1,5 @@
-//! Tests of two hosts, each with a bridge, over any network. The test program of each bridge includes these tests,
-//! and has a module `support` that starts its bridges.
+//! Tests of two hosts, each with a bridge, which are the same for all networks. The test program of each bridge
+//! includes them, and has a module `support` that starts its bridges.
 
 pub mod hosts;
 mod hubs;

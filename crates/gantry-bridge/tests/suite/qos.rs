@@ -1,4 +1,4 @@
-//! Subscriptions of different QoS, and histories.
+//! Tests of subscriptions with different QoS, and of histories.
 
 use super::{
     hosts::*,
@@ -18,7 +18,7 @@ fn number(sample: &Sample) -> u64 {
     std::str::from_utf8(&sample.bytes()[4..12]).unwrap().parse().unwrap()
 }
 
-/// Takes samples until the number `last` arrives, and returns all numbers.
+/// Takes samples up to the number `last`, and returns all numbers.
 #[track_caller]
 fn take_until(subscription: &mut Subscription, last: u64) -> Vec<u64> {
     let mut numbers = Vec::new();
@@ -29,7 +29,7 @@ fn take_until(subscription: &mut Subscription, last: u64) -> Vec<u64> {
     numbers
 }
 
-/// Publishes the numbers after `last` until a sample arrives, and returns the last published number.
+/// Publishes the numbers after `last` until a sample arrives, and returns the number that was published last.
 #[track_caller]
 fn say_until_heard(publisher: &mut Publisher<Text>, subscription: &mut Subscription, mut last: u64) -> u64 {
     eventually("a sample", || {
@@ -60,14 +60,14 @@ fn subscriptions_of_different_qos_get_what_each_asks_for() {
         take_until(&mut volatile, last);
         assert_eq!(take_until(&mut late, last), numbers(6..=last));
         for _ in 0..2 {
-            // The other subscription receives all later samples; then another latched subscription joins.
+            // The other subscription must receive all later samples. Then a further latched subscription joins.
             drop(late);
             last += 1;
             say_number(&mut publisher, last);
             assert_eq!(take_until(&mut volatile, last), [last]);
             late = listen(latched.keep_last(100));
             let history = take_until(&mut late, last);
-            // A network that does not announce the depth may deliver more than the newest three samples.
+            // The bridge may deliver more than the newest three samples if its network does not announce the depth.
             assert!(history.len() == 3 || !KEEPS_NUMBERS && history.len() > 3, "{history:?}");
             assert_eq!(history, numbers(last + 1 - history.len() as u64..=last));
             last += 1;
@@ -92,8 +92,7 @@ fn a_burst_arrives_whole_at_a_subscription_that_is_deep_enough() {
         let last = say_until_heard(&mut publisher, &mut listener, 0);
         take_until(&mut listener, last);
         (1..=BURST).for_each(|number| say_number(&mut publisher, last + number));
-        // When the other subscription has received a later sample, the whole burst is in the history of the
-        // first one.
+        // When a second subscription has received a later sample, the whole burst is in the history of `listener`.
         let mut witness = subscription(&far, "/scan", &string_type(), qos);
         let end = say_until_heard(&mut publisher, &mut witness, last + BURST);
         assert_eq!(take_until(&mut listener, end), (last + 1..=end).collect::<Vec<_>>());

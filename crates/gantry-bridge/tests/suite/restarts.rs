@@ -9,7 +9,7 @@ use gantry::Qos;
 use gantry_msgs::std_msgs::msg::String as Text;
 use gantry_shm::Sample;
 
-/// The number of kills; an environment variable may set another number.
+/// The number of kills, which `BRIDGE_TEST_ROUNDS` may set.
 fn rounds() -> u64 {
     std::env::var("BRIDGE_TEST_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(6)
 }
@@ -41,7 +41,7 @@ fn each_late_joiner_gets_the_latched_samples_once_after_each_kill() {
             let mut say_next = |number| _ = say(publisher, &format!("{round:04} {number}"));
             (0..4).for_each(&mut say_next);
             let text = format!("{round:04}").into_bytes();
-            // Samples of a publisher of an earlier round may still arrive; they are ignored.
+            // Samples from earlier rounds may still arrive, and are ignored.
             let of_round = |samples: Vec<Sample>| -> Vec<u8> {
                 let found = samples.into_iter().filter(|sample| sample.bytes()[4..8] == text);
                 found.map(|sample| sample.bytes()[9]).collect()
@@ -54,11 +54,11 @@ fn each_late_joiner_gets_the_latched_samples_once_after_each_kill() {
                 while found.last() != Some(&b'3') {
                     found.extend(of_round(take(&mut late, 1)));
                 }
-                // The subscription may have joined before the oldest samples, which were still under way.
+                // The oldest samples may be missing: they may still have been under way when the subscription joined.
                 assert!(found.len() >= 3 && b"0123".ends_with(&found), "round {round}: {found:?}");
                 joiners.push(late);
             }
-            // A repeated sample would arrive before the next one.
+            // A sample that is delivered twice would arrive before the next sample.
             say_next(4);
             for late in &mut joiners {
                 let mut found = Vec::new();

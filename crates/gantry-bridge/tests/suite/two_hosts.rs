@@ -1,4 +1,4 @@
-//! Two hosts with a bridge each.
+//! Tests of two hosts, each with a bridge.
 
 use super::hosts::*;
 use crate::support::{KEEPS_NUMBERS, Link, network};
@@ -10,12 +10,12 @@ use gantry_shm::{
 use std::sync::Arc;
 use test_support::{PATIENCE, eventually};
 
-/// A subscription in a host other than the host of this program.
+/// Creates a subscription in a host other than the host of this program.
 pub fn subscription(host: &Arc<Participant>, topic: &str, of_type: &TypeDescription, qos: Qos) -> Subscription {
     Subscription::new(host.clone(), "/far_listener", topic, of_type.clone(), qos).unwrap()
 }
 
-/// The next samples, in order.
+/// Waits for the next `count` samples, and returns them in order.
 #[track_caller]
 pub fn take(subscription: &mut Subscription, count: usize) -> Vec<Sample> {
     let mut samples = Vec::new();
@@ -74,7 +74,7 @@ fn latched_samples_cross_exactly_once_for_each_late_joiner() {
             assert_eq!(publishers.len(), 3, "one publisher for each original");
             assert!(late.take().unwrap().is_none());
         }
-        // An existing subscription receives each new sample once.
+        // An existing subscription must receive each new sample once.
         let mut subscription = subscription(&far, "/tf_static", &string_type(), qos.keep_last(100));
         take(&mut subscription, 6);
         for publisher in &mut publishers {
@@ -99,7 +99,7 @@ fn both_ways_at_once_make_no_loop_and_the_graph_is_whole() {
         let mut far_publisher = Publisher::new(far.clone(), "/there", "/chatter", string_type(), qos, options).unwrap();
         let _nodes = ["/there", "/far_listener"].map(|name| far_node(&far, name));
         let mut far_own = subscription(&far, "/chatter", &string_type(), qos);
-        // Some networks do not announce the depth, so it is not compared.
+        // The depth is not compared, because some networks do not announce it.
         let is_there = |entries: &[GraphEntry], role, node: &str| {
             entries.iter().any(|entry| {
                 let found = &entry.description;
@@ -140,8 +140,8 @@ fn both_ways_at_once_make_no_loop_and_the_graph_is_whole() {
         });
         assert_eq!(of_own.iter().filter(|text| *text == "here").count(), 10);
         assert_eq!(of_far.iter().filter(|sample| sample.bytes()[4] == b'h').count(), 10);
-        // A sample that came back over the network would have arrived by now, because one later sample in each
-        // direction has arrived.
+        // A later sample has arrived in each direction, so a sample that came back over the network would have arrived,
+        // too.
         say(&mut publisher, "last");
         assert_eq!(&take(&mut far_own, 1)[0].bytes()[4..8], b"last");
         assert!(own.wait(PATIENCE).unwrap());
@@ -175,8 +175,7 @@ fn a_reliable_keep_all_topic_loses_nothing() {
         for number in 1..=COUNT {
             let mut message = publisher.loan(1000).unwrap();
             message.bytes_mut()[..8].copy_from_slice(&number.to_le_bytes());
-            // If the publisher's blocking time has passed, the message is returned to the caller, which publishes
-            // it again.
+            // `publish` returns the message after its blocking time, and the loop publishes it again.
             while let Err(unpublished) = publisher.publish(message) {
                 message = unpublished.loan;
             }

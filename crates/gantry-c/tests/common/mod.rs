@@ -1,14 +1,14 @@
-//! The libraries that cargo has built for the tests, linked as programs link them.
+//! Linker options for the libraries that cargo has built for the tests, the same as for an installed library.
 
 use std::path::PathBuf;
 use tempfile::TempDir;
 
-/// The folder of the libraries that cargo has built for this test.
+/// The folder with the libraries that cargo has built for this test.
 pub fn libraries() -> PathBuf {
     std::env::current_exe().unwrap().parent().unwrap().to_owned()
 }
 
-/// The options that link the shared library, under its installed name.
+/// Returns the options that link the shared library under its installed name, and the folder with this name.
 pub fn shared_library() -> (TempDir, Vec<String>) {
     let folder = tempfile::tempdir().unwrap();
     let library = libraries().join("libgantry_c.so");
@@ -21,7 +21,7 @@ pub fn shared_library() -> (TempDir, Vec<String>) {
     (folder, options.into())
 }
 
-/// The options that link the archive.
+/// Returns the options that link the static library, and the folder with its installed name.
 #[allow(dead_code, reason = "some tests link the shared library only")]
 pub fn archive() -> (TempDir, Vec<String>) {
     let archive = libraries().join("libgantry_c.a").to_str().unwrap().to_owned();

@@ -1,6 +1,6 @@
-//! Tests of the C++ layer: the programs of `bindings/cpp/tests`, and each message of `gantry-msgs` and of the
-//! packages with ugly names, whose bytes are compared with Rust's. The tests take a minute to compile, so they run
-//! only with `GANTRY_CPP_TESTS=1`, which `.ci/run cpp` sets. `CXX` is the compiler.
+//! Tests of the C++ layer. They compile and run the programs in `bindings/cpp/tests`. They also compare the bytes of
+//! all messages of `gantry-msgs`, and of test packages with unusual names, between C++ and Rust. Compilation takes a
+//! minute, so the tests run only with `GANTRY_CPP_TESTS=1`, which `.ci/run cpp` sets. `CXX` is the compiler.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
@@ -16,7 +16,7 @@ use std::{
 use tempfile::TempDir;
 use test_support::{compile, is_ignored, missing_compiler, side_by_side, trial};
 
-/// A program and its domain.
+/// The programs, each with the id of its domain.
 const PROGRAMS: &[(&str, u32)] = &[
     ("topics", 181),
     ("services", 182),
@@ -37,7 +37,7 @@ fn main() -> ExitCode {
         .collect();
     let mixed = trial("files_with_and_without_exceptions_make_one_program", files_with_and_without_exceptions);
     trials.push(mixed.with_ignored_flag(is_ignored));
-    // The messages are split into two programs, because the compiler takes a minute for each.
+    // The messages are split into two programs, because the compilation of each takes a minute.
     for half in 0..2 {
         let name = format!("messages_have_the_bytes_of_rust_{half}");
         trials.push(trial(name, move || messages_have_the_bytes_of_rust(half)).with_ignored_flag(is_ignored));
@@ -53,7 +53,8 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Compiles a program with sanitizers, and with warnings as errors. `headers` is the folder of the generated messages.
+/// Compiles a program with sanitizers, and with warnings as errors. `headers` is the folder with the generated message
+/// headers.
 #[track_caller]
 fn compiled(source: &Path, headers: &Path) -> (PathBuf, TempDir) {
     let (folder, library) = shared_library();
@@ -65,7 +66,7 @@ fn compiled(source: &Path, headers: &Path) -> (PathBuf, TempDir) {
     (program, folder)
 }
 
-/// The compiler options of all files. `headers` is the folder of the generated messages.
+/// The compiler options for all files. `headers` is the folder with the generated message headers.
 fn options(headers: &Path) -> Vec<String> {
     let includes = [
         root().join("crates/gantry-c/include"),
@@ -79,7 +80,7 @@ fn options(headers: &Path) -> Vec<String> {
     includes.chain(flags.map(str::to_owned)).collect()
 }
 
-/// The beginning of a compiler's messages.
+/// The first lines of a compiler's messages.
 fn first_lines(messages: &str) -> String {
     messages.lines().take(60).collect::<Vec<_>>().join("\n")
 }
@@ -109,13 +110,13 @@ fn files_with_and_without_exceptions() {
     let (libraries, library) = shared_library();
     let (source, program) = (tests.join("with_exceptions.cpp"), libraries.path().join("program"));
     let more: Vec<&str> = source.to_str().into_iter().chain(library.iter().map(|option| &option[..])).collect();
-    // The object file comes first on the command line, so that the linker uses its function where both files define
-    // the same function.
+    // The object file comes first on the command line. If two files define the same function, the linker takes the
+    // function of this file.
     compile(&cxx(), &object, &program, &with(&more)).unwrap_or_else(|why| panic!("{why}"));
     run(&program, &[], 188);
 }
 
-/// Compares every second message.
+/// Compares half of the messages: every second one, from the index `half` on.
 fn messages_have_the_bytes_of_rust(half: usize) {
     let folder = tempfile::tempdir().unwrap();
     let definitions = vectors::definitions();

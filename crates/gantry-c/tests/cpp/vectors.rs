@@ -1,6 +1,6 @@
-//! Bytes of messages made by Rust (defaults, random messages and damaged ones), and the results of Rust's views of
-//! them. Rust has typed and dynamic views, whose results agree (`gantry-msgs` tests this for each message); this
-//! test uses the dynamic view.
+//! Test data for C++: bytes of messages that Rust made (default, random and damaged messages), and what Rust reads from
+//! them. Rust has typed and dynamic views of messages, and a test of `gantry-msgs` proves that they agree; this file
+//! uses the dynamic views.
 
 use fastrand::Rng;
 use gantry_cdr::ByteOrder::LittleEndian;
@@ -8,8 +8,8 @@ use gantry_dynamic::{MessageType, testing::random_body};
 use gantry_idl::{Definitions, TypeName, cpp_headers};
 use std::{fmt::Write, fs, path::Path};
 
-/// The number of messages of each type. It is smaller for large types, which take seconds, and 0 for the largest
-/// types.
+/// The number of test messages of a type. It is smaller for large types, which take seconds, and 0 for the largest
+/// ones.
 fn messages(max_bytes: Option<usize>) -> usize {
     match max_bytes {
         Some(bytes) if bytes > 300_000 => 0,
@@ -18,36 +18,36 @@ fn messages(max_bytes: Option<usize>) -> usize {
     }
 }
 
-/// The kind of the record that follows in the file.
+/// The kind of a test message. It comes before the message in the data file.
 #[repr(u8)]
 enum Kind {
-    /// Bytes that are not a message, and the sentence of the error. If the sentence is empty, it is not compared.
+    /// Bytes that are not a message, and the error text for them. An empty text is not compared.
     Refused = 0,
-    /// Bytes that are a message, possibly with other bytes between or after its fields.
+    /// Bytes that are a message. There may be other bytes between or after its fields.
     Accepted = 1,
-    /// A message that has the same bytes when it is built again from its view.
+    /// A message that gets the same bytes when C++ builds it again from what it reads.
     Same = 2,
-    /// The message with defaults only.
+    /// The message with the default values of all fields.
     Default = 3,
-    /// The end of this type.
+    /// The end of the messages of this type.
     End = 4,
 }
 
-/// A generated message: its name, its type in C++, and its header.
+/// A generated message type: its name, its C++ type, and its header file.
 pub struct Generated {
     name: String,
     path: String,
     header: String,
 }
 
-/// The standard messages, and the messages with ugly names.
+/// The definitions of the standard messages, and of test messages with unusual names.
 pub fn definitions() -> Definitions {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let folders = ["gantry-msgs/packages", "gantry-idl/tests/ugly/packages"].map(|folder| crates.join(folder));
     Definitions::read_packages(&folders).unwrap()
 }
 
-/// Writes the headers of all messages below `folder`.
+/// Writes the C++ headers of all messages into `folder`.
 pub fn write_headers(definitions: &Definitions, folder: &Path) -> Vec<Generated> {
     let mut types = Vec::new();
     for (header, text) in cpp_headers(definitions, |_| true).unwrap() {
@@ -63,7 +63,7 @@ pub fn write_headers(definitions: &Definitions, folder: &Path) -> Vec<Generated>
     types
 }
 
-/// The program that checks all messages.
+/// The text of the C++ program that checks all messages.
 pub fn program(types: &[Generated]) -> String {
     let mut text = "#include \"vectors.hpp\"\n".to_owned();
     types.iter().for_each(|message| writeln!(text, "#include <{}>", message.header).unwrap());
@@ -72,15 +72,15 @@ pub fn program(types: &[Generated]) -> String {
     text + "    return 0;\n}\n"
 }
 
-/// The file that the program reads.
+/// The contents of the data file that the C++ program reads.
 pub fn data(definitions: &Definitions, types: &[Generated]) -> Vec<u8> {
     let mut data = Vec::new();
     let mut rng = Rng::with_seed(7);
     for Generated { name, .. } in types {
         let parsed: TypeName = name.parse().unwrap();
         let message_type = MessageType::new(definitions, &parsed).unwrap();
-        // A message that is built in place does not set the elements of larger arrays, while a message from YAML has
-        // their default values. So only messages without such arrays are compared.
+        // Only types without large arrays are compared: the C++ builder does not set the elements of large arrays, but
+        // YAML sets their default values.
         if definitions.max_size_bytes(&parsed).is_none_or(|bytes| bytes <= 4096) {
             let body = message_type.encode_yaml("{}").unwrap();
             if body.len() <= 4096 {

@@ -1,12 +1,12 @@
-//! The functions of the header: their types in Rust's sources, translated to C, and their names in the header and
-//! in the shared library.
+//! The functions of the C ABI: their types in Rust's sources, translated to C, and their names in the header and in the
+//! shared library.
 
 use object::{Object, ObjectSymbol};
 use std::{collections::BTreeMap, fs, path::Path};
 use syn::{FnArg, GenericArgument, Item, ItemFn, PathArguments, ReturnType, Type, Visibility};
 
-/// The list types, whose functions a macro generates: the beginning of their functions' names in C, and the type of
-/// their elements.
+/// The list types, whose functions a macro generates: the prefix of the functions' names in C, and the type of the
+/// elements.
 const LISTS: &[(&str, &str)] = &[
     ("gantry_strings", "char"),
     ("gantry_types", "gantry_type"),
@@ -14,7 +14,7 @@ const LISTS: &[(&str, &str)] = &[
     ("gantry_endpoints", "gantry_endpoint_info"),
 ];
 
-/// The functions that Rust exports: their names, and the types of pointers to them in C.
+/// Returns the names of the functions that Rust exports, with the types of pointers to them in C.
 pub fn exported(source: &Path) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     for (list, element) in LISTS {
@@ -50,7 +50,7 @@ fn pointer_type(function: &ItemFn) -> String {
     format!("{returned} (*)({arguments})")
 }
 
-/// Rust's type in C.
+/// Translates a Rust type to a C type.
 fn c_type(rust: &Type) -> String {
     match rust {
         Type::Ptr(pointer) => {
@@ -91,7 +91,7 @@ fn c_name(rust: &str) -> String {
     }
 }
 
-/// The functions that the header declares.
+/// Returns the names of the functions that the header declares.
 pub fn declared(header: &str) -> Vec<String> {
     let mut code = String::new();
     for part in header.split("/*") {
@@ -104,7 +104,7 @@ pub fn declared(header: &str) -> Vec<String> {
     names
 }
 
-/// The symbols that the shared library exports.
+/// Returns the names of the symbols that the shared library exports.
 pub fn symbols(library: &Path) -> Vec<String> {
     let bytes = fs::read(library).unwrap();
     let file = object::File::parse(&bytes[..]).unwrap();

@@ -1,9 +1,9 @@
-//! The layout of the header's structs, and its numbers, as in the library: expressions of C with their values.
+//! The layouts of structs and the numbers of the C ABI, as C expressions with the values that the library expects.
 
 use gantry_c::{Loan, LoanOwner, Sample, SampleOwner, abi};
 use std::mem::{offset_of, size_of};
 
-/// An expression of C, and its value.
+/// A C expression, such as the offset of a field, and its expected value.
 pub type Expected = (String, i64);
 
 macro_rules! layouts {
@@ -15,8 +15,8 @@ macro_rules! layouts {
             )+]
         }
 
-        /// The structs that begin with `struct_size` and have padding. A program of this version leaves padding
-        /// unset, so a later version could not use these bytes.
+        /// Returns the structs with `struct_size` that have padding. There must be none: programs leave padding unset,
+        /// so a later version could not use these bytes for new fields.
         pub fn padded() -> Vec<&'static str> {
             let mut found = Vec::new();
             $(
@@ -66,7 +66,7 @@ layouts! {
         struct_size node topic type_name process qos type_hash gid kind reserved copied_messages }
 }
 
-/// All sizes, offsets and numbers.
+/// The expected sizes, offsets and numbers.
 pub fn expected() -> Vec<Expected> {
     let structs = structs().into_iter().map(|(text, value)| (text, i64::try_from(value).unwrap()));
     let numbers = abi::NUMBERS.iter().map(|(name, value)| ((*name).to_owned(), i64::from(*value)));

@@ -1,6 +1,6 @@
-//! Tests of the header: it compiles as C11 and as C++17; its functions, structs and numbers agree with the
-//! library; and `tests/abi.golden` agrees, too, so that no change of the ABI goes unnoticed. `WRITE_GOLDEN=1`
-//! writes that file.
+//! Tests of the header. It compiles as C11 and as C++17, and its functions, structs and numbers agree with the library.
+//! They also agree with `tests/abi.golden`, so that no change of the ABI goes unnoticed. `WRITE_GOLDEN=1` writes this
+//! file.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
@@ -37,7 +37,7 @@ fn exported() -> std::collections::BTreeMap<String, String> {
     functions::exported(&here().join("src"))
 }
 
-/// Compiles a text that includes the header, with warnings as errors.
+/// Compiles a C or C++ text that includes the header, with warnings as errors.
 #[track_caller]
 fn compiles(compiler: &str, extension: &str, text: &str, options: &[&str]) {
     let folder = tempfile::tempdir().unwrap();

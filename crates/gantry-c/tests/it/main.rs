@@ -1,5 +1,5 @@
-//! Runs the programs in C in `tests/programs`, which link the library and check themselves. Without a C compiler
-//! the tests are ignored.
+//! Compiles and runs the C programs in `tests/programs`, which link the library and check their own results. Without a
+//! C compiler, the tests are ignored.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
@@ -14,7 +14,7 @@ use std::{
 use tempfile::TempDir;
 use test_support::{compile, is_ignored, missing_compiler, side_by_side, trial};
 
-/// A program, its domain and its arguments.
+/// The name of a program, the id of its domain, and its arguments.
 type Program = (&'static str, u32, &'static [&'static str]);
 
 const PROGRAMS: &[Program] = &[
@@ -27,10 +27,10 @@ const PROGRAMS: &[Program] = &[
     ("lifetimes", 177, &["2"]),
 ];
 
-/// A random test of lifetimes, which runs only with the sanitizers because it takes long.
+/// A long test of random lifetimes, which runs only together with the sanitizers.
 const LONG_LIFETIMES: Program = ("lifetimes", 178, &["3", "40000"]);
 
-/// Whether the programs are compiled with sanitizers, as in `.ci/run cpp`.
+/// True if the programs are compiled with sanitizers, as in `.ci/run cpp`.
 fn is_thorough() -> bool {
     std::env::var_os("GANTRY_CPP_TESTS").is_some()
 }

@@ -1,4 +1,4 @@
-/* Wrong arguments are statuses with sentences, and change nothing. */
+/* Wrong arguments return a status and set an error text, and change nothing. */
 #include "check.h"
 #include <sys/wait.h>
 #include <unistd.h>
@@ -9,13 +9,13 @@
         CHECK(error_says(words));                                                                                     \
     } while (0)
 
-/* Options of a later version of the header. */
+/* The struct of options as a later version of the header may have it. */
 typedef struct later_qos {
     gantry_qos known;
     uint64_t unknown;
 } later_qos;
 
-/* A result of a later version. */
+/* The struct of a result as a later version of the header may have it. */
 typedef struct later_counts {
     gantry_subscription_counts known;
     uint64_t unknown;
@@ -38,7 +38,7 @@ static gantry_status inform(const gantry_sample *sample, gantry_sample_info *inf
     return ending;
 }
 
-/* The library that made a loan or a sample ends it, and its failures have a sentence here. */
+/* The library that made a loan or a sample ends it. If that fails, this library sets an error text. */
 static void other_owners(void) {
     const gantry_loan_owner loans = {.struct_size = sizeof loans, .return_loan = end_loan};
     const gantry_sample_owner samples = {.struct_size = sizeof samples, .release = end_sample, .get_info = inform};
@@ -92,7 +92,7 @@ int main(void) {
     INVALID(gantry_publisher_create(node, "topic", &type, &qos, NULL, &publisher), "4000000000");
     CHECK(publisher == NULL);
 
-    /* An older program knows fewer fields; a newer one sets fields that this library does not have. */
+    /* An older program passes fewer fields; a newer program sets fields that this library does not have. */
     qos = (gantry_qos){.struct_size = offsetof(gantry_qos, depth), .depth = 4000000000u};
     OK(gantry_publisher_create(node, "topic", &type, &qos, NULL, &publisher));
     later_qos later = {.known = {.struct_size = sizeof later}};
@@ -104,7 +104,7 @@ int main(void) {
     qos = (gantry_qos){.struct_size = sizeof qos, .reserved = {0, 0, 1}};
     INVALID(gantry_subscription_create(node, "topic", &type, &qos, &subscription), "does not have");
 
-    /* An older program gets fewer fields of a result; of a newer one, those that this library does not have are 0. */
+    /* An older program gets fewer fields of a result. In a newer program, the fields that this library lacks are 0. */
     OK(gantry_subscription_create(node, "topic", &type, NULL, &subscription));
     OK(gantry_publisher_publish_copy(publisher, (const uint8_t *)"x", 1, NULL));
     later_counts counts = {.known = {.struct_size = offsetof(gantry_subscription_counts, expired), .expired = 7}, .unknown = 7};
@@ -128,7 +128,7 @@ int main(void) {
     CHECK(gantry_publisher_loan(publisher, SIZE_MAX, &loan) < 0);
     OK(gantry_loan_return(&loan));
 
-    /* A loan of another publisher stays the caller's. */
+    /* A publisher refuses the loan of another publisher, and the caller still has the loan. */
     gantry_publisher *other;
     OK(gantry_publisher_create(node, "other", &type, NULL, NULL, &other));
     OK(gantry_publisher_loan(other, 8, &loan));
@@ -139,7 +139,7 @@ int main(void) {
 
     other_owners();
 
-    /* A type of one length. */
+    /* A type whose messages all have the same length. */
     const gantry_type fixed = {sizeof fixed, "test/msg/Fixed", "float64 range", 8, {1}};
     gantry_publisher *ranges;
     OK(gantry_publisher_create(node, "ranges", &fixed, NULL, NULL, &ranges));
@@ -148,7 +148,7 @@ int main(void) {
     INVALID(gantry_timer_create(node, 0, false, &timer), "period");
     INVALID(gantry_on_shutdown(NULL, NULL), "function is NULL");
 
-    /* A child uses nothing of its parent, and may destroy everything. */
+    /* A forked child may use no handle of its parent, but may destroy them. */
     pid_t child = fork();
     if (child == 0) {
         CHECK(gantry_publisher_publish_copy(publisher, (const uint8_t *)"x", 1, NULL) == GANTRY_FORKED);

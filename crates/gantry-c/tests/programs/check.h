@@ -1,4 +1,4 @@
-/* The common part of the programs: checks that name the line and the last error, and a type of any length. */
+/* Shared by the programs: checks that print the line and the last error, and a type without a length limit. */
 #ifndef CHECK_H
 #define CHECK_H
 
@@ -18,7 +18,7 @@
 
 #define OK(call) CHECK((call) == GANTRY_OK)
 
-/* The longest time of any wait: only a hang reaches it. */
+/* The longest time of any wait. Only a program that hangs reaches it. */
 #define PATIENCE INT64_C(60000000000)
 
 #define BYTES {sizeof(gantry_type), "test/msg/Bytes", NULL, 0, {0}}
@@ -29,7 +29,7 @@ static inline gantry_node *new_node(const char *name) {
     return node;
 }
 
-/* The last error has a sentence with these words. */
+/* True if the text of the last error contains these words. */
 static inline int error_says(const char *words) { return strstr(gantry_last_error(), words) != NULL; }
 
 #endif

@@ -1,4 +1,4 @@
-/* The graph, and the sentences and events about endpoints that do not match. */
+/* Tests of the graph, and of the error texts and events for endpoints that do not match. */
 #include "check.h"
 
 static int has(gantry_strings *list, const char *text) {
@@ -75,7 +75,7 @@ int main(void) {
     CHECK(gantry_endpoints_get(endpoints, 1)->kind == GANTRY_ENDPOINT_SUBSCRIPTION);
     gantry_endpoints_destroy(endpoints);
 
-    /* QoS that do not match, another type, a deadline that passes. */
+    /* Incompatible QoS, a different type, and a missed deadline. */
     gantry_subscription *reliable, *other;
     gantry_events *events;
     OK(gantry_subscription_create(node, "scan", &type, NULL, &reliable));

@@ -1,5 +1,5 @@
-/* Handles, loans and samples in a random order: made, used, moved and destroyed, each parent before or after its
- * children. Samples keep their bytes as long as they are held. */
+/* Creates, uses, moves and destroys handles, loans and samples in random order. A node or an endpoint may be destroyed
+ * before or after the objects made from it. The bytes of a held sample must not change. */
 #include "check.h"
 
 #define PLACES 12
@@ -30,7 +30,7 @@ static const gantry_type type = BYTES;
 static const gantry_service_type service_type = {sizeof service_type, "test/srv/Any", &type, &type};
 static const char *const topics[] = {"a", "b", "c"};
 
-/* Each byte of a message is its length's lowest byte. */
+/* Fills all bytes of a message with the lowest byte of its length. */
 static void fill(gantry_loan *loan) { memset(loan->data, (int)(loan->size & 0xff), loan->size); }
 
 static void check_bytes(const gantry_sample *sample) {
@@ -48,13 +48,13 @@ static void messages(size_t i, size_t j) {
             fill(&loans[j]);
         }
         break;
-    case 1: /* also a loan of another publisher, or of one that is gone: it is refused, and kept */
+    case 1: /* a loan of another or a destroyed publisher is refused and kept */
         if (publishers[i] && loans[j].data) {
             gantry_status status = gantry_publisher_publish(publishers[i], &loans[j], NULL);
             CHECK(status == GANTRY_OK ? !loans[j].data : status == GANTRY_INVALID_ARGUMENT && loans[j].data);
         }
         break;
-    case 2: /* a move */
+    case 2: /* moves the loan to another struct */
         if (!loans[i].data) {
             loans[i] = loans[j];
             memset(&loans[j], 0, sizeof loans[j]);
@@ -68,7 +68,7 @@ static void messages(size_t i, size_t j) {
                 expected[j] = samples[j].size;
         }
         break;
-    case 5: /* a request, and the answers to all that came */
+    case 5: /* sends a request, and answers all requests that arrived */
         if (clients[i])
             (void)gantry_client_send_request_copy(clients[i], (const uint8_t *)"\1", 1, NULL);
         if (services[j]) {

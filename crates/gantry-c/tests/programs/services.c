@@ -1,4 +1,4 @@
-/* Requests and responses, in place and copied; requests without an answer end with a status. */
+/* Tests of requests and responses, loaned and copied. A request without a response ends with a status. */
 #include "check.h"
 
 int main(void) {
@@ -42,13 +42,13 @@ int main(void) {
     OK(gantry_sample_release(&response));
     CHECK(gantry_client_take_response(client, &response, NULL) == GANTRY_NONE);
 
-    /* A call without an answer is over after its time. */
+    /* A call without a response ends at its time-out. */
     CHECK(gantry_client_call_copy(client, (const uint8_t *)"late", 4, 1000000, &response) == GANTRY_CALL_TIMEOUT);
     OK(gantry_service_take_request(service, &request, &got));
     OK(gantry_service_send_response_copy(service, got, (const uint8_t *)"too late", 8));
     OK(gantry_sample_release(&request));
 
-    /* The server ends before it answers. */
+    /* The server ends before it sends the response. */
     OK(gantry_client_send_request_copy(client, (const uint8_t *)"last", 4, &sent));
     gantry_service_destroy(service);
     OK(gantry_client_wait(client, PATIENCE));

@@ -1,4 +1,4 @@
-/* Loans, samples and copies reach their subscription with their bytes, numbers and times. */
+/* Loaned and copied messages reach the subscription with the right bytes, sequence numbers and times. */
 #include "check.h"
 
 int main(void) {
@@ -18,7 +18,7 @@ int main(void) {
     CHECK(gantry_subscription_take(subscription, &sample) == GANTRY_NONE && sample.data == NULL);
     CHECK(gantry_subscription_wait(subscription, 0) == GANTRY_TIMEOUT);
 
-    /* In a slot, inline and empty. */
+    /* Sizes of a message in a slot, of an inline message (in a ring entry), and of an empty message. */
     const size_t sizes[] = {1 << 20, 100, 0};
     for (size_t i = 0; i < 3; i++) {
         gantry_loan loan;
@@ -75,7 +75,7 @@ int main(void) {
     OK(gantry_publisher_publish_copy(clone, (const uint8_t *)"x", 1, NULL));
     OK(gantry_subscription_wait(subscription, PATIENCE));
 
-    /* Depth 2: the oldest are overwritten, and counted. */
+    /* With depth 2, the oldest samples are overwritten and counted. */
     gantry_qos qos = {.struct_size = sizeof qos, .depth = 2};
     gantry_subscription *shallow;
     OK(gantry_subscription_create(node, "chatter", &type, &qos, &shallow));

@@ -1,4 +1,4 @@
-/* A wait set names the sources that are ready; descriptors are readable while there is something to take. */
+/* A wait set marks the sources that are ready. A descriptor is readable while there is something to take. */
 #include "check.h"
 #include <poll.h>
 #include <pthread.h>
@@ -49,7 +49,7 @@ int main(void) {
     CHECK(!gantry_timer_is_canceled(timer));
     OK(gantry_timer_cancel(timer));
 
-    /* Another thread ends the wait. */
+    /* Another thread triggers the guard condition and so ends the wait. */
     pthread_t thread;
     CHECK(pthread_create(&thread, NULL, trigger, guard) == 0);
     OK(gantry_wait_set_wait(wait_set, sources, 4, PATIENCE));
@@ -58,7 +58,7 @@ int main(void) {
     OK(gantry_guard_condition_take(guard));
     CHECK(gantry_guard_condition_take(guard) == GANTRY_NONE);
 
-    /* Descriptors, also after waits by a wait set. */
+    /* Descriptors work, also after a wait set has waited for the same sources. */
     int32_t samples, triggers, news;
     OK(gantry_subscription_get_fd(subscription, &samples));
     OK(gantry_guard_condition_get_fd(guard, &triggers));
@@ -83,20 +83,20 @@ int main(void) {
     CHECK(sources[0].is_ready);
     gantry_sample sample;
     OK(gantry_subscription_take(subscription, &sample));
-    /* A change of the graph may ring once more; a take that finds nothing ends that, too. */
+    /* A change of the graph may make the descriptor readable once more, until a take finds nothing. */
     do
         CHECK(gantry_subscription_take(subscription, &(gantry_sample){0}) == GANTRY_NONE);
     while (is_readable(samples));
     OK(gantry_sample_release(&sample));
 
-    /* A source twice, a kind that does not exist. */
+    /* Errors: the same source twice, and a kind that does not exist. */
     const gantry_wait_source twice = sources[0];
     sources[3] = twice;
     CHECK(gantry_wait_set_wait(wait_set, sources, 4, 0) == GANTRY_INVALID_ARGUMENT && error_says("twice"));
     sources[3] = (gantry_wait_source){99, false, events};
     CHECK(gantry_wait_set_wait(wait_set, sources, 4, 0) == GANTRY_INVALID_ARGUMENT && error_says("99"));
 
-    /* A shutdown ends a wait without a limit. */
+    /* A shutdown ends a wait that has no time-out. */
     CHECK(gantry_ok() && gantry_shutdown() && !gantry_ok());
     CHECK(gantry_wait_set_wait(wait_set, sources, 3, -1) == GANTRY_TIMEOUT);
     gantry_wait_set_destroy(wait_set);

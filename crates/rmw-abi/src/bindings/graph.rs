@@ -32,5 +32,5 @@ pub struct rmw_topic_endpoint_info_array_t {
     pub info_array: *mut rmw_topic_endpoint_info_t,
 }
 
-/// Opaque: Gantry has no network flows.
+/// An opaque type, because Gantry has no network flows.
 pub type rmw_network_flow_endpoint_array_t = c_void;

@@ -1,4 +1,4 @@
-//! The structs of `gantry.h` and `rmw_gantry.h`, in which loans and samples pass to programs and to other libraries.
+//! The structs of `gantry.h` and `rmw_gantry.h`: loans and samples in the form that programs and other libraries use.
 
 use super::*;
 use std::ffi::{c_char, c_void};

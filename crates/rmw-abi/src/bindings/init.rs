@@ -1,4 +1,4 @@
-//! The types of initialization: `rmw/init.h`, `rmw/init_options.h`, and the headers that these include.
+//! The types of initialization, from `rmw/init.h`, `rmw/init_options.h` and the headers that these two include.
 
 use super::rcutils::rcutils_allocator_t;
 use std::ffi::{c_char, c_uint, c_void};
@@ -39,9 +39,9 @@ pub struct rmw_security_options_t {
     pub security_root_path: *mut c_char,
 }
 
-/// The parts of the layouts that depend on the distribution.
+/// The parts of the struct layouts that differ between distributions.
 pub trait Layout {
-    /// The type of `rmw_init_options_t::localhost_only`, which has no size in distributions without this field.
+    /// The type of `rmw_init_options_t::localhost_only`; of size zero if the distribution does not have this field.
     type LocalhostOnly: Copy + Default;
 }
 

@@ -1,6 +1,6 @@
-//! The C interface of ROS 2's `rmw` and of the libraries that it includes, as in Jazzy (rmw 7.3, rosidl 4.6,
-//! rcutils 6.7), with C's names. Kilted (rmw 7.8) differs in [`Layout`] and in the numbers of events. This module
-//! has declarations only; the test `headers` compares them with the headers of an installed ROS 2.
+//! The C interface of ROS 2's `rmw` and of the headers that it includes, with the names that C uses, as in Jazzy (rmw
+//! 7.3, rosidl 4.6, rcutils 6.7). Kilted (rmw 7.8) differs in [`Layout`] and in the numbers of events. This module has
+//! declarations only; the test `headers` compares them with the headers of an installed ROS 2.
 
 #![allow(missing_docs, non_camel_case_types, non_snake_case, dead_code)]
 

@@ -1,4 +1,4 @@
-//! The types of `rcutils` that the interface uses: allocator, strings, bytes.
+//! The types of `rcutils` that `rmw` uses: allocator, string array, byte array.
 
 use std::ffi::{c_char, c_void};
 

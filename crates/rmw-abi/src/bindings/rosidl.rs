@@ -1,5 +1,5 @@
-//! The types of type supports: `rosidl_runtime_c` and `rosidl_typesupport_introspection_c`. The introspection of C++
-//! has the same layout; its `resize_function` returns nothing.
+//! The types of type supports, from `rosidl_runtime_c` and `rosidl_typesupport_introspection_c`. C++ introspection has
+//! the same layout, but its `resize_function` returns nothing.
 
 use std::ffi::{c_char, c_uint, c_void};
 
@@ -17,7 +17,7 @@ pub struct rosidl_runtime_c__U16String {
     pub capacity: usize,
 }
 
-/// A sequence of any primitive type, with the layout of `rosidl_runtime_c__uint8__Sequence`.
+/// A sequence of any primitive type: all of them have the layout of `rosidl_runtime_c__uint8__Sequence`.
 #[repr(C)]
 pub struct rosidl_runtime_c__Sequence {
     pub data: *mut c_void,
@@ -25,7 +25,7 @@ pub struct rosidl_runtime_c__Sequence {
     pub capacity: usize,
 }
 
-/// Version 1 is RIHS01.
+/// The hash of a type. `version` 1 means RIHS01.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct rosidl_type_hash_t {
@@ -33,7 +33,7 @@ pub struct rosidl_type_hash_t {
     pub value: [u8; 32],
 }
 
-/// Gantry does not read the description and its sources, so their types are opaque.
+/// The type support of a message. Gantry does not read the type description and its sources, so their types are opaque.
 #[repr(C)]
 pub struct rosidl_message_type_support_t {
     pub typesupport_identifier: *const c_char,
@@ -71,13 +71,13 @@ pub struct rosidl_service_type_support_t {
     pub get_type_description_sources_func: *const c_void,
 }
 
-/// Opaque: Gantry has no dynamic messages.
+/// An opaque type, because Gantry has no dynamic messages.
 pub type rosidl_dynamic_typesupport_dynamic_data_t = c_void;
 
-/// Opaque, as the dynamic messages.
+/// An opaque type, because Gantry has no dynamic messages.
 pub type rosidl_dynamic_typesupport_serialization_support_t = c_void;
 
-/// Opaque: no type has bounds that Gantry needs.
+/// An opaque type, because Gantry does not use the bounds of messages.
 pub type rosidl_runtime_c__Sequence__bound = c_void;
 
 pub const ROS_TYPE_FLOAT: u8 = 1;
@@ -117,8 +117,8 @@ pub struct MessageMember {
     pub get_function: Option<unsafe extern "C" fn(*mut c_void, usize) -> *mut c_void>,
     pub fetch_function: Option<unsafe extern "C" fn(*const c_void, usize, *mut c_void)>,
     pub assign_function: Option<unsafe extern "C" fn(*mut c_void, usize, *const c_void)>,
-    /// Resizes a sequence. In C, the function returns whether there was memory, which the size of the sequence
-    /// shows, too. In C++, it throws if there is no memory.
+    /// Resizes a sequence. The C function returns whether there was memory; Gantry ignores the result and reads the
+    /// size of the sequence instead. The C++ function returns nothing, and throws if there is no memory.
     pub resize_function: Option<unsafe extern "C-unwind" fn(*mut c_void, usize)>,
 }
 

@@ -1,12 +1,12 @@
-//! `std::string` and `std::u16string` of libstdc++ since GCC 5: pointer, length, and 16 bytes. These bytes hold a
-//! short text, or the capacity of a longer one.
+//! `std::string` and `std::u16string` of libstdc++ since GCC 5. Each has a pointer, a length, and 16 bytes that hold a
+//! short text or the capacity of a longer one.
 //!
-//! This file assigns a `std::string` by the function that libstdc++ exports. There is no such function for
-//! `std::u16string`, so this file assigns it by hand, with the program's `operator new` and `delete`. The layout is
-//! checked once in each process on a string of a message ([`check_layout`]), so that a message package that was built
-//! with another library (libc++) is refused.
+//! libstdc++ exports a function that assigns a `std::string`, but none for `std::u16string`. This file assigns a
+//! `std::u16string` itself, with the program's `operator new` and `delete`. Once in each process, [`check_layout`]
+//! checks the layout on a string of a message: a message package that was built with another library (libc++) is
+//! refused.
 //!
-//! `text.rs` states the invariant T1.
+//! `text.rs` states the invariant T1: the string is initialised, and no other thread changes it.
 
 use super::{
     fault::{Fault, Result},
@@ -21,18 +21,18 @@ use std::{
     sync::OnceLock,
 };
 
-/// A string of either kind.
+/// A `std::string` or a `std::u16string`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(super) struct CppString {
     pub data: *mut c_void,
     pub length: usize,
-    /// The capacity, which is valid only if the text is not in the struct itself.
+    /// The capacity. Only valid if the text is on the heap: a short text lies in these bytes.
     capacity: usize,
     unused: usize,
 }
 
-/// The bytes of a [`CppString`] that hold a short text, with its 0.
+/// The number of bytes in a [`CppString`] that hold a short text and its final 0.
 const LOCAL_BYTES: usize = 16;
 const LOCAL_OFFSET: usize = std::mem::offset_of!(CppString, capacity);
 
@@ -42,17 +42,18 @@ const LOCAL_OFFSET: usize = std::mem::offset_of!(CppString, capacity);
 /// T1.
 pub(super) unsafe fn assign(at: *mut c_void, text: &[u8]) -> Result<()> {
     type Assign = unsafe extern "C-unwind" fn(*mut c_void, *const c_char, usize) -> *mut c_void;
-    // SAFETY: std::string &std::string::assign(const char *, size_t), whose `this` is the first argument.
+    // SAFETY: the C++ function is std::string &std::string::assign(const char *, size_t); its first argument is `this`.
     static ASSIGN: Foreign<Assign> = unsafe {
         Foreign::new(c"libstdc++.so.6", c"_ZNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEE6assignEPKcm")
     };
     let assign = ASSIGN.get().ok_or_else(|| absent("libstdc++.so.6"))?;
-    // SAFETY: T1, and a text of that length. The function throws if there is no memory, which ends the process.
+    // SAFETY: T1, and the text has this length. If there is no memory, the function throws, which ends the process.
     unsafe { assign(at, text.as_ptr().cast(), text.len()) };
     Ok(())
 }
 
-/// Sets the length of a `std::u16string`, with arbitrary units, and returns a pointer to its first unit.
+/// Sets the length of a `std::u16string`, and returns a pointer to its first unit. The values of the units are
+/// arbitrary.
 ///
 /// # Safety
 /// T1.
@@ -65,11 +66,11 @@ pub(super) unsafe fn resize_wide(at: *mut CppString, length: usize) -> Result<*m
     let mut target = data.cast::<u16>();
     if length > room {
         let (new, delete) = operators()?;
-        // SAFETY: a plain allocation, with room for the 0. The length counts units that are in memory, so
-        // nothing overflows.
+        // SAFETY: the memory has room for the final 0. The sum does not overflow, because `length` units are in memory
+        // already.
         target = unsafe { new((length + 1) * size_of::<u16>()) }.cast();
         if !is_local {
-            // SAFETY: the memory of a text that is not local comes from `operator new`.
+            // SAFETY: a text that is not in the struct has memory from `operator new`.
             unsafe { delete(data) };
         }
         // SAFETY: T1.
@@ -79,15 +80,16 @@ pub(super) unsafe fn resize_wide(at: *mut CppString, length: usize) -> Result<*m
     }
     // SAFETY: T1.
     unsafe { (*at).length = length };
-    // SAFETY: there is room for `length` units and the 0.
+    // SAFETY: the memory has room for `length` units and the 0.
     unsafe { target.wrapping_add(length).write(0) };
     Ok(target)
 }
 
-/// Checks, once for each process and kind of string, that the strings of C++ messages are libstdc++'s.
+/// Checks that the strings of C++ messages have libstdc++'s layout: once in each process for `std::string`, and once
+/// for `std::u16string`.
 ///
 /// # Safety
-/// `member` belongs to `table`, which is a valid table of C++, and `count` is the count of the member.
+/// `member` belongs to `table`, which is a valid introspection table of C++. `count` is the count of this member.
 pub(super) unsafe fn check_layout(table: &MessageMembers, member: &MessageMember, count: &Count) -> Result<()> {
     static TEXT: OnceLock<bool> = OnceLock::new();
     static WIDE_TEXT: OnceLock<bool> = OnceLock::new();
@@ -99,11 +101,11 @@ pub(super) unsafe fn check_layout(table: &MessageMembers, member: &MessageMember
     let is_as_expected = *known.get_or_init(|| {
         let compare = |field: *mut u8| {
             let at = match count {
-                // SAFETY: a sequence of an initialised message.
+                // SAFETY: the field is a sequence of an initialised message.
                 Count::Sequence(sequence) => unsafe { with_element(sequence, field) },
                 Count::One | Count::Array(_) => Some(field),
             };
-            // SAFETY: a string of an initialised message.
+            // SAFETY: `at` points to a string of an initialised message.
             at.and_then(|at| unsafe { compare(at, is_wide) })
         };
         // SAFETY: the promise of the caller.
@@ -115,17 +117,18 @@ pub(super) unsafe fn check_layout(table: &MessageMembers, member: &MessageMember
 }
 
 /// # Safety
-/// `sequence` at `at` is an initialised sequence of strings.
+/// `at` points to an initialised sequence of strings, which `sequence` can access.
 unsafe fn with_element(sequence: &Sequence, at: *mut u8) -> Option<*mut u8> {
     // SAFETY: the promise of the caller.
     unsafe { sequence.resize(at, 1) }.ok().filter(|element| !element.is_null())
 }
 
 /// # Safety
-/// `at` is an initialised C++ string of this kind, of any library.
+/// `at` points to an initialised C++ string, from any C++ library.
 unsafe fn compare(at: *mut u8, is_wide: bool) -> Option<()> {
     let looks_right = |length: Option<usize>| {
-        // SAFETY: a string has at least 24 bytes in all known libraries, and the last word is in the message or unused.
+        // SAFETY: a string has at least 24 bytes in all known C++ libraries. The fourth word belongs to the message or
+        // is unused.
         let CppString { data, length: found, .. } = unsafe { at.cast::<CppString>().read() };
         let unit_bytes = if is_wide { 2 } else { 1 };
         let is_local = data == at.wrapping_add(LOCAL_OFFSET).cast();
@@ -137,20 +140,20 @@ unsafe fn compare(at: *mut u8, is_wide: bool) -> Option<()> {
     for text in ["gantry", "a text that is too long for the string itself"] {
         let units: Vec<[u8; 4]> = text.bytes().map(|byte| u32::from(byte).to_le_bytes()).collect();
         let done = if is_wide {
-            // SAFETY: a string that looks like libstdc++'s.
+            // SAFETY: the string has libstdc++'s layout, as checked above.
             unsafe { assign_wide(Language::Cpp, at, &units) }
         } else {
-            // SAFETY: a string that looks like libstdc++'s.
+            // SAFETY: the string has libstdc++'s layout, as checked above.
             unsafe { assign(at.cast(), text.as_bytes()) }
         };
         done.ok()?;
         let data = looks_right(Some(text.len()))?;
         for (index, expected) in text.bytes().enumerate() {
             let found = if is_wide {
-                // SAFETY: a unit of the text that was assigned.
+                // SAFETY: `index` is less than the length of the assigned text.
                 unsafe { data.cast::<u16>().wrapping_add(index).read() }
             } else {
-                // SAFETY: a byte of the text that was assigned.
+                // SAFETY: `index` is less than the length of the assigned text.
                 unsafe { data.cast::<u8>().wrapping_add(index).read() }.into()
             };
             if found != u16::from(expected) {

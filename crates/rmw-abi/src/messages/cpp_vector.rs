@@ -1,9 +1,9 @@
-//! `std::vector` of libstdc++ (and libc++): pointers to the first element, to the end of the elements and to the
-//! end of the memory.
+//! `std::vector` of libstdc++ (and libc++). It has three pointers: to the first element, to the end of the elements,
+//! and to the end of the memory.
 //!
-//! `resize` of a vector writes zeros into all new elements before the message is copied there. Vectors of numbers
-//! therefore get their memory from this file, with the program's `operator new`, if the layout is as expected. The
-//! layout is checked once in each process; if it is not as expected, `resize` is used.
+//! `std::vector::resize` writes zeros into all new elements, although the message is copied over them next. To save
+//! this, this file resizes vectors of numbers itself, with the program's `operator new`. The layout of vectors is
+//! checked once in each process; with another layout, this file is not used.
 
 use super::{
     fault::Result,
@@ -13,7 +13,7 @@ use super::{
 use crate::bindings::*;
 use std::sync::OnceLock;
 
-/// A vector.
+/// A `std::vector`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(super) struct CppVector {
@@ -22,20 +22,20 @@ pub(super) struct CppVector {
     memory_end: *mut u8,
 }
 
-/// Whether vectors have the expected layout; not set before the first check.
+/// True if vectors have the expected layout. Empty before the first check.
 static IS_AS_EXPECTED: OnceLock<bool> = OnceLock::new();
 
-/// Whether [`resize`] may be used.
+/// True if the caller may use [`resize`].
 #[inline]
 pub(super) fn is_as_expected() -> bool {
     IS_AS_EXPECTED.get() == Some(&true)
 }
 
-/// Gives a vector of numbers or plain structs this length, and returns a pointer to its first element. The values
-/// of the elements are arbitrary.
+/// Sets the length of a vector of numbers or plain structs, and returns a pointer to its first element. The values of
+/// the elements are arbitrary.
 ///
 /// # Safety
-/// `at` is such a vector, initialised and of the expected layout.
+/// `at` points to such a vector. The vector is initialised, and vectors have the expected layout.
 pub(super) unsafe fn resize(at: *mut CppVector, length_bytes: usize) -> Result<*mut u8> {
     // SAFETY: the promise of the caller.
     let CppVector { begin, memory_end, .. } = unsafe { at.read() };
@@ -45,24 +45,24 @@ pub(super) unsafe fn resize(at: *mut CppVector, length_bytes: usize) -> Result<*
         return Ok(begin);
     }
     let (new, delete) = operators()?;
-    // SAFETY: a plain allocation. The function throws if there is no memory, which ends the process.
+    // SAFETY: `operator new` accepts any size. If there is no memory, it throws, which ends the process.
     let begin_now = unsafe { new(length_bytes) }.cast::<u8>();
     let end = begin_now.wrapping_add(length_bytes);
     // SAFETY: the promise of the caller.
     unsafe { at.write(CppVector { begin: begin_now, end, memory_end: end }) };
     if !begin.is_null() {
-        // SAFETY: the old memory comes from `operator new`, and the vector has other memory now. The elements need
-        // no destruction.
+        // SAFETY: the old memory comes from `operator new`, and the vector does not use it any more. Numbers need no
+        // destruction.
         unsafe { delete(begin.cast()) };
     }
     Ok(begin_now)
 }
 
-/// Lets a vector without memory point to elements elsewhere.
+/// Makes a vector without memory point to elements that it does not own.
 ///
 /// # Safety
-/// `at` is such a vector, initialised and of the expected layout. It is neither changed nor destroyed while it
-/// points to the elements.
+/// `at` points to a vector of numbers or plain structs. The vector is initialised, and vectors have the expected
+/// layout. The vector is neither changed nor destroyed while it points to the elements.
 pub(super) unsafe fn point_to(at: *mut CppVector, elements: &[u8]) {
     let begin = elements.as_ptr().cast_mut();
     let end = begin.wrapping_add(elements.len());
@@ -70,10 +70,10 @@ pub(super) unsafe fn point_to(at: *mut CppVector, elements: &[u8]) {
     unsafe { at.write(CppVector { begin, end, memory_end: end }) };
 }
 
-/// Checks the layout of a vector whose elements of `stride` bytes have only numbers, if no vector was checked before.
+/// Checks the layout of a vector of numbers, if no vector was checked before. An element has `stride` bytes.
 ///
 /// # Safety
-/// `member` is such a vector, in `table`, which is a valid table of C++.
+/// `member` is a vector of numbers in `table`, which is a valid introspection table of C++.
 pub(super) unsafe fn check_layout(table: &MessageMembers, member: &MessageMember, sequence: &Sequence, stride: usize) {
     const LENGTHS: [usize; 2] = [3, 1000];
     if sequence.bound().is_some() || sequence.is_bits() {
@@ -83,15 +83,15 @@ pub(super) unsafe fn check_layout(table: &MessageMembers, member: &MessageMember
         let probe = |at: *mut u8| {
             for length in LENGTHS {
                 if length == LENGTHS[0] {
-                    // SAFETY: a sequence of an initialised message.
+                    // SAFETY: `at` points to a sequence of an initialised message.
                     unsafe { sequence.resize(at, length) }.ok()?;
                 } else {
-                    // SAFETY: a vector that had the expected layout.
+                    // SAFETY: the vector had the expected layout at the first length.
                     unsafe { resize(at.cast(), length * stride) }.ok()?;
                 }
                 // SAFETY: as above.
                 let (data, found) = unsafe { sequence.elements(at) }.ok()?;
-                // SAFETY: a sequence has three words at least (S1).
+                // SAFETY: the struct of each sequence has at least three words (S1).
                 let CppVector { begin, end, memory_end } = unsafe { at.cast::<CppVector>().read() };
                 let has_length = end.addr().checked_sub(begin.addr()) == Some(length * stride) && memory_end >= end;
                 if data != begin.cast_const() || found != length || !has_length {

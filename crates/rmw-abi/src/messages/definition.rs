@@ -1,14 +1,14 @@
-//! The text of a message definition, in the form of `gantry-idl` and of bags ("ros2msg").
+//! The text of a message definition, in the format that `gantry-idl` and bags use ("ros2msg").
 //!
-//! An introspection type support has no constants and no default values, so the text has none either.
+//! The text has no constants and no default values, because an introspection type support does not contain them.
 
 use super::structure::{Count, Element, Field, PLACEHOLDER, Structure};
 use std::{collections::BTreeMap, fmt::Write};
 
-/// The line between two types.
+/// The line between the definitions of two types.
 const SEPARATOR: &str = "================================================================================";
 
-/// The definition of the type, then of each type nested in it, by name.
+/// Returns the definition of the type, followed by the definitions of all nested types in the order of their names.
 pub(super) fn text(structure: &Structure) -> String {
     let mut nested = BTreeMap::new();
     collect(structure, &mut nested);
@@ -22,7 +22,7 @@ pub(super) fn text(structure: &Structure) -> String {
     text
 }
 
-/// `geometry_msgs/Point`.
+/// Shortens a full name: `geometry_msgs/msg/Point` to `geometry_msgs/Point`.
 fn short(name: &str) -> String {
     match name.split('/').collect::<Vec<_>>()[..] {
         [package, _, name] => format!("{package}/{name}"),

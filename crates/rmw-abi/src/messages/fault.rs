@@ -1,8 +1,8 @@
-//! A fault of a message or of its bytes: a sentence with the path of the field.
+//! The error of a message conversion: a sentence with the path of the faulty field.
 
 use std::fmt;
 
-/// The error of a message, and the path of the field.
+/// An error with the path of the faulty field.
 #[derive(Debug)]
 pub(super) struct Fault(Box<Details>);
 
@@ -21,7 +21,7 @@ impl Fault {
         Fault(Box::new(Details { path: String::new(), sentence: sentence.to_string() }))
     }
 
-    /// The same fault with the name of a field before its path.
+    /// Adds the name of a field at the front of the path.
     #[cold]
     pub fn inside(mut self, name: &str) -> Fault {
         let dot = if self.0.path.is_empty() || self.0.path.starts_with('[') { "" } else { "." };
@@ -29,7 +29,7 @@ impl Fault {
         self
     }
 
-    /// The same fault with the index of an element before its path.
+    /// Adds the index of an element at the front of the path.
     #[cold]
     pub fn inside_element(self, index: usize) -> Fault {
         self.inside(&format!("[{index}]"))

@@ -1,7 +1,8 @@
-//! Messages whose long sequences are not copied out of the sample. The struct of ROS 2 is memory of this library. Each
-//! long sequence of numbers or plain structs in it points to the bytes of the sample, which no code may write.
+//! Messages whose long sequences are not copied out of shared memory. This library allocates the message struct of ROS
+//! 2. Each long sequence of numbers or plain structs in it points to the bytes of the sample, which no code may write.
 //!
-//! Invariant P1: the bytes stay at their address, unchanged, from [`MessageInPlace::read`] to [`MessageInPlace::end`].
+//! Invariant P1: the bytes of the sample stay at their address, unchanged, from [`MessageInPlace::read`] to
+//! [`MessageInPlace::end`].
 
 use super::{
     Codec, MessageType,
@@ -14,25 +15,25 @@ use super::{
 use crate::failure::{Failure, Result};
 use std::{ffi::c_void, ops::Range, sync::Arc};
 
-/// The least size of a sequence in place. A shorter sequence is copied, so inline messages are copied whole.
+/// The least size of a sequence that is not copied. Inline samples are shorter, so all their sequences are copied.
 pub(super) const LEAST_BYTES: usize = 4096;
 
-/// A message with sequences in place.
+/// A message whose long sequences point to the bytes of a sample.
 pub struct MessageInPlace {
     message: Message,
     /// The addresses of the sample's bytes.
     bytes: Range<usize>,
-    /// The sequences in place: the indices of their steps in the program of the type, and the addresses of
-    /// their elements.
+    /// For each sequence that points to the sample: the index of its step in the program of the type, and the address
+    /// of its elements.
     in_place: Vec<(usize, usize)>,
 }
 
-/// Whether a step of the program is a sequence whose elements may stay in the bytes of the sample.
+/// True if a step of the program is a sequence that may point to the bytes of the sample.
 fn may_lie_in_place(step: &Step) -> bool {
     matches!(&step.action, Action::Sequence { sequence, item: Item::Block { is_bool: false, .. }, .. } if sequence.may_point())
 }
 
-/// Whether messages of the type with this program have sequences that may lie in place.
+/// True if the program has a sequence that may point to the bytes of the sample.
 fn has_sequences(program: &Program) -> bool {
     program.steps.iter().any(may_lie_in_place)
 }
@@ -41,41 +42,42 @@ impl MessageInPlace {
     /// Allocates a message with the default values of its fields.
     ///
     /// # Errors
-    /// There is no memory, or the type support cannot make messages.
+    /// There is no memory, or the type support has no functions to make messages.
     pub fn new(message_type: &Arc<MessageType>) -> Result<MessageInPlace> {
         Ok(MessageInPlace { message: Message::new(message_type)?, bytes: 0..0, in_place: Vec::new() })
     }
 
-    /// Gives all fields their default values, at the same address. The program may have changed them in any way.
+    /// Sets all fields to their default values. The struct stays at its address. The program may have changed the
+    /// message in any way.
     pub fn reset(&mut self) {
         self.empty();
         self.message.reset();
     }
 
-    /// Reads a message; allocates memory for its texts and its short sequences.
+    /// Reads a message from the bytes of a sample. Allocates memory for its strings and its short sequences.
     ///
     /// # Errors
-    /// The bytes are not a message of this type. Further messages may be read after this error.
+    /// The bytes are not a message of this type. The value can still be used to read further messages.
     ///
     /// # Safety
-    /// The bytes stay unchanged and at their address (P1).
+    /// The bytes stay at their address, unchanged, until [`MessageInPlace::end`] (P1).
     pub unsafe fn read(&mut self, bytes: &[u8]) -> Result<()> {
         // SAFETY: the promise of the caller.
         unsafe { self.read_from(bytes, LEAST_BYTES) }
     }
 
-    /// As [`MessageInPlace::read`]; sequences of at least `least_bytes` lie in place.
+    /// Does the same as [`MessageInPlace::read`]. Sequences of at least `least_bytes` point to the bytes of the sample.
     ///
     /// # Safety
-    /// As [`MessageInPlace::read`].
+    /// The same as for [`MessageInPlace::read`].
     pub(super) unsafe fn read_from(&mut self, bytes: &[u8], least_bytes: usize) -> Result<()> {
-        self.empty(); // an earlier message that was damaged
+        self.empty(); // in case the last `read` failed halfway
         let bounds = bytes.as_ptr_range();
         self.bytes = bounds.start.addr()..bounds.end.addr();
         let (message_type, mut reader) = (self.message.message_type().clone(), Reader::new(bytes));
         for (step, index) in message_type.codec.program.steps.iter().zip(0..) {
             let at = self.message.as_ptr().cast::<u8>().wrapping_add(step.offset);
-            // SAFETY: a field of the message (S1, S2); the bytes stay (P1).
+            // SAFETY: the step's field lies in the message (S1, S2), and the bytes stay unchanged (P1).
             let data = unsafe { field(&mut reader, step, at, least_bytes) };
             let data = data.map_err(|fault| message_type.codec.cannot_read(&fault.inside(&step.path), &reader))?;
             self.in_place.extend(data.map(|data| (index, data.addr())));
@@ -83,21 +85,21 @@ impl MessageInPlace {
         Ok(())
     }
 
-    /// The message for the program.
+    /// The struct of the message, for the program.
     pub fn as_ptr(&self) -> *mut c_void {
         self.message.as_ptr()
     }
 
-    /// Whether sequences of the message point to the sample's bytes.
+    /// True if a sequence of the message points to the bytes of the sample.
     #[must_use]
     pub fn has_sequences_in_place(&self) -> bool {
         !self.in_place.is_empty()
     }
 
-    /// Ends the use of the sample's bytes: the sequences that lay in place are empty afterwards.
+    /// Ends the use of the sample's bytes: sequences that pointed to them are empty afterwards.
     ///
     /// # Errors
-    /// The program changed a sequence that lay in place, so it may still use the sequence's elements.
+    /// The program changed a sequence that pointed to the sample's bytes, so it may still use these bytes.
     pub fn end(&mut self) -> Result<()> {
         let Some(step) = self.empty() else { return Ok(()) };
         let codec = &self.message.message_type().codec;
@@ -109,8 +111,8 @@ impl MessageInPlace {
         )))
     }
 
-    /// Empties all sequences whose elements are bytes of the sample, so that the type support does not free them.
-    /// Returns the first step whose sequence the program changed.
+    /// Empties all sequences that point to the sample's bytes, so that the type support does not free these bytes.
+    /// Returns the step index of the first sequence that the program changed.
     fn empty(&mut self) -> Option<usize> {
         let (bytes, in_place) = (std::mem::take(&mut self.bytes), std::mem::take(&mut self.in_place));
         let mut changed = None;
@@ -119,9 +121,9 @@ impl MessageInPlace {
                 continue;
             }
             let at = self.message.as_ptr().cast::<u8>().wrapping_add(step.offset);
-            // SAFETY: a sequence of this message (S1, S2).
+            // SAFETY: the step's sequence lies in this message (S1, S2).
             let found = unsafe { sequence::first_element(at) }.addr();
-            // A callback may have moved the elements of one sequence into another one.
+            // A callback may have moved the elements of one sequence into another sequence.
             let is_in_place = bytes.contains(&found);
             if is_in_place {
                 // SAFETY: as above; the sequence owns no memory.
@@ -136,10 +138,11 @@ impl MessageInPlace {
     }
 }
 
-/// Reads a field, and returns the address of its elements if they lie in place.
+/// Reads a field. If the field is a sequence that now points to the sample's bytes, returns the address of its
+/// elements.
 ///
 /// # Safety
-/// `at` is the step's field of a message; the bytes outlive it (P1).
+/// `at` points to the step's field of a message. The bytes outlive the message's use of them (P1).
 unsafe fn field(
     reader: &mut Reader<'_>,
     step: &Step,
@@ -164,12 +167,12 @@ unsafe fn field(
 
 impl Drop for MessageInPlace {
     fn drop(&mut self) {
-        self.empty(); // before the type support would free the elements
+        self.empty(); // else the type support would free the sample's bytes
     }
 }
 
 impl Codec {
-    /// Whether messages of the type can be read in place.
+    /// True if messages of the type have sequences that can point to the bytes of a sample.
     pub fn has_sequences_in_place(&self) -> bool {
         self.can_be_made() && has_sequences(&self.program)
     }

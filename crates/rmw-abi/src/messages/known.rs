@@ -1,4 +1,5 @@
-//! The types of the endpoints of this process, each resolved once, because most nodes have the same endpoints.
+//! The message types that endpoints of this process use. Each type is resolved only once, because most nodes have
+//! endpoints of the same types, such as `/rosout`.
 
 use super::{MessageType, type_support};
 use crate::{bindings::*, failure::Result};
@@ -7,18 +8,18 @@ use std::{
     sync::{Arc, Mutex, PoisonError, Weak},
 };
 
-/// The types by the addresses of the tables of their fields. A table lives as long as its type is used (M1), so
-/// two types never have the same address.
+/// The types by the address of their introspection table (`MessageMembers`). A table lives as long as its type is used
+/// (M1), so two types never have the same address.
 static KNOWN: Mutex<Option<HashMap<usize, Weak<MessageType>>>> = Mutex::new(None);
 
-/// The type with this type support. It is resolved now, unless another endpoint uses it already.
+/// Returns the type with this type support. The type is resolved now if no endpoint uses it yet.
 ///
 /// # Safety
-/// As [`MessageType::new`].
+/// The same as for [`MessageType::new`].
 pub unsafe fn message_type(type_support: *const rosidl_message_type_support_t) -> Result<Arc<MessageType>> {
     // SAFETY: the promise of the caller.
     let (introspection, _) = unsafe { type_support::find_message(type_support) }?;
-    // SAFETY: the pointer is not null, and valid as long as the type support that refers to it.
+    // SAFETY: the pointer is not null, and stays valid as long as the type support.
     let fields = unsafe { (*introspection).data }.addr();
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     let known = known.get_or_insert_default();

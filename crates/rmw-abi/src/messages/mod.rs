@@ -1,16 +1,16 @@
-//! Message types: conversion from structs of C and C++ to the bytes of Gantry, and back.
+//! Message types, and the conversion of messages between C or C++ structs and CDR bytes.
 //!
-//! A type is resolved once into a `Program` of few steps. A message is measured, then written straight into its
-//! slot; a reader reads it straight from the slot. There is no intermediate buffer, and no allocation except in
-//! the message that is read.
+//! A type is resolved once into a `Program`, a list of steps. A publisher measures a message and writes it directly
+//! into shared memory; a subscription reads it directly from there. No intermediate buffer exists. Only the read
+//! allocates memory, for fields of the message.
 //!
-//! The bytes are a CDR body, as ROS 2 has it on the wire without the four bytes of encapsulation: XCDR1, little
-//! endian, aligned from the first byte. Texts are not checked for valid UTF-8 and UTF-16: ROS 2 does not check
-//! them either, and Gantry's own readers do.
+//! The bytes are a CDR body, as on ROS 2's wire but without the four bytes of encapsulation: XCDR1, little endian,
+//! aligned from the first byte. Strings are not checked for valid UTF-8 and UTF-16: ROS 2 does not check them either,
+//! and Gantry's own readers check them themselves.
 //!
 //! # Invariants
-//! - M1: the type support and its library stay loaded as long as a type is used ([`MessageType::new`]).
-//! - M2: a message is an initialised struct of the type. While it is read or written, no other thread uses it.
+//! - M1: the type support and its library stay loaded as long as a [`MessageType`] made from it is used.
+//! - M2: a message is an initialised struct of its type. No other thread uses it while it is read or written.
 
 mod cpp_string;
 mod cpp_vector;
@@ -49,22 +49,22 @@ use shape::Shape;
 use std::{ffi::c_void, sync::Arc};
 use structure::Structure;
 
-/// The largest alignment of CDR. Bodies begin at a multiple of this number.
+/// The largest alignment of a value in CDR. The address of each body is a multiple of this number.
 const BODY_ALIGNMENT: usize = 8;
 
-/// A message type, with everything that measuring, writing and reading its messages needs.
+/// A message type: its description for discovery, and the [`Codec`] for its messages.
 pub struct MessageType {
     codec: Codec,
     description: gantry::TypeDescription,
 }
 
-/// The fields of a message type that measuring, writing and reading need.
+/// The conversion of one type's messages between structs and CDR.
 pub struct Codec {
     structure: Arc<Structure>,
     program: Program,
-    /// The shape of a plain type.
+    /// The memory layout of a plain type, whose struct has the same bytes as its CDR. `None` if the type is not plain.
     plain: Option<Shape>,
-    /// The length of all messages of the type, if it is the same for all.
+    /// The CDR length of a message, if all messages of the type have the same length.
     fixed_bytes: Option<usize>,
     /// The functions that initialise and finalise a message.
     life: Option<message::Life>,
@@ -74,8 +74,8 @@ impl MessageType {
     /// Resolves a message type.
     ///
     /// # Safety
-    /// `type_support` is null, or a valid type support that stays loaded (with its library) as long as the value
-    /// is used (M1).
+    /// `type_support` is null, or a valid type support. It and its library stay loaded as long as the value is used
+    /// (M1).
     pub unsafe fn new(type_support: *const rosidl_message_type_support_t) -> Result<MessageType> {
         // SAFETY: the promise of the caller.
         let codec = unsafe { Codec::new(type_support) }?;
@@ -89,26 +89,26 @@ impl MessageType {
         Ok(MessageType { codec, description })
     }
 
-    /// The type in Gantry's form: name, RIHS01 hash (zeros if the type support has none), text of the definition, and
-    /// the length of all messages, or `usize::MAX` if their lengths differ.
+    /// The description of the type for discovery. `hash` is the RIHS01 hash, or zeros if the type support has none.
+    /// `payload_bytes` is the CDR length of all messages, or `usize::MAX` if their lengths differ.
     pub fn description(&self) -> &gantry::TypeDescription {
         &self.description
     }
 
-    /// The size of the struct, if the type is *plain*: the memory of the struct is the CDR body. A plain struct
-    /// has numbers, arrays and other plain structs, each at its CDR offset. It may have padding inside, which no
-    /// reader uses. It has no padding at the end, because the struct would be longer than the CDR from another
-    /// node, and no array of structs with booleans.
+    /// The size of the struct, if the type is *plain*: the bytes of the struct are the CDR body. A plain struct has
+    /// only numbers, arrays and other plain structs, each at its offset in CDR. It may have padding inside, which no
+    /// reader uses. It has no padding at the end, because CDR has none there, and no array of structs with booleans.
     pub fn plain_bytes(&self) -> Option<usize> {
         self.codec.plain.as_ref().map(|shape| shape.size_bytes)
     }
 
-    /// Whether a subscription can loan its messages: the type is plain, or its long sequences can lie in place.
+    /// True if a subscription can loan messages of the type: the type is plain, or has sequences that can point to a
+    /// sample's bytes.
     pub fn can_be_loaned(&self) -> bool {
         self.plain_bytes().is_some() || self.codec.has_sequences_in_place()
     }
 
-    /// As [`Codec::size_bytes`].
+    /// See [`Codec::size_bytes`].
     ///
     /// # Safety
     /// `message` is an initialised message of this type (M2).
@@ -117,32 +117,32 @@ impl MessageType {
         unsafe { self.codec.size_bytes(message) }
     }
 
-    /// As [`Codec::write`].
+    /// See [`Codec::write`].
     ///
     /// # Safety
-    /// `message` is an initialised message of this type (M2), outside `target`.
+    /// `message` is an initialised message of this type (M2), and does not overlap `target`.
     pub unsafe fn write(&self, message: *const c_void, target: &mut [u8]) -> Result<()> {
         // SAFETY: the promise of the caller.
         unsafe { self.codec.write(message, target) }
     }
 
-    /// As [`Codec::read`].
+    /// See [`Codec::read`].
     ///
     /// # Safety
-    /// `message` is an initialised message of this type (M2), outside `bytes`.
+    /// `message` is an initialised message of this type (M2), and does not overlap `bytes`.
     pub unsafe fn read(&self, bytes: &[u8], message: *mut c_void) -> Result<()> {
         // SAFETY: the promise of the caller.
         unsafe { self.codec.read(bytes, message) }
     }
 
-    /// Cuts off the padding that other RMWs add after a serialized message. Padding can be detected only in types
-    /// of fixed size; readers of other types ignore it.
+    /// Removes the padding that other RMWs add at the end of a serialized message. Padding can be detected only for
+    /// types of fixed length; readers of other types ignore it.
     pub fn without_padding<'a>(&self, body: &'a [u8]) -> &'a [u8] {
         self.codec.fixed_bytes.and_then(|bytes| body.get(..bytes)).unwrap_or(body)
     }
 
-    /// Refuses bytes that are not a struct of a plain type: of another length, or with a boolean that is neither 0
-    /// nor 1. A process that could change the bytes afterwards is trusted not to do so.
+    /// Checks that the bytes are a struct of this plain type: the length is right, and each boolean is 0 or 1. The
+    /// publisher's process could change the bytes after the check; it is trusted not to do so.
     pub fn check_plain(&self, bytes: &[u8]) -> Result<()> {
         let name = &self.codec.structure.name;
         let Some(Shape { size_bytes, bools, .. }) = &self.codec.plain else {
@@ -163,31 +163,32 @@ impl MessageType {
 }
 
 impl Codec {
-    /// Resolves a message type without its description.
+    /// Resolves a message type without its description, as serialization needs it.
     ///
     /// # Safety
-    /// As [`MessageType::new`].
+    /// The same as for [`MessageType::new`].
     pub unsafe fn new(type_support: *const rosidl_message_type_support_t) -> Result<Codec> {
-        distribution::current()?; // programs serialize without a context, too
+        distribution::current()?; // a program may serialize before it creates a context
         // SAFETY: the promise of the caller.
         let (introspection, language) = unsafe { type_support::find_message(type_support) }?;
-        // SAFETY: the pointer is not null, and valid as long as the type support that refers to it.
+        // SAFETY: the pointer is not null, and stays valid as long as the type support.
         let members = unsafe { (*introspection).data }.cast();
-        // SAFETY: the data of an introspection type support of this language.
+        // SAFETY: `members` is the data of an introspection type support of this language.
         let structure = unsafe { Structure::new(members, language) }
             // SAFETY: as above.
             .map_err(|fault| Failure::error(format_args!("{} cannot be used: {fault}", unsafe { name(members) })))?;
         let program = Program::new(&structure, BODY_ALIGNMENT);
         let fixed_bytes = fixed_bytes(&program);
-        // SAFETY: as above; the structure has been read from this table, so the pointer is not null.
+        // SAFETY: as above; `Structure::new` has read this table, so the pointer is not null.
         let life = message::Life::new(unsafe { &*members });
         Ok(Codec { plain: Shape::from_structure(&structure), fixed_bytes, life, structure, program })
     }
 
-    /// The length of the CDR body of a message. Allocates nothing.
+    /// Returns the length of a message's CDR body in bytes. Allocates nothing.
     ///
     /// # Errors
-    /// A sequence or text is longer than its bound or invalid; or the message is longer than 4 GiB, the limit of CDR.
+    /// A sequence or a string is invalid or longer than its bound; or the message is longer than 4 GiB, the limit of
+    /// CDR.
     ///
     /// # Safety
     /// `message` is an initialised message of this type (M2).
@@ -205,14 +206,15 @@ impl Codec {
         Ok(bytes)
     }
 
-    /// Writes all of `target`, which has the length that [`Codec::size_bytes`] returns; padding is zeros. Allocates
-    /// nothing.
+    /// Writes the CDR body of a message into `target`, whose length [`Codec::size_bytes`] returned. Fills padding with
+    /// zeros. Allocates nothing.
     ///
     /// # Errors
-    /// As `size_bytes`; or the length of the message has changed, in which case `target` is not a message.
+    /// The same as for `size_bytes`; or the length of the message has changed since then. `target` has no valid message
+    /// afterwards.
     ///
     /// # Safety
-    /// `message` is an initialised message of this type (M2), outside `target`.
+    /// `message` is an initialised message of this type (M2), and does not overlap `target`.
     pub unsafe fn write(&self, message: *const c_void, target: &mut [u8]) -> Result<()> {
         let mut writer = write::Writer::new(target);
         // SAFETY: the promise of the caller.
@@ -227,14 +229,14 @@ impl Codec {
         }
     }
 
-    /// Reads a message. Bytes after the message are ignored, because some implementations pad messages. Allocates
-    /// memory only for fields of the message, and none if its sequences have the right lengths already.
+    /// Reads a message from its CDR body. Ignores bytes after the message, because some RMWs add padding. Allocates
+    /// memory only for fields, and nothing if the message's sequences have the right lengths already.
     ///
     /// # Errors
-    /// The bytes are not a message of this type. The message is then valid, with a mixture of old and new values.
+    /// The bytes are not a message of this type. `message` stays valid, but some of its fields have new values.
     ///
     /// # Safety
-    /// `message` is an initialised message of this type (M2), outside `bytes`.
+    /// `message` is an initialised message of this type (M2), and does not overlap `bytes`.
     pub unsafe fn read(&self, bytes: &[u8], message: *mut c_void) -> Result<()> {
         let mut reader = read::Reader::new(bytes);
         // SAFETY: the promise of the caller.
@@ -253,7 +255,7 @@ impl Codec {
     }
 }
 
-/// The common length of all messages of a type without texts and sequences.
+/// The CDR length that all messages of the type have; `None` if the type has strings or sequences.
 fn fixed_bytes(program: &Program) -> Option<usize> {
     let mut position: usize = 0;
     add_fixed(program, &mut position)?;
@@ -278,14 +280,14 @@ fn add_fixed(program: &Program, position: &mut usize) -> Option<()> {
     Some(())
 }
 
-/// The name of a type, for sentences of errors.
+/// The name of a type, for error texts.
 ///
 /// # Safety
-/// `members` are null or valid.
+/// `members` is null or a valid introspection table.
 unsafe fn name(members: *const MessageMembers) -> String {
     // SAFETY: the promise of the caller.
     let members = unsafe { members.as_ref() };
-    // SAFETY: the names of a valid table.
+    // SAFETY: the table is valid, so its names are null or strings.
     let name =
         members.map(|members| unsafe { structure::type_name(members.message_namespace_, members.message_name_) });
     name.and_then(std::result::Result::ok).unwrap_or_else(|| "a message type without a name".to_owned())

@@ -1,4 +1,5 @@
-//! A message of C++ that is made to check the layout of its fields, and C++'s memory operators.
+//! A temporary C++ message with which the layout of C++ strings and vectors is checked. Also the memory operators of
+//! C++.
 
 use super::{fault::Result, text::absent};
 use crate::{bindings::*, foreign::Foreign};
@@ -7,8 +8,8 @@ use std::{alloc, ffi::c_void};
 pub(super) type New = unsafe extern "C-unwind" fn(usize) -> *mut c_void;
 pub(super) type Delete = unsafe extern "C" fn(*mut c_void);
 
-/// `operator new`, which throws if there is no memory, and `operator delete`. A program may replace both:
-/// operators of the program, in the global scope (the library named ""), take precedence over libstdc++'s.
+/// Returns `operator new`, which throws if there is no memory, and `operator delete`. A program may replace both:
+/// operators of the program (the library named "") take precedence over libstdc++'s.
 pub(super) fn operators() -> Result<(New, Delete)> {
     // SAFETY: void *operator new(size_t).
     static PROGRAM_NEW: Foreign<New> = unsafe { Foreign::new(c"", c"_Znwm") };
@@ -22,11 +23,11 @@ pub(super) fn operators() -> Result<(New, Delete)> {
     found.or_else(|| NEW.get().zip(DELETE.get())).ok_or_else(|| absent("libstdc++.so.6"))
 }
 
-/// Makes a message with default values, and passes the address of a field to `probe`. `None` if the message cannot
-/// be made, or if `probe` returns `None`.
+/// Makes a message with default values, and passes the address of a field to `probe`. Returns `None` if the message
+/// cannot be made or `probe` returns `None`.
 ///
 /// # Safety
-/// `member` belongs to `table`, which is a valid table of C++.
+/// `member` belongs to `table`, which is a valid introspection table of C++.
 pub(super) unsafe fn with_message<T>(
     table: &MessageMembers,
     member: &MessageMember,
@@ -39,10 +40,11 @@ pub(super) unsafe fn with_message<T>(
     if memory.is_null() {
         return None;
     }
-    // SAFETY: memory for the message; 0 means that all fields get their default values.
+    // SAFETY: the memory is large enough for the message. The argument 0 means that all fields get their default
+    // values.
     unsafe { init(memory.cast(), 0) };
     let found = probe(memory.wrapping_add(member.offset_ as usize));
-    // A message with an unknown layout may be damaged, so its memory is leaked.
+    // If `probe` failed, the layout is unknown and the message may be damaged, so its fields are leaked.
     if found.is_some() {
         // SAFETY: initialised above.
         unsafe { fini(memory.cast()) };

@@ -1,6 +1,7 @@
-//! The steps that write and read a message of one type: the flattened structure of the type.
+//! The list of steps that write and read a message of one type.
 //!
-//! Neighbouring numbers whose memory has the layout of CDR form one step, also across nested messages.
+//! Neighbouring numbers form one step if their memory has the same layout as their CDR, even if they belong to
+//! different nested messages.
 
 use super::{
     sequence::Sequence,
@@ -9,11 +10,11 @@ use super::{
     text::Language,
 };
 
-/// The steps for a struct.
+/// The steps for the messages of one type.
 #[derive(Debug)]
 pub(super) struct Program {
     pub steps: Vec<Step>,
-    /// The least length of such a message in CDR, at any position.
+    /// The least CDR length of such a message, wherever it begins in the body.
     pub min_bytes: usize,
 }
 
@@ -22,30 +23,30 @@ pub(super) struct Program {
 pub(super) struct Step {
     /// The offset of the field from the start of the struct.
     pub offset: usize,
-    /// The path of the step's field, or of the first of its fields.
+    /// The path of the step's first field, for error texts.
     pub path: Box<str>,
     pub action: Action,
 }
 
 #[derive(Debug)]
 pub(super) enum Action {
-    /// Copies bytes, which begin at a multiple of `alignment` in CDR.
+    /// Copies `length` bytes, which are aligned to `alignment` in CDR.
     Bytes { length: usize, alignment: usize },
-    /// Checks `count` booleans among the bytes of the previous step. The first boolean lies `back` bytes before
-    /// the end of these bytes, and at the offset of this step.
+    /// Checks `count` booleans that the previous step copied. `back` is the distance in bytes from the first boolean to
+    /// the end of the copied bytes. The offset of this step is the offset of the first boolean in the struct.
     Bools { back: usize, count: usize },
-    /// A text or a message.
+    /// A string or a nested message.
     One(Item),
-    /// An array of texts or messages.
+    /// An array of strings or nested messages.
     Array { count: usize, item: Item, stride: usize },
     /// A sequence.
     Sequence { sequence: Sequence, item: Item, stride: usize },
 }
 
-/// An element of a sequence, or a field that contains more than numbers.
+/// A string, a nested message, or the elements of a sequence of numbers.
 #[derive(Debug)]
 pub(super) enum Item {
-    /// Numbers or plain structs; only in sequences.
+    /// The elements of a sequence of numbers or plain structs, which are copied together.
     Block {
         alignment: usize,
         is_bool: bool,
@@ -62,7 +63,7 @@ pub(super) enum Item {
 }
 
 impl Item {
-    /// The least length of an element in CDR.
+    /// The least CDR length of an element.
     pub fn min_bytes(&self, stride: usize) -> usize {
         match self {
             Item::Block { .. } => stride,
@@ -85,7 +86,7 @@ impl Item {
 }
 
 impl Program {
-    /// Makes the program of a struct that begins at a multiple of `alignment` in CDR.
+    /// Makes the program of a struct whose position in CDR is a multiple of `alignment`.
     pub fn new(structure: &Structure, alignment: usize) -> Program {
         let steps = Vec::with_capacity(structure.fields.len());
         let program = Program { steps, min_bytes: 0 };
@@ -99,16 +100,17 @@ fn block(structure: &Structure) -> Option<Shape> {
     Shape::from_structure(structure).filter(Shape::is_block)
 }
 
-/// A position in CDR as far as it is known: its residue modulo a power of two.
+/// Partial knowledge of a position in CDR: its residue modulo a power of two.
 #[derive(Clone, Copy)]
 struct Known {
-    /// 1, 2, 4 or 8.
+    /// One of 1, 2, 4 and 8.
     modulus: usize,
     residue: usize,
 }
 
 impl Known {
-    /// The padding before the next multiple of `alignment`, if it is known. The position moves to that multiple.
+    /// Moves the position to the next multiple of `alignment`. Returns the padding before that multiple, if it is
+    /// known.
     fn align(&mut self, alignment: usize) -> Option<usize> {
         if self.modulus < alignment {
             *self = Known { modulus: alignment, residue: 0 };
@@ -160,7 +162,7 @@ impl Builder {
         }
     }
 
-    /// Adds a step after which the position in CDR is not known.
+    /// Adds a step of variable length, after which the position in CDR is unknown.
     fn push(&mut self, offset: usize, path: &str, action: Action, count: usize, stride: usize) {
         self.known = Known { modulus: 1, residue: 0 };
         if let Action::One(item) | Action::Array { item, .. } = &action {
@@ -171,7 +173,8 @@ impl Builder {
     }
 
     fn sequence(&mut self, sequence: Sequence, item: Item, stride: usize, offset: usize, path: &str) {
-        // Elements of 4 or 8 bytes end at a multiple of 4, and so does the length field of an empty sequence.
+        // The position after a sequence is a multiple of 4 if its elements have 4 or 8 bytes: an empty sequence ends
+        // after its length field of 4 bytes.
         let modulus = match &item {
             Item::Block { .. } => 1 << stride.trailing_zeros().min(2),
             _ => 1,
@@ -181,15 +184,15 @@ impl Builder {
         self.known = Known { modulus, residue: 0 };
     }
 
-    /// Adds bytes. They are added to the previous step if they follow it directly in memory and in CDR. If they
-    /// are booleans, `bools` is their number.
+    /// Adds bytes to copy. The previous step copies them as well if they directly follow its bytes in memory and in
+    /// CDR. `bools` is the number of booleans if the bytes are booleans.
     fn bytes(&mut self, offset: usize, length: usize, alignment: usize, bools: Option<usize>, path: &str) {
         let padding = self.known.align(alignment);
         self.known.advance(length);
         self.program.min_bytes = self.program.min_bytes.saturating_add(length);
         let steps = &mut self.program.steps;
-        // A check of booleans counts back from the end of the previous step's bytes, so no bytes may be added to
-        // that step.
+        // A check of booleans counts back from the end of the previous step's bytes, so no further bytes may be added
+        // to that step.
         match steps.last_mut() {
             Some(Step { offset: start, action: Action::Bytes { length: before, .. }, .. })
                 if padding == Some(0) && *start + *before == offset =>

@@ -1,7 +1,7 @@
-//! The reader of messages from CDR.
+//! Reads messages from CDR.
 //!
-//! The bytes may be memory that another process writes. Therefore a length is loaded once, and a value is checked
-//! after it was copied.
+//! Another process may write the bytes during the read. So a length is loaded only once, and a value is checked after
+//! it was copied.
 
 use super::{
     fault::{Fault, Result},
@@ -11,7 +11,7 @@ use super::{
     text,
 };
 
-/// The bytes from which messages are read, and the position in them.
+/// The CDR bytes of a message, and the current position in them.
 pub(super) struct Reader<'a> {
     bytes: &'a [u8],
     position: usize,
@@ -22,7 +22,7 @@ impl<'a> Reader<'a> {
         Reader { bytes, position: 0 }
     }
 
-    /// The position, for sentences.
+    /// The current position, for error texts.
     pub fn position(&self) -> usize {
         self.position
     }
@@ -30,21 +30,22 @@ impl<'a> Reader<'a> {
     /// Reads a struct.
     ///
     /// # Safety
-    /// `base` is an initialised struct of the program's type (M2).
+    /// `base` points to an initialised struct of the program's type (M2).
     pub unsafe fn program(&mut self, program: &Program, base: *mut u8) -> Result<()> {
         for step in &program.steps {
             let at = base.wrapping_add(step.offset);
-            // SAFETY: a field of the struct (S1, S2).
+            // SAFETY: the step's field lies in the struct (S1, S2).
             unsafe { self.step(step, at) }.map_err(|fault| fault.inside(&step.path))?;
         }
         Ok(())
     }
 
-    /// The elements of the next sequence of numbers or plain structs, and a reader that stands after them.
+    /// Returns the elements of the next sequence of numbers or plain structs, and a reader whose position is after
+    /// them.
     pub fn block(&self, stride: usize, alignment: usize) -> Result<(&'a [u8], Reader<'a>)> {
         let mut after = Reader { bytes: self.bytes, position: self.position };
         let length = after.length()?;
-        // After a length of 0 there are no elements, and no padding either.
+        // A sequence of length 0 has no elements, and no padding either.
         let elements = if length == 0 { &[] } else { after.take(length.saturating_mul(stride), alignment)? };
         Ok((elements, after))
     }
@@ -52,7 +53,7 @@ impl<'a> Reader<'a> {
     /// Reads a field.
     ///
     /// # Safety
-    /// `at` is the field of the step.
+    /// `at` points to the field of the step.
     #[inline]
     pub unsafe fn step(&mut self, step: &Step, at: *mut u8) -> Result<()> {
         match &step.action {
@@ -78,10 +79,10 @@ impl<'a> Reader<'a> {
     }
 
     /// # Safety
-    /// `at` is an initialised sequence of this kind.
+    /// `at` points to an initialised sequence of this kind.
     unsafe fn sequence(&mut self, sequence: &Sequence, item: &Item, stride: usize, at: *mut u8) -> Result<()> {
         let length = sequence.checked(self.length()?)?;
-        // The length is checked before memory is allocated for the elements.
+        // A wrong length must not allocate much memory, so it is compared with the bytes that are left.
         let least_bytes = length.saturating_mul(item.min_bytes(stride));
         let left_bytes = self.bytes.len() - self.position;
         if least_bytes > left_bytes {
@@ -90,10 +91,10 @@ impl<'a> Reader<'a> {
         let Item::Block { alignment, is_bool } = item else {
             // SAFETY: the promise of the caller.
             let data = unsafe { sequence.resize(at, length) }?;
-            // SAFETY: the elements of the sequence.
+            // SAFETY: `data` points to the elements of the sequence.
             return unsafe { self.items(item, data, length, stride) };
         };
-        // After a length of 0 there are no elements, and no padding either.
+        // A sequence of length 0 has no elements, and no padding either.
         let source = if length == 0 { &[] } else { self.take(length.saturating_mul(stride), *alignment)? };
         // SAFETY: the promise of the caller.
         let data = unsafe { sequence.resize_to_write(at, length, stride) }?;
@@ -107,10 +108,10 @@ impl<'a> Reader<'a> {
                 unsafe { sequence.set_bit(at, index, bit == 1) };
             }
         } else if length > 0 {
-            // SAFETY: the elements have `length · stride` bytes, and do not overlap the bytes that are read.
+            // SAFETY: the elements have `length · stride` bytes, and do not overlap the CDR bytes.
             unsafe { source.as_ptr().copy_to_nonoverlapping(data, source.len()) };
             if *is_bool {
-                // SAFETY: the elements, copied just now.
+                // SAFETY: the elements were copied just now.
                 unsafe { check_bools(data, length) }?;
             }
         }
@@ -129,13 +130,13 @@ impl<'a> Reader<'a> {
     }
 
     /// # Safety
-    /// `at` is an initialised item of this kind.
+    /// `at` points to an initialised item of this kind.
     unsafe fn item(&mut self, item: &Item, at: *mut u8) -> Result<()> {
         match item {
             Item::Text { language, bound } => {
                 let length = self.length()?;
                 let bytes = self.take(length, 1)?;
-                // Some implementations write an empty text without its terminating 0.
+                // Some RMWs write an empty string without its terminating 0.
                 let text = match bytes.split_last() {
                     None => &[],
                     Some((0, text)) => text,
@@ -154,7 +155,7 @@ impl<'a> Reader<'a> {
             }
             // SAFETY: the promise of the caller.
             Item::Message(program) => unsafe { self.program(program, at) },
-            // Read by `sequence`.
+            // `sequence` reads the elements of a block.
             Item::Block { .. } => Ok(()),
         }
     }
@@ -162,12 +163,12 @@ impl<'a> Reader<'a> {
     fn length(&mut self) -> Result<usize> {
         let bytes = self.take(4, 4)?;
         let length = bytes.first_chunk::<4>().copied().map(u32::from_le_bytes);
-        // The value is loaded only once: the value that is checked must be the value that is used, even if the
-        // writer changes the bytes meanwhile.
+        // `black_box` keeps the compiler from loading the value twice: the checked value must be the used value, even
+        // if another process changes the bytes meanwhile.
         Ok(std::hint::black_box(length.unwrap_or_default()) as usize)
     }
 
-    /// The next bytes, after padding.
+    /// Skips padding, and returns the next `length` bytes.
     #[inline]
     fn take(&mut self, length: usize, alignment: usize) -> Result<&'a [u8]> {
         let start = aligned(self.position, alignment);
@@ -180,7 +181,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Refuses bytes that are neither 0 nor 1. Sets these bytes to 0, so that the message stays valid.
+/// Checks that all bytes are 0 or 1. Sets other bytes to 0, so that the message stays valid, and returns an error.
 ///
 /// # Safety
 /// `at` points to `count` initialised bytes of a message that no other thread uses.

@@ -1,4 +1,5 @@
-//! A sequence in memory: C's `{data, size, capacity}`, or a `std::vector` through the functions of its type support.
+//! A sequence in memory: C's `{data, size, capacity}`, or a `std::vector`, which the functions of its type support
+//! access.
 
 use super::{
     cpp_vector,
@@ -8,15 +9,16 @@ use super::{
 use crate::{bindings::*, foreign::Foreign};
 use std::ffi::c_void;
 
-/// The size of a C sequence and of a `std::vector` (libstdc++, libc++), except `std::vector<bool>`, which is larger.
+/// The size of a C sequence struct. A `std::vector` of libstdc++ or libc++ has the same size, except
+/// `std::vector<bool>`, which is larger.
 pub(super) const STRUCT_BYTES: usize = size_of::<rosidl_runtime_c__Sequence>();
 
 type ResizeFunction = unsafe extern "C-unwind" fn(*mut c_void, usize);
 
-/// The kind of access to a sequence, and the largest length that its type allows.
+/// The functions that access a sequence, and the largest length that its type allows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sequence {
-    /// `usize::MAX`: none.
+    /// The largest length; `usize::MAX` if the sequence is unbounded.
     bound: usize,
     access: Access,
     resize: ResizeFunction,
@@ -25,13 +27,13 @@ pub(super) struct Sequence {
 #[derive(Clone, Copy, Debug)]
 enum Access {
     C,
-    /// A vector whose elements are contiguous in memory.
+    /// A `std::vector` whose elements are contiguous in memory.
     Vector {
         size: unsafe extern "C" fn(*const c_void) -> usize,
         get_const: unsafe extern "C" fn(*const c_void, usize) -> *const c_void,
         get: unsafe extern "C" fn(*mut c_void, usize) -> *mut c_void,
     },
-    /// `std::vector<bool>`, which has bits.
+    /// `std::vector<bool>`, which stores bits.
     Bits {
         size: unsafe extern "C" fn(*const c_void) -> usize,
         fetch: unsafe extern "C" fn(*const c_void, usize, *mut c_void),
@@ -60,20 +62,21 @@ impl Sequence {
         Ok(Sequence { bound, access, resize: member.resize_function.ok_or_else(missing)? })
     }
 
-    /// The bound, for definitions.
+    /// The largest length, for the text of the definition; `None` if the sequence is unbounded.
     pub fn bound(&self) -> Option<usize> {
         (self.bound != usize::MAX).then_some(self.bound)
     }
 
-    /// Whether the sequence is a `std::vector<bool>`, whose elements have no addresses.
+    /// True if the sequence is a `std::vector<bool>`, whose elements have no addresses.
     pub fn is_bits(&self) -> bool {
         matches!(self.access, Access::Bits { .. })
     }
 
-    /// The address of the first element, and the number of elements. The address is null for `std::vector<bool>`.
+    /// Returns the address of the first element, and the number of elements. The address is null for
+    /// `std::vector<bool>`.
     ///
     /// # Safety
-    /// `at` is an initialised sequence of this kind.
+    /// `at` points to an initialised sequence of this kind.
     #[inline]
     pub unsafe fn elements(&self, at: *const u8) -> Result<(*const u8, usize)> {
         let (data, length): (*const u8, usize) = match self.access {
@@ -104,7 +107,7 @@ impl Sequence {
         Ok((data, self.checked(length)?))
     }
 
-    /// Returns the length if the bound allows it.
+    /// Checks that the length does not exceed the bound, and returns it.
     #[inline]
     pub fn checked(&self, length: usize) -> Result<usize> {
         if length > self.bound {
@@ -113,7 +116,7 @@ impl Sequence {
         Ok(length)
     }
 
-    /// Whether the sequence may point to elements elsewhere: its layout is known, and its length is not bounded.
+    /// True if the sequence may point to elements that it does not own: its layout is known, and it is unbounded.
     pub fn may_point(&self) -> bool {
         let is_known = match self.access {
             Access::C => true,
@@ -123,12 +126,12 @@ impl Sequence {
         is_known && self.bound == usize::MAX
     }
 
-    /// Lets the sequence point to elements of `stride` bytes elsewhere. Returns `false`, and changes nothing, if
-    /// the sequence has memory of its own already.
+    /// Makes the sequence point to elements that it does not own, each of `stride` bytes. Returns `false`, and changes
+    /// nothing, if the sequence has memory already.
     ///
     /// # Safety
-    /// `at` is an initialised sequence of this kind, for which [`Sequence::may_point`] holds. Before [`clear`],
-    /// the elements are not changed or moved, and the sequence is not destroyed.
+    /// `at` points to an initialised sequence of this kind, for which [`Sequence::may_point`] is true. Until [`clear`]
+    /// is called, the elements are not changed or moved, and the sequence is not destroyed.
     pub unsafe fn point_to(&self, at: *mut u8, elements: &[u8], stride: usize) -> bool {
         // SAFETY: the promise of the caller.
         if !unsafe { first_element(at) }.is_null() {
@@ -149,11 +152,11 @@ impl Sequence {
         true
     }
 
-    /// Gives the sequence this length, and returns the address of its first element (null for bits). Existing
-    /// elements may keep their values.
+    /// Sets the length of the sequence, and returns the address of its first element (null for `std::vector<bool>`).
+    /// Existing elements may keep their values.
     ///
     /// # Safety
-    /// `at` is an initialised sequence of this kind.
+    /// `at` points to an initialised sequence of this kind.
     pub unsafe fn resize(&self, at: *mut u8, length: usize) -> Result<*mut u8> {
         match self.access {
             // SAFETY: the promise of the caller.
@@ -167,8 +170,8 @@ impl Sequence {
                 if length == 0 {
                     return Ok(std::ptr::null_mut());
                 }
-                // SAFETY: the caller guarantees the sequence, and the first element exists: `resize` has made
-                // `length` elements. (If memory is exhausted, `resize` throws, which ends the process.)
+                // SAFETY: the promise of the caller, and the first element exists because `length` is not 0. (If memory
+                // is exhausted, `resize` throws, which ends the process.)
                 Ok(unsafe { get(at.cast(), 0) }.cast())
             }
             Access::Bits { size, .. } => {
@@ -182,16 +185,17 @@ impl Sequence {
         }
     }
 
-    /// As [`Sequence::resize`], for numbers or plain structs of `stride` bytes. The caller writes all elements next.
+    /// Does the same as [`Sequence::resize`], for numbers or plain structs of `stride` bytes, without writing the new
+    /// elements: the caller writes all elements next.
     ///
     /// # Safety
-    /// `at` is an initialised sequence of this kind.
+    /// `at` points to an initialised sequence of this kind.
     #[inline]
     pub unsafe fn resize_to_write(&self, at: *mut u8, length: usize, stride: usize) -> Result<*mut u8> {
         match self.access {
             Access::Vector { .. } if cpp_vector::is_as_expected() => {
-                // SAFETY: the promise of the caller. The length counts elements that are in memory, so
-                // nothing overflows.
+                // SAFETY: the promise of the caller. The product does not overflow, because all elements are in memory
+                // already.
                 unsafe { cpp_vector::resize(at.cast(), length * stride) }
             }
             // SAFETY: the promise of the caller.
@@ -201,11 +205,11 @@ impl Sequence {
         }
     }
 
-    /// If `number_bytes` is set, the elements are numbers or plain structs of this size, and the caller writes all
-    /// of them next.
+    /// Resizes a C sequence. `number_bytes` is set if the elements are numbers or plain structs of this size that the
+    /// caller writes completely next.
     ///
     /// # Safety
-    /// `sequence` is an initialised C sequence.
+    /// `sequence` points to an initialised C sequence.
     unsafe fn resize_c(
         &self,
         sequence: *mut rosidl_runtime_c__Sequence,
@@ -216,12 +220,12 @@ impl Sequence {
         let rosidl_runtime_c__Sequence { data, size, capacity } = unsafe { sequence.read() };
         if length == size {
         } else if !data.is_null() && length <= capacity {
-            // All elements up to the capacity are initialised, because rosidl's functions finalise all of them.
-            // SAFETY: the promise of the caller.
+            // All elements up to the capacity are initialised, because rosidl's functions initialise and finalise all
+            // of them. SAFETY: the promise of the caller.
             unsafe { (*sequence).size = length };
         } else if let Some((allocator, bytes)) = default_allocator().zip(number_bytes) {
-            // `resize_function` would write zeros first. SAFETY: the promise of the caller. The length counts
-            // elements that are in memory, so nothing overflows.
+            // This avoids `resize_function`, which would write zeros first. SAFETY: the promise of the caller. The
+            // product does not overflow, because all elements are in memory already.
             unsafe { replace(sequence, length, length * bytes, allocator) };
         } else {
             // SAFETY: the promise of the caller.
@@ -235,10 +239,10 @@ impl Sequence {
         Ok(data.cast())
     }
 
-    /// The bit at this index.
+    /// Returns the element of a `std::vector<bool>` at this index.
     ///
     /// # Safety
-    /// `at` is an initialised sequence of this kind, longer than `index`.
+    /// `at` points to an initialised sequence of this kind, which is longer than `index`.
     pub unsafe fn bit(&self, at: *const u8, index: usize) -> bool {
         let mut bit = false;
         if let Access::Bits { fetch, .. } = self.access {
@@ -248,10 +252,10 @@ impl Sequence {
         bit
     }
 
-    /// Sets the bit at this index.
+    /// Sets the element of a `std::vector<bool>` at this index.
     ///
     /// # Safety
-    /// `at` is an initialised sequence of this kind, longer than `index`.
+    /// `at` points to an initialised sequence of this kind, which is longer than `index`.
     pub unsafe fn set_bit(&self, at: *mut u8, index: usize, bit: bool) {
         if let Access::Bits { assign, .. } = self.access {
             // SAFETY: the promise of the caller; the value is a `bool`.
@@ -260,10 +264,10 @@ impl Sequence {
     }
 }
 
-/// The address of the first element, which is the first word of C's sequence and of C++'s vector.
+/// Returns the address of the first element: the first word of a C sequence and of a C++ vector.
 ///
 /// # Safety
-/// `at` is an initialised sequence, for which [`Sequence::may_point`] holds.
+/// `at` points to an initialised sequence for which [`Sequence::may_point`] is true.
 pub(super) unsafe fn first_element(at: *const u8) -> *const u8 {
     // SAFETY: the promise of the caller.
     unsafe { at.cast::<*const u8>().read() }
@@ -272,13 +276,13 @@ pub(super) unsafe fn first_element(at: *const u8) -> *const u8 {
 /// Empties a sequence without freeing its elements.
 ///
 /// # Safety
-/// As [`first_element`].
+/// The same as for [`first_element`].
 pub(super) unsafe fn clear(at: *mut u8) {
-    // SAFETY: the promise of the caller: zeros are an empty sequence of each kind.
+    // SAFETY: the promise of the caller. All bits 0 are an empty sequence in C and in C++.
     unsafe { at.write_bytes(0, STRUCT_BYTES) };
 }
 
-/// The functions that allocate and free memory, and their state.
+/// The functions `allocate` and `deallocate` of an allocator, and their state.
 type Allocator = (
     unsafe extern "C" fn(usize, *mut c_void) -> *mut c_void,
     unsafe extern "C" fn(*mut c_void, *mut c_void),
@@ -291,15 +295,16 @@ fn default_allocator() -> Option<Allocator> {
     // SAFETY: rcutils/allocator.h.
     static GET: Foreign<GetDefaultAllocator> =
         unsafe { Foreign::new(c"librcutils.so", c"rcutils_get_default_allocator") };
-    // SAFETY: it has no arguments.
+    // SAFETY: the function has no preconditions.
     let allocator = unsafe { GET.get()?() };
     Some((allocator.allocate?, allocator.deallocate?, allocator.state))
 }
 
-/// Gives a sequence other memory. If there is no memory, the size of the sequence becomes 0.
+/// Replaces the memory of a C sequence without copying its elements. If there is no memory, the size of the sequence
+/// becomes 0.
 ///
 /// # Safety
-/// `sequence` is an initialised C sequence of numbers or plain structs; `length_bytes` is not 0.
+/// `sequence` points to an initialised C sequence of numbers or plain structs; `length_bytes` is not 0.
 unsafe fn replace(
     sequence: *mut rosidl_runtime_c__Sequence,
     length: usize,

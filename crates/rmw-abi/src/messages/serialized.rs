@@ -1,19 +1,19 @@
-//! Serialized messages of `rmw`: a CDR body after four bytes of encapsulation, in an array with its own allocator.
+//! Serialized messages of `rmw`: four bytes of encapsulation and a CDR body, in an array that has its own allocator.
 
 use crate::{
     bindings::*,
     failure::{Failure, Result},
 };
 
-/// CDR, little endian, no options.
+/// The encapsulation for little-endian CDR without options.
 const ENCAPSULATION: [u8; 4] = [0, 1, 0, 0];
 /// The length of the encapsulation.
 pub const ENCAPSULATION_BYTES: usize = ENCAPSULATION.len();
 
-/// The body of a serialized message.
+/// Returns the CDR body of a serialized message.
 ///
 /// # Errors
-/// There are too few bytes, or the encoding is not little-endian CDR.
+/// There are fewer than four bytes, or the encoding is not little-endian CDR.
 pub fn body(bytes: &[u8]) -> Result<&[u8]> {
     let Some((header, body)) = bytes.split_first_chunk::<ENCAPSULATION_BYTES>() else {
         return Err(Failure::error(format_args!(
@@ -34,7 +34,7 @@ pub fn body(bytes: &[u8]) -> Result<&[u8]> {
     )))
 }
 
-/// The bytes of a serialized message with its encapsulation.
+/// Returns all bytes of a serialized message, including its encapsulation.
 ///
 /// # Errors
 /// The array is null, or its buffer is null or shorter than its length.
@@ -60,14 +60,14 @@ pub unsafe fn bytes<'a>(array: *const rmw_serialized_message_t) -> Result<&'a [u
     Ok(unsafe { std::slice::from_raw_parts(array.buffer, array.buffer_length) })
 }
 
-/// Makes room for a body of `body_bytes`, writes the encapsulation before it, sets the length, and returns the
-/// memory of the body, whose bytes are arbitrary. The buffer grows by the array's own allocator; it does not shrink.
+/// Resizes the array for a body of `body_bytes`, writes the encapsulation, and returns the memory of the body, whose
+/// bytes are arbitrary. The buffer grows with the array's allocator if necessary; it never shrinks.
 ///
 /// # Errors
 /// `array` is null; its allocator has no `reallocate`; or there is no memory (`RMW_RET_BAD_ALLOC`).
 ///
 /// # Safety
-/// `array` is null, or a valid, initialised array that no other thread uses.
+/// `array` is null, or points to an initialised array that no other thread uses.
 pub unsafe fn resize<'a>(array: *mut rmw_serialized_message_t, body_bytes: usize) -> Result<&'a mut [u8]> {
     // SAFETY: the promise of the caller.
     let Some(array) = (unsafe { array.as_mut() }) else {
@@ -79,21 +79,21 @@ pub unsafe fn resize<'a>(array: *mut rmw_serialized_message_t, body_bytes: usize
         let Some(reallocate) = array.allocator.reallocate else {
             return Err(Failure::invalid("the allocator of the serialized message has no function `reallocate`"));
         };
-        // SAFETY: the array's own allocator and buffer.
+        // SAFETY: the buffer comes from the array's allocator.
         let buffer = unsafe { reallocate(array.buffer.cast(), length, array.allocator.state) }.cast::<u8>();
         if buffer.is_null() {
             let sentence = format!("there is no memory for a serialized message of {length} bytes");
             return Err(Failure { code: RMW_RET_BAD_ALLOC, sentence });
         }
-        // The new bytes are cleared, so that the slice below consists of initialised bytes.
+        // The new bytes are set to 0, because the slice below may contain only initialised bytes.
         let new = buffer.wrapping_add(capacity);
-        // SAFETY: the bytes from the old capacity, which is less than the length, to the new capacity.
+        // SAFETY: the bytes are the end of the new buffer, from the old capacity to the new capacity.
         unsafe { new.write_bytes(0, length - capacity) };
         array.buffer = buffer;
         array.buffer_capacity = length;
     }
     array.buffer_length = length;
-    // SAFETY: a buffer of at least this length.
+    // SAFETY: the buffer has at least this length.
     let bytes = unsafe { std::slice::from_raw_parts_mut(array.buffer, length) };
     let (header, body) = bytes.split_at_mut(ENCAPSULATION_BYTES);
     header.copy_from_slice(&ENCAPSULATION);

@@ -1,15 +1,15 @@
-//! Whether a struct's memory is its CDR.
+//! The memory layout of a struct whose bytes in memory are its CDR.
 
 use super::structure::{Count, Element, Structure};
 
-/// A struct of numbers whose offsets in memory and in CDR are equal if the CDR begins at a multiple of 8. The
-/// struct has no padding at its end.
+/// A struct of numbers whose offsets in memory are equal to their offsets in CDR, if the CDR begins at a multiple of 8.
+/// The struct has no padding at its end.
 #[derive(Debug, Default)]
 pub(super) struct Shape {
     pub size_bytes: usize,
-    /// The largest alignment of its numbers.
+    /// The largest alignment of a number in the struct.
     pub alignment: usize,
-    /// The alignment of its first number.
+    /// The alignment of the first number in the struct.
     first_alignment: usize,
     has_padding: bool,
     /// The offsets and lengths of the struct's booleans.
@@ -17,17 +17,17 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// The shape of a struct; `None` if the struct's memory differs from its CDR. Padding at the end is such a
-    /// difference: a `float64` and a `uint8` have 9 bytes of CDR, but a struct of 16. A message from another node
-    /// would be shorter than the struct that a reader expects.
+    /// Returns the shape of a struct, or `None` if its bytes in memory differ from its CDR. They also differ if the
+    /// struct has padding at its end: a struct of a `float64` and a `uint8` has 16 bytes, but its CDR has 9. A message
+    /// from another node would be shorter than the struct that a reader expects.
     pub fn from_structure(structure: &Structure) -> Option<Shape> {
         let mut shape = Shape::default();
         shape.add(structure, 0)?;
         (shape.size_bytes == structure.size_bytes).then_some(shape)
     }
 
-    /// Whether the memory of the struct is its CDR at each offset of a body, and may be copied in one piece. Such a
-    /// struct has no padding, whose bytes would leak to other processes, and no booleans, which have to be checked.
+    /// True if the struct may be copied in one piece at any aligned position of a body. Such a struct has no padding,
+    /// whose bytes would leak to other processes, and no booleans, which have to be checked.
     pub fn is_block(&self) -> bool {
         !self.has_padding && self.bools.is_empty() && self.first_alignment == self.alignment
     }
@@ -52,8 +52,8 @@ impl Shape {
                 Element::Message(nested) => {
                     let bools = self.bools.len();
                     self.add(nested, offset)?;
-                    // Each element begins at a multiple of its alignment, so its fields have the same offsets as
-                    // the fields of the first element.
+                    // Each element begins at a multiple of its alignment, so all elements have the same layout as the
+                    // first one.
                     let has_same_stride = self.size_bytes == offset + nested.size_bytes;
                     if !has_same_stride || self.bools.len() > bools {
                         return None;

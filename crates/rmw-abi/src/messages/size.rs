@@ -1,4 +1,4 @@
-//! The length of a message in CDR.
+//! Computes the length of a message in CDR.
 
 use super::{
     fault::{Fault, Result},
@@ -6,10 +6,11 @@ use super::{
     text,
 };
 
-/// The position after a struct that begins at `position` or after the padding there. The sum saturates.
+/// Returns the position in CDR after a struct that begins at `position`, or after the padding that follows `position`.
+/// The sum saturates.
 ///
 /// # Safety
-/// `base` is an initialised struct of the program's type (M2).
+/// `base` points to an initialised struct of the program's type (M2).
 pub(super) unsafe fn end(program: &Program, base: *const u8, mut position: usize) -> Result<usize> {
     for step in &program.steps {
         let at = base.wrapping_add(step.offset);
@@ -19,21 +20,21 @@ pub(super) unsafe fn end(program: &Program, base: *const u8, mut position: usize
                 continue;
             }
             Action::Bools { .. } => continue,
-            // SAFETY: a field of the struct (S1, S2).
+            // SAFETY: the step's field lies in the struct (S1, S2).
             Action::One(item) => unsafe { item_end(item, at, position) },
             Action::Array { count, item, stride } => {
-                // SAFETY: an array of the struct (S1, S2).
+                // SAFETY: the step's array lies in the struct (S1, S2).
                 unsafe { items_end(item, at, *count, *stride, position) }
             }
             Action::Sequence { sequence, item, stride } => {
                 let start = aligned(position, size_of::<u32>()).saturating_add(size_of::<u32>());
-                // SAFETY: a sequence of the struct (S1, S2).
+                // SAFETY: the step's sequence lies in the struct (S1, S2).
                 unsafe { sequence.elements(at) }.and_then(|(data, length)| match item {
                     _ if length == 0 => Ok(start),
                     Item::Block { alignment, .. } => {
                         Ok(aligned(start, *alignment).saturating_add(length.saturating_mul(*stride)))
                     }
-                    // SAFETY: the elements of the sequence.
+                    // SAFETY: `data` points to the elements of the sequence.
                     _ => unsafe { items_end(item, data, length, *stride, start) },
                 })
             }
@@ -55,14 +56,14 @@ unsafe fn items_end(item: &Item, data: *const u8, count: usize, stride: usize, m
 }
 
 /// # Safety
-/// `at` is an initialised item of this kind.
+/// `at` points to an initialised item of this kind.
 unsafe fn item_end(item: &Item, at: *const u8, position: usize) -> Result<usize> {
     let (language, bound, is_wide) = match item {
         Item::Text { language, bound } => (*language, *bound, false),
         Item::WideText { language, bound } => (*language, *bound, true),
         // SAFETY: the promise of the caller.
         Item::Message(program) => return unsafe { end(program, at, position) },
-        // A block is in a sequence, which is measured as a whole.
+        // Blocks occur only in sequences, whose length `end` computes without this function.
         Item::Block { .. } => return Ok(position),
     };
     // SAFETY: the promise of the caller.
@@ -72,7 +73,7 @@ unsafe fn item_end(item: &Item, at: *const u8, position: usize) -> Result<usize>
     Ok(aligned(position, size_of::<u32>()).saturating_add(size_of::<u32>()).saturating_add(length_bytes))
 }
 
-/// Refuses a text above its bound.
+/// Checks that a string is not longer than its bound.
 #[inline]
 pub(super) fn check_bound(length: usize, bound: usize) -> Result<()> {
     if length > bound {
@@ -81,7 +82,7 @@ pub(super) fn check_bound(length: usize, bound: usize) -> Result<()> {
     Ok(())
 }
 
-/// The next multiple of a power of two. Saturates at the largest multiple.
+/// Returns the next multiple of `alignment`, which is a power of two. Saturates at the largest multiple.
 #[inline]
 pub(super) fn aligned(position: usize, alignment: usize) -> usize {
     position.saturating_add(alignment - 1) & !(alignment - 1)

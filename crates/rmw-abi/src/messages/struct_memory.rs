@@ -1,6 +1,6 @@
-//! The memory of message structs. A faulty program uses the pointer to a loaned message after the message has ended.
-//! The pointer then leads to an empty message and not to other objects: the memory of an ended message is zeros, an
-//! empty message of C and of C++, and only messages of the same type use it again.
+//! The memory of message structs, which is never freed but used again for messages of the same type. A faulty program
+//! may use a loaned message after its return. It then finds an empty message (all bits 0, in C and in C++) or another
+//! message of the type, and no other object.
 
 use std::{
     alloc::{self, Layout},
@@ -9,18 +9,19 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-/// Memory that no message uses, by the key of the type and the size of the struct, the oldest first.
+/// Memory that no message uses, oldest first. The keys are the key of the type and the size of the struct.
 type Unused = HashMap<(usize, usize), VecDeque<Block>>;
 
 static UNUSED: Mutex<Option<Unused>> = Mutex::new(None);
 
-/// Memory of a struct, which is zeros.
+/// The memory of a struct, filled with zeros.
 struct Block(NonNull<u8>);
 
-// SAFETY: memory that only its owner uses.
+// SAFETY: only the owner of the block uses the memory.
 unsafe impl Send for Block {}
 
-/// Memory of zeros for a struct of the type with this key; `None` if there is no memory. The size is not 0.
+/// Returns zeroed memory for a struct of the type with this key, or `None` if there is no memory. The size of `layout`
+/// is not 0.
 pub fn allocate(key: usize, layout: Layout) -> Option<NonNull<u8>> {
     let mut unused = UNUSED.lock().unwrap_or_else(PoisonError::into_inner);
     let block = unused.get_or_insert_default().get_mut(&(key, layout.size())).and_then(VecDeque::pop_front);
@@ -29,7 +30,7 @@ pub fn allocate(key: usize, layout: Layout) -> Option<NonNull<u8>> {
     block.map(|Block(memory)| memory).or_else(|| NonNull::new(unsafe { alloc::alloc_zeroed(layout) }))
 }
 
-/// Keeps memory for later structs of the type.
+/// Keeps the memory of a message for later messages of the type.
 ///
 /// # Safety
 /// [`allocate`] returned the memory for this key and layout, and the caller does not use it any more.

@@ -1,9 +1,9 @@
-//! The structure of a message type: the tables of its introspection type support, read once and checked.
+//! The structure of a message type, read once from the tables of its introspection type support and checked.
 //!
 //! # Invariants
-//! - S1: a field lies in its struct: offset + size ≤ size of the struct.
-//! - S2: the number, text, sequence or struct of an [`Element`] and a [`Count`] lies at the offset of the field.
-//!   The type support asserts this, and the program itself relies on it, too.
+//! - S1: each field lies in its struct: offset + size ≤ size of the struct.
+//! - S2: a value with the type of [`Element`] and [`Count`] lies at the offset of the field. This is a promise of the
+//!   type support, on which the ROS 2 program itself relies, too.
 
 use super::{
     cpp_string, cpp_vector,
@@ -18,15 +18,15 @@ use std::{
     sync::Arc,
 };
 
-/// The largest depth of nested types. A deeper table is damaged: types cannot contain themselves.
+/// The largest depth of nested types. A deeper nesting shows a damaged table, because types cannot contain themselves.
 const MAX_DEPTH: usize = 64;
-/// The name of the only field of a message without fields: C has no empty structs. The field is a byte in CDR, too.
+/// The only field of a message without fields, because C has no empty structs. In CDR, the field is one byte.
 pub(super) const PLACEHOLDER: &str = "structure_needs_at_least_one_member";
 
 /// A struct.
 #[derive(Debug)]
 pub(super) struct Structure {
-    /// As `sensor_msgs/msg/Image`.
+    /// The full name, such as `sensor_msgs/msg/Image`.
     pub name: String,
     pub size_bytes: usize,
     pub fields: Vec<Field>,
@@ -41,18 +41,18 @@ pub(super) struct Field {
     pub count: Count,
 }
 
-/// The value of a field, or an element of its array or sequence.
+/// The type of a field's value, or of an element if the field is an array or a sequence.
 #[derive(Debug)]
 pub(super) enum Element {
     Number(Number),
     Text {
         language: Language,
-        /// In bytes; `usize::MAX`: none.
+        /// The largest length in bytes; `usize::MAX` if the string is unbounded.
         bound: usize,
     },
     WideText {
         language: Language,
-        /// In UTF-16 units; `usize::MAX`: none.
+        /// The largest length in UTF-16 units; `usize::MAX` if the string is unbounded.
         bound: usize,
     },
     Message(Arc<Structure>),
@@ -63,11 +63,11 @@ pub(super) enum Element {
 pub(super) struct Number {
     pub size_bytes: usize,
     pub is_bool: bool,
-    /// In definitions.
+    /// The name of the type in message definitions.
     pub name: &'static str,
 }
 
-/// The number of values in a field.
+/// The number of values in a field: one, an array, or a sequence.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Count {
     One,
@@ -76,7 +76,7 @@ pub(super) enum Count {
 }
 
 impl Element {
-    /// Whether the element consists only of numbers, so that it needs no construction and no destruction.
+    /// True if the element consists only of numbers, and so needs no construction and no destruction.
     fn has_only_numbers(&self) -> bool {
         match self {
             Element::Number(_) => true,
@@ -100,7 +100,7 @@ impl Element {
 
 impl Structure {
     /// # Safety
-    /// `members` are the valid members of an introspection type support of this language.
+    /// `members` is null or points to the table of an introspection type support of this language.
     pub unsafe fn new(members: *const MessageMembers, language: Language) -> Result<Arc<Structure>> {
         let mut reader = Reader { language, known: HashMap::new() };
         // SAFETY: the promise of the caller.
@@ -108,7 +108,7 @@ impl Structure {
     }
 }
 
-/// Reads tables.
+/// Reads the tables of a type and of its nested types; each table only once.
 struct Reader {
     language: Language,
     known: HashMap<*const MessageMembers, Arc<Structure>>,
@@ -116,7 +116,7 @@ struct Reader {
 
 impl Reader {
     /// # Safety
-    /// `members` are null or valid.
+    /// `members` is null or points to a valid table.
     unsafe fn structure(&mut self, members: *const MessageMembers, depth: usize) -> Result<Arc<Structure>> {
         if let Some(known) = self.known.get(&members) {
             return Ok(known.clone());
@@ -125,7 +125,7 @@ impl Reader {
         let Some(table) = (unsafe { members.as_ref() }) else {
             return Err(Fault::new("its type support has no members"));
         };
-        // SAFETY: the name of a valid table.
+        // SAFETY: the table is valid, so its names are null or strings.
         let name = unsafe { type_name(table.message_namespace_, table.message_name_) }?;
         if depth > MAX_DEPTH {
             return Err(Fault::new(format_args!("{name} is nested more than {MAX_DEPTH} levels deep")));
@@ -135,9 +135,9 @@ impl Reader {
             return Err(Fault::new(format_args!("the type support of {name} has no members")));
         }
         for index in 0..table.member_count_ as usize {
-            // SAFETY: one of the table's `member_count_` members.
+            // SAFETY: `index` is less than the number of the table's members.
             let member = unsafe { &*table.members_.wrapping_add(index) };
-            // SAFETY: a member of this table.
+            // SAFETY: the member belongs to this table.
             fields.push(unsafe { self.field(table, member, depth) }?);
         }
         let structure = Arc::new(Structure { name, size_bytes: table.size_of_, fields });
@@ -146,9 +146,9 @@ impl Reader {
     }
 
     /// # Safety
-    /// `member` belongs to `table`, which is a valid table.
+    /// `member` belongs to `table`, which is a valid introspection table.
     unsafe fn field(&mut self, table: &MessageMembers, member: &MessageMember, depth: usize) -> Result<Field> {
-        // SAFETY: the name of a valid member.
+        // SAFETY: the member is valid, so its name is null or a string.
         let name = unsafe { text_of(member.name_) }?;
         // SAFETY: the promise of the caller.
         let element = unsafe { self.element(member, depth) }.map_err(|fault| fault.inside(&name))?;
@@ -157,7 +157,7 @@ impl Reader {
             let is_bool = matches!(element, Element::Number(Number { is_bool: true, .. }));
             let sequence = Sequence::new(member, self.language, is_bool).map_err(|fault| fault.inside(&name))?;
             if self.language == Language::Cpp && element.has_only_numbers() {
-                // SAFETY: a vector of a valid C++ table.
+                // SAFETY: the member is a vector in a valid C++ table.
                 unsafe { cpp_vector::check_layout(table, member, &sequence, element.size_bytes()) };
             }
             (Count::Sequence(sequence), sequence::STRUCT_BYTES)
@@ -176,7 +176,7 @@ impl Reader {
             return Err(Fault::new(sentence).inside(&name));
         }
         if self.language == Language::Cpp {
-            // SAFETY: a member of a valid C++ table.
+            // SAFETY: the member belongs to a valid C++ table.
             unsafe { cpp_string::check_layout(table, member, &count) }.map_err(|fault| fault.inside(&name))?;
         }
         Ok(Field { name, offset, element, count })
@@ -198,7 +198,7 @@ impl Reader {
                 let Some(nested) = (unsafe { member.members_.as_ref() }) else {
                     return Err(Fault::new("its type support is missing"));
                 };
-                // SAFETY: the data of an introspection type support.
+                // SAFETY: `data` of an introspection type support is null or a valid table.
                 Element::Message(unsafe { self.structure(nested.data.cast(), depth + 1) }?)
             }
             id => Element::Number(number(id)?),
@@ -210,12 +210,12 @@ fn number(id: u8) -> Result<Number> {
     let (size_bytes, name) = match id {
         ROS_TYPE_BOOLEAN => (1, "bool"),
         ROS_TYPE_OCTET => (1, "byte"),
-        // IDL's `char`; the `char` of .msg files is a `uint8`.
+        // `char` of IDL. (`char` of .msg files is a `uint8`.)
         ROS_TYPE_CHAR => (1, "char"),
         ROS_TYPE_UINT8 => (1, "uint8"),
         ROS_TYPE_INT8 => (1, "int8"),
-        // A `wchar` has two bytes in memory and on the wire (Fast CDR 2 and rmw_cyclonedds); .msg files have no
-        // such type.
+        // A `wchar` has two bytes in memory and in CDR (Fast CDR 2 and rmw_cyclonedds). .msg files have no `wchar`, so
+        // the definition has `uint16`.
         ROS_TYPE_UINT16 | ROS_TYPE_WCHAR => (2, "uint16"),
         ROS_TYPE_INT16 => (2, "int16"),
         ROS_TYPE_FLOAT => (4, "float32"),
@@ -232,11 +232,11 @@ fn number(id: u8) -> Result<Number> {
     Ok(Number { size_bytes, is_bool: id == ROS_TYPE_BOOLEAN, name })
 }
 
-/// The full name of a type, such as `sensor_msgs/msg/Image`, made of the namespace `sensor_msgs__msg` (C) or
-/// `sensor_msgs::msg` (C++) and the name.
+/// Returns the full name of a type, such as `sensor_msgs/msg/Image`. `namespace` is `sensor_msgs__msg` in C, and
+/// `sensor_msgs::msg` in C++.
 ///
 /// # Safety
-/// `namespace` and `name` are null, or texts that end with 0.
+/// `namespace` and `name` are null, or strings that end with 0.
 pub(super) unsafe fn type_name(namespace: *const c_char, name: *const c_char) -> Result<String> {
     // SAFETY: the promise of the caller.
     let namespace = unsafe { text_of(namespace) }?;
@@ -246,11 +246,11 @@ pub(super) unsafe fn type_name(namespace: *const c_char, name: *const c_char) ->
 }
 
 /// # Safety
-/// `text` is null, or a text that ends with 0.
+/// `text` is null, or a string that ends with 0.
 unsafe fn text_of(text: *const c_char) -> Result<String> {
     if text.is_null() {
         return Err(Fault::new("a name in its type support is null"));
     }
-    // SAFETY: the text is not null; the promise of the caller.
+    // SAFETY: the pointer is not null, so it is a string by the promise of the caller.
     Ok(unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
 }

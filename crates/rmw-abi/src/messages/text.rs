@@ -1,8 +1,8 @@
-//! Reading and assigning of strings in memory: the strings of `rosidl_runtime_c`, `std::string` and `std::u16string`.
+//! Reads and assigns strings in messages: the strings of `rosidl_runtime_c`, `std::string` and `std::u16string`.
 //!
 //! # Invariant
-//! T1: `at` is an initialised string of the language, which no other thread changes. If another thread changes a
-//! message while it is published, which ROS 2 forbids, lengths are still checked where they are used.
+//! T1: `at` points to an initialised string of the language, which no other thread changes. ROS 2 forbids a change of a
+//! message during its publication; against programs that do it anyway, each length is checked where it is used.
 
 use super::{
     cpp_string::{self, CppString},
@@ -11,14 +11,14 @@ use super::{
 use crate::{bindings::*, foreign::Foreign};
 use std::ffi::c_char;
 
-/// The language of the structs, which determines the kind of strings and sequences.
+/// The language of the message structs. C and C++ have different string and sequence types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Language {
     C,
     Cpp,
 }
 
-/// The size of a string's struct.
+/// The size of a string's struct in bytes.
 pub(super) fn struct_bytes(language: Language) -> usize {
     match language {
         Language::C => size_of::<rosidl_runtime_c__String>(),
@@ -26,7 +26,8 @@ pub(super) fn struct_bytes(language: Language) -> usize {
     }
 }
 
-/// The address of the first character, and the number of characters, in bytes or in UTF-16 units.
+/// Returns the address of the first character, and the number of characters: bytes of a string, UTF-16 units of a wide
+/// string.
 ///
 /// # Safety
 /// T1.
@@ -34,8 +35,7 @@ pub(super) fn struct_bytes(language: Language) -> usize {
 pub(super) unsafe fn characters(language: Language, at: *const u8) -> Result<(*const u8, usize)> {
     match language {
         Language::C => {
-            // `rosidl_runtime_c__U16String` has the same layout.
-            // SAFETY: T1.
+            // `rosidl_runtime_c__U16String` has the same layout as `rosidl_runtime_c__String`. SAFETY: T1.
             let rosidl_runtime_c__String { data, size, capacity } =
                 unsafe { at.cast::<rosidl_runtime_c__String>().read() };
             if data.is_null() && size > 0 {
@@ -56,7 +56,7 @@ pub(super) unsafe fn characters(language: Language, at: *const u8) -> Result<(*c
     }
 }
 
-/// Assigns the bytes of a text.
+/// Assigns the bytes `text` to a string.
 ///
 /// # Safety
 /// T1.
@@ -80,11 +80,11 @@ unsafe fn assign_c(at: *mut rosidl_runtime_c__String, text: &[u8]) -> Result<()>
     let rosidl_runtime_c__String { data, capacity, .. } = unsafe { at.read() };
     if data.is_null() || capacity <= text.len() {
         let assign = ASSIGN.get().ok_or_else(|| absent("librosidl_runtime_c.so"))?;
-        // SAFETY: T1, and a text of that length.
+        // SAFETY: T1, and `text` has this length.
         let is_done = unsafe { assign(at, text.as_ptr().cast(), text.len()) };
         return is_done.then_some(()).ok_or_else(|| no_memory(text.len()));
     }
-    // SAFETY: there is room for the text and its 0, and the text is not in the message.
+    // SAFETY: the string has room for the text and its 0. The text does not overlap the message.
     unsafe { text.as_ptr().copy_to_nonoverlapping(data.cast(), text.len()) };
     // SAFETY: as above.
     unsafe { data.wrapping_add(text.len()).write(0) };
@@ -93,7 +93,7 @@ unsafe fn assign_c(at: *mut rosidl_runtime_c__String, text: &[u8]) -> Result<()>
     Ok(())
 }
 
-/// Assigns a wide text; each UTF-16 unit of `units` has four bytes.
+/// Assigns UTF-16 units to a wide string. Each unit has four bytes in CDR.
 ///
 /// # Safety
 /// T1.
@@ -111,7 +111,7 @@ pub(super) unsafe fn assign_wide(language: Language, at: *mut u8, units: &[[u8; 
             wrong = Some(unit);
             u16::from(b'?')
         });
-        // SAFETY: one of the units of a text of this length.
+        // SAFETY: `index` is less than the length of the string.
         unsafe { data.wrapping_add(index).write(value) };
     }
     match wrong {
@@ -132,7 +132,7 @@ unsafe fn resize_wide_c(at: *mut rosidl_runtime_c__U16String, length: usize) -> 
     if !data.is_null() && capacity > length {
         // SAFETY: T1.
         unsafe { (*at).size = length };
-        // SAFETY: there is room for the 0.
+        // SAFETY: the string has room for the 0.
         unsafe { data.wrapping_add(length).write(0) };
         return Ok(data);
     }

@@ -1,4 +1,5 @@
-//! The way from the type supports that programs pass to the introspection type supports, which describe the structure.
+//! Finds the introspection type support, which describes the structure of a type, for the type support that a program
+//! passes.
 
 use super::text::Language;
 use crate::{
@@ -11,10 +12,10 @@ use std::ffi::{CStr, c_char};
 const INTROSPECTION: [(&CStr, Language); 2] =
     [(c"rosidl_typesupport_introspection_c", Language::C), (c"rosidl_typesupport_introspection_cpp", Language::Cpp)];
 
-/// The introspection type support of a message, and its language.
+/// Returns the introspection type support of a message type, and its language.
 ///
 /// # Safety
-/// `handle` is null, or a valid type support.
+/// `handle` is null, or points to a valid type support.
 pub(super) unsafe fn find_message(
     handle: *const rosidl_message_type_support_t,
 ) -> Result<(*const rosidl_message_type_support_t, Language)> {
@@ -23,17 +24,17 @@ pub(super) unsafe fn find_message(
         return Err(Failure::null("type_support"));
     };
     let find = |identifier| {
-        // SAFETY: `func` of a valid type support.
+        // SAFETY: the type support is valid, so its `func` may be called with it.
         support.func.map_or(std::ptr::null(), |find| unsafe { find(handle, identifier) })
     };
-    // SAFETY: the identifier of a valid type support.
+    // SAFETY: the type support is valid, so its identifier is null or a string.
     introspection(find).ok_or_else(|| unsafe { absent("message", support.typesupport_identifier) })
 }
 
-/// As [`find_message`], for a service.
+/// Does the same as [`find_message`] for a service type.
 ///
 /// # Safety
-/// `handle` is null, or a valid type support.
+/// `handle` is null, or points to a valid type support.
 pub(super) unsafe fn find_service(
     handle: *const rosidl_service_type_support_t,
 ) -> Result<(*const rosidl_service_type_support_t, Language)> {
@@ -42,10 +43,10 @@ pub(super) unsafe fn find_service(
         return Err(Failure::null("type_support"));
     };
     let find = |identifier| {
-        // SAFETY: `func` of a valid type support.
+        // SAFETY: the type support is valid, so its `func` may be called with it.
         support.func.map_or(std::ptr::null(), |find| unsafe { find(handle, identifier) })
     };
-    // SAFETY: the identifier of a valid type support.
+    // SAFETY: the type support is valid, so its identifier is null or a string.
     introspection(find).ok_or_else(|| unsafe { absent("service", support.typesupport_identifier) })
 }
 
@@ -55,14 +56,14 @@ fn introspection<T>(find: impl Fn(*const c_char) -> *const T) -> Option<(*const 
         if !found.is_null() {
             return Some((found, language));
         }
-        // The type support of the other language sets an error.
+        // `find` sets ROS 2's error state if the type support is for the other language.
         foreign::reset_error_state();
     }
     None
 }
 
 /// # Safety
-/// The identifier is null or valid.
+/// `identifier` is null, or a string that ends with 0.
 unsafe fn absent(what: &str, identifier: *const c_char) -> Failure {
     let given = if identifier.is_null() {
         "no identifier".into()
@@ -76,7 +77,7 @@ unsafe fn absent(what: &str, identifier: *const c_char) -> Failure {
     ))
 }
 
-/// The RIHS01 hash of the type; zeros if the type support has no hash.
+/// Returns the RIHS01 hash of the type, or zeros if the type support has no hash.
 ///
 /// # Safety
 /// `handle` is a valid type support.

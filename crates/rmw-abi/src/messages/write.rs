@@ -1,4 +1,4 @@
-//! Writes a message as CDR.
+//! Writes messages as CDR.
 
 use super::{
     fault::{Fault, Result},
@@ -8,7 +8,7 @@ use super::{
     text,
 };
 
-/// The memory into which messages are written, and the position in it.
+/// The memory for the CDR of a message, and the current position in it.
 pub(super) struct Writer<'a> {
     target: &'a mut [u8],
     position: usize,
@@ -19,7 +19,7 @@ impl<'a> Writer<'a> {
         Writer { target, position: 0 }
     }
 
-    /// The bytes that are not written.
+    /// The number of bytes that are not written yet.
     pub fn left_bytes(&self) -> usize {
         self.target.len() - self.position
     }
@@ -27,18 +27,18 @@ impl<'a> Writer<'a> {
     /// Writes a struct.
     ///
     /// # Safety
-    /// `base` is an initialised struct of the program's type (M2).
+    /// `base` points to an initialised struct of the program's type (M2).
     pub unsafe fn program(&mut self, program: &Program, base: *const u8) -> Result<()> {
         for step in &program.steps {
             let at = base.wrapping_add(step.offset);
-            // SAFETY: a field of the struct (S1, S2).
+            // SAFETY: the step's field lies in the struct (S1, S2).
             unsafe { self.step(step, at) }.map_err(|fault| fault.inside(&step.path))?;
         }
         Ok(())
     }
 
     /// # Safety
-    /// `at` is the field of the step.
+    /// `at` points to the field of the step.
     #[inline]
     unsafe fn step(&mut self, step: &Step, at: *const u8) -> Result<()> {
         match &step.action {
@@ -66,7 +66,7 @@ impl<'a> Writer<'a> {
     }
 
     /// # Safety
-    /// `at` is an initialised sequence of this kind.
+    /// `at` points to an initialised sequence of this kind.
     unsafe fn sequence(&mut self, sequence: &Sequence, item: &Item, stride: usize, at: *const u8) -> Result<()> {
         // SAFETY: the promise of the caller.
         let (data, length) = unsafe { sequence.elements(at) }?;
@@ -82,14 +82,14 @@ impl<'a> Writer<'a> {
             }
             Item::Block { alignment, is_bool } => {
                 let length_bytes = length.saturating_mul(stride);
-                // SAFETY: the elements of the sequence.
+                // SAFETY: `data` points to the elements of the sequence.
                 unsafe { self.bytes(data, length_bytes, *alignment) }?;
                 if *is_bool {
                     normalise(&mut self.target[self.position - length_bytes..self.position]);
                 }
                 Ok(())
             }
-            // SAFETY: the elements of the sequence.
+            // SAFETY: `data` points to the elements of the sequence.
             _ => unsafe { self.items(item, data, length, stride) },
         }
     }
@@ -106,7 +106,7 @@ impl<'a> Writer<'a> {
     }
 
     /// # Safety
-    /// `at` is an initialised item of this kind.
+    /// `at` points to an initialised item of this kind.
     unsafe fn item(&mut self, item: &Item, at: *const u8) -> Result<()> {
         match item {
             Item::Text { language, bound } => {
@@ -114,7 +114,7 @@ impl<'a> Writer<'a> {
                 let (data, length) = unsafe { text::characters(*language, at) }?;
                 check_bound(length, *bound)?;
                 self.length(length.saturating_add(1))?;
-                // SAFETY: the characters of the text.
+                // SAFETY: `data` points to the characters of the string.
                 unsafe { self.bytes(data, length, 1) }?;
                 self.take(1, 1)?.fill(0);
                 Ok(())
@@ -126,7 +126,7 @@ impl<'a> Writer<'a> {
                 self.length(length)?;
                 let target = self.take(length.saturating_mul(4), 4)?;
                 for (index, four) in target.as_chunks_mut::<4>().0.iter_mut().enumerate() {
-                    // SAFETY: one of the units of the text.
+                    // SAFETY: `index` is less than the length of the string.
                     let unit = unsafe { data.cast::<u16>().wrapping_add(index).read() };
                     *four = u32::from(unit).to_le_bytes();
                 }
@@ -134,7 +134,7 @@ impl<'a> Writer<'a> {
             }
             // SAFETY: the promise of the caller.
             Item::Message(program) => unsafe { self.program(program, at) },
-            // Written by `sequence`.
+            // `sequence` writes the elements of a block.
             Item::Block { .. } => Ok(()),
         }
     }
@@ -148,18 +148,18 @@ impl<'a> Writer<'a> {
     }
 
     /// # Safety
-    /// `source` are `length` bytes.
+    /// `source` points to `length` bytes.
     #[inline]
     unsafe fn bytes(&mut self, source: *const u8, length: usize, alignment: usize) -> Result<()> {
         let target = self.take(length, alignment)?;
         if length > 0 {
-            // SAFETY: the promise of the caller; the target has this length and does not overlap the program's message.
+            // SAFETY: the promise of the caller. `target` has this length, and does not overlap the program's message.
             unsafe { source.copy_to_nonoverlapping(target.as_mut_ptr(), length) };
         }
         Ok(())
     }
 
-    /// The next bytes of the target, after a padding of zeros.
+    /// Writes zeros as padding, and returns the next `length` bytes of the target.
     #[inline]
     fn take(&mut self, length: usize, alignment: usize) -> Result<&mut [u8]> {
         let start = aligned(self.position, alignment);
@@ -175,7 +175,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Makes booleans 0 or 1: an uninitialised boolean in C may have any value, which readers refuse.
+/// Sets each nonzero byte to 1: an uninitialised boolean in C may have any value, but readers accept only 0 and 1.
 fn normalise(bools: &mut [u8]) {
     bools.iter_mut().for_each(|byte| *byte = u8::from(*byte != 0));
 }

@@ -14,7 +14,7 @@ use std::ffi::{c_char, c_void};
 /// Requests and responses are reliable, even if the QoS requests best effort.
 ///
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_create_client(
     node: *const rmw_node_t,
@@ -42,7 +42,7 @@ pub unsafe extern "C" fn rmw_create_client(
 }
 
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_destroy_client(node: *mut rmw_node_t, client: *mut rmw_client_t) -> rmw_ret_t {
     run(c"rmw_destroy_client", || {
@@ -57,7 +57,7 @@ pub unsafe extern "C" fn rmw_destroy_client(node: *mut rmw_node_t, client: *mut 
 }
 
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_send_request(
     client: *const rmw_client_t,
@@ -81,7 +81,7 @@ pub unsafe extern "C" fn rmw_send_request(
 }
 
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_take_response(
     client: *const rmw_client_t,
@@ -115,7 +115,7 @@ pub unsafe extern "C" fn rmw_take_response(
 /// The function returns `RMW_RET_ERROR` for a null argument, as ROS 2's test of this function requires.
 ///
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_service_server_is_available(
     node: *const rmw_node_t,
@@ -137,7 +137,7 @@ pub unsafe extern "C" fn rmw_service_server_is_available(
 }
 
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_client_request_publisher_get_actual_qos(
     client: *const rmw_client_t,
@@ -153,7 +153,7 @@ pub unsafe extern "C" fn rmw_client_request_publisher_get_actual_qos(
 }
 
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_client_response_subscription_get_actual_qos(
     client: *const rmw_client_t,
@@ -169,7 +169,7 @@ pub unsafe extern "C" fn rmw_client_response_subscription_get_actual_qos(
 }
 
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_get_gid_for_client(client: *const rmw_client_t, gid: *mut rmw_gid_t) -> rmw_ret_t {
     run(c"rmw_get_gid_for_client", || {
@@ -183,8 +183,8 @@ pub unsafe extern "C" fn rmw_get_gid_for_client(client: *const rmw_client_t, gid
 }
 
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`); the callback may be called with `user_data` on any
-/// thread until it is replaced.
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`); the callback may be called with
+/// `user_data` on any thread until it is replaced.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_client_set_on_new_response_callback(
     client: *mut rmw_client_t,

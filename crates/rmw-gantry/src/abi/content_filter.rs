@@ -13,7 +13,7 @@ use rmw_abi::{
 };
 use std::{ffi::c_char, slice};
 
-/// The filter that the options of a new subscription contain; `None` if they contain none.
+/// Returns the content filter in the options of a new subscription; `None` if the options have none.
 ///
 /// # Errors
 /// The expression is not a filter for messages of this type.
@@ -32,7 +32,7 @@ pub unsafe fn requested(
     }
 }
 
-/// The filter that the options contain. An empty expression removes a filter: the result is `None`.
+/// Returns the content filter in the options; `None` if the expression is empty, which means that no filter is wanted.
 ///
 /// # Safety
 /// No thread writes the options during the call.
@@ -59,10 +59,11 @@ unsafe fn filter(
     ContentFilter::new(description, expression, parameters.collect::<Result<_>>()?).map(Some)
 }
 
-/// An empty expression removes the filter. A new filter applies at once, also to messages that wait to be taken.
+/// An empty expression removes the filter. A new filter applies at once, and also to messages that have arrived
+/// already.
 ///
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_subscription_set_content_filter(
     subscription: *mut rmw_subscription_t,
@@ -77,14 +78,14 @@ pub unsafe extern "C" fn rmw_subscription_set_content_filter(
         let filter = unsafe { filter(options, found.message_type.description()) }?;
         let is_enabled = filter.is_some();
         found.set_filter(filter)?;
-        // SAFETY: as above: a handle of this library, whose fields the program reads on this thread.
+        // SAFETY: as above: the handle belongs to this library, and the program reads its fields on this thread only.
         unsafe { (*subscription).is_cft_enabled = is_enabled };
         Ok(())
     })
 }
 
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_subscription_get_content_filter(
     subscription: *const rmw_subscription_t,

@@ -14,10 +14,10 @@ use rmw_abi::{
 };
 use std::sync::{Arc, atomic::Ordering::Relaxed};
 
-/// The new context joins no domain yet: it joins when its first node or wait set is created.
+/// The new context does not join its domain: the first node or wait set of the context joins it.
 ///
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_init(options: *const rmw_init_options_t, context: *mut rmw_context_t) -> rmw_ret_t {
     run(c"rmw_init", || {
@@ -27,7 +27,7 @@ pub unsafe extern "C" fn rmw_init(options: *const rmw_init_options_t, context: *
 }
 
 /// # Safety
-/// As `rmw_init`.
+/// The same as for `rmw_init`.
 unsafe fn init<L: Layout>(options: *const rmw_init_options_of<L>, context: *mut rmw_context_of<L>) -> Result<()> {
     // SAFETY: the contract of rmw.
     let options = unsafe { argument("options", options) }?;
@@ -52,7 +52,7 @@ unsafe fn init<L: Layout>(options: *const rmw_init_options_of<L>, context: *mut 
     let domain_id = if options.domain_id == DEFAULT_DOMAIN_ID { 0 } else { options.domain_id };
     let mut joined_id = checked_domain(domain_id)?;
     if options.discovery_options.automatic_discovery_range == RMW_AUTOMATIC_DISCOVERY_RANGE_OFF {
-        joined_id = gantry::private_domain_id()?; // its nodes meet each other alone
+        joined_id = gantry::private_domain_id()?; // no other context has this domain
     }
     let entity = Context::new(joined_id, enclave);
     // SAFETY: as above; the options of a new context are zero.
@@ -74,10 +74,10 @@ fn checked_domain(domain_id: usize) -> Result<u32> {
     })
 }
 
-/// The entities of the context continue to work until they are destroyed.
+/// The nodes and endpoints of the context work until they are destroyed.
 ///
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_shutdown(context: *mut rmw_context_t) -> rmw_ret_t {
     run(c"rmw_shutdown", || {
@@ -88,7 +88,7 @@ pub unsafe extern "C" fn rmw_shutdown(context: *mut rmw_context_t) -> rmw_ret_t 
 }
 
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_context_fini(context: *mut rmw_context_t) -> rmw_ret_t {
     run(c"rmw_context_fini", || {
@@ -97,27 +97,27 @@ pub unsafe extern "C" fn rmw_context_fini(context: *mut rmw_context_t) -> rmw_re
         if !finished.is_shut_down() {
             return Err(Failure::invalid("the context is not shut down; call rmw_shutdown before rmw_context_fini"));
         }
-        let nodes = finished.nodes.load(Relaxed); // a number of its own
+        let nodes = finished.nodes.load(Relaxed); // Relaxed: the count orders no other memory
         if nodes > 0 {
             return Err(Failure::error(format_args!(
                 "{nodes} nodes of the context are not destroyed yet; destroy them before rmw_context_fini"
             )));
         }
-        // SAFETY: as above: `entity` found it.
+        // SAFETY: as above: `entity` has checked the pointer and the identifier.
         in_layout!(fini(context.cast()))
     })
 }
 
-/// Frees the memory of a context, which is zero-initialized afterwards.
+/// Frees the memory of a context, and sets the context to its zero-initialized state.
 ///
 /// # Safety
-/// `context` is initialized and of this implementation, and no other code uses its entity.
+/// `context` is an initialized context of this implementation, and no other code uses its entity.
 unsafe fn fini<L: Layout>(context: *mut rmw_context_of<L>) -> Result<()> {
     // SAFETY: the promise of the caller.
     let context = unsafe { in_out("context", context) }?;
     // SAFETY: as above; the options are copies that `rmw_init` made.
     unsafe { free_options(&mut context.options) };
-    // SAFETY: `rmw_init` made the pointer from an `Arc`, and the context forgets the pointer here.
+    // SAFETY: `rmw_init` made the pointer from an `Arc`, and the context loses the pointer below.
     drop(unsafe { Arc::from_raw(context.implementation.cast_const().cast::<Context>()) });
     // SAFETY: all fields of a context may be zero: they are null pointers, numbers, or `None`.
     *context = unsafe { std::mem::zeroed() };
@@ -127,7 +127,7 @@ unsafe fn fini<L: Layout>(context: *mut rmw_context_of<L>) -> Result<()> {
 /// The allocator of a context.
 ///
 /// # Safety
-/// `context` is initialized and of this implementation.
+/// `context` is an initialized context of this implementation.
 pub unsafe fn allocator_of(context: *const rmw_context_t) -> Result<Allocator> {
     unsafe fn allocator<L: Layout>(context: *const rmw_context_of<L>) -> Result<Allocator> {
         // SAFETY: the promise of the caller.
@@ -139,15 +139,15 @@ pub unsafe fn allocator_of(context: *const rmw_context_t) -> Result<Allocator> {
     in_layout!(allocator(context.cast()))
 }
 
-/// A counted reference to the context behind a handle.
+/// Returns a new `Arc` of the context behind a handle.
 ///
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 pub unsafe fn shared_context(context: *const rmw_context_t) -> Result<Arc<Context>> {
     // SAFETY: the promise of the caller.
     let context: *const Context = unsafe { entity(context) }?;
     // SAFETY: `rmw_init` made the pointer from an `Arc`, which lives until `rmw_context_fini`.
     unsafe { Arc::increment_strong_count(context) };
-    // SAFETY: as above; the line before raised the count for this `Arc`.
+    // SAFETY: as above; the line before raised the reference count for this `Arc`.
     Ok(unsafe { Arc::from_raw(context) })
 }

@@ -1,5 +1,5 @@
-//! QoS events. The `data` of an event handle is the endpoint's [`Event`] of the handle's type, so a handle needs
-//! no destruction.
+//! QoS events. The `data` of an event handle points to an [`Event`] that the endpoint owns, so no function destroys an
+//! event handle.
 
 use crate::{
     entities::Event,
@@ -16,7 +16,8 @@ use std::ffi::c_void;
 /// The event behind a handle.
 ///
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`); the endpoint of the event is not destroyed.
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`). The publisher or subscription of
+/// the event is not destroyed while the result is used.
 pub unsafe fn event<'a>(event: *const rmw_event_t) -> Result<&'a Event> {
     // SAFETY: the promise of the caller.
     let handle = unsafe { argument("event", event) }?;
@@ -26,10 +27,10 @@ pub unsafe fn event<'a>(event: *const rmw_event_t) -> Result<&'a Event> {
     unsafe { handle.data.cast::<Event>().as_ref() }.ok_or_else(|| Failure::invalid("the event is not initialized"))
 }
 
-/// Fills in the handle of an event.
+/// Fills in the event handle.
 ///
 /// # Safety
-/// `handle` is null, or a handle that no other code uses.
+/// `handle` is null, or points to a handle that no other code uses.
 unsafe fn init(handle: *mut rmw_event_t, event: &Event, event_type: rmw_event_type_t) -> Result<()> {
     // SAFETY: the promise of the caller.
     let handle = unsafe { in_out("rmw_event", handle) }?;
@@ -42,7 +43,7 @@ unsafe fn init(handle: *mut rmw_event_t, event: &Event, event_type: rmw_event_ty
 }
 
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_publisher_event_init(
     rmw_event: *mut rmw_event_t,
@@ -61,7 +62,7 @@ pub unsafe extern "C" fn rmw_publisher_event_init(
 }
 
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_subscription_event_init(
     rmw_event: *mut rmw_event_t,
@@ -80,7 +81,7 @@ pub unsafe extern "C" fn rmw_subscription_event_init(
 }
 
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_take_event(
     event_handle: *const rmw_event_t,
@@ -95,17 +96,17 @@ pub unsafe extern "C" fn rmw_take_event(
         }
         // SAFETY: as above.
         let mut taken = unsafe { output("taken", taken) }?;
-        // SAFETY: as above: `event_info` points to the status struct of the event's type.
+        // SAFETY: as above: `event_info` points to the status struct for this type of event.
         unsafe { event.take(event_info) };
         taken.set(true);
         Ok(())
     })
 }
 
-/// The callback is called on a thread of the library. It is called at once if events have happened already.
+/// A thread of this library calls the callback. The first call comes at once if events have happened already.
 ///
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_event_set_callback(
     event: *mut rmw_event_t,
@@ -115,7 +116,7 @@ pub unsafe extern "C" fn rmw_event_set_callback(
     run(c"rmw_event_set_callback", || {
         // SAFETY: the contract of rmw.
         let found = unsafe { self::event(event.cast_const()) }?;
-        // SAFETY: as above: the callback may be called until it is replaced.
+        // SAFETY: as above: the callback may be called with `user_data` until it is replaced.
         unsafe { found.set_callback(callback, user_data) };
         Ok(())
     })

@@ -8,7 +8,7 @@ use crate::{
 use rmw_abi::bindings::*;
 
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_create_guard_condition(context: *mut rmw_context_t) -> *mut rmw_guard_condition_t {
     run_for_pointer(c"rmw_create_guard_condition", || {
@@ -21,7 +21,7 @@ pub unsafe extern "C" fn rmw_create_guard_condition(context: *mut rmw_context_t)
 }
 
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_destroy_guard_condition(guard_condition: *mut rmw_guard_condition_t) -> rmw_ret_t {
     run(c"rmw_destroy_guard_condition", || {
@@ -33,10 +33,10 @@ pub unsafe extern "C" fn rmw_destroy_guard_condition(guard_condition: *mut rmw_g
     })
 }
 
-/// The function takes no lock and does not allocate, so a signal handler may call it.
+/// A signal handler may call this function, because the function takes no lock and does not allocate.
 ///
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_trigger_guard_condition(guard_condition: *const rmw_guard_condition_t) -> rmw_ret_t {
     run(c"rmw_trigger_guard_condition", || {

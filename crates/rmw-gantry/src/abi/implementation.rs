@@ -1,4 +1,5 @@
-//! The implementation of `rmw` itself: its name, its features, its log, and the comparison of gids.
+//! Functions about the RMW as a whole: its name, its features and its log level. Also the comparisons of gids and of
+//! QoS profiles.
 
 use crate::{
     failure::run,
@@ -11,7 +12,7 @@ use std::ffi::c_char;
 /// Returns "rmw_gantry".
 ///
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_get_implementation_identifier() -> *const c_char {
     IDENTIFIER.as_ptr()
@@ -20,17 +21,17 @@ pub unsafe extern "C" fn rmw_get_implementation_identifier() -> *const c_char {
 /// Returns "cdr".
 ///
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_get_serialization_format() -> *const c_char {
     c"cdr".as_ptr()
 }
 
-/// Messages have both sequence numbers (of publication and of reception). Discovery includes the hashes of types.
-/// A request for the description of a type by the type's name is not supported.
+/// Both sequence numbers of a message (publication and reception) and type hashes in discovery are supported. A request
+/// for a type description by the name of the type is not.
 ///
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_feature_supported(feature: rmw_feature_t) -> bool {
     matches!(
@@ -39,17 +40,17 @@ pub unsafe extern "C" fn rmw_feature_supported(feature: rmw_feature_t) -> bool {
     )
 }
 
-/// Whether an event type is supported: all event types of the ROS 2 distribution are supported.
+/// True for each event type that the running ROS 2 distribution defines.
 ///
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_event_type_is_supported(rmw_event_type: rmw_event_type_t) -> bool {
     distribution::event_kind(rmw_event_type).is_ok()
 }
 
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_compare_gids_equal(
     gid1: *const rmw_gid_t,
@@ -71,10 +72,10 @@ pub unsafe extern "C" fn rmw_compare_gids_equal(
     })
 }
 
-/// Sets the level of this library's own log, which goes to standard error.
+/// Sets the log level of this library, whose log goes to standard error.
 ///
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_set_log_severity(severity: rmw_log_severity_t) -> rmw_ret_t {
     run(c"rmw_set_log_severity", || {
@@ -93,7 +94,8 @@ pub unsafe extern "C" fn rmw_set_log_severity(severity: rmw_log_severity_t) -> r
 }
 
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`); `reason` is null or has `reason_size` bytes.
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`); `reason` is null or has
+/// `reason_size` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_qos_profile_check_compatible(
     publisher_profile: rmw_qos_profile_t,
@@ -116,13 +118,13 @@ pub unsafe extern "C" fn rmw_qos_profile_check_compatible(
             (false, _) => {
                 // SAFETY: the promise of the caller. This call initializes all bytes of the buffer.
                 unsafe { reason.write_bytes(0, reason_size) };
-                // SAFETY: as above; no other code uses the buffer meanwhile.
+                // SAFETY: as above; no other code uses the buffer during the call.
                 unsafe { std::slice::from_raw_parts_mut(reason.cast(), reason_size) }
             }
         };
         let checked = crate::qos::check_compatible(&publisher_profile, &subscription_profile, reason);
-        // SAFETY: the contract of rmw: the pointer is not null, and its memory, which may be uninitialized, is
-        // the caller's.
+        // SAFETY: the contract of rmw: the pointer is not null, and only the caller uses its memory, which may be
+        // uninitialized.
         unsafe { compatibility.write(checked) };
         Ok(())
     })
@@ -137,12 +139,12 @@ mod tests {
         let gid = |byte| rmw_gid_t { implementation_identifier: IDENTIFIER.as_ptr(), data: [byte; 16] };
         for (first, second) in [(1, 1), (1, 2)] {
             let mut are_equal = first != second;
-            // SAFETY: gids of this implementation.
+            // SAFETY: both pointers are gids of this implementation.
             let code = unsafe { rmw_compare_gids_equal(&gid(first), &gid(second), &mut are_equal) };
             assert_eq!((code, are_equal), (RMW_RET_OK, first == second));
         }
         let foreign = rmw_gid_t { implementation_identifier: c"rmw_other".as_ptr(), data: [1; 16] };
-        // SAFETY: a gid of another implementation.
+        // SAFETY: both pointers are gids; the second one belongs to another implementation.
         let code = unsafe { rmw_compare_gids_equal(&gid(1), &foreign, &mut false) };
         assert_eq!(code, RMW_RET_INCORRECT_RMW_IMPLEMENTATION);
     }

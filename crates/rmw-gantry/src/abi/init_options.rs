@@ -1,4 +1,5 @@
-//! `rmw/init_options.h`: the options of a context. Their strings and arrays have memory of the options' allocator.
+//! `rmw/init_options.h`: the options of a context. The memory of their strings and arrays comes from an allocator in
+//! the options.
 
 use crate::{
     allocator::Allocator,
@@ -15,14 +16,14 @@ use std::{
     ptr::null_mut,
 };
 
-/// `RMW_DEFAULT_DOMAIN_ID` means that the caller chooses no domain, so the domain is 0. rcl, and not this library,
-/// reads the environment.
+/// `RMW_DEFAULT_DOMAIN_ID` means that the caller chooses no domain; the domain is then 0. This library does not read
+/// `ROS_DOMAIN_ID`: rcl does.
 pub const DEFAULT_DOMAIN_ID: usize = usize::MAX;
 
 const ZERO_ALLOCATOR: rcutils_allocator_t =
     rcutils_allocator_t { allocate: None, deallocate: None, reallocate: None, zero_allocate: None, state: null_mut() };
 
-/// As `rmw_get_zero_initialized_init_options`.
+/// Returns the same value as `rmw_get_zero_initialized_init_options`.
 fn zero_initialized<L: Layout>() -> rmw_init_options_of<L> {
     rmw_init_options_of {
         instance_id: 0,
@@ -46,24 +47,24 @@ fn zero_initialized<L: Layout>() -> rmw_init_options_of<L> {
 }
 
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_init_options_init(
     init_options: *mut rmw_init_options_t,
     allocator: rcutils_allocator_t,
 ) -> rmw_ret_t {
     run(c"rmw_init_options_init", || {
-        // SAFETY: the contract of rmw, which is also the contract of `init`.
+        // SAFETY: the contract of rmw, which is also the obligation of `init`.
         in_layout!(init(init_options.cast(), &allocator))
     })
 }
 
 /// # Safety
-/// As `rmw_init_options_init`.
+/// The same as for `rmw_init_options_init`.
 unsafe fn init<L: Layout>(options: *mut rmw_init_options_of<L>, allocator: &rcutils_allocator_t) -> Result<()> {
     // SAFETY: the contract of rmw.
     let options = unsafe { in_out("init_options", options) }?;
-    // SAFETY: an allocator, which the contract of rmw keeps valid.
+    // SAFETY: by the contract of rmw, the allocator stays valid.
     let allocator = unsafe { Allocator::new(allocator) }?;
     if !options.implementation_identifier.is_null() {
         return Err(Failure::invalid("the init options are initialized already; rmw_init_options_fini ends that"));
@@ -77,7 +78,7 @@ unsafe fn init<L: Layout>(options: *mut rmw_init_options_of<L>, allocator: &rcut
 }
 
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_init_options_copy(
     src: *const rmw_init_options_t,
@@ -90,7 +91,7 @@ pub unsafe extern "C" fn rmw_init_options_copy(
 }
 
 /// # Safety
-/// As `rmw_init_options_copy`.
+/// The same as for `rmw_init_options_copy`.
 unsafe fn copy<L: Layout>(src: *const rmw_init_options_of<L>, dst: *mut rmw_init_options_of<L>) -> Result<()> {
     // SAFETY: the contract of rmw.
     let source = unsafe { argument("src", src) }?;
@@ -101,11 +102,11 @@ unsafe fn copy<L: Layout>(src: *const rmw_init_options_of<L>, dst: *mut rmw_init
     if !target.implementation_identifier.is_null() {
         return Err(Failure::invalid("the argument dst is initialized already; rmw_init_options_fini ends that"));
     }
-    // SAFETY: initialized options of this implementation.
+    // SAFETY: `source` has initialized options of this implementation, and `target` owns no memory.
     unsafe { copy_options(source, target) }
 }
 
-/// Makes `target` a copy of `source`, with memory of its own. If the copy fails, `target` stays unchanged.
+/// Makes `target` a deep copy of `source`. If the copy fails, `target` stays unchanged.
 ///
 /// # Safety
 /// `source` has initialized options of this implementation; `target` owns no memory.
@@ -113,7 +114,7 @@ pub unsafe fn copy_options<L: Layout>(
     source: &rmw_init_options_of<L>,
     target: &mut rmw_init_options_of<L>,
 ) -> Result<()> {
-    // SAFETY: the allocator of initialized options.
+    // SAFETY: the options are initialized, so their allocator is valid.
     let allocator = unsafe { Allocator::new(&source.allocator) }?;
     let mut made = zero_initialized();
     made.instance_id = source.instance_id;
@@ -133,7 +134,7 @@ pub unsafe fn copy_options<L: Layout>(
     Ok(())
 }
 
-/// Frees the memory of options, which are zero-initialized afterwards.
+/// Frees the memory of the options, and sets them to their zero-initialized state.
 ///
 /// # Safety
 /// `options` are initialized options of this implementation.
@@ -147,13 +148,13 @@ pub unsafe fn free_options<L: Layout>(options: &mut rmw_init_options_of<L>) {
 }
 
 /// # Safety
-/// As [`copy_options`].
+/// The same as for [`copy_options`].
 unsafe fn copy_memory<L: Layout>(
     allocator: Allocator,
     source: &rmw_init_options_of<L>,
     made: &mut rmw_init_options_of<L>,
 ) -> Result<()> {
-    // SAFETY: the pointer is null or a string of the options.
+    // SAFETY: the pointer is null, or points to a string of the options.
     made.enclave = unsafe { copy_string(allocator, source.enclave) }?;
     // SAFETY: as above.
     let root_path = unsafe { copy_string(allocator, source.security_options.security_root_path) }?;
@@ -180,17 +181,18 @@ unsafe fn copy_string(allocator: Allocator, string: *const c_char) -> Result<*mu
     allocator.string(unsafe { CStr::from_ptr(string) }.to_bytes())
 }
 
-/// Frees the memory to which the options point. The static peers have an allocator of their own.
+/// Frees the memory to which the options point. The static peers have a second allocator,
+/// `discovery_options.allocator`.
 ///
 /// # Safety
 /// `options` are initialized options, whose memory the program does not use after this.
 unsafe fn free_memory<L: Layout>(allocator: Allocator, options: &rmw_init_options_of<L>) {
-    // SAFETY: the pointer is null or a string of the allocator.
+    // SAFETY: the pointer is null, or a string that this allocator made.
     unsafe { allocator.free(options.enclave) };
     // SAFETY: as above.
     unsafe { allocator.free(options.security_options.security_root_path) };
     let discovery = &options.discovery_options;
-    // SAFETY: the allocator of the peers, which is zero-initialized if there are none.
+    // SAFETY: the options own the allocator of the peers, which is zero-initialized if there are no peers.
     if let Ok(of_peers) = unsafe { Allocator::new(&discovery.allocator) } {
         // SAFETY: the pointer is null or memory of that allocator.
         unsafe { of_peers.free(discovery.static_peers) };
@@ -198,7 +200,7 @@ unsafe fn free_memory<L: Layout>(allocator: Allocator, options: &rmw_init_option
 }
 
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_init_options_fini(init_options: *mut rmw_init_options_t) -> rmw_ret_t {
     run(c"rmw_init_options_fini", || {
@@ -208,13 +210,13 @@ pub unsafe extern "C" fn rmw_init_options_fini(init_options: *mut rmw_init_optio
 }
 
 /// # Safety
-/// As `rmw_init_options_fini`.
+/// The same as for `rmw_init_options_fini`.
 unsafe fn fini<L: Layout>(options: *mut rmw_init_options_of<L>) -> Result<()> {
     // SAFETY: the contract of rmw.
     let options = unsafe { in_out("init_options", options) }?;
     // SAFETY: the contract of rmw.
     unsafe { check_identifier("init options", options.implementation_identifier) }?;
-    // SAFETY: initialized options of this implementation.
+    // SAFETY: the options are initialized options of this implementation.
     unsafe { free_options(options) };
     Ok(())
 }
@@ -229,11 +231,11 @@ mod tests {
         unsafe { libc::malloc(size) }
     }
     unsafe extern "C" fn deallocate(pointer: *mut c_void, _state: *mut c_void) {
-        // SAFETY: memory of these functions.
+        // SAFETY: `malloc`, `calloc` or `realloc` in this test allocated the memory.
         unsafe { libc::free(pointer) };
     }
     unsafe extern "C" fn reallocate(pointer: *mut c_void, size: usize, _state: *mut c_void) -> *mut c_void {
-        // SAFETY: memory of these functions.
+        // SAFETY: `malloc`, `calloc` or `realloc` in this test allocated the memory.
         unsafe { libc::realloc(pointer, size) }
     }
     unsafe extern "C" fn zero_allocate(count: usize, size: usize, _state: *mut c_void) -> *mut c_void {
@@ -252,7 +254,7 @@ mod tests {
     #[test]
     fn copies_have_memory_of_their_own() {
         let (mut source, mut target) = (zero_initialized::<Jazzy>(), zero_initialized::<Jazzy>());
-        // SAFETY: options that are zero-initialized, as in all of these calls.
+        // SAFETY: in all of these calls, the options are zero-initialized or initialized.
         assert_eq!(unsafe { rmw_init_options_init((&raw mut source).cast(), ALLOCATOR) }, RMW_RET_OK);
         // SAFETY: as above.
         assert_eq!(unsafe { rmw_init_options_init((&raw mut source).cast(), ALLOCATOR) }, RMW_RET_INVALID_ARGUMENT);
@@ -273,7 +275,7 @@ mod tests {
         assert_eq!(unsafe { rmw_init_options_fini((&raw mut source).cast()) }, RMW_RET_OK);
         // SAFETY: as above.
         assert_eq!(unsafe { rmw_init_options_fini((&raw mut source).cast()) }, RMW_RET_INVALID_ARGUMENT);
-        // SAFETY: a string that was copied.
+        // SAFETY: the copy made this string, which ends with 0.
         assert_eq!(unsafe { CStr::from_ptr(target.enclave) }, c"/front");
         assert_eq!((target.domain_id, target.discovery_options.static_peers_count), (7, 2));
         // SAFETY: as above.
@@ -285,7 +287,7 @@ mod tests {
     fn options_of_another_implementation_are_refused() {
         let (mut foreign, mut target) = (zero_initialized::<Jazzy>(), zero_initialized::<Jazzy>());
         foreign.implementation_identifier = c"rmw_other".as_ptr();
-        // SAFETY: options of another implementation.
+        // SAFETY: the source is zero-initialized except for the identifier of another implementation.
         let copied = unsafe { rmw_init_options_copy((&raw const foreign).cast(), (&raw mut target).cast()) };
         // SAFETY: as above.
         let ended = unsafe { rmw_init_options_fini((&raw mut foreign).cast()) };

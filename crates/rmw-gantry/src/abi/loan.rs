@@ -1,5 +1,6 @@
-//! Loans of messages in shared memory. A program borrows a message to publish it (plain types only), or takes a loaned
-//! message (plain types, and types with long sequences).
+//! Loans of messages in shared memory. A program borrows memory for a message to publish (plain types only), or takes a
+//! message on loan (plain types, and types with long sequences). The struct of a plain type has the same bytes as its
+//! CDR body.
 
 use super::take::message_info;
 use crate::{
@@ -14,10 +15,10 @@ use rmw_abi::{
 };
 use std::ffi::c_void;
 
-/// The loaned message contains the bytes of an earlier message, or zeros: the caller has to write every field.
+/// The caller has to write every field: the message contains zeros, or the bytes of an earlier message.
 ///
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_borrow_loaned_message(
     publisher: *const rmw_publisher_t,
@@ -41,7 +42,7 @@ pub unsafe extern "C" fn rmw_borrow_loaned_message(
 }
 
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_return_loaned_message_from_publisher(
     publisher: *const rmw_publisher_t,
@@ -58,7 +59,7 @@ pub unsafe extern "C" fn rmw_return_loaned_message_from_publisher(
 }
 
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_publish_loaned_message(
     publisher: *const rmw_publisher_t,
@@ -75,11 +76,11 @@ pub unsafe extern "C" fn rmw_publish_loaned_message(
     })
 }
 
-/// A plain message lies in the memory of its publisher, and so do the long sequences of other messages. This
-/// memory is mapped read-only: a write to it ends the process with a signal.
+/// A plain message lies in the memory of its publisher, which is mapped read-only. So do the long sequences of other
+/// messages. A write to this memory ends the process with a signal.
 ///
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_take_loaned_message(
     subscription: *const rmw_subscription_t,
@@ -93,10 +94,10 @@ pub unsafe extern "C" fn rmw_take_loaned_message(
     })
 }
 
-/// As `rmw_take_loaned_message`.
+/// Does the same as `rmw_take_loaned_message`, and also returns the message info.
 ///
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_take_loaned_message_with_info(
     subscription: *const rmw_subscription_t,
@@ -148,7 +149,7 @@ unsafe fn take_loan(
 }
 
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_return_loaned_message_from_subscription(
     subscription: *const rmw_subscription_t,

@@ -1,7 +1,7 @@
-//! The C functions of `rmw`, one noun in each file. Each function checks its arguments, calls an entity and
-//! reports the failure.
+//! The C functions of `rmw`. Each function checks its arguments, calls an object of `entities`, and reports its
+//! failure.
 //!
-//! The headers of `rmw` document the functions; the comments here state only the differences.
+//! The headers of `rmw` document the functions. The comments here state only what this library does differently.
 
 mod client;
 mod content_filter;

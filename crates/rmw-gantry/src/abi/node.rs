@@ -10,7 +10,7 @@ use rmw_abi::bindings::*;
 use std::ffi::c_char;
 
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_create_node(
     context: *mut rmw_context_t,
@@ -34,7 +34,7 @@ pub unsafe extern "C" fn rmw_create_node(
 }
 
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_destroy_node(node: *mut rmw_node_t) -> rmw_ret_t {
     run(c"rmw_destroy_node", || {
@@ -47,7 +47,7 @@ pub unsafe extern "C" fn rmw_destroy_node(node: *mut rmw_node_t) -> rmw_ret_t {
 }
 
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_node_get_graph_guard_condition(node: *const rmw_node_t) -> *const rmw_guard_condition_t {
     run_for_pointer(c"rmw_node_get_graph_guard_condition", || {

@@ -18,7 +18,7 @@ use rmw_abi::{
 use std::ffi::{c_char, c_void};
 
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_create_publisher(
     node: *const rmw_node_t,
@@ -58,9 +58,9 @@ pub unsafe extern "C" fn rmw_create_publisher(
     })
 }
 
-/// The options of a publisher with this QoS. Entries of the ring are small, so that a deep history is cheap: each
-/// node has two publishers with 1000 samples, `/rosout` and `/parameter_events`. If there is no memory for a
-/// message, readers lose the oldest one, because rclcpp throws if `rmw_publish` fails.
+/// Returns the options of a publisher with this QoS. A deep history gets small ring entries, to save memory: each node
+/// has two publishers of depth 1000, `/rosout` and `/parameter_events`. If memory for a message is missing, readers
+/// lose the oldest message instead of an error of `rmw_publish`, because rclcpp would throw.
 fn options_for(qos: &Qos) -> PublisherOptions {
     const DEEP: u32 = 64;
     let options = PublisherOptions { loses_oldest_at_limit: true, ..PublisherOptions::default() };
@@ -77,7 +77,7 @@ pub fn check_network_flow(requirement: rmw_unique_network_flow_endpoints_require
 }
 
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_destroy_publisher(node: *mut rmw_node_t, publisher: *mut rmw_publisher_t) -> rmw_ret_t {
     run(c"rmw_destroy_publisher", || {
@@ -91,10 +91,11 @@ pub unsafe extern "C" fn rmw_destroy_publisher(node: *mut rmw_node_t, publisher:
     })
 }
 
-/// Plain messages are copied once; other messages are serialised straight into shared memory.
+/// A plain message (no strings or sequences) is copied once. Any other message is serialised directly into shared
+/// memory.
 ///
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_publish(
     publisher: *const rmw_publisher_t,
@@ -114,7 +115,7 @@ pub unsafe extern "C" fn rmw_publish(
 }
 
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_publish_serialized_message(
     publisher: *const rmw_publisher_t,
@@ -132,7 +133,7 @@ pub unsafe extern "C" fn rmw_publish_serialized_message(
 }
 
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_publisher_count_matched_subscriptions(
     publisher: *const rmw_publisher_t,
@@ -149,7 +150,7 @@ pub unsafe extern "C" fn rmw_publisher_count_matched_subscriptions(
 }
 
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_publisher_get_actual_qos(
     publisher: *const rmw_publisher_t,
@@ -165,7 +166,7 @@ pub unsafe extern "C" fn rmw_publisher_get_actual_qos(
 }
 
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_publisher_assert_liveliness(publisher: *const rmw_publisher_t) -> rmw_ret_t {
     run(c"rmw_publisher_assert_liveliness", || {
@@ -174,10 +175,10 @@ pub unsafe extern "C" fn rmw_publisher_assert_liveliness(publisher: *const rmw_p
     })
 }
 
-/// Returns at once: readers read published messages in the publisher's memory and send no acknowledgements.
+/// Returns at once, because subscriptions send no acknowledgements: they read messages in the memory of the publisher.
 ///
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_publisher_wait_for_all_acked(
     publisher: *const rmw_publisher_t,
@@ -190,7 +191,7 @@ pub unsafe extern "C" fn rmw_publisher_wait_for_all_acked(
 }
 
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_get_gid_for_publisher(
     publisher: *const rmw_publisher_t,

@@ -1,4 +1,4 @@
-//! Serialises and deserialises messages without a node, for bags and `rclcpp::Serialization`.
+//! Serialises and deserialises messages without a node, as rosbag2 and `rclcpp::Serialization` need it.
 
 use crate::failure::run;
 use rmw_abi::{
@@ -8,10 +8,10 @@ use rmw_abi::{
 };
 use std::ffi::c_void;
 
-/// Serializes a message: encapsulation and CDR.
+/// Writes the encapsulation header and the CDR body of a message.
 ///
 /// # Safety
-/// As documented in `rmw/rmw.h`: each pointer is null or valid, and the message is of the type.
+/// Each pointer is null or valid, as `rmw/rmw.h` documents, and the message has the type of `type_support`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_serialize(
     ros_message: *const c_void,
@@ -22,21 +22,22 @@ pub unsafe extern "C" fn rmw_serialize(
         if ros_message.is_null() {
             return Err(Failure::null("ros_message"));
         }
-        // SAFETY: as this function's.
+        // SAFETY: the obligation of this function's caller.
         let codec = unsafe { Codec::new(type_support) }?;
-        // SAFETY: as this function's.
+        // SAFETY: the obligation of this function's caller.
         let body_bytes = unsafe { codec.size_bytes(ros_message) }?;
-        // SAFETY: as this function's.
+        // SAFETY: the obligation of this function's caller.
         let body = unsafe { serialized::resize(serialized_message, body_bytes) }?;
-        // SAFETY: as this function's.
+        // SAFETY: the obligation of this function's caller.
         unsafe { codec.write(ros_message, body) }
     })
 }
 
-/// Reads a serialized message.
+/// Deserialises a message into the caller's message.
 ///
 /// # Safety
-/// As documented in `rmw/rmw.h`: each pointer is null or valid, and the message is initialised and of the type.
+/// Each pointer is null or valid, as `rmw/rmw.h` documents. The message is initialised and has the type of
+/// `type_support`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_deserialize(
     serialized_message: *const rmw_serialized_message_t,
@@ -47,16 +48,16 @@ pub unsafe extern "C" fn rmw_deserialize(
         if ros_message.is_null() {
             return Err(Failure::null("ros_message"));
         }
-        // SAFETY: as this function's.
+        // SAFETY: the obligation of this function's caller.
         let codec = unsafe { Codec::new(type_support) }?;
-        // SAFETY: as this function's.
+        // SAFETY: the obligation of this function's caller.
         let bytes = unsafe { serialized::bytes(serialized_message) }?;
-        // SAFETY: as this function's.
+        // SAFETY: the obligation of this function's caller.
         unsafe { codec.read(serialized::body(bytes)?, ros_message) }
     })
 }
 
-/// Not supported: the other RMWs do not have this function either, and ROS 2 does not call it.
+/// Not supported: ROS 2 does not call this function, and other RMWs do not support it either.
 ///
 /// # Safety
 /// The function does not use the pointers.

@@ -14,7 +14,7 @@ use std::ffi::{c_char, c_void};
 /// Requests and responses are reliable, even if the QoS requests best effort.
 ///
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_create_service(
     node: *const rmw_node_t,
@@ -40,7 +40,7 @@ pub unsafe extern "C" fn rmw_create_service(
 }
 
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_destroy_service(node: *mut rmw_node_t, service: *mut rmw_service_t) -> rmw_ret_t {
     run(c"rmw_destroy_service", || {
@@ -55,7 +55,7 @@ pub unsafe extern "C" fn rmw_destroy_service(node: *mut rmw_node_t, service: *mu
 }
 
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_take_request(
     service: *const rmw_service_t,
@@ -85,7 +85,8 @@ pub unsafe extern "C" fn rmw_take_request(
     })
 }
 
-/// The information of a request or a response that was taken just now.
+/// Returns the `rmw` information about a request or a response. The caller has taken it just now: the function reads
+/// the clock for `received_timestamp`.
 pub fn service_info(info: &SampleInfo, id: RequestId) -> rmw_service_info_t {
     rmw_service_info_t {
         source_timestamp: info.source_wall_time_ns.cast_signed(),
@@ -94,10 +95,10 @@ pub fn service_info(info: &SampleInfo, id: RequestId) -> rmw_service_info_t {
     }
 }
 
-/// A response to a client that does not exist any more is dropped.
+/// If the client does not exist any more, the response is dropped without an error.
 ///
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_send_response(
     service: *const rmw_service_t,
@@ -120,7 +121,7 @@ pub unsafe extern "C" fn rmw_send_response(
 }
 
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_service_request_subscription_get_actual_qos(
     service: *const rmw_service_t,
@@ -136,7 +137,7 @@ pub unsafe extern "C" fn rmw_service_request_subscription_get_actual_qos(
 }
 
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_service_response_publisher_get_actual_qos(
     service: *const rmw_service_t,
@@ -152,8 +153,8 @@ pub unsafe extern "C" fn rmw_service_response_publisher_get_actual_qos(
 }
 
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`); the callback may be called with `user_data` on any
-/// thread until it is replaced.
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`); the callback may be called with
+/// `user_data` on any thread until it is replaced.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_service_set_on_new_request_callback(
     service: *mut rmw_service_t,

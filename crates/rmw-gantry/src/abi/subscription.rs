@@ -13,7 +13,7 @@ use rmw_abi::{bindings::*, messages::known, qos::qos_profile};
 use std::ffi::{c_char, c_void};
 
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_create_subscription(
     node: *const rmw_node_t,
@@ -55,7 +55,7 @@ pub unsafe extern "C" fn rmw_create_subscription(
         }
         owner.own(&entity.source);
         owner.own(&entity.events);
-        // The program frees its content filter.
+        // The caller owns the content filter options and frees them, so the handle does not keep the pointer.
         let gid = entity.gid;
         let options = rmw_subscription_options_t { content_filter_options: std::ptr::null_mut(), ..*options };
         let handle = rmw_subscription_t {
@@ -73,7 +73,7 @@ pub unsafe extern "C" fn rmw_create_subscription(
 }
 
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_destroy_subscription(
     node: *mut rmw_node_t,
@@ -91,7 +91,7 @@ pub unsafe extern "C" fn rmw_destroy_subscription(
 }
 
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_subscription_count_matched_publishers(
     subscription: *const rmw_subscription_t,
@@ -108,7 +108,7 @@ pub unsafe extern "C" fn rmw_subscription_count_matched_publishers(
 }
 
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_subscription_get_actual_qos(
     subscription: *const rmw_subscription_t,
@@ -123,11 +123,11 @@ pub unsafe extern "C" fn rmw_subscription_get_actual_qos(
     })
 }
 
-/// The callback is called on the thread of the listener. The first call comes soon, with the number of messages
-/// that have arrived already.
+/// The listener, a thread of this library, calls the callback. Soon after this function, it calls the callback with the
+/// number of messages that have arrived already.
 ///
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_subscription_set_on_new_message_callback(
     subscription: *mut rmw_subscription_t,

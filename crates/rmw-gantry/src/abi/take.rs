@@ -1,4 +1,5 @@
-//! The takes of messages: each deserialises a sample into the caller's message, or copies its bytes.
+//! The functions that take a message. Each one deserialises a sample into the caller's message, or copies the bytes of
+//! the sample.
 
 use crate::{
     entities::Subscription,
@@ -19,7 +20,7 @@ use std::{
 };
 
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_take(
     subscription: *const rmw_subscription_t,
@@ -34,7 +35,7 @@ pub unsafe extern "C" fn rmw_take(
 }
 
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_take_with_info(
     subscription: *const rmw_subscription_t,
@@ -79,20 +80,21 @@ unsafe fn take_message(
     Ok(())
 }
 
-/// Takes the next sample that is a valid message of the subscription's type, and reads it into the caller's message.
+/// Takes the next sample that is a valid message of the subscription's type, and deserialises it into the caller's
+/// message.
 ///
 /// # Safety
-/// `message` is a message of the subscription's type, which no other code uses.
+/// `message` points to a message of the subscription's type, which no other code uses.
 unsafe fn take_into(subscription: &Subscription, message: *mut c_void) -> Result<Option<(GenericSample, u64)>> {
     // SAFETY: the promise of the caller.
     subscription.take_valid(|sample| unsafe { subscription.message_type.read(sample.bytes(), message) })
 }
 
-/// The sequences of messages and of infos must each have a capacity of at least `count`; their sizes become the
-/// number of messages that were taken.
+/// Each of the two sequences must have a capacity of at least `count`. The function sets their sizes to the number of
+/// messages that it took.
 ///
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_take_sequence(
     subscription: *const rmw_subscription_t,
@@ -122,7 +124,7 @@ pub unsafe extern "C" fn rmw_take_sequence(
         }
         taken.set(0);
         (messages.size, infos.size) = (0, 0);
-        // SAFETY: as above: an array of that capacity, with messages of the subscription's type.
+        // SAFETY: as above: the array has this capacity, and its elements are messages of the subscription's type.
         let targets = unsafe { slice::from_raw_parts(messages.data, count) };
         for (index, target) in targets.iter().enumerate() {
             // SAFETY: as above.
@@ -140,7 +142,7 @@ pub unsafe extern "C" fn rmw_take_sequence(
 }
 
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_take_serialized_message(
     subscription: *const rmw_subscription_t,
@@ -155,7 +157,7 @@ pub unsafe extern "C" fn rmw_take_serialized_message(
 }
 
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_take_serialized_message_with_info(
     subscription: *const rmw_subscription_t,
@@ -191,7 +193,7 @@ unsafe fn take_serialized(
     let sample = found.take()?;
     tracing::take(subscription, serialized_message.cast_const().cast(), sample.as_ref().map(|(sample, _)| sample));
     let Some((sample, number)) = sample else { return Ok(()) };
-    // SAFETY: as above: an array with memory of its own allocator.
+    // SAFETY: as above: the array is initialized, and its memory comes from its allocator.
     let body = unsafe { serialized::resize(serialized_message, sample.bytes().len()) }?;
     sample.copy_to(body);
     if let Some(mut info) = info {
@@ -201,7 +203,8 @@ unsafe fn take_serialized(
     Ok(())
 }
 
-/// The message info of a sample that was taken just now. `number` counts the samples that its subscription took.
+/// Returns the message info of a sample that was taken just now. `number` is the reception sequence number: it counts
+/// the samples that this subscription took.
 pub fn message_info(sample: &GenericSample, number: u64) -> rmw_message_info_t {
     let info = sample.message_info();
     let (publisher, sequence) = info.origin();
@@ -216,7 +219,7 @@ pub fn message_info(sample: &GenericSample, number: u64) -> rmw_message_info_t {
     }
 }
 
-/// CLOCK_REALTIME in ns.
+/// The time of CLOCK_REALTIME in ns.
 pub fn wall_time_ns() -> i64 {
     let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since_epoch.as_nanos()).unwrap_or(i64::MAX)

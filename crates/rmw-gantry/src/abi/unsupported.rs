@@ -1,13 +1,14 @@
-//! The functions that are not supported: each returns `RMW_RET_UNSUPPORTED`, with an error that names the function.
+//! Functions that this library does not support. Each one returns `RMW_RET_UNSUPPORTED`, and sets an error text that
+//! names the function.
 
 use crate::{failure::run, handle::entity};
 use rmw_abi::{bindings::*, failure::Failure};
 use std::ffi::c_char;
 
-/// Preallocation is of no use here: the memory that a publication needs exists already.
+/// A preallocation has no use here: the memory for a publication exists already.
 ///
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_init_publisher_allocation(
     _type_support: *const rosidl_message_type_support_t,
@@ -17,19 +18,19 @@ pub unsafe extern "C" fn rmw_init_publisher_allocation(
     run(c"rmw_init_publisher_allocation", || Err(Failure::unsupported("preallocations of publishers")))
 }
 
-/// As [`rmw_init_publisher_allocation`].
+/// Not supported, for the same reason as [`rmw_init_publisher_allocation`].
 ///
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_fini_publisher_allocation(_allocation: *mut rmw_publisher_allocation_t) -> rmw_ret_t {
     run(c"rmw_fini_publisher_allocation", || Err(Failure::unsupported("preallocations of publishers")))
 }
 
-/// As [`rmw_init_publisher_allocation`].
+/// Not supported, for the same reason as [`rmw_init_publisher_allocation`].
 ///
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_init_subscription_allocation(
     _type_support: *const rosidl_message_type_support_t,
@@ -39,10 +40,10 @@ pub unsafe extern "C" fn rmw_init_subscription_allocation(
     run(c"rmw_init_subscription_allocation", || Err(Failure::unsupported("preallocations of subscriptions")))
 }
 
-/// As [`rmw_init_publisher_allocation`].
+/// Not supported, for the same reason as [`rmw_init_publisher_allocation`].
 ///
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_fini_subscription_allocation(
     _allocation: *mut rmw_subscription_allocation_t,
@@ -53,7 +54,7 @@ pub unsafe extern "C" fn rmw_fini_subscription_allocation(
 /// Shared memory has no network flows.
 ///
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_publisher_get_network_flow_endpoints(
     publisher: *const rmw_publisher_t,
@@ -67,10 +68,10 @@ pub unsafe extern "C" fn rmw_publisher_get_network_flow_endpoints(
     })
 }
 
-/// As [`rmw_publisher_get_network_flow_endpoints`].
+/// Not supported: shared memory has no network flows.
 ///
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_subscription_get_network_flow_endpoints(
     subscription: *const rmw_subscription_t,
@@ -85,7 +86,7 @@ pub unsafe extern "C" fn rmw_subscription_get_network_flow_endpoints(
 }
 
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_take_dynamic_message(
     subscription: *const rmw_subscription_t,
@@ -101,7 +102,7 @@ pub unsafe extern "C" fn rmw_take_dynamic_message(
 }
 
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_take_dynamic_message_with_info(
     subscription: *const rmw_subscription_t,
@@ -117,10 +118,10 @@ pub unsafe extern "C" fn rmw_take_dynamic_message_with_info(
     })
 }
 
-/// Not supported, because dynamic messages are not supported, either.
+/// Not supported, because this library has no dynamic messages.
 ///
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_serialization_support_init(
     _serialization_lib_name: *const c_char,

@@ -16,10 +16,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The number of conditions in a wait is not limited.
+/// A wait may have any number of conditions: the function ignores `_max_conditions`.
 ///
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_create_wait_set(
     context: *mut rmw_context_t,
@@ -35,12 +35,12 @@ pub unsafe extern "C" fn rmw_create_wait_set(
 }
 
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_destroy_wait_set(wait_set: *mut rmw_wait_set_t) -> rmw_ret_t {
     run(c"rmw_destroy_wait_set", || {
         if wait_set.is_null() {
-            // The headers of `rmw` document `RMW_RET_ERROR` for a null wait set, and not `RMW_RET_INVALID_ARGUMENT`.
+            // The headers of `rmw` require `RMW_RET_ERROR` for a null wait set, and not `RMW_RET_INVALID_ARGUMENT`.
             return Err(Failure::error("the wait set to be destroyed is null"));
         }
         // SAFETY: the contract of rmw.
@@ -52,8 +52,8 @@ pub unsafe extern "C" fn rmw_destroy_wait_set(wait_set: *mut rmw_wait_set_t) -> 
 }
 
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`), also for each element of the arrays: an element is the
-/// `data` of a handle, or for events the handle itself.
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`), also for each element of the
+/// arrays. An element of `events` is an event handle; an element of another array is the `data` of a handle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_wait(
     subscriptions: *mut rmw_subscriptions_t,
@@ -68,12 +68,12 @@ pub unsafe extern "C" fn rmw_wait(
     let code = run(c"rmw_wait", || {
         // SAFETY: the contract of rmw.
         let wait_set = unsafe { entity(wait_set.cast_const()) }?;
-        // SAFETY: `wait_timeout` is null, or a time that the caller keeps.
+        // SAFETY: `wait_timeout` is null, or points to a time that stays unchanged during the call.
         let deadline = unsafe { wait_timeout.as_ref() }.and_then(deadline);
         macro_rules! array {
             ($pointer:ident, $data:ident, $count:ident) => {
-                // SAFETY: the pointer is null, or an array whose address and length the caller states, and which
-                // no other code uses.
+                // SAFETY: the pointer is null, or points to a struct with the address and length of an array that no
+                // other code uses.
                 match unsafe { $pointer.as_ref() } {
                     // SAFETY: as above.
                     Some(array) => unsafe { elements(array.$data, array.$count) }?,
@@ -101,19 +101,19 @@ pub unsafe extern "C" fn rmw_wait(
     if code == RMW_RET_OK && !is_any_ready { RMW_RET_TIMEOUT } else { code }
 }
 
-/// The time at which a wait that begins now ends; `None` if the clock cannot represent that time.
+/// Returns the end of a wait that starts now; `None` if the clock cannot represent that time.
 fn deadline(timeout: &rmw_time_t) -> Option<Instant> {
     let timeout = Duration::from_secs(timeout.sec).checked_add(Duration::from_nanos(timeout.nsec))?;
     Instant::now().checked_add(timeout)
 }
 
-/// Converts an array of the caller to a slice.
+/// Converts an array from the caller to a slice.
 ///
 /// # Errors
-/// The array has a length, but its address is null.
+/// `count` is not 0, but `data` is null.
 ///
 /// # Safety
-/// `data` is an array of `count` elements, which no other code uses as long as the result is used.
+/// `data` points to an array of `count` elements, which no other code uses as long as the result is used.
 unsafe fn elements<'a>(data: *mut *mut c_void, count: usize) -> Result<&'a mut [*mut c_void]> {
     match (data.is_null(), count) {
         (_, 0) => Ok(&mut []),
@@ -123,11 +123,11 @@ unsafe fn elements<'a>(data: *mut *mut c_void, count: usize) -> Result<&'a mut [
     }
 }
 
-/// The conditions to which the arrays point; null elements are left out.
+/// Returns the conditions to which the arrays point, without the null elements.
 ///
 /// # Safety
-/// Each element is null or the `data` of a handle of the array's type; elements of `events` are the handles. All of
-/// the entities live as long as the result is used.
+/// Each element of `events` is null or an event handle. Each element of another array is null or the `data` of a handle
+/// of the array's type. All entities behind the elements live as long as the result is used.
 unsafe fn conditions_of<'a>(
     subscriptions: &[*mut c_void],
     guard_conditions: &[*mut c_void],
@@ -157,7 +157,7 @@ unsafe fn conditions_of<'a>(
     Ok(conditions)
 }
 
-/// Sets the elements that are not ready to null; `are_ready` has a flag for each element that is not null.
+/// Sets the elements that are not ready to null. `are_ready` yields one flag for each element that is not null.
 fn clear(array: &mut [*mut c_void], mut are_ready: impl Iterator<Item = bool>) {
     for element in array.iter_mut().filter(|element| !element.is_null()) {
         if are_ready.next() != Some(true) {

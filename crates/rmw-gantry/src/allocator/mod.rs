@@ -1,7 +1,7 @@
-//! Memory from ROS 2's allocators: the strings and arrays that a caller of `rmw` frees with
+//! Memory from ROS 2's allocators, for strings and arrays. The caller of `rmw` frees them with
 //! `rcutils_string_array_fini`, `rmw_names_and_types_fini` and `rmw_topic_endpoint_info_array_fini`.
 //!
-//! A value is made completely or not at all: if an allocation fails, all earlier allocations are freed.
+//! Each function makes a complete value or none: if an allocation fails, it frees all its earlier allocations.
 
 use crate::argument::argument;
 use rmw_abi::{
@@ -10,7 +10,7 @@ use rmw_abi::{
 };
 use std::ffi::{c_char, c_void};
 
-/// An allocator that has all its functions. The caller frees the memory with the same allocator.
+/// An `rcutils_allocator_t` whose functions are all set. The caller frees the memory with the same allocator.
 #[derive(Clone, Copy)]
 pub struct Allocator {
     allocator: rcutils_allocator_t,
@@ -20,10 +20,10 @@ pub struct Allocator {
 
 impl Allocator {
     /// # Errors
-    /// The allocator is null, or it lacks a function, as a zero-initialized allocator does.
+    /// The allocator is null, or one of its functions is missing, as in a zero-initialized allocator.
     ///
     /// # Safety
-    /// `allocator` is null, or an allocator that stays valid as long as its memory is used.
+    /// `allocator` is null, or points to an allocator that stays valid as long as its memory is used.
     pub unsafe fn new(allocator: *const rcutils_allocator_t) -> Result<Allocator> {
         // SAFETY: the promise of the caller.
         let allocator = *unsafe { argument("allocator", allocator) }?;
@@ -36,12 +36,12 @@ impl Allocator {
         }
     }
 
-    /// The allocator as C has it.
+    /// The allocator as the C struct.
     pub fn as_c(&self) -> rcutils_allocator_t {
         self.allocator
     }
 
-    /// Zeroed memory for this number of values; null if the number is 0.
+    /// Allocates zeroed memory for `count` values; returns null if `count` is 0.
     ///
     /// # Errors
     /// `RMW_RET_BAD_ALLOC`.
@@ -49,7 +49,7 @@ impl Allocator {
         if count == 0 {
             return Ok(std::ptr::null_mut());
         }
-        // SAFETY: a function of a valid allocator, with the state of that allocator (`new`).
+        // SAFETY: the allocator is valid (`new`), and `state` belongs to it.
         let memory = unsafe { (self.zero_allocate)(count, size_of::<T>(), self.allocator.state) };
         if memory.is_null() {
             let size_bytes = count.saturating_mul(size_of::<T>());
@@ -59,30 +59,29 @@ impl Allocator {
         Ok(memory.cast())
     }
 
-    /// Frees memory of this allocator; a null pointer has no effect.
+    /// Frees memory of this allocator. A null pointer has no effect.
     ///
     /// # Safety
     /// `memory` is null, or memory of this allocator that the program does not use after this.
     pub unsafe fn free<T>(&self, memory: *mut T) {
         if !memory.is_null() {
-            // SAFETY: memory of this allocator, with the allocator's own state.
+            // SAFETY: the memory comes from this allocator, and `state` belongs to the allocator.
             unsafe { (self.deallocate)(memory.cast(), self.allocator.state) };
         }
     }
 
-    /// A copy of the bytes, followed by a 0.
+    /// Returns a copy of the bytes, followed by a 0.
     ///
     /// # Errors
     /// `RMW_RET_BAD_ALLOC`.
     pub fn string(&self, text: &[u8]) -> Result<*mut c_char> {
         let copy: *mut u8 = self.zeroed(text.len() + 1)?;
-        // SAFETY: new memory of at least that length, which does not overlap the text.
+        // SAFETY: the new memory has at least this length, and does not overlap the text.
         unsafe { copy.copy_from_nonoverlapping(text.as_ptr(), text.len()) };
         Ok(copy.cast())
     }
 
-    /// Makes an array of strings. A string ends at the first 0 of its text, because the texts come from
-    /// other processes.
+    /// Makes an array of strings. A text from another process may contain a 0 byte; its string then ends there.
     ///
     /// # Errors
     /// `RMW_RET_BAD_ALLOC`.
@@ -94,11 +93,11 @@ impl Allocator {
                 Ok(string) => {
                     // SAFETY: `index` is less than the length of the array.
                     let place = unsafe { data.add(index) };
-                    // SAFETY: an element of the array, which only this thread uses.
+                    // SAFETY: the pointer points to an element of the array, which only this thread uses.
                     unsafe { place.write(string) };
                 }
                 Err(failure) => {
-                    // SAFETY: the array was made here; strings that were not made are null.
+                    // SAFETY: `string_array` made the array above; strings that were not made are null.
                     unsafe { self.free_string_array(&array) };
                     return Err(failure);
                 }
@@ -113,16 +112,16 @@ impl Allocator {
         for index in 0..array.size {
             // SAFETY: `index` is less than the length of the array.
             let place = unsafe { array.data.add(index) };
-            // SAFETY: an element of the array: null or a string of this allocator.
+            // SAFETY: the element is in the array: it is null or a string of this allocator.
             let string = unsafe { place.read() };
-            // SAFETY: as above; the caller does not use the string.
+            // SAFETY: as above; the caller does not use the string any more.
             unsafe { self.free(string) };
         }
-        // SAFETY: the pointer is null, or memory of this allocator that the caller does not use.
+        // SAFETY: the pointer is null, or memory of this allocator that the caller does not use any more.
         unsafe { self.free(array.data) };
     }
 
-    /// Names with their types.
+    /// Makes an array of names and, for each name, an array of its types.
     ///
     /// # Errors
     /// `RMW_RET_BAD_ALLOC`.
@@ -146,11 +145,11 @@ impl Allocator {
                 Ok(array) => {
                     // SAFETY: `index` is less than the number of names.
                     let place = unsafe { types.add(index) };
-                    // SAFETY: an element of the array, which only this thread uses.
+                    // SAFETY: the pointer points to an element of the array, which only this thread uses.
                     unsafe { place.write(array) };
                 }
                 Err(failure) => {
-                    // SAFETY: the arrays were made here; arrays of types that were not made are all 0.
+                    // SAFETY: this function made the arrays; arrays of types that were not made are all 0.
                     unsafe { self.free_names_and_types(&made) };
                     return Err(failure);
                 }
@@ -165,19 +164,19 @@ impl Allocator {
         for index in 0..made.names.size {
             // SAFETY: `index` is less than the number of names.
             let place = unsafe { made.types.add(index) };
-            // SAFETY: an element of the array: all 0, or an array of strings.
+            // SAFETY: the element is all 0, or an array of strings.
             let array = unsafe { place.read() };
             // SAFETY: as above; the caller does not use the array of strings.
             unsafe { self.free_string_array(&array) };
         }
         // SAFETY: the pointer is null, or memory of this allocator that the caller does not use.
         unsafe { self.free(made.types) };
-        // SAFETY: an array of this allocator, which the caller does not use.
+        // SAFETY: the array comes from this allocator, and the caller does not use it any more.
         unsafe { self.free_string_array(&made.names) };
     }
 
-    /// The descriptions of endpoints. `describe` fills in one description, whose strings are null at first and are
-    /// freed if it fails.
+    /// Makes an array of endpoint descriptions. `describe` fills in one description. Its strings are null at first, and
+    /// are freed if `describe` fails.
     ///
     /// # Errors
     /// `RMW_RET_BAD_ALLOC`, or an error of `describe`.
@@ -190,10 +189,11 @@ impl Allocator {
         for (index, endpoint) in endpoints.iter().enumerate() {
             // SAFETY: `index` is less than the length of the array.
             let place = unsafe { made.info_array.add(index) };
-            // SAFETY: an element of the array, which only this thread uses; with all bits 0 it is a valid value.
+            // SAFETY: the pointer points to an element of the array, which only this thread uses. All bits 0 are a
+            // valid value.
             let info = unsafe { &mut *place };
             if let Err(failure) = describe(endpoint, info) {
-                // SAFETY: the array was made here; strings that were not made are null.
+                // SAFETY: this function made the array; strings that were not made are null.
                 unsafe { self.free_endpoint_infos(&made) };
                 return Err(failure);
             }
@@ -207,7 +207,7 @@ impl Allocator {
         for index in 0..made.size {
             // SAFETY: `index` is less than the length of the array.
             let place = unsafe { made.info_array.add(index) };
-            // SAFETY: an element of the array, which was all 0 at first.
+            // SAFETY: the element is in the array, which was all 0 at first.
             let info = unsafe { &*place };
             for string in [info.node_name, info.node_namespace, info.topic_type] {
                 // SAFETY: the pointer is null, or a string of this allocator that the caller does not use.

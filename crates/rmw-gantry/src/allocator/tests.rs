@@ -5,7 +5,7 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering::*},
 };
 
-/// An allocator that fails after some allocations, and counts the allocations that are not freed.
+/// An allocator that fails after a given number of allocations. It counts the allocations that are not freed.
 #[derive(Default)]
 struct Limited {
     left: AtomicUsize,
@@ -25,7 +25,7 @@ impl Limited {
             zero_allocate: Some(zero_allocate),
             state: std::ptr::from_ref(self).cast_mut().cast(),
         };
-        // SAFETY: an allocator whose state is `self`; the tests keep `self` longer than the values.
+        // SAFETY: the state of the allocator is `self`, which lives longer in each test than the allocated values.
         unsafe { Allocator::new(&c) }.unwrap()
     }
 
@@ -68,7 +68,7 @@ fn names() -> BTreeMap<String, Vec<String>> {
         .into()
 }
 
-/// An element of an array.
+/// Returns a reference to an element of the array.
 fn element<'a, T>(array: *mut T, index: usize) -> &'a T {
     // SAFETY: the tests pass only indices of elements that the array has.
     let place = unsafe { array.add(index) };
@@ -81,7 +81,8 @@ fn text<'a>(string: *const c_char) -> &'a CStr {
     unsafe { CStr::from_ptr(string) }
 }
 
-/// Calls `build` with one more allocation each time, until it succeeds. No memory may be left after a failure.
+/// Calls `build` with an allocator for 0 allocations, then 1, 2 and so on, until `build` succeeds. No memory may stay
+/// allocated after a failure.
 fn succeeds_or_leaves_nothing<T>(build: impl Fn(Allocator) -> Result<T>, free: impl Fn(Allocator, T)) {
     for count in 0.. {
         let limited = Limited::new(count);

@@ -1,21 +1,21 @@
-//! The callbacks of C for news.
+//! The C callbacks of ROS 2 for new messages and events.
 
 use rmw_abi::{bindings::rmw_event_callback_t, failure::Result};
 use std::ffi::c_void;
 
-/// A callback for new messages or events, with its argument, and the number of messages that it has been called for.
+/// A callback for new messages or events, with its argument and a count of the messages that it was called for.
 #[derive(Default)]
 pub struct Callback {
     function: rmw_event_callback_t,
     user_data: UserData,
-    /// The number of messages that the callback has been called for, or that were taken before the callback was set.
+    /// The number of messages that the callback was called for, or that were taken before the callback was set.
     notified: u64,
 }
 
-/// The argument of a callback, which only the callback's function uses.
+/// The argument of a callback. Only the callback's function uses the memory behind the pointer.
 struct UserData(*const c_void);
 
-// SAFETY: ROS 2's callbacks are called on any thread of the middleware (`rmw/event_callback_type.h`).
+// SAFETY: ROS 2's callbacks accept calls on any thread of the middleware (`rmw/event_callback_type.h`).
 unsafe impl Send for UserData {}
 
 impl Default for UserData {
@@ -33,13 +33,13 @@ impl Callback {
         (self.function, self.user_data) = (function, UserData(user_data));
     }
 
-    /// Whether there is a function.
+    /// True if a function is set.
     pub fn is_set(&self) -> bool {
         self.function.is_some()
     }
 
-    /// Calls the function with `count` if `count` is not 0. The lock of the callback is held meanwhile, so that no call
-    /// runs after the callback was replaced.
+    /// Calls the function with `count` if `count` is not 0. The caller holds the lock of the callback during the call,
+    /// so no call of an old function runs after its replacement.
     pub fn call(&self, count: u64) {
         if let Some(function) = self.function
             && count > 0
@@ -49,10 +49,10 @@ impl Callback {
         }
     }
 
-    /// Calls the function, if there is one, with the number of messages since the last call. `received` returns
-    /// the number of messages that were ever available to the callback's source.
+    /// Calls the function, if one is set, with the number of messages since the last call. `received` returns the
+    /// number of all messages that the endpoint has received.
     pub fn notify(&mut self, received: impl FnOnce() -> Result<u64>) {
-        // An error of `received` is ignored here: the take that follows the callback returns it.
+        // An error of `received` is ignored here, because the take after the callback returns the same error.
         if self.is_set()
             && let Ok(received) = received()
         {
@@ -62,7 +62,7 @@ impl Callback {
         }
     }
 
-    /// Counts messages that were taken while no callback was set, as if the callback had been called for them.
+    /// Counts the messages up to number `up_to` as announced: they were taken while no callback was set.
     pub fn skip(&mut self, up_to: u64) {
         self.notified = self.notified.max(up_to);
     }

@@ -1,4 +1,4 @@
-//! Clients: the ends that ask.
+//! Clients: they send requests and take responses.
 
 use super::{context::Context, library::Close, node::Node, service::granted, source::Source, take_valid};
 use crate::argument::c_string;
@@ -16,15 +16,15 @@ use std::{
     },
 };
 
-/// A client, which any thread may use. As in ROS 2, a request is lost if there is no server: rcl keeps track of
-/// the requests.
+/// A client, which any thread may use. As in ROS 2, a request is lost if there is no server: rcl keeps track of pending
+/// requests.
 pub struct Client {
     pub source: Arc<Source<GenericClient>>,
     pub service_type: ServiceType,
     pub gid: Gid,
-    /// The QoS that the library granted.
+    /// The QoS that `gantry` granted.
     pub qos: Qos,
-    /// The name of the service, as the program gave it.
+    /// The name of the service, as the program passed it.
     pub name: CString,
     pub context: Arc<Context>,
     taken: AtomicU64,
@@ -32,7 +32,7 @@ pub struct Client {
 
 impl Client {
     /// # Errors
-    /// The name is not a full name; the QoS has unknown policies; or an error of the library.
+    /// The name is not a full name, the QoS has unknown policies, or `gantry` returns an error.
     pub fn new(node: &Node, service_type: ServiceType, name: &str, profile: &rmw_qos_profile_t) -> Result<Client> {
         let qos = granted(name, profile)?;
         let mut library = node.library.create_generic_client_with_qos(name, service_type.description(), qos)?;
@@ -44,11 +44,10 @@ impl Client {
         Ok(Client { source, service_type, gid, qos, name, context, taken: AtomicU64::new(0) })
     }
 
-    /// Sends a request, which is serialised straight into shared memory, and returns its sequence number. If a
-    /// server takes no requests and leaves no room, the request is lost, as with a KEEP_LAST writer of DDS: rclcpp
-    /// and rclpy end the program if sending a request is an error. The first lost request waits for the server;
-    /// the requests after it do not, until a request is sent again. The future of a lost request never ends, as
-    /// over DDS.
+    /// Serialises a request directly into shared memory, sends it, and returns its sequence number. If a server does
+    /// not take its requests and its history is full, the request is lost, as with a KEEP_LAST writer of DDS: an error
+    /// would end programs of rclcpp and rclpy. The first lost request waits for the server before it is lost. The next
+    /// ones do not wait, until a request can be sent again. The future of a lost request never completes.
     ///
     /// # Safety
     /// `request` is a request of the client's type, which no other thread writes during the call.
@@ -61,12 +60,12 @@ impl Client {
             unsafe { self.service_type.request.write(request, loan.bytes_mut()) }?;
             Ok(match library.send_or_lose_request(loan).map_err(Failure::error)? {
                 Some(id) => id.sequence,
-                None => i64::MAX.cast_unsigned() - library.lost_requests(), // no request that is sent has this number
+                None => i64::MAX.cast_unsigned() - library.lost_requests(), // no sent request has this number
             })
         })
     }
 
-    /// The next response that `read` accepts. Responses that `read` refuses are not of the type: they are lost.
+    /// Takes the next response that `read` can deserialise. A response that `read` refuses is malformed and is lost.
     pub fn take_valid_response(
         &self,
         read: impl FnMut(&GenericResponse) -> Result<()>,
@@ -75,7 +74,7 @@ impl Client {
         take_valid(
             || {
                 let response = library.with(|library| Ok(library.take_response()?))?;
-                self.taken.fetch_add(response.is_some().into(), Relaxed); // a number of its own
+                self.taken.fetch_add(response.is_some().into(), Relaxed); // Relaxed: the count orders no other memory
                 Ok(response)
             },
             read,
@@ -88,13 +87,13 @@ impl Client {
         )
     }
 
-    /// The number of responses that were available and are not available any more.
+    /// The number of responses that arrived and cannot be taken any more: they were taken or dropped.
     pub fn gone(&self) -> u64 {
         let dropped = self.source.library.with(|library| Ok(library.dropped_responses()));
         self.taken.load(Relaxed).saturating_add(dropped.unwrap_or(0))
     }
 
-    /// Whether a server would get a request now and could answer it.
+    /// True if a server would receive a request now and could answer it.
     pub fn is_server_available(&self) -> Result<bool> {
         self.source.library.with(|library| Ok(library.service_is_ready()?))
     }
@@ -103,6 +102,6 @@ impl Client {
 impl Drop for Client {
     fn drop(&mut self) {
         self.source.end_callback(&self.context);
-        self.source.close(); // the listener may hold the source for a moment
+        self.source.close(); // explicit, because the listener's thread may still hold an `Arc` of the source
     }
 }

@@ -6,7 +6,7 @@ use gantry_idl::{Definitions, TypeName};
 use rmw_abi::failure::{Failure, Result};
 use std::fmt::Display;
 
-/// A filter expression of DDS with its parameters, compiled for the messages of a type.
+/// A filter expression of DDS with its parameters, compiled for one message type.
 pub struct ContentFilter {
     pub expression: String,
     pub parameters: Vec<String>,
@@ -16,7 +16,7 @@ pub struct ContentFilter {
 
 impl ContentFilter {
     /// # Errors
-    /// The expression is not a filter for this type. The text of the error names the position in the expression.
+    /// The expression is not a filter for this type. The error text gives the position in the expression.
     pub fn new(description: &TypeDescription, expression: &str, parameters: Vec<String>) -> Result<ContentFilter> {
         let TypeDescription { name, definition, .. } = description;
         let unreadable =
@@ -29,8 +29,7 @@ impl ContentFilter {
         Ok(ContentFilter { expression: expression.to_owned(), parameters, message_type, filter })
     }
 
-    /// Whether a message passes. Bytes that are not a message of the type pass, too: the take that finds them
-    /// counts them.
+    /// True if a message passes the filter. Malformed bytes pass, too: a take then finds them and counts them as lost.
     pub fn passes(&self, body: &[u8]) -> bool {
         let message = self.message_type.view(body, ByteOrder::LittleEndian);
         message.map_or(true, |message| self.filter.matches(&message))

@@ -1,4 +1,4 @@
-//! Contexts: the objects that the nodes of one `rmw_init` share.
+//! Contexts: each has the state that the nodes of one `rmw_init` share.
 
 use super::{graph_news::GraphNews, listener::Listener};
 use crate::lock::lock;
@@ -8,16 +8,16 @@ use std::sync::{
     atomic::{AtomicBool, AtomicUsize, Ordering::*},
 };
 
-/// One between `rmw_init` and `rmw_context_fini`.
+/// A context exists from `rmw_init` to `rmw_context_fini`.
 pub struct Context {
     pub domain_id: u32,
     /// The enclave of the context's nodes, such as "/" or "/front/camera".
     pub enclave: String,
     is_shut_down: AtomicBool,
-    /// The number of the context's nodes that are not destroyed.
+    /// The number of nodes of this context that exist now.
     pub nodes: AtomicUsize,
     pub graph: Arc<GraphNews>,
-    /// The listener, which the context makes for the first callback of new messages.
+    /// The thread for `on_new_message` callbacks. The first callback that is set starts this thread.
     listener: Mutex<Option<Arc<Listener>>>,
 }
 
@@ -42,21 +42,21 @@ impl Context {
         Ok(())
     }
 
-    /// Shuts the context down: no new object can be made in it. Existing objects work until they are destroyed.
+    /// Shuts the context down: no further object can be created in it. Existing objects work until they are destroyed.
     pub fn shut_down(&self) {
-        self.is_shut_down.store(true, Relaxed); // a flag of its own
+        self.is_shut_down.store(true, Relaxed); // Relaxed: the flag orders no other memory
     }
 
     pub fn is_shut_down(&self) -> bool {
         self.is_shut_down.load(Relaxed)
     }
 
-    /// The listener, if it was started.
+    /// The listener, if a callback has started it.
     pub fn started_listener(&self) -> Option<Arc<Listener>> {
         lock(&self.listener).clone()
     }
 
-    /// The listener of the context. This call starts the listener if the context has none yet.
+    /// Returns the listener of the context, and starts it first if it does not run yet.
     pub fn listener(&self) -> Result<Arc<Listener>> {
         let mut listener = lock(&self.listener);
         match &*listener {

@@ -1,7 +1,7 @@
-//! All events of a publisher or a subscription: one status for each event type.
+//! All events of a publisher or a subscription. Each event type has one status, as in DDS.
 //!
-//! The library has one queue of events for each endpoint. The waker of this queue sorts the events into the
-//! statuses, on the control thread.
+//! `gantry` has one queue for all events of an endpoint. The queue's waker runs on the control thread, and adds each
+//! event to the status of its type.
 
 use super::{
     event::{Change, Event},
@@ -18,11 +18,11 @@ use std::{
     task::Wake,
 };
 
-/// The events of an endpoint, of all event types.
+/// The events of all types of one endpoint.
 pub struct EndpointEvents<E: 'static> {
-    /// The library's queue of events, made for the first event of this endpoint that a program initializes.
+    /// The queue of events in `gantry`. It is made when the program initializes the first event of this endpoint.
     library: Mutex<Option<Events<E>>>,
-    /// Whether the library's queue of events was made; the lock is held while it is made.
+    /// True if `library` was set once. A thread that makes the queue holds this lock meanwhile.
     is_made: Mutex<bool>,
     events: Vec<Event>,
 }
@@ -36,8 +36,8 @@ impl<E: LibraryEvent> EndpointEvents<E> {
         })
     }
 
-    /// The events of a kind. `make` makes the library's queue of events at the first call. Unsupported kinds have
-    /// no events.
+    /// Returns the events of one kind. `make` makes the queue of events at the first call. An unsupported kind is an
+    /// error.
     pub fn event(
         self: &Arc<EndpointEvents<E>>,
         kind: rmw_event_type_t,
@@ -49,7 +49,8 @@ impl<E: LibraryEvent> EndpointEvents<E> {
         })?;
         let mut is_made = lock(&self.is_made);
         if !*is_made {
-            // The lock of the events is not held here: the waker may be called at once, and takes the lock.
+            // The lock of `library` is free here, because `set_waker` may call the waker at once, and the waker takes
+            // the lock.
             let mut library = make()?;
             library.set_waker(Some(self.clone().into()));
             *lock(&self.library) = Some(library);
@@ -59,7 +60,7 @@ impl<E: LibraryEvent> EndpointEvents<E> {
         Ok(event)
     }
 
-    /// Counts an event that does not come from the library's queue.
+    /// Counts an event that does not come from the queue of `gantry`.
     pub fn add(&self, kind: rmw_event_type_t, change: &Change) {
         if let Some(event) = self.events.iter().find(|event| event.kind == kind) {
             event.add(change);
@@ -67,17 +68,17 @@ impl<E: LibraryEvent> EndpointEvents<E> {
         }
     }
 
-    /// Moves the events of the library's queue into their statuses.
+    /// Adds all events of the queue to the statuses of their types.
     fn sort(&self) {
         while let Some(event) = self.count_next() {
             event.notify();
         }
     }
 
-    /// Counts the library's next event, and returns the status to which the event belongs. If the endpoints cannot
-    /// be read now, the event is counted at the next change.
+    /// Takes the next event from the queue, counts it, and returns the status of its type. If the queue cannot be read
+    /// now, the next change of the endpoint's events counts the event.
     fn count_next(&self) -> Option<&Event> {
-        let mut library = lock(&self.library); // held until the event is counted: another thread may sort the next event
+        let mut library = lock(&self.library); // held until the event is counted, to keep the order of events
         loop {
             let (kind, change) = match library.as_mut()?.take().ok()??.sorted() {
                 Some(sorted) => sorted,
@@ -91,11 +92,11 @@ impl<E: LibraryEvent> EndpointEvents<E> {
     }
 }
 
-/// Called before the endpoint is destroyed: no callback runs after this.
+/// Ends the callbacks before the endpoint is destroyed: no callback runs after `close`.
 impl<E: LibraryEvent> Close for EndpointEvents<E> {
     fn close(&self) {
         let library = lock(&self.library).take();
-        drop(library); // not under the lock, which its waker takes
+        drop(library); // without the lock: the waker of the queue takes the lock
         self.events.iter().for_each(Event::end_callback);
     }
 }
@@ -106,10 +107,10 @@ impl<E: LibraryEvent> Wake for EndpointEvents<E> {
     }
 }
 
-/// An event of the library as an event of `rmw`.
+/// An event of `gantry` that can be converted to an event of `rmw`.
 pub trait LibraryEvent: Sized + Send + 'static {
     const KINDS: &'static [rmw_event_type_t];
-    /// The `rmw` kind of the event, and the amounts that the event adds to the counts of that kind.
+    /// The `rmw` kind of the event, and the numbers that the event adds to the status of this kind.
     fn sorted(self) -> Option<(rmw_event_type_t, Change)>;
 }
 

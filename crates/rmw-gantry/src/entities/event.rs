@@ -1,4 +1,4 @@
-//! The events of one kind of a publisher or a subscription, and their status.
+//! The events of one type (such as "deadline missed") of a publisher or a subscription, and their status.
 
 use super::{callback::Callback, wake_up::Flag};
 use crate::lock::lock;
@@ -8,7 +8,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-/// The events of one kind of one endpoint.
+/// The events of one type of one endpoint.
 pub struct Event {
     pub kind: rmw_event_type_t,
     pub flag: Arc<Flag>,
@@ -16,26 +16,26 @@ pub struct Event {
     callback: Mutex<Callback>,
 }
 
-/// Total numbers since the events were made, and changes since the last take.
+/// Totals since the creation of the events, and changes since the last take.
 #[derive(Clone, Copy, Default)]
 struct Counts {
     total: u64,
     total_change: u64,
     current: u64,
     current_change: i64,
-    /// The number of publishers that are not alive; used by liveliness events only.
+    /// The number of publishers that are not alive. Only liveliness events use this number.
     not_alive: u64,
     not_alive_change: i64,
     last_policy: Option<rmw_qos_policy_kind_t>,
-    /// The number of events that the callback has not been called for.
+    /// The number of events that no callback was called for.
     untold: u64,
 }
 
-/// The amounts that an event adds to the counts of its kind.
+/// The numbers that an event adds to the counts of its kind.
 #[derive(Default)]
 pub struct Change {
     pub total: u64,
-    /// The new value of the current count, and its change. `not_alive` has the same two numbers.
+    /// The new value of `current`, and the change of this value. `not_alive` is a pair with the same meaning.
     pub current: Option<(u64, i64)>,
     pub not_alive: Option<(u64, i64)>,
     pub last_policy: Option<rmw_qos_policy_kind_t>,
@@ -46,12 +46,12 @@ impl Event {
         Event { kind, flag: Arc::default(), counts: Mutex::default(), callback: Mutex::default() }
     }
 
-    /// Removes the callback, before the endpoint is destroyed: no call runs after this.
+    /// Removes the callback before the endpoint is destroyed. No call of the callback runs afterwards.
     pub fn end_callback(&self) {
         *lock(&self.callback) = Callback::default();
     }
 
-    /// Adds a change to the counts, without a notification: [`Event::notify`] follows.
+    /// Adds a change to the counts without a notification. The caller calls [`Event::notify`] next.
     pub fn add(&self, change: &Change) {
         let mut counts = lock(&self.counts);
         counts.total += change.total;
@@ -66,16 +66,16 @@ impl Event {
         }
         counts.last_policy = change.last_policy.or(counts.last_policy);
         counts.untold += 1;
-        self.flag.mark(); // under the lock, as in `take`: a take that finds the flag also finds its counts
+        self.flag.mark(); // under the lock, as in `take`: a take that finds the flag set also finds the counts
     }
 
-    /// Wakes the wait set and calls the callback.
+    /// Wakes the wait set that waits for the event, and calls the callback.
     pub fn notify(&self) {
         self.flag.ring();
         self.tell();
     }
 
-    /// Calls the callback with the number of events that it has not been called for.
+    /// Calls the callback with the number of events that no callback was called for.
     fn tell(&self) {
         let callback = lock(&self.callback);
         if callback.is_set() {
@@ -84,10 +84,10 @@ impl Event {
         }
     }
 
-    /// Replaces the callback, and calls it with the number of earlier events.
+    /// Replaces the callback, and calls the new one with the number of events that no callback was called for.
     ///
     /// # Safety
-    /// As [`Callback::set`].
+    /// The same as for [`Callback::set`].
     pub unsafe fn set_callback(&self, function: rmw_event_callback_t, user_data: *const c_void) {
         {
             let mut callback = lock(&self.callback);
@@ -97,10 +97,10 @@ impl Event {
         self.tell();
     }
 
-    /// Takes the status of this kind: writes the struct of `rmw` for this kind.
+    /// Takes the status of this kind: writes the status struct that `rmw` defines for this kind.
     ///
     /// # Safety
-    /// `status` points to the struct of this kind.
+    /// `status` points to the status struct of this kind.
     pub unsafe fn take(&self, status: *mut c_void) {
         let mut counts = lock(&self.counts);
         self.flag.take();
@@ -145,7 +145,7 @@ impl Event {
                 // SAFETY: the promise of the caller.
                 unsafe { status.cast::<rmw_message_lost_status_t>().write(lost) };
             }
-            // The structs of the remaining kinds have the same two fields.
+            // The structs of the other kinds have the same two fields as `rmw_requested_deadline_missed_status_t`.
             _ => {
                 let missed = rmw_requested_deadline_missed_status_t { total_count, total_count_change };
                 // SAFETY: the promise of the caller.
@@ -156,7 +156,7 @@ impl Event {
 }
 
 impl Change {
-    /// A number of further events.
+    /// A change for `total` more events.
     pub fn from_total(total: u64) -> Change {
         Change { total, ..Change::default() }
     }

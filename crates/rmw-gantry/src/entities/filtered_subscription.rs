@@ -1,34 +1,34 @@
-//! A subscription of the library behind a filter, which refuses messages of the program's own process (if the
-//! subscription ignores them) and messages that do not pass the content filter. No wait and no callback reports a
-//! refused message, and it is not a loss.
+//! A subscription of `gantry` with a filter. The filter refuses messages that do not pass the content filter and, if
+//! the subscription ignores local publications, messages of its own process. No wait and no callback reports a refused
+//! message, and it does not count as lost.
 //!
-//! With a filter, a message leaves the history when it is looked at. Messages that pass are kept here until they
-//! are taken. As in DDS, the depth of a KEEP_LAST subscription counts the messages that pass.
+//! A filter has to read a message, and this read takes the message out of the history. Messages that pass are kept here
+//! until the program takes them. As in DDS, the depth of a KEEP_LAST subscription counts only the messages that pass.
 
 use super::{content_filter::ContentFilter, source::Receive};
 use gantry::{GenericSample, GenericSubscription, Gid, History, Qos, Waitable};
 use std::collections::VecDeque;
 
-/// The largest number of messages that one call looks at, which is more than a history has. The limit ends the
-/// call even if a publisher is faster than the filter.
+/// The largest number of messages that one call filters; it is larger than any history. The limit ends the call even if
+/// a publisher is faster than the filter.
 const MAX_LOOKED_AT: usize = 1_000_000;
 
-/// The largest number of messages that a KEEP_ALL subscription keeps. Further messages wait in the history, so
-/// that their publisher waits, too.
+/// The largest number of messages that a KEEP_ALL subscription keeps here. Further messages stay in the history, so
+/// that they block their publisher as KEEP_ALL requires.
 const KEPT_OF_ALL: usize = 64;
 
-/// A subscription of the library with its filter.
+/// A subscription of `gantry` with its filter.
 pub struct FilteredSubscription {
     pub library: GenericSubscription,
     /// The subscription's own gid, if the subscription ignores the messages of its own process; otherwise `None`.
     ignored: Option<Gid>,
     filter: Option<ContentFilter>,
-    /// The messages that passed, oldest first.
+    /// The messages that passed the filter, oldest first.
     kept: VecDeque<GenericSample>,
-    /// The largest number of them.
+    /// The largest number of messages in `kept`.
     depth: usize,
     is_keep_last: bool,
-    /// An error of the library during a look at the history; the next take returns it.
+    /// An error of `gantry` while messages were filtered. The next take returns the error.
     failure: Option<gantry::Error>,
     counts: Counts,
 }
@@ -38,9 +38,9 @@ pub struct FilteredSubscription {
 struct Counts {
     taken: u64,
     refused: u64,
-    /// The number of messages that passed, but gave way to newer ones before they were taken.
+    /// The number of messages that passed, but that newer messages displaced before they were taken.
     displaced: u64,
-    /// The number of messages that were counted as received, but did not pass a filter that was set later.
+    /// The number of messages that passed, but were dropped because a filter that was set later refused them.
     withdrawn: u64,
 }
 
@@ -63,12 +63,12 @@ impl FilteredSubscription {
         self.filter.as_ref()
     }
 
-    /// Sets or removes the content filter. A waiting message has passed the old filter, and has to pass the new
-    /// one, too.
+    /// Sets or removes the content filter. Messages in `kept` have passed the old filter, and have to pass the new one,
+    /// too.
     pub fn set_filter(&mut self, filter: Option<ContentFilter>) -> gantry::Result<()> {
         let before = self.received()?;
         self.filter = filter;
-        // Room for most depths, so that a look at the history does not allocate.
+        // Reserves memory for most depths, so that `look` does not allocate.
         self.kept.reserve(self.depth.min(KEPT_OF_ALL + 1));
         let kept = self.kept.len();
         let (filter, ignored) = (&self.filter, self.ignored);
@@ -79,8 +79,8 @@ impl FilteredSubscription {
         Ok(())
     }
 
-    /// The next message that passes the filter. Data path: allocates nothing, unless more messages are kept than
-    /// ever before.
+    /// Takes the next message that passes the filter. Data path: allocates only if more messages are kept than ever
+    /// before.
     pub fn take(&mut self) -> gantry::Result<Option<GenericSample>> {
         if self.looks_before_take() {
             self.look();
@@ -98,8 +98,8 @@ impl FilteredSubscription {
         Ok(sample)
     }
 
-    /// Whether messages have passed that `received` did not count before: a KEEP_ALL subscription left them in the
-    /// history until it had room.
+    /// Fills `kept` from the history if `kept` of a KEEP_ALL subscription is empty. Returns true if messages passed the
+    /// filter; no callback has announced them yet.
     pub fn has_room_filled(&mut self) -> bool {
         let has_room = !self.is_keep_last && self.is_selective() && self.kept.is_empty();
         if has_room {
@@ -108,12 +108,13 @@ impl FilteredSubscription {
         has_room && !self.kept.is_empty()
     }
 
-    /// The number of messages that no caller got although they passed, or may have passed, the filter.
+    /// The number of messages that passed the filter, or were lost before the filter saw them, and that the program did
+    /// not get.
     pub fn lost(&self) -> u64 {
         self.library.lost() + self.counts.displaced
     }
 
-    /// The number of messages that `received` counted and that are not available any more.
+    /// The number of messages that `received` counted and that cannot be taken any more.
     pub fn gone(&self) -> u64 {
         let Counts { taken, displaced, withdrawn, .. } = self.counts;
         taken + displaced + withdrawn + self.library.overwritten() + self.library.expired()
@@ -123,14 +124,14 @@ impl FilteredSubscription {
         self.filter.is_some() || self.ignored.is_some()
     }
 
-    /// Whether a take or a wait has to look at the history. A KEEP_ALL subscription looks again when it keeps no
-    /// more messages, and then announces the messages that pass ([`Self::has_room_filled`]).
+    /// True if a take or a wait has to filter the history first. For a KEEP_ALL subscription this is so only if `kept`
+    /// is empty; [`Self::has_room_filled`] then announces the messages that pass.
     fn looks_before_take(&self) -> bool {
         self.is_selective() && (self.is_keep_last || self.kept.is_empty())
     }
 
-    /// Looks at the messages in the history, and keeps the ones that pass. Returns `false` if it stopped
-    /// at [`MAX_LOOKED_AT`].
+    /// Takes the messages out of the history, and keeps the ones that pass. Returns `false` if the call ended at the
+    /// limit [`MAX_LOOKED_AT`].
     fn look(&mut self) -> bool {
         for _ in 0..MAX_LOOKED_AT {
             let is_full = !self.is_keep_last && self.kept.len() >= self.depth;
@@ -155,16 +156,16 @@ impl FilteredSubscription {
 }
 
 impl Receive for FilteredSubscription {
-    /// Whether there is a message to take. The call is on the control path if publishers came or went.
+    /// True if there is a message to take. Control path if publishers came or went; otherwise data path.
     fn is_ready(&mut self) -> gantry::Result<bool> {
-        let mut has_more = self.library.is_ready()?; // finds publishers, which a take does not always do
+        let mut has_more = self.library.is_ready()?; // also connects to new publishers, which a take does not always do
         if has_more && self.is_selective() {
             has_more = self.looks_before_take() && !self.look();
         }
         Ok(has_more || !self.kept.is_empty() || self.failure.is_some())
     }
 
-    /// The number of messages that were ever available, without the messages that were refused.
+    /// The number of all messages that this subscription received, without refused messages.
     fn received(&mut self) -> gantry::Result<u64> {
         let received = self.library.received()?;
         if !self.is_selective() {

@@ -1,7 +1,7 @@
-//! The guard conditions of nodes, which are triggered when the graph changes.
+//! The graph guard conditions of nodes: a change of the graph triggers them.
 //!
-//! The graph is watched from the first wait for one of these guard conditions on: the watch wakes this process at
-//! each change of the domain.
+//! The first wait for such a guard condition starts to watch the graph. Earlier would be wasteful: from then on, each
+//! change in the domain wakes this process.
 
 use super::wake_up::Flag;
 use crate::lock::lock;
@@ -12,10 +12,10 @@ use std::{
     task::Wake,
 };
 
-/// The watch of the graph for the nodes of one context.
+/// The watch of the graph, which the nodes of one context share.
 #[derive(Default)]
 pub struct GraphNews {
-    /// Whether the graph is watched; the lock is held while the watch begins or ends.
+    /// True if the graph is watched. A thread that starts or ends the watch holds this lock meanwhile.
     is_watched: Mutex<bool>,
     changes: Mutex<Option<GraphChanges>>,
     /// The flags of the nodes' guard conditions.
@@ -23,7 +23,7 @@ pub struct GraphNews {
 }
 
 impl GraphNews {
-    /// Adds the flag of a node's guard condition: changes of the graph set this flag.
+    /// Adds the flag of a node's guard condition. Each change of the graph sets the flag.
     pub fn add(&self, flag: &Arc<Flag>) {
         lock(&self.flags).push(Arc::downgrade(flag));
     }
@@ -38,16 +38,17 @@ impl GraphNews {
         if is_last {
             *is_watched = false;
             let changes = lock(&self.changes).take();
-            drop(changes); // not under the lock, which its waker takes
+            drop(changes); // without the lock: the waker takes the lock
         }
     }
 
-    /// Watches the graph from now on, if it is not watched yet. When the watch begins, it triggers all guard
-    /// conditions, because of earlier changes.
+    /// Starts to watch the graph if no watch runs yet. A new watch triggers all guard conditions once, because the
+    /// graph may have changed before.
     pub fn watch(self: &Arc<GraphNews>, node: &WeakNode) -> Result<()> {
         let mut is_watched = lock(&self.is_watched);
         if !*is_watched && let Some(node) = node.upgrade() {
-            // The lock of the changes is not held here: the waker may be called at once, and takes the lock.
+            // The lock of `changes` is free here, because `set_waker` may call the waker at once, and the waker takes
+            // the lock.
             let mut changes = node.graph_changes()?;
             changes.set_waker(Some(self.clone().into()));
             *lock(&self.changes) = Some(changes);
@@ -62,8 +63,7 @@ impl GraphNews {
 impl Wake for GraphNews {
     fn wake(self: Arc<GraphNews>) {
         if let Some(changes) = &mut *lock(&self.changes) {
-            // This call re-arms the waker for the next change. It fails only in a forked child, which has no
-            // control thread.
+            // `take` arms the waker for the next change. It fails only in a forked child, which has no control thread.
             let _ = changes.take();
         }
         let flags: Vec<_> = lock(&self.flags).iter().filter_map(Weak::upgrade).collect();

@@ -1,7 +1,7 @@
 //! The listener: the thread that calls the `on_new_message` callbacks of subscriptions, services and clients.
 //!
-//! No thread of this process announces samples, so a thread has to wait for them. The first callback of a context
-//! starts the listener.
+//! A publisher in another process cannot call a callback here, so a thread of this process waits for messages. The
+//! first callback that the program sets in a context starts this thread.
 
 use gantry::{Collector, ListenerSource};
 use rmw_abi::failure::{Failure, Result};
@@ -21,12 +21,14 @@ impl Listener {
         Ok(Listener { listener, thread: Some(thread) })
     }
 
-    /// Adds a source, whose callback is called for new messages from now on; `id` is the id of the source.
+    /// Adds an endpoint with a callback (a source). The listener calls its callback for new messages from now on. `id`
+    /// is the id of the source.
     pub fn add(&self, id: u64, source: impl ListenerSource) {
         self.listener.add(id, Box::new(source));
     }
 
-    /// Ends the calls of a source's callback. The listener may still call the source until its callback is removed.
+    /// Removes a source from the listener. The listener's thread may still call `on_news` of the source for a moment,
+    /// until the callback is removed.
     pub fn remove(&self, source: u64) {
         self.listener.remove(source);
     }
@@ -36,8 +38,8 @@ impl Drop for Listener {
     fn drop(&mut self) {
         self.listener.end();
         if let Some(thread) = self.thread.take() {
-            // A panic of a callback cannot be handled here. The last callback may have dropped this listener on the
-            // listener's own thread.
+            // A panic of a callback cannot be handled here. The listener's own thread must not join itself; it runs
+            // this code if the last callback drops the listener.
             let _ = (thread.thread().id() != thread::current().id()).then(|| thread.join());
         }
     }

@@ -1,4 +1,4 @@
-//! The entities behind the handles, in safe Rust, which use the library.
+//! The objects behind the C handles, in safe Rust. They use `gantry`.
 
 use rmw_abi::failure::Result;
 
@@ -33,11 +33,11 @@ pub use source::AnySource;
 pub use subscription::Subscription;
 pub use wait_set::{Conditions, WaitSet};
 
-/// The largest number of malformed messages that one take skips. The limit ends the call even if a publisher sends
-/// malformed messages without end. The next wait finds the remaining messages.
+/// The largest number of malformed messages that one take skips, so that the take ends even if a publisher sends
+/// nothing else. The next wait finds the remaining messages.
 const MAX_MALFORMED: usize = 64;
 
-/// The next message of `take` that `read` accepts. `skip` counts and logs the messages that are not of the type.
+/// Returns the next message from `take` that `read` can deserialise. `skip` counts and logs each malformed message.
 fn take_valid<T>(
     mut take: impl FnMut() -> Result<Option<T>>,
     mut read: impl FnMut(&T) -> Result<()>,

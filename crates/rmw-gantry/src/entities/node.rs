@@ -11,21 +11,21 @@ use std::{
     sync::{Arc, Mutex, Weak, atomic::Ordering::Relaxed},
 };
 
-/// A node, and the guard condition that is triggered by changes of the graph.
+/// A node and its graph guard condition.
 pub struct Node {
     pub library: gantry::Node,
     pub context: Arc<Context>,
-    /// The name and the namespace as the program gave them; the library may have completed them.
+    /// The name and the namespace as the program passed them. `gantry` may use a completed form.
     pub name: CString,
     pub namespace: CString,
-    /// The `data` of the handle below.
+    /// The guard condition to which the `data` of `graph_handle` points.
     graph: Arc<GuardCondition>,
     graph_handle: Box<rmw_guard_condition_t>,
-    /// The objects of the library that were made for the node.
+    /// The publishers, subscriptions, services and clients of the node, which the node closes at its end.
     owned: Mutex<Vec<Weak<dyn Close>>>,
 }
 
-// SAFETY: the pointers in the handle never change, and point to memory that the node keeps.
+// SAFETY: the pointers in the handle never change, and the node keeps the memory behind them.
 unsafe impl Send for Node {}
 // SAFETY: as above.
 unsafe impl Sync for Node {}
@@ -48,18 +48,18 @@ impl Node {
         });
         let (name, namespace) = (c_string(name)?, c_string(namespace)?);
         context.graph.add(&graph.flag);
-        context.nodes.fetch_add(1, Relaxed); // a number of its own
+        context.nodes.fetch_add(1, Relaxed); // Relaxed: the count orders no other memory
         Ok(Node { library, context, name, namespace, graph, graph_handle, owned: Mutex::default() })
     }
 
-    /// Registers an object, which is closed when the node is destroyed.
+    /// Registers an object, which the node closes at its destruction.
     pub fn own(&self, object: &Arc<impl Close + 'static>) {
         let mut owned = lock(&self.owned);
         owned.retain(|object| object.strong_count() > 0);
         owned.push(Arc::downgrade(object) as Weak<dyn Close>);
     }
 
-    /// The handle of the graph's guard condition, which the node owns.
+    /// The handle of the graph guard condition. The node owns the handle.
     pub fn graph_guard_condition(&self) -> *const rmw_guard_condition_t {
         &raw const *self.graph_handle
     }
@@ -73,5 +73,5 @@ impl Drop for Node {
     }
 }
 
-/// The name of this RMW, under which other programs see its nodes.
+/// The name of this RMW in the description of a node, which other programs of the domain read.
 const RMW: &str = "rmw_gantry";

@@ -20,11 +20,11 @@ pub struct Publisher {
     pub library: Arc<Library<GenericPublisher>>,
     pub gid: Gid,
     pub message_type: Arc<MessageType>,
-    /// The QoS that the library granted.
+    /// The QoS that `gantry` granted.
     pub qos: Qos,
-    /// The name of the topic, as the program gave it.
+    /// The name of the topic, as the program passed it.
     pub topic: CString,
-    /// The loans that a program has, by the addresses of their bytes.
+    /// The loans that the program holds. The address of its bytes identifies a loan.
     loans: Mutex<Vec<GenericLoan>>,
     pub events: Arc<EndpointEvents<PublisherEvent>>,
 }
@@ -36,8 +36,8 @@ impl Publisher {
         Publisher { library, gid, message_type, qos, topic, loans, events: EndpointEvents::new() }
     }
 
-    /// Publishes a message: a plain message by one copy, any other message by serialising it straight into the
-    /// slot. Without a `time`, the library reads the clock.
+    /// Publishes a message: copies a plain message once, and serialises any other message directly into shared memory.
+    /// Without a `time`, `gantry` reads the clock.
     ///
     /// # Safety
     /// `message` is a message of the publisher's type, which no other thread writes during the call.
@@ -52,11 +52,11 @@ impl Publisher {
         })
     }
 
-    /// Publishes a CDR body.
+    /// Publishes a message that is a CDR body already.
     pub fn publish_bytes(&self, body: &[u8], time: Option<SourceTime>) -> Result<()> {
         self.library.with(|library| {
             if time.is_none() {
-                library.publish_copy(body)?; // which counts the copy
+                library.publish_copy(body)?; // also raises the counter of copies
                 return Ok(());
             }
             let mut loan = library.loan(body.len())?;
@@ -65,12 +65,12 @@ impl Publisher {
         })
     }
 
-    /// Memory for a CDR body.
+    /// Returns shared memory for a CDR body.
     pub fn loan(&self, size_bytes: usize) -> Result<GenericLoan> {
         self.library.with(|library| Ok(library.loan(size_bytes)?))
     }
 
-    /// Publishes a CDR body in place. After a failure, `loan` still has the loan.
+    /// Publishes a CDR body that the program wrote into `loan`. After a failure, `loan` still holds the loan.
     pub fn publish_in_place(&self, loan: &mut Option<GenericLoan>, time: Option<SourceTime>) -> Result<()> {
         self.library.with(|library| {
             let Some(given) = loan.take() else { return Ok(()) };
@@ -82,7 +82,7 @@ impl Publisher {
         })
     }
 
-    /// Memory for a plain message, which lies in shared memory.
+    /// Returns shared memory for a plain message.
     pub fn borrow(&self) -> Result<*mut c_void> {
         let Some(size_bytes) = self.message_type.plain_bytes() else {
             let name = &self.message_type.description().name;
@@ -96,7 +96,7 @@ impl Publisher {
         Ok(address.cast())
     }
 
-    /// Takes a loan back from the program.
+    /// Removes a loan from the list of the program's loans.
     fn take_back(&self, message: *const c_void) -> Result<GenericLoan> {
         let mut loans = lock(&self.loans);
         let index = loans.iter().position(|loan| std::ptr::eq(loan.bytes().as_ptr(), message.cast()));
@@ -106,25 +106,25 @@ impl Publisher {
         Ok(loans.swap_remove(index))
     }
 
-    /// Publishes a loan in place.
+    /// Publishes the loaned message without a copy.
     pub fn publish_loan(&self, message: *const c_void, time: Option<SourceTime>) -> Result<()> {
         self.library.with(|library| match publish(library, self.take_back(message)?, time) {
             Ok(()) => Ok(()),
             Err(error) => {
                 let failure = Failure::error(&error);
-                lock(&self.loans).push(error.loan); // the program still has it
+                lock(&self.loans).push(error.loan); // the program still holds the loan
                 Err(failure)
             }
         })
     }
 
-    /// Returns a loan unpublished.
+    /// Takes a loan back without publishing it.
     pub fn return_loan(&self, message: *const c_void) -> Result<()> {
         self.take_back(message).map(drop)
     }
 }
 
-/// Publishes a loan with this time, or with the time that the library reads.
+/// Publishes a loan with the source time `time`. Without a `time`, `gantry` reads the clock.
 fn publish(
     library: &mut GenericPublisher,
     loan: GenericLoan,

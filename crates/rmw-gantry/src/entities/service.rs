@@ -1,4 +1,4 @@
-//! Services: the ends that answer.
+//! Services: they take requests and send responses.
 
 use super::{context::Context, library::Close, node::Node, source::Source, take_valid};
 use crate::{argument::c_string, names::check_full_name, qos::service_qos};
@@ -16,14 +16,14 @@ use std::{
     },
 };
 
-/// The largest depth of the library's services and clients; a profile with a larger depth gets this depth.
+/// The largest history depth of services and clients. A larger depth in a profile is reduced to this value.
 const MAX_DEPTH: u32 = 10_000;
 
 /// A service, which any thread may use.
 pub struct Service {
     pub source: Arc<Source<GenericService>>,
     pub service_type: ServiceType,
-    /// The QoS that the library granted.
+    /// The QoS that `gantry` granted.
     pub qos: Qos,
     /// The name of the service, as the program gave it.
     pub name: CString,
@@ -31,7 +31,7 @@ pub struct Service {
     taken: AtomicU64,
 }
 
-/// The QoS that the library grants to a service or a client with this full name.
+/// Returns the QoS that a service or a client with this full name gets.
 pub(super) fn granted(name: &str, profile: &rmw_qos_profile_t) -> Result<Qos> {
     check_full_name("service", name)?;
     let qos = service_qos(profile)?;
@@ -40,7 +40,7 @@ pub(super) fn granted(name: &str, profile: &rmw_qos_profile_t) -> Result<Qos> {
 
 impl Service {
     /// # Errors
-    /// The name is not a full name; the QoS has unknown policies; an error of the library.
+    /// The name is not a full name, the QoS has unknown policies, or `gantry` returns an error.
     pub fn new(node: &Node, service_type: ServiceType, name: &str, profile: &rmw_qos_profile_t) -> Result<Service> {
         let qos = granted(name, profile)?;
         let library = node.library.create_generic_service_with_qos(name, service_type.description(), qos)?;
@@ -50,7 +50,8 @@ impl Service {
         Ok(Service { source, service_type, qos, name, context, taken: AtomicU64::new(0) })
     }
 
-    /// The next request that `read` accepts. Requests that `read` refuses are not of the type, and get no response.
+    /// Takes the next request that `read` can deserialise. A request that `read` refuses is malformed and gets no
+    /// response.
     pub fn take_valid_request(
         &self,
         read: impl FnMut(&GenericRequest) -> Result<()>,
@@ -59,7 +60,7 @@ impl Service {
         take_valid(
             || {
                 let request = library.with(|library| Ok(library.take_request()?))?;
-                self.taken.fetch_add(request.is_some().into(), Relaxed); // a number of its own
+                self.taken.fetch_add(request.is_some().into(), Relaxed); // Relaxed: the count orders no other memory
                 Ok(request)
             },
             read,
@@ -72,15 +73,14 @@ impl Service {
         )
     }
 
-    /// The number of requests that were available and are not available any more.
+    /// The number of requests that arrived and cannot be taken any more.
     pub fn gone(&self) -> u64 {
         self.taken.load(Relaxed)
     }
 
-    /// Sends the response to a request: the response is serialised straight into memory that the client reads. If
-    /// the client does not exist any more, the response is dropped. If the client holds all memory for its
-    /// responses, or shared memory is full, this response is lost: an error would end the server for all clients.
-    /// Without a `time`, the library reads the clock.
+    /// Sends the response to a request, serialised directly into memory that the client reads. The response is dropped
+    /// if the client does not exist any more. It is also lost if shared memory is full or the client holds all memory
+    /// for its responses: an error would end the server for all clients. Without a `time`, `gantry` reads the clock.
     ///
     /// # Safety
     /// `response` is a response of the service's type, which no other thread writes during the call.
@@ -115,7 +115,7 @@ impl Service {
     }
 }
 
-/// Whether the error means that there is no memory for a response now.
+/// True if the error means that there is no memory for a response now.
 fn is_full(error: &Error) -> bool {
     use EngineError::{NoInode, NoRoom, OutOfMemory};
     matches!(error, Error::Engine(OutOfMemory { .. } | NoRoom { .. } | NoInode { .. }))
@@ -124,6 +124,6 @@ fn is_full(error: &Error) -> bool {
 impl Drop for Service {
     fn drop(&mut self) {
         self.source.end_callback(&self.context);
-        self.source.close(); // the listener may hold the source for a moment
+        self.source.close(); // explicit, because the listener's thread may still hold an `Arc` of the source
     }
 }

@@ -1,4 +1,4 @@
-//! The sources of messages, for which `rmw_wait` and the listener wait: subscriptions, services and clients.
+//! Sources: the subscriptions, services and clients whose messages `rmw_wait` and the listener wait for.
 
 use super::{
     callback::Callback,
@@ -16,32 +16,32 @@ use std::{
     },
 };
 
-/// An endpoint that takes messages.
+/// An endpoint that takes messages, with its callback for new messages.
 pub struct Source<E> {
-    /// The number of the source, which this process gives to no other source.
+    /// The number of this source, which is unique in the process.
     pub id: u64,
     pub library: Library<E>,
-    /// The callback for new messages, and the number of messages that it has been called for.
+    /// The callback for new messages, with a count of the messages that it was called for.
     pub callback: Mutex<Callback>,
 }
 
 /// An endpoint from which messages are taken.
 pub trait Receive: Send {
-    /// Whether there is something to take.
+    /// True if there is a message to take.
     fn is_ready(&mut self) -> gantry::Result<bool>;
-    /// The number of messages that were ever available to the endpoint. The number never decreases.
+    /// The number of all messages that the endpoint has received. The number never decreases.
     fn received(&mut self) -> gantry::Result<u64>;
-    /// The endpoint, in the form in which a collector attaches it.
+    /// The endpoint in the form that a `Collector` can attach.
     fn waitable(&mut self) -> &mut dyn Waitable;
 }
 
-/// A source of any kind.
+/// A source of any endpoint type.
 pub trait AnySource: Send + Sync {
     fn id(&self) -> u64;
-    /// Whether there is a message to take; `false` if the node was destroyed.
+    /// True if there is a message to take; `false` if the node was destroyed.
     fn is_ready(&self) -> Result<bool>;
     fn attach(&self, collector: &mut Collector) -> gantry::Result<Option<Attachment>>;
-    /// The number of messages that were ever available to this source.
+    /// The number of all messages that the endpoint has received.
     fn received(&self) -> Result<u64>;
     fn callback(&self) -> MutexGuard<'_, Callback>;
 }
@@ -49,17 +49,17 @@ pub trait AnySource: Send + Sync {
 impl<E> Source<E> {
     pub fn new(endpoint: E) -> Source<E> {
         static LAST_ID: AtomicU64 = AtomicU64::new(0);
-        // Relaxed: only the number matters.
+        // Relaxed: the number has to be unique, and orders no other memory.
         let id = LAST_ID.fetch_add(1, Relaxed) + 1;
         Source { id, library: Library::new(endpoint), callback: Mutex::default() }
     }
 
-    /// Sets the callback for new messages, or removes it. `gone` is the number of messages that were available
-    /// once and are gone. This function calls the callback for messages that have come already, as the other
-    /// implementations do; the listener of the context calls it for later messages.
+    /// Sets or removes the callback for new messages. `gone` is the number of messages that cannot be taken any more.
+    /// As in other RMWs, this function calls the callback for messages that have arrived already. The listener of the
+    /// context calls it for later messages.
     ///
     /// # Safety
-    /// As [`Callback::set`].
+    /// The same as for [`Callback::set`].
     pub unsafe fn set_callback(
         self: &Arc<Source<E>>,
         context: &Context,
@@ -79,7 +79,8 @@ impl<E> Source<E> {
         // SAFETY: the promise of the caller.
         unsafe { callback.set(function, user_data) };
         callback.notify(|| self.received());
-        // The lock of the callback is held here, so that the listener gets the changes in their order.
+        // The lock of the callback is still held, so that the listener gets `add` and `remove` in the order of the
+        // settings.
         match function {
             Some(_) => listener.add(self.id, ListenedSource(Arc::downgrade(self))),
             None => listener.remove(self.id),
@@ -87,20 +88,20 @@ impl<E> Source<E> {
         Ok(())
     }
 
-    /// Makes the listener call the callback for messages that no arrival announces. The callback itself may call
-    /// this function.
+    /// Makes the listener check this source again, because it has messages that no new arrival announces. The callback
+    /// itself may call this function.
     pub fn announce(self: &Arc<Source<E>>, context: &Context)
     where
         E: Receive + 'static,
     {
-        // If the lock is held, a callback runs or is being set.
+        // If another call holds the lock, a callback runs or is being set, so one may be set.
         let may_be_set = self.callback.try_lock().map_or(true, |callback| callback.is_set());
         if may_be_set && let Some(listener) = context.started_listener() {
             listener.add(self.id, ListenedSource(Arc::downgrade(self)));
         }
     }
 
-    /// Removes the callback, before the entity is destroyed: no call runs after this.
+    /// Removes the callback before the endpoint is destroyed. No call of the callback runs afterwards.
     pub fn end_callback(&self, context: &Context) {
         *lock(&self.callback) = Callback::default();
         if let Some(listener) = context.started_listener() {
@@ -109,7 +110,7 @@ impl<E> Source<E> {
     }
 }
 
-/// A source whose callback is set, in the form that the listener keeps.
+/// A source with a callback, in the form that the listener keeps.
 struct ListenedSource<E>(Weak<Source<E>>);
 
 impl<E: Receive + 'static> ListenerSource for ListenedSource<E> {
@@ -117,7 +118,7 @@ impl<E: Receive + 'static> ListenerSource for ListenedSource<E> {
         self.0.upgrade().map_or(Ok(None), |source| AnySource::attach(&*source, collector))
     }
 
-    /// The lock of `library` is not held while the callback runs, because the callback may take messages.
+    /// The lock of `library` is free while the callback runs, because the callback may take messages.
     fn on_news(&self) {
         let Some(source) = self.0.upgrade() else { return };
         source.callback().notify(|| source.received());

@@ -30,33 +30,34 @@ pub struct Subscription {
     pub source: Arc<Source<FilteredSubscription>>,
     pub gid: Gid,
     pub message_type: Arc<MessageType>,
-    /// The QoS that the library granted.
+    /// The QoS that `gantry` granted.
     pub qos: Qos,
     /// The name of the topic, as the program gave it.
     pub topic: CString,
     loan_name: &'static LoanName,
-    /// The messages that a program holds.
+    /// The loaned messages that the program has not returned.
     held: Mutex<Vec<Held>>,
-    /// The messages that the program returned, the oldest first; their long sequences are empty. They are used again,
-    /// and end with the subscription.
+    /// The messages that the program returned, oldest first, without their long sequences. Later loans use these
+    /// messages again; the subscription frees them at its end.
     returned: Mutex<VecDeque<MessageInPlace>>,
     taken: AtomicU64,
-    /// The number of losses that the event of lost messages has counted.
+    /// The number of losses that the event `RMW_EVENT_MESSAGE_LOST` has counted.
     told_lost: AtomicU64,
     pub events: Arc<EndpointEvents<SubscriptionEvent>>,
 }
 
-/// The number of returned messages that stay empty. A program must not use the pointer to a returned message; if it
-/// does, it finds an empty message for this number of returns, then perhaps a later message, and not freed memory.
+/// The number of returned messages that are not used again yet. They guard against a program that wrongly uses a
+/// message after its return: for this number of returns it finds an empty message, and never freed memory.
 const EMPTY_RETURNED: usize = 16;
 
-/// The samples whose bytes the program may use until it ends: a callback moved sequences out of their messages.
+/// Samples that are never released, because a callback moved sequences out of their messages: the program may use the
+/// bytes until it ends.
 static NOT_GIVEN_BACK: Mutex<Vec<(GenericSample, LoanedBytes)>> = Mutex::new(Vec::new());
 
-/// A message that a program holds.
+/// A loaned message that the program has not returned.
 struct Held {
-    /// The message, if it has sequences in place; it ends before its sample. `None` for a plain message, whose
-    /// struct is the sample's bytes.
+    /// The message, if its sequences point to the bytes of the sample. It is dropped before its sample. `None` for a
+    /// plain message, whose struct is the bytes of the sample.
     message: Option<MessageInPlace>,
     loaned_bytes: LoanedBytes,
     sample: GenericSample,
@@ -99,7 +100,7 @@ impl Subscription {
         }
     }
 
-    /// The next sample that passes the filters, and the number of this take.
+    /// Takes the next sample that passes the filters. Also returns the number of samples that were taken so far.
     pub fn take(&self) -> Result<Option<(GenericSample, u64)>> {
         let (sample, lost, is_unannounced) = self.source.library.with(|library| {
             let sample = library.take()?;
@@ -117,15 +118,15 @@ impl Subscription {
         self.source.library.with(|library| look(library.filter()))
     }
 
-    /// Sets or removes the content filter, for waiting messages and for later ones.
+    /// Sets or removes the content filter. The filter applies to waiting messages and to later ones.
     pub fn set_filter(&self, filter: Option<ContentFilter>) -> Result<()> {
         self.source.library.with(|library| Ok(library.set_filter(filter)?))?;
-        self.source.announce(&self.context); // messages that a KEEP_ALL subscription left in the history
+        self.source.announce(&self.context); // for messages that wait in the history of a KEEP_ALL subscription
         Ok(())
     }
 
-    /// The next sample that `read` accepts, and the number of its take. A sample that is not a valid message of the
-    /// type is skipped and counted as lost, so that an invalid publisher does not end the programs of other nodes.
+    /// Takes the next sample that `read` can deserialise, and returns it with the number of its take. A malformed
+    /// sample is skipped and counted as lost. An error would end programs because of a faulty publisher.
     pub fn take_valid(
         &self,
         mut read: impl FnMut(&GenericSample) -> Result<()>,
@@ -133,7 +134,7 @@ impl Subscription {
         take_valid(|| self.take(), |(sample, _)| read(sample), |(sample, _), why| self.skip_malformed(sample, why))
     }
 
-    /// Counts a sample that is not a message of the type as lost.
+    /// Counts a malformed sample as lost, and logs it.
     pub fn skip_malformed(&self, sample: &GenericSample, why: impl Display) -> Result<()> {
         let lost = self.source.library.with(|library| {
             library.library.skip_malformed(sample, why);
@@ -143,25 +144,26 @@ impl Subscription {
         Ok(())
     }
 
-    /// Adds new losses to the event of lost messages. `lost` is the number of all losses until now.
+    /// Adds new losses to the event `RMW_EVENT_MESSAGE_LOST`. `lost` is the number of all losses until now.
     fn tell_lost(&self, lost: u64) {
         let told = self.told_lost.load(Relaxed);
-        // Relaxed, as for all of these counters: no counter orders other memory.
+        // Relaxed, like all counters here: a counter orders no other memory.
         if lost > told && self.told_lost.compare_exchange(told, lost, Relaxed, Relaxed).is_ok() {
             self.events.add(RMW_EVENT_MESSAGE_LOST, &Change::from_total(lost - told));
         }
     }
 
-    /// The number of messages that were available and are not available any more: taken, overwritten or expired.
+    /// The number of messages that arrived and cannot be taken any more: they were taken, overwritten, or too old for
+    /// the lifespan.
     pub fn gone(&self) -> u64 {
         self.source.library.with(|library| Ok(library.gone())).unwrap_or(0)
     }
 
-    /// The next message, which the program holds until it returns it. `info` gets the message, its sample and the
-    /// number of the take.
+    /// Takes the next message on loan: the program holds the message until it calls `return_loan`. `info` gets the
+    /// address of the message, its sample and the number of the take.
     ///
     /// # Errors
-    /// Messages of the type cannot be used in place: they have to be deserialised.
+    /// Messages of the type have to be deserialised, so they cannot be loaned.
     pub fn loan(&self, info: impl FnOnce(*const c_void, &GenericSample, u64)) -> Result<Option<*mut c_void>> {
         let message_type = &self.message_type;
         if !message_type.can_be_loaned() {
@@ -172,8 +174,8 @@ impl Subscription {
         let mut message = if is_plain { None } else { Some(self.new_message()?) };
         let valid = self.take_valid(|sample| match &mut message {
             None => message_type.check_plain(sample.bytes()),
-            // SAFETY: the message is held beside its sample, and ends before it. Samples in shared memory that were
-            // published do not change.
+            // SAFETY: `Held` keeps the message and its sample, and drops the message first. A published sample does not
+            // change.
             Some(message) => unsafe { message.read(sample.bytes()) },
         });
         let (sample, number) = match valid {
@@ -192,7 +194,7 @@ impl Subscription {
         Ok(Some(address))
     }
 
-    /// A message with the default values of its fields: the oldest one that was returned, or a new one.
+    /// Returns a message with the default values of its fields: the oldest returned message, or a new one.
     fn new_message(&self) -> Result<MessageInPlace> {
         let mut returned = lock(&self.returned);
         let oldest = if returned.len() > EMPTY_RETURNED { returned.pop_front() } else { None };
@@ -202,10 +204,10 @@ impl Subscription {
         Ok(message)
     }
 
-    /// Releases a message that a program held.
+    /// Takes a loaned message back from the program.
     ///
     /// # Errors
-    /// The message is not on loan, or the program changed a sequence that lies in place.
+    /// The message is not on loan, or the program changed a sequence that points to shared memory.
     pub fn return_loan(&self, message: *const c_void) -> Result<()> {
         let mut held = lock(&self.held);
         let index = held.iter().position(|held| std::ptr::eq(held.as_ptr(), message));
@@ -227,7 +229,7 @@ impl Subscription {
 impl Drop for Subscription {
     fn drop(&mut self) {
         self.source.end_callback(&self.context);
-        self.source.close(); // the listener may hold the source for a moment
+        self.source.close(); // explicit, because the listener's thread may still hold an `Arc` of the source
         self.events.close();
     }
 }

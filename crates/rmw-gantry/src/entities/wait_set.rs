@@ -1,8 +1,9 @@
-//! Wait sets: `rmw_wait` over a collector and flags, which stay attached from one wait to the next.
+//! Wait sets for `rmw_wait`: a `Collector` for messages, and flags for guard conditions and events. Both stay attached
+//! to their conditions from one wait to the next.
 //!
 //! Invariants:
-//! - A source that is not `maybe_ready` has nothing to take, unless its bit is set in the collector.
-//! - Each flag in `flags` is detached before it leaves the list, at the latest when the wait set is dropped.
+//! - A source without `maybe_ready` has nothing to take, except if the collector has news for it.
+//! - Each flag in `flags` is detached before it leaves the list, at the latest at the drop of the wait set.
 
 use super::{
     event::Event,
@@ -17,10 +18,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The longest sleep of a wait set if one of its flags is attached to another wait set, which the flag wakes instead.
+/// The longest sleep of a wait set if another wait set has attached one of its flags: the flag wakes only the wait set
+/// that attached it last.
 const SHARED_SLICE: Duration = Duration::from_millis(1);
 
-/// A wait set: it waits for sources, guard conditions and events. Only one thread uses it at a time.
+/// A wait set for messages, guard conditions and events. Only one thread may use it at a time.
 pub struct WaitSet(Mutex<Waiting>);
 
 struct Waiting {
@@ -38,7 +40,7 @@ struct Waited {
     maybe_ready: bool,
 }
 
-/// The conditions of one wait. Each has a flag, which is true after the wait if the condition is ready.
+/// The conditions of one wait. The `bool` beside a condition is true after the wait if the condition is ready.
 #[derive(Default)]
 pub struct Conditions<'a> {
     pub sources: Vec<(&'a dyn AnySource, bool)>,
@@ -53,8 +55,8 @@ impl WaitSet {
         Ok(WaitSet(Mutex::new(Waiting { collector, sources: Vec::new(), wake_up, flags: Vec::new() })))
     }
 
-    /// Waits until one of the conditions is ready; `false` if the deadline passes first (`None`: no limit). Guard
-    /// conditions that are ready are also taken, so they are not ready afterwards.
+    /// Waits until one of the conditions is ready. Returns `false` if the deadline passes first; `None` means no
+    /// deadline. The wait also resets the guard conditions that are ready.
     pub fn wait(&self, conditions: &mut Conditions<'_>, deadline: Option<Instant>) -> Result<bool> {
         let mut waiting = match self.0.try_lock() {
             Ok(waiting) => waiting,
@@ -81,7 +83,7 @@ impl WaitSet {
 }
 
 impl Waiting {
-    /// Sleeps until there may be news.
+    /// Sleeps until a message, a guard condition or an event may be ready, or the deadline passes.
     fn sleep(&mut self, deadline: Option<Instant>) -> Result<()> {
         let Waiting { collector, wake_up, flags, .. } = self;
         let is_shared = flags.iter().any(|flag| !flag.is_attached(wake_up));
@@ -90,7 +92,8 @@ impl Waiting {
         Ok(collector.wait(deadline, || wake_up.has_news())?)
     }
 
-    /// Attaches the sources of this wait, and detaches the sources of the last wait, unless they are the same.
+    /// Attaches the sources of this wait, and detaches sources that only the last wait had. Does nothing if both waits
+    /// have the same sources.
     fn attach_sources(&mut self, conditions: &Conditions<'_>) -> Result<()> {
         let is_same = self.sources.len() == conditions.sources.len()
             && self.sources.iter().zip(&conditions.sources).all(|(waited, (source, _))| waited.id == source.id());
@@ -121,7 +124,7 @@ impl Waiting {
             };
             self.sources.push(waited);
         }
-        // A source that the last wait had twice has only one entry in this wait.
+        // Detaches the sources that only the last wait had. A source that the last wait had twice keeps one entry.
         let left = kept.into_iter().filter_map(|waited| waited.attachment);
         left.for_each(|attachment| self.collector.detach(attachment));
         Ok(())
@@ -140,11 +143,11 @@ impl Waiting {
             *flags = wanted;
         }
         for flag in &*flags {
-            // SAFETY: the flag is in the list, so it is detached before the wake-up, which is boxed, is dropped.
+            // SAFETY: the flag is in `flags`, so it is detached before the boxed `wake_up` is dropped.
             unsafe { flag.attach(wake_up) };
         }
         if !is_same {
-            // The check comes after the attachment: a change that comes between the two wakes this wait set.
+            // `prepare` comes after the attachment, so that the flag of a change between the two wakes this wait set.
             conditions.guard_conditions.iter().try_for_each(|(guard_condition, _)| guard_condition.prepare())?;
         }
         Ok(())
@@ -190,7 +193,7 @@ impl Conditions<'_> {
         self.flags().any(|flag| flag.is_set())
     }
 
-    /// Takes the ready guard conditions: one trigger ends one wait.
+    /// Resets the ready guard conditions, so that one trigger ends one wait.
     fn take_guard_conditions(&mut self) {
         self.guard_conditions
             .iter_mut()
@@ -204,7 +207,7 @@ mod tests {
     use crate::entities::{filtered_subscription::FilteredSubscription, source::Source};
     use gantry::{Node, Qos, TypeDescription};
 
-    /// If the attachment stayed, each message of the topic would wake the wait set from then on.
+    /// An attachment that stayed would make each message of the topic wake the wait set, also in later waits.
     #[test]
     fn a_source_that_was_in_a_wait_twice_leaves_nothing() {
         const DOMAIN_ID: u32 = 98;

@@ -1,4 +1,4 @@
-//! The wake-up of a thread in `rmw_wait` by a guard condition or an event.
+//! Wakes a thread in `rmw_wait` when a guard condition or an event becomes ready.
 
 use gantry::Bell;
 use std::{
@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-/// The side of the wait set.
+/// The part that a wait set owns: flags ring it.
 #[derive(Debug)]
 pub struct WakeUp {
     has_news: AtomicBool,
@@ -16,51 +16,51 @@ pub struct WakeUp {
 }
 
 impl WakeUp {
-    /// `bell` is the bell on which the thread sleeps.
+    /// Creates a wake-up. `bell` is the futex on which the thread of the wait set sleeps.
     pub fn new(bell: Bell) -> WakeUp {
         WakeUp { has_news: AtomicBool::new(false), bell }
     }
 
-    /// Whether a flag rang since [`WakeUp::reset`].
+    /// True if a flag rang since the last [`WakeUp::reset`].
     pub fn has_news(&self) -> bool {
         self.has_news.load(Acquire) // partner: `ring`
     }
 
-    /// Forgets earlier rings. The caller reads its flags after this, and then sees the values that were stored
-    /// before those rings.
+    /// Clears earlier rings. A caller that reads its flags after this call sees each flag that was set before those
+    /// rings.
     pub fn reset(&self) {
         self.has_news.swap(false, AcqRel); // partner: `ring`
     }
 
     fn ring(&self) {
-        // Partner: `has_news`, `reset`. The bell orders this store before its check whether a thread sleeps.
+        // Partners: `has_news`, `reset`. `Bell::ring` orders this store before its check for a sleeping thread.
         self.has_news.store(true, Release);
         self.bell.ring();
     }
 }
 
-/// The flag of a guard condition or an event, and the wake-up of the wait set that waited for it last. Setting the
-/// flag takes no lock and does not allocate, so a signal handler may do it.
+/// The flag of a guard condition or an event, with the wake-up of the wait set that attached it last. Setting a flag
+/// takes no lock and does not allocate, so a signal handler may set it.
 #[derive(Debug, Default)]
 pub struct Flag {
     is_set: AtomicBool,
-    /// Null, or a wake-up that lives until [`Flag::detach`] has returned.
+    /// Null, or a pointer to a wake-up that lives until [`Flag::detach`] has returned.
     wake_up: AtomicPtr<WakeUp>,
-    /// The number of threads in [`Flag::ring`].
+    /// The number of threads that are inside [`Flag::ring`] now.
     ringing: AtomicUsize,
 }
 
 impl Flag {
-    /// Sets the flag, and wakes the wait set.
+    /// Sets the flag, and wakes the wait set that attached it last.
     pub fn set(&self) {
         self.mark();
         self.ring();
     }
 
-    /// Sets it; [`Flag::ring`] is to follow.
+    /// Sets the flag without waking. The caller calls [`Flag::ring`] next.
     pub fn mark(&self) {
-        // SeqCst, as the load of the wake-up in `ring`: either this thread sees the wake-up that `attach` stored,
-        // or the check after `attach` sees this store.
+        // SeqCst, like the load of `wake_up` in `ring`. So either `ring` loads the wake-up that `attach` stored, or the
+        // wait set, which checks the flag after `attach`, sees this store.
         self.is_set.store(true, SeqCst); // partner: `is_set`, `take`
     }
 
@@ -69,26 +69,26 @@ impl Flag {
         self.is_set.load(SeqCst) // partner: `set`
     }
 
-    /// Whether the flag was set since it was last taken. The flag is cleared.
+    /// Clears the flag. Returns true if the flag was set.
     pub fn take(&self) -> bool {
         self.is_set() && self.is_set.swap(false, AcqRel)
     }
 
     /// Wakes the wait set.
     pub fn ring(&self) {
-        self.ringing.fetch_add(1, SeqCst); // before the load: partner `detach`
+        self.ringing.fetch_add(1, SeqCst); // counted before the load: partner `detach`
         let wake_up = self.wake_up.load(SeqCst);
-        // SAFETY: the pointer is null, or a wake-up that was attached when it was loaded. Before a wake-up ends,
-        // `detach` replaces it and waits until no thread rings. This thread was counted before its load, so either it
-        // loaded another wake-up or `detach` waits for this thread.
+        // SAFETY: the pointer is null or was attached at the time of the load. `detach` removes the pointer, then waits
+        // until no thread is in `ring`, and only then may the wake-up be dropped. This thread counted itself before its
+        // load, so `detach` waits for it, or the thread did not load that pointer.
         if let Some(wake_up) = unsafe { wake_up.as_ref() } {
             wake_up.ring();
         }
-        self.ringing.fetch_sub(1, Release); // partner: `detach`: the use of the wake-up is over
+        self.ringing.fetch_sub(1, Release); // partner: `detach`; this thread uses the wake-up no more
     }
 
-    /// Attaches a wait set, which the flag wakes from now on. The caller reads the flag after this. The wait set
-    /// that was attached before is woken a last time, so that its wait ends.
+    /// Attaches a wait set, which the flag wakes from now on. The caller checks the flag after this call. A previously
+    /// attached wait set is woken a last time, so that it notices the change.
     ///
     /// # Safety
     /// `wake_up` lives until [`Flag::detach`] has returned.
@@ -99,19 +99,19 @@ impl Flag {
         }
     }
 
-    /// Whether this wait set is attached to the flag.
+    /// True if this wait set is attached to the flag.
     pub fn is_attached(&self, wake_up: &WakeUp) -> bool {
         self.wake_up.load(SeqCst) == from_ref(wake_up).cast_mut()
     }
 
-    /// Ends the attachment of [`Flag::attach`]: the flag does not use `wake_up` after this.
+    /// Detaches a wait set: the flag does not use `wake_up` after this call.
     pub fn detach(&self, wake_up: &WakeUp) {
         let attached = from_ref(wake_up).cast_mut();
-        // If another wake-up is attached by now, the last ring of `wake_up` may still be running.
+        // If another wake-up is attached by now, a thread may still ring `wake_up`.
         let _ = self.wake_up.compare_exchange(attached, null_mut(), SeqCst, SeqCst);
-        // The wait is short: a ring takes at most one system call, and a signal handler that rings on this thread has
-        // returned when this thread continues. The sleep lets a ringing thread with a lower real-time priority
-        // continue.
+        // The wait is short, because a thread in `ring` makes at most one system call. A signal handler that
+        // interrupted this thread in `ring` has returned by now. The sleep gives the CPU to a ringing thread with a
+        // lower real-time priority.
         let mut looks = 0;
         while self.ringing.load(SeqCst) > 0 {
             looks += 1;

@@ -1,5 +1,5 @@
-//! Policies of the kind *best available*: a new endpoint gets them from the endpoints of the other kind on its
-//! topic. `rmw/types.h` has the rules.
+//! QoS policies with the value *best available*. A new endpoint chooses such a policy so that it matches the existing
+//! publishers or subscriptions of its topic. `rmw/types.h` states the rules.
 
 use gantry::Qos;
 use rmw_abi::{
@@ -8,10 +8,10 @@ use rmw_abi::{
     qos::{BEST_AVAILABLE, qos_from_profile, qos_profile},
 };
 
-/// The QoS of a publisher of this topic: the best QoS that the topic's subscriptions can use.
+/// Returns the QoS of a new publisher on this topic: the best QoS with which it matches the topic's subscriptions.
 ///
 /// # Errors
-/// A policy is unknown (the sentence names it), or the domain cannot be read.
+/// A policy is unknown (the error text names it), or the graph of the domain cannot be read.
 pub fn publisher_qos(profile: &rmw_qos_profile_t, node: &gantry::Node, topic: &str) -> Result<Qos> {
     let mut profile = *profile;
     if is_any_best_available(&profile) {
@@ -21,10 +21,10 @@ pub fn publisher_qos(profile: &rmw_qos_profile_t, node: &gantry::Node, topic: &s
     qos_from_profile(&profile)
 }
 
-/// The QoS of a subscription to this topic: the best QoS that all publishers of the topic offer.
+/// Returns the QoS of a new subscription to this topic: the best QoS that all publishers of the topic offer.
 ///
 /// # Errors
-/// As [`publisher_qos`].
+/// The same as for [`publisher_qos`].
 pub fn subscription_qos(profile: &rmw_qos_profile_t, node: &gantry::Node, topic: &str) -> Result<Qos> {
     let mut profile = *profile;
     if is_any_best_available(&profile) {
@@ -42,17 +42,17 @@ fn is_any_best_available(profile: &rmw_qos_profile_t) -> bool {
         || profile.liveliness_lease_duration == BEST_AVAILABLE
 }
 
-/// Chooses the policies of a publisher by the rules of [`Qos::best_requested_by`].
+/// Chooses the *best available* policies of a publisher, by the rules of [`Qos::best_requested_by`].
 pub(super) fn choose_for_publisher(profile: &mut rmw_qos_profile_t, subscriptions: impl Iterator<Item = Qos> + Clone) {
     adopt(profile, &Qos::default().best_requested_by(subscriptions));
 }
 
-/// Chooses the policies of a subscription by the rules of [`Qos::best_offered_by`].
+/// Chooses the *best available* policies of a subscription, by the rules of [`Qos::best_offered_by`].
 pub(super) fn choose_for_subscription(profile: &mut rmw_qos_profile_t, publishers: impl Iterator<Item = Qos> + Clone) {
     adopt(profile, &Qos::default().best_offered_by(publishers));
 }
 
-/// Replaces the policies that have the value *best available*.
+/// Replaces each policy of `profile` that has the value *best available* by the policy of `chosen`.
 fn adopt(profile: &mut rmw_qos_profile_t, chosen: &Qos) {
     let chosen = qos_profile(chosen);
     if profile.reliability == RMW_QOS_POLICY_RELIABILITY_BEST_AVAILABLE {

@@ -1,6 +1,7 @@
-//! The compatibility of two profiles, with the reasons: `rmw_qos_profile_check_compatible`.
+//! `rmw_qos_profile_check_compatible`: compares the QoS profiles of a publisher and a subscription, and gives reasons.
 //!
-//! An error is certain; a warning depends on a policy that is a system default or unknown. The check allocates nothing.
+//! An error means that the two do not match. A warning means that the result depends on a policy that is a system
+//! default or unknown. The check does not allocate.
 
 use rmw_abi::{bindings::*, qos::limit};
 use std::{
@@ -8,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-/// A text in a buffer of C. The text is cut at the end of the buffer, and always ends with a 0.
+/// A text in a C buffer. The text is cut at the end of the buffer, and always ends with a 0.
 struct Text<'a> {
     buffer: &'a mut [u8],
     length_bytes: usize,
@@ -16,7 +17,7 @@ struct Text<'a> {
 
 impl Write for Text<'_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        let end = self.buffer.len().saturating_sub(1); // the 0
+        let end = self.buffer.len().saturating_sub(1); // without the last byte, which is 0
         let room = self.buffer.get_mut(self.length_bytes..end).unwrap_or_default();
         let count = room.len().min(text.len());
         room.iter_mut().zip(text.as_bytes()).for_each(|(to, from)| *to = *from);
@@ -28,16 +29,16 @@ impl Write for Text<'_> {
     }
 }
 
-/// A value of a policy in this check of compatibility.
+/// The value of a policy that has a weak and a strong value.
 #[derive(Clone, Copy, PartialEq)]
 enum Value {
-    /// The value is less than the other endpoint's value.
+    /// The weak value, such as BEST_EFFORT.
     Less(&'static str),
-    /// If a subscription requests this value, the publisher has to offer it.
+    /// The strong value, such as RELIABLE: if a subscription requests it, the publisher has to offer it.
     More(&'static str),
-    /// The value is a system default or unknown, so it cannot be compared.
+    /// A system default or an unknown value, which cannot be compared.
     Open(&'static str),
-    /// The value follows the value of the other endpoint.
+    /// *Best available*: the endpoint takes the value of the other endpoint.
     Adapts,
 }
 
@@ -82,15 +83,15 @@ fn liveliness(value: rmw_qos_liveliness_policy_t) -> Value {
     }
 }
 
-/// Whether a publisher and a subscription with these profiles match. `reason` gets a sentence for each error or, if
-/// there are no errors, for each warning. A semicolon follows each sentence. The text is cut at the end of the buffer.
+/// Checks whether a publisher and a subscription with these profiles match. `reason` gets a sentence for each error or,
+/// if there is no error, for each warning. A semicolon ends each sentence. The text is cut at the end of the buffer.
 pub fn check_compatible(
     publisher: &rmw_qos_profile_t,
     subscription: &rmw_qos_profile_t,
     reason: &mut [u8],
 ) -> rmw_qos_compatibility_type_t {
     let mut text = Text { buffer: reason, length_bytes: 0 };
-    let _ = text.write_str(""); // a text cuts, and does not fail
+    let _ = text.write_str(""); // writes the final 0; `write_str` never fails
     let policies = [
         ("reliability", reliability(publisher.reliability), reliability(subscription.reliability)),
         ("durability", durability(publisher.durability), durability(subscription.durability)),

@@ -1,4 +1,4 @@
-//! The QoS of entities, made from the profiles of the program.
+//! Converts the QoS profiles of the program to the QoS of endpoints.
 
 mod best_available;
 mod compatible;
@@ -9,11 +9,11 @@ pub use compatible::check_compatible;
 use gantry::Qos;
 use rmw_abi::{bindings::*, failure::Result, qos::qos_from_profile};
 
-/// The QoS of a service or a client. Policies with the value *best available* come from
+/// Returns the QoS of a service or a client. A policy with the value *best available* gets the value of
 /// `rmw_qos_profile_services_default`. Requests and responses are reliable, even if the profile requests best effort.
 ///
 /// # Errors
-/// A policy is unknown; the sentence of the error names it.
+/// A policy is unknown; the error text names it.
 pub fn service_qos(profile: &rmw_qos_profile_t) -> Result<Qos> {
     let mut profile = *profile;
     if profile.reliability != RMW_QOS_POLICY_RELIABILITY_UNKNOWN {

@@ -1,7 +1,7 @@
-//! Test of the bindings against the headers of a ROS 2, and of the functions that the shared library exports.
+//! Tests that `rmw-abi` agrees with the headers of ROS 2, and that the shared library exports the right functions.
 //!
-//! `GANTRY_ROS_INCLUDE` is a directory with `rmw/`, `rcutils/`, `rosidl_runtime_c/` and so on; without it, the
-//! directories of `AMENT_PREFIX_PATH` are searched. Without headers or a C compiler the tests that need them are
+//! `GANTRY_ROS_INCLUDE` is a directory with `rmw/`, `rcutils/`, `rosidl_runtime_c/` and so on. Without it, the
+//! directories of `AMENT_PREFIX_PATH` are searched. Without headers or a C compiler, the tests that need them are
 //! ignored, and the reason is printed.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
@@ -18,13 +18,14 @@ use std::{
 };
 use test_support::{compile, is_ignored, missing_compiler, side_by_side, trial};
 
-/// The functions that Jazzy's `rmw` declares and that its `librmw.so` does not define, one on each line.
+/// The functions that an RMW has to define, one on each line: Jazzy's headers of `rmw` declare them, and `librmw.so`
+/// does not define them.
 const FUNCTIONS: &str = include_str!("functions.txt");
 
-/// The functions of this library that do not belong to rmw; `include/rmw_gantry.h` declares them.
+/// The functions of this library that are not functions of `rmw`. `include/rmw_gantry.h` declares them.
 const OWN: &[&str] = &["rmw_gantry_in_place"];
 
-/// The functions that no library of Jazzy defines and none calls.
+/// The functions that Jazzy declares, but that no library of Jazzy defines or calls.
 const ONLY_DECLARED: &[&str] = &["rmw_get_dynamic_data_from_middleware", "rmw_get_dynamic_type_from_middleware"];
 
 fn main() -> ExitCode {
@@ -106,7 +107,7 @@ fn the_headers_declare_the_functions() {
 }
 
 fn the_library_exports_the_functions() {
-    // The prototypes are read from the source, so no macro may generate a function.
+    // The test reads the functions from the source, so no macro may generate a function.
     let defined: BTreeSet<String> =
         source::read().functions.iter().map(|function| function.ident.to_string()).collect();
     let functions: BTreeSet<String> =
@@ -117,7 +118,7 @@ fn the_library_exports_the_functions() {
     assert_eq!(exported, functions, "the symbols of librmw_gantry.so");
 }
 
-/// The declarations for the distribution of the headers.
+/// Returns the declarations for the distribution to which the headers belong.
 fn declarations() -> source::Source {
     let source = source::read();
     let is_jazzy = include_directories().iter().any(|directory| directory.join("rmw/localhost.h").exists());
@@ -128,7 +129,7 @@ fn functions() -> BTreeSet<String> {
     FUNCTIONS.lines().map(str::to_owned).collect()
 }
 
-/// The symbols that a library exports.
+/// Returns the symbols that a library exports.
 fn exports(library: &Path) -> BTreeSet<String> {
     let output =
         Command::new("nm").args(["--dynamic", "--defined-only", "--format=posix"]).arg(library).output().unwrap();
@@ -137,7 +138,7 @@ fn exports(library: &Path) -> BTreeSet<String> {
     text.lines().filter_map(|line| Some(line.split(' ').next()?.to_owned())).collect()
 }
 
-/// The compiler's messages if the headers contradict `source`.
+/// Compares `source` with the headers. The error is the compiler's messages.
 fn check(source: &source::Source) -> Result<(), String> {
     let folder = tempfile::tempdir().unwrap();
     let (program, object) = (folder.path().join("check.c"), folder.path().join("check.o"));
@@ -148,7 +149,8 @@ fn check(source: &source::Source) -> Result<(), String> {
     compile("cc", &program, &object, &options)
 }
 
-/// The directories of all packages: ROS 2 installs the headers of a package in `include/PACKAGE/PACKAGE`.
+/// Returns the include directories of all packages. ROS 2 installs the headers of a package in
+/// `include/PACKAGE/PACKAGE`.
 fn include_directories() -> Vec<PathBuf> {
     let roots: Vec<PathBuf> = match env::var_os("GANTRY_ROS_INCLUDE") {
         Some(root) => vec![root.into()],

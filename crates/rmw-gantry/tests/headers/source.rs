@@ -1,5 +1,5 @@
-//! The source: the structs, aliases and constants of rmw-abi's bindings, the crate's functions that C calls, and the
-//! functions of C that the bridge calls.
+//! Reads Rust sources: the structs, aliases and constants of `rmw-abi`, the functions of this crate that C calls, and
+//! the C functions that the bridge calls.
 
 use std::{fs, path::Path};
 use syn::{
@@ -9,14 +9,14 @@ use syn::{
     visit::{self, Visit},
 };
 
-/// A struct with C's layout: its name, and its fields in their order.
+/// A struct with C layout: its name and its fields, in order.
 #[derive(Clone)]
 pub struct Struct {
     pub name: String,
     pub fields: Vec<(String, Type)>,
 }
 
-/// The declarations of C in the crate, and its definitions for C.
+/// The declarations of the C interface in the Rust sources.
 #[derive(Clone, Default)]
 pub struct Source {
     pub structs: Vec<Struct>,
@@ -24,11 +24,11 @@ pub struct Source {
     /// Names and values.
     pub constants: Vec<(String, i64)>,
     pub functions: Vec<Signature>,
-    /// The functions that the bridge finds by their names.
+    /// The C functions that the bridge looks up by name, with their types.
     pub called: Vec<(String, TypeBareFn)>,
 }
 
-/// Reads all files of the crate.
+/// Reads all source files.
 pub fn read() -> Source {
     let mut source = Source::default();
     let own = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -54,7 +54,7 @@ pub fn read() -> Source {
 }
 
 impl Source {
-    /// Reads the table of functions, `functions! { NAME: fn(…) -> …; … }`, and the struct beside it.
+    /// Reads the table of functions, `functions! { NAME: fn(…) -> …; … }`, and the struct in the same file.
     fn read_called(&mut self, file: &Path) {
         let file = syn::parse_file(&fs::read_to_string(file).unwrap()).unwrap();
         for item in &file.items {
@@ -91,7 +91,8 @@ fn table(input: ParseStream<'_>) -> syn::Result<Vec<(String, TypeBareFn)>> {
     Ok(functions)
 }
 
-/// Whether the layout of the struct depends on the distribution. Another struct, with a type parameter, has the layout.
+/// True if the layout of the struct depends on the distribution. A second struct, which has a type parameter, declares
+/// its layout.
 fn is_opaque(item: &ItemStruct) -> bool {
     item.fields.iter().any(|field| field.ident.as_ref().is_some_and(|name| name == "opaque"))
 }
@@ -104,7 +105,7 @@ fn struct_of(item: &ItemStruct) -> Struct {
     Struct { name, fields: fields.collect() }
 }
 
-/// The type of a field, with Jazzy's layouts.
+/// Returns the type of a field in Jazzy's layout.
 fn c_type(of: &Type) -> Type {
     let Type::Path(path) = of else { return of.clone() };
     match path.path.segments.last() {
@@ -115,7 +116,7 @@ fn c_type(of: &Type) -> Type {
 }
 
 impl Source {
-    /// Turns the declarations of Jazzy into the declarations of Kilted.
+    /// Converts the declarations of Jazzy to the declarations of Kilted.
     pub fn into_kilted(mut self) -> Source {
         let is_gone = |name: &str| name.to_lowercase().contains("localhost_only");
         self.structs.iter_mut().for_each(|item| item.fields.retain(|(field, _)| !is_gone(field)));
@@ -157,6 +158,6 @@ impl Visit<'_> for Source {
         visit::visit_item_fn(self, item);
     }
 
-    // Declarations of foreign functions are skipped: the functions are looked up by name.
+    // Foreign functions are skipped, because they are not a part of the C interface.
     fn visit_foreign_item_fn(&mut self, _: &ForeignItemFn) {}
 }

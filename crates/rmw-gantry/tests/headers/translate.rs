@@ -1,4 +1,4 @@
-//! Rust's declarations, translated to C as assertions that a C compiler checks.
+//! Translates Rust declarations to C assertions, which a C compiler checks against the headers.
 
 use crate::source::{Source, Struct};
 use std::{collections::BTreeSet, fmt::Write};
@@ -6,7 +6,7 @@ use syn::{
     Expr, FnArg, GenericArgument, Lit, Pat, PathArguments, ReturnType, Signature, Type, TypeArray, TypeBareFn, TypePath,
 };
 
-/// The headers that declare what an RMW provides, and the types of type supports.
+/// The headers that declare the functions of an RMW and the structs of type supports.
 const HEADERS: &[&str] = &[
     "rcutils/allocator.h",
     "rcutils/error_handling.h",
@@ -39,7 +39,7 @@ const HEADERS: &[&str] = &[
     "rmw_gantry.h",
 ];
 
-/// The C name of a type or a constant that has a shorter name in Rust.
+/// Returns the C name of a type or a constant. Some names are shorter in Rust.
 fn c_name(name: &str) -> String {
     match name {
         "MessageMember" | "MessageMembers" | "ServiceMembers" => format!("rosidl_typesupport_introspection_c__{name}"),
@@ -50,14 +50,14 @@ fn c_name(name: &str) -> String {
     }
 }
 
-/// The fields whose type differs in Rust on purpose: only their offsets are compared.
+/// The fields whose types differ in Rust on purpose. Only the offsets of these fields are compared.
 const PLACES_ONLY: &[(&str, &str)] = &[
-    // The function of C returns whether there was memory; the function of C++ returns nothing.
+    // The C function returns whether there was memory; the C++ function returns nothing.
     ("MessageMembers", "init_function"),
     ("MessageMember", "resize_function"),
 ];
 
-/// A C program that compiles if the headers agree with `source`.
+/// Makes a C program that compiles if the headers agree with `source`.
 pub fn program(source: &Source) -> String {
     let mut text = String::from("#include <stddef.h>\n#include <stdint.h>\n#include <stdbool.h>\n");
     HEADERS.iter().for_each(|header| writeln!(text, "#include <{header}>").unwrap());
@@ -77,12 +77,12 @@ fn constant(text: &mut String, name: &str, value: i64) {
 }
 
 fn alias(text: &mut String, name: &str, target: &Type) {
-    // The target is a type whose fields are not declared in Rust.
+    // Rust declares no fields of this type, so there is nothing to compare.
     if is_void(target) {
         return;
     }
     let (c, target) = (c_name(name), declare(target, "", false));
-    // In C, an enumeration is a type of its own, so sizes and signedness are compared where the types are not the same.
+    // A C enumeration is a separate type, so only its size and its signedness are compared.
     let test = if ["unsigned int ", "int ", "int32_t "].contains(&&target[..]) {
         format!("sizeof({c}) == sizeof({target}) && (({c})-1 < ({c})1) == (({target})-1 < ({target})1)")
     } else {
@@ -91,7 +91,7 @@ fn alias(text: &mut String, name: &str, target: &Type) {
     writeln!(text, "_Static_assert({test}, \"{name} is not {target}\");").unwrap();
 }
 
-/// Compares a struct of C with a struct that has Rust's fields.
+/// Compares a C struct with a struct that has the fields of the Rust struct.
 fn layout(text: &mut String, item: &Struct, structs: &BTreeSet<&str>) {
     let (name, c) = (&item.name, c_name(&item.name));
     writeln!(text, "struct twin_{name} {{").unwrap();
@@ -112,15 +112,14 @@ fn layout(text: &mut String, item: &Struct, structs: &BTreeSet<&str>) {
             writeln!(text, "_Static_assert({same}, \"the type of {what}\");").unwrap();
         }
     }
-    // The compiler warns of a field without a value here, and of a value without a field.
+    // The initialiser has a value for each Rust field: the compiler warns if C has more or fewer fields.
     let values: Vec<&str> =
         item.fields.iter().map(|(_, of)| if is_aggregate(of, structs) { "{0}" } else { "0" }).collect();
     writeln!(text, "extern const {c} every_field_of_{name};").unwrap();
     writeln!(text, "const {c} every_field_of_{name} = {{{}}};", values.join(", ")).unwrap();
 }
 
-/// Declares the function with Rust's types: the program does not compile if C has no such function, or one with
-/// another type.
+/// Declares the function with the types that Rust has. The program does not compile if C declares other types.
 fn prototype(text: &mut String, function: &Signature) {
     let name = function.ident.to_string();
     let arguments: Vec<String> = function.inputs.iter().map(argument).collect();
@@ -129,7 +128,7 @@ fn prototype(text: &mut String, function: &Signature) {
     writeln!(text, "{};", returned(&function.output, &format!("{name}({arguments})"))).unwrap();
 }
 
-/// As [`prototype`], of a function that is called.
+/// Does the same as [`prototype`] for a function that the bridge calls.
 fn called(text: &mut String, name: &str, function: &TypeBareFn) {
     let arguments: Vec<String> = function.inputs.iter().map(|input| declare(&input.ty, "", false)).collect();
     let arguments = if arguments.is_empty() { "void".to_owned() } else { arguments.join(", ") };
@@ -153,12 +152,12 @@ fn returned(output: &ReturnType, declarator: &str) -> String {
     }
 }
 
-/// The C name of a field: `impl` is a keyword in Rust.
+/// Returns the C name of a field. In Rust, `impl` is a keyword.
 fn field_name(name: &str) -> &str {
     if name == "implementation" { "impl" } else { name }
 }
 
-/// The declaration of `declarator` with the type `of` in C's syntax, which is built from the inside to the outside.
+/// Declares `declarator` with the type `of` in C syntax, which is built from the inside out.
 fn declare(of: &Type, declarator: &str, is_const: bool) -> String {
     let qualifier = if is_const { "const " } else { "" };
     match of {
@@ -202,7 +201,7 @@ fn primitive(name: &str) -> String {
     }
 }
 
-/// The type in `Option<…>`, whose `None` is null.
+/// Returns the type `T` of an `Option<T>`, whose `None` is null in C.
 fn inside_option(path: &TypePath) -> Option<&Type> {
     let last = path.path.segments.last().filter(|last| last.ident == "Option")?;
     let PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };

@@ -1,4 +1,4 @@
-//! `on_new_message` callbacks.
+//! Tests of the callbacks for new messages and events.
 
 use crate::{filters::set_filter, ros::*};
 use rmw_abi::bindings::*;
@@ -18,7 +18,7 @@ tests![
     the_listener_takes_no_signal_of_the_program,
 ];
 
-/// Counts the news of a callback.
+/// Sums up the numbers of messages that a callback was called with.
 #[derive(Default)]
 struct Counter {
     news: Mutex<usize>,
@@ -26,7 +26,7 @@ struct Counter {
 }
 
 unsafe extern "C" fn count(user_data: *const c_void, number_of_events: usize) {
-    // SAFETY: the counter that the test passed, which lives until the callback is removed.
+    // SAFETY: the test passed this counter, which lives until the callback is removed.
     let counter = unsafe { &*user_data.cast::<Counter>() };
     *counter.lock() += number_of_events;
     counter.changed.notify_all();
@@ -37,14 +37,14 @@ impl Counter {
         self.news.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until the counter is greater than `news`.
+    /// Waits until the sum is greater than `news`.
     fn wait_for_more_than(&self, news: usize) {
         let limit = Duration::from_secs(TIME_LIMIT.sec);
         let waited = self.changed.wait_timeout_while(self.lock(), limit, |counted| *counted <= news);
         assert!(waited.is_ok_and(|(counted, _)| *counted > news), "no call after message {news}");
     }
 
-    /// Waits until the counter is `news`, and checks that it does not increase further.
+    /// Waits until the sum is `news`, and checks that it does not increase further.
     fn wait_for(&self, news: usize) {
         let limit = Duration::from_secs(TIME_LIMIT.sec);
         let waited = self.changed.wait_timeout_while(self.lock(), limit, |counted| *counted < news);
@@ -54,7 +54,7 @@ impl Counter {
 
 fn set(subscription: *mut rmw_subscription_t, callback: rmw_event_callback_t, counter: &Counter) {
     let user_data = std::ptr::from_ref(counter).cast();
-    // SAFETY: a subscription of this library; the counter stays until the callback is removed.
+    // SAFETY: this library made the subscription; the counter stays until the callback is removed.
     let code = unsafe { rmw_subscription_set_on_new_message_callback(subscription, callback, user_data) };
     assert_eq!(code, RMW_RET_OK);
 }
@@ -64,7 +64,7 @@ fn a_callback_is_told_of_each_message_once() {
     let publisher = ros.publisher(c"/callback", &DEFAULT_QOS);
     let subscription = ros.subscription(c"/callback", &DEFAULT_QOS);
     let counter = Counter::default();
-    // Three messages come before the callback is set, and one of them is taken.
+    // Three messages arrive before the callback is set, and one of them is taken.
     (0..3).for_each(|number| publish(publisher, Point { x: 0.0, number }));
     assert_eq!(take(subscription).map(|(point, _)| point.number), Some(0));
     set(subscription, Some(count), &counter);
@@ -77,7 +77,7 @@ fn a_callback_is_told_of_each_message_once() {
     set(subscription, None, &counter);
     publish(publisher, Point { x: 0.0, number: 7 });
     assert_eq!(take_numbers(subscription), [6, 7]);
-    // The seventh message was taken while no callback was set, so no callback counts it.
+    // The seventh message was taken while no callback was set, so no call counts it.
     set(subscription, Some(count), &counter);
     publish(publisher, Point { x: 0.0, number: 8 });
     counter.wait_for(7);
@@ -100,7 +100,7 @@ fn a_callback_is_told_of_messages_that_pass_a_filter() {
     }
     counter.wait_for(4);
     assert_eq!(take_numbers(subscription), [4, 5]);
-    // Messages that pass the new filter are announced, although others did not pass it.
+    // The callback is called for messages that pass the new filter, although other messages did not pass it.
     (6..10).for_each(|number| publish(publisher, Point { x: 0.0, number }));
     counter.wait_for(8);
     assert_eq!(set_filter(subscription, c"number > 8", &[]), RMW_RET_OK);
@@ -112,8 +112,8 @@ fn a_callback_is_told_of_messages_that_pass_a_filter() {
     ros.end(&[publisher], &[subscription]);
 }
 
-/// A KEEP_ALL subscription with a filter keeps some messages, and leaves further ones in the history. No arrival
-/// announces the latter.
+/// A KEEP_ALL subscription with a filter keeps some messages, and leaves further ones in the history. When it has room
+/// for these, no new arrival calls the callback for them.
 fn a_callback_is_told_of_all_of_a_long_history() {
     let all = rmw_qos_profile_t { history: RMW_QOS_POLICY_HISTORY_KEEP_ALL, ..DEFAULT_QOS };
     let ros = Ros::new();
@@ -125,7 +125,7 @@ fn a_callback_is_told_of_all_of_a_long_history() {
     (0..SENT).for_each(|number| publish(publisher, Point { x: (number % 2) as f64, number }));
     let expected: Vec<u64> = (0..SENT).filter(|number| number % 2 == 0).collect();
     let mut numbers = Vec::new();
-    // As an executor of events does: one take for each message that the callback was called for.
+    // The loop takes one message for each one that the callback was called for, like an events executor.
     while numbers.len() < expected.len() {
         counter.wait_for_more_than(numbers.len());
         let reported = *counter.lock();
@@ -141,14 +141,14 @@ fn a_callback_is_told_of_all_of_a_long_history() {
 fn a_callback_of_an_event_is_told_of_a_match() {
     let ros = Ros::new();
     let publisher = ros.publisher(c"/match_callback", &DEFAULT_QOS);
-    // SAFETY: zeros are an event that is not initialized.
+    // SAFETY: all bits 0 are a valid event, which is not initialized.
     let mut event: rmw_event_t = unsafe { std::mem::zeroed() };
-    // SAFETY: a new event and a publisher of this library.
+    // SAFETY: the event is new, and this library made the publisher.
     let code = unsafe { rmw_publisher_event_init(&raw mut event, publisher, RMW_EVENT_PUBLICATION_MATCHED) };
     assert_eq!(code, RMW_RET_OK);
     let counter = Counter::default();
     let user_data = std::ptr::from_ref(&counter).cast();
-    // SAFETY: an event of this library; the counter stays until the callback is removed.
+    // SAFETY: this library initialized the event; the counter stays until the callback is removed.
     assert_eq!(unsafe { rmw_event_set_callback(&raw mut event, Some(count), user_data) }, RMW_RET_OK);
     let subscription = ros.subscription(c"/match_callback", &DEFAULT_QOS);
     counter.wait_for(1);
@@ -157,7 +157,7 @@ fn a_callback_of_an_event_is_told_of_a_match() {
     ros.end(&[publisher], &[subscription]);
 }
 
-/// A signal handler of the program must not run on a thread that the program did not start.
+/// A signal handler of the program may run only on a thread that the program started.
 fn the_listener_takes_no_signal_of_the_program() {
     let ros = Ros::new();
     let subscription = ros.subscription(c"/signals", &DEFAULT_QOS);

@@ -1,4 +1,4 @@
-//! Processes of several distributions of ROS 2: distributions that the library supports, and others.
+//! Tests of the detection of the ROS 2 distribution, with supported and unsupported distributions.
 
 use crate::ros::{self, DEFAULT_QOS, malloc, point_type};
 use rmw_abi::bindings::*;
@@ -28,21 +28,22 @@ unsafe extern "C" {
     ) -> rmw_ret_t;
 }
 
-/// The argument that makes this program a child that uses a context and an event.
+/// The argument that makes this program a child process, which uses a context and an event.
 pub const USE: &str = "--use";
 
-/// The argument that makes this program the child.
+/// The argument that makes this program a child process, which only initializes options.
 pub const BEGIN: &str = "--begin";
 
-/// The role of the child: initializes options with the first function that a program calls, and prints the result.
+/// The role of the child `--begin`: initializes options, which is the first call of a ROS 2 program, and prints the
+/// result.
 pub fn begin() {
-    let mut options = [0u64; 64]; // of any layout, followed by what is not theirs
-    // SAFETY: zeros are options that are not initialized, with room for the options of each distribution.
+    let mut options = [0u64; 64]; // the options of any layout, and bytes behind them
+    // SAFETY: all bits 0 are options that are not initialized. The memory is large enough for each distribution.
     let code = unsafe { rmw_init_options_init(options.as_mut_ptr().cast(), malloc()) };
     println!("code {code}, options {}", if options == [0; 64] { "untouched" } else { "written" });
 }
 
-/// A struct of C, followed by memory that the library must not write.
+/// A C struct, followed by memory that the library must not write.
 #[repr(C)]
 struct Guarded<T> {
     value: T,
@@ -53,13 +54,13 @@ const UNTOUCHED: [u64; 4] = [0x5a5a_5a5a_5a5a_5a5a; 4];
 
 impl<T> Guarded<T> {
     fn zeroed() -> Box<Guarded<T>> {
-        // SAFETY: zeros are options or a context that are not initialized.
+        // SAFETY: all bits 0 are valid options or a valid context, which are not initialized.
         Box::new(Guarded { value: unsafe { zeroed() }, after: UNTOUCHED })
     }
 }
 
-/// The role of the child: initializes options, a context and an event with the layouts of `ROS_DISTRO`, and
-/// finalizes them.
+/// The role of the child `--use`: initializes and finalizes options, a context and an event, with the layouts of
+/// `ROS_DISTRO`.
 pub fn go() {
     match std::env::var("ROS_DISTRO").as_deref() {
         Ok("jazzy") => go_through::<Jazzy>(0),
@@ -72,13 +73,13 @@ fn go_through<L: Layout>(first: rmw_event_type_t) {
     let (mut options, mut context) =
         (Guarded::<rmw_init_options_of<L>>::zeroed(), Guarded::<rmw_context_of<L>>::zeroed());
     let (options_pointer, context_pointer) = ((&raw mut options.value).cast(), (&raw mut context.value).cast());
-    // SAFETY: options that are not initialized; all objects below are the library's, and live until they are
+    // SAFETY: the options are not initialized. This library makes all objects below, which live until they are
     // destroyed.
     assert_eq!(unsafe { rmw_init_options_init(options_pointer, malloc()) }, RMW_RET_OK);
     assert_eq!(options.value.discovery_options.automatic_discovery_range, RMW_AUTOMATIC_DISCOVERY_RANGE_LOCALHOST);
     options.value.domain_id = 98;
     options.value.instance_id = 7;
-    // SAFETY: a string that ends with 0; the options free it.
+    // SAFETY: the string ends with 0; the options free the copy.
     options.value.enclave = unsafe { libc::strdup(c"/front".as_ptr()) };
     // SAFETY: as above.
     assert_eq!(unsafe { ros::rmw_init(options_pointer, context_pointer) }, RMW_RET_OK);
@@ -87,9 +88,9 @@ fn go_through<L: Layout>(first: rmw_event_type_t) {
     // SAFETY: as above.
     let node = unsafe { ros::rmw_create_node(context_pointer, c"layouts".as_ptr(), c"/".as_ptr()) };
     assert!(!node.is_null());
-    // SAFETY: zeros are arrays without memory.
+    // SAFETY: all bits 0 are valid arrays without memory.
     let [mut names, mut namespaces]: [rcutils_string_array_t; 2] = unsafe { zeroed() };
-    // SAFETY: as above. The arrays get memory of the context's allocator.
+    // SAFETY: as above. The context's allocator allocates the arrays.
     assert_eq!(unsafe { rmw_get_node_names(node, &raw mut names, &raw mut namespaces) }, RMW_RET_OK);
     assert_eq!((names.size, namespaces.size), (1, 1));
     let publisher_options = rmw_publisher_options_t {
@@ -104,7 +105,7 @@ fn go_through<L: Layout>(first: rmw_event_type_t) {
     let init = |number| {
         let mut event =
             rmw_event_t { implementation_identifier: null(), data: null_mut::<c_void>(), event_type: number };
-        // SAFETY: as above: a publisher, and an event that is not initialized.
+        // SAFETY: as above; the event is not initialized.
         unsafe { ros::rmw_publisher_event_init(&raw mut event, publisher, number) }
     };
     assert_eq!(init(first + RMW_EVENT_PUBLICATION_MATCHED), RMW_RET_OK);
@@ -124,12 +125,12 @@ fn go_through<L: Layout>(first: rmw_event_type_t) {
     assert_eq!((options.after, context.after), (UNTOUCHED, UNTOUCHED), "memory behind the structs");
 }
 
-/// The child's line on standard output, and its text on standard error.
+/// Returns the child's line on standard output, and its text on standard error.
 #[expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 fn outcome(distribution: Option<&str>, library: Option<&Path>) -> (String, String) {
     let mut child = Command::new(std::env::current_exe().unwrap());
     child.arg(BEGIN);
-    // No ROS 2 that is here.
+    // The child does not see a ROS 2 that is installed on this machine.
     child.env_remove("ROS_DISTRO").env_remove("LD_PRELOAD").env_remove("LD_LIBRARY_PATH");
     distribution.map(|name| child.env("ROS_DISTRO", name));
     library.map(|path| child.env("LD_PRELOAD", path));
@@ -157,8 +158,8 @@ fn another_name_of_the_distribution_is_refused_before_a_struct_is_written() {
     assert!(outcome(Some("jazzy"), None).0.ends_with("code 0, options written"));
 }
 
-/// The substitute libraries have the functions by which the library recognises the distribution, and `ROS_DISTRO`
-/// is not set.
+/// Here `ROS_DISTRO` is not set. The substitute libraries have the functions by which this library detects the
+/// distribution.
 fn libraries_of_another_distribution_are_refused_before_a_struct_is_written() {
     if let Some(why) = missing_compiler("cc", "c") {
         ignore(why);

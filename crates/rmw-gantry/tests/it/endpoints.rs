@@ -1,4 +1,4 @@
-//! Publishing and taking, by copies and by loans.
+//! Tests of publish and take calls, with copies and with loans.
 
 use crate::ros::*;
 use rmw_abi::bindings::*;
@@ -38,25 +38,25 @@ fn a_loan_is_read_where_it_was_written() {
     let publisher = ros.publisher(c"/loan", &DEFAULT_QOS);
     let subscription = ros.subscription(c"/loan", &DEFAULT_QOS);
     let mut loan: *mut c_void = null_mut();
-    // SAFETY: a publisher of this library, its type, and an output.
+    // SAFETY: this library made the publisher; it has this type, and the last pointer is an output.
     assert_eq!(unsafe { rmw_borrow_loaned_message(publisher, point_type(), &raw mut loan) }, RMW_RET_OK);
-    // SAFETY: memory for a point, which is this test's until it is published.
+    // SAFETY: the memory is large enough for a point, and only this test uses it until it is published.
     unsafe { loan.cast::<Point>().write(Point { x: 2.5, number: 9 }) };
-    // SAFETY: a loan of this publisher.
+    // SAFETY: the message is on loan from this publisher.
     assert_eq!(unsafe { rmw_publish_loaned_message(publisher, loan, null_mut()) }, RMW_RET_OK);
-    // SAFETY: the same address, which is not on loan any more: it is refused and not used.
+    // SAFETY: the message is not on loan any more, so the library refuses the address and does not use it.
     let again = unsafe { rmw_publish_loaned_message(publisher, loan, null_mut()) };
     assert_eq!(again, RMW_RET_INVALID_ARGUMENT, "a loan is published once");
 
     let (mut message, mut taken): (*mut c_void, bool) = (null_mut(), false);
-    // SAFETY: a subscription of this library and outputs.
+    // SAFETY: this library made the subscription; the other pointers are outputs.
     let code = unsafe { rmw_take_loaned_message(subscription, &raw mut message, &raw mut taken, null_mut()) };
     assert_eq!((code, taken), (RMW_RET_OK, true));
-    // SAFETY: a point that this test holds.
+    // SAFETY: the test holds this point on loan.
     assert_eq!(unsafe { message.cast::<Point>().read() }, Point { x: 2.5, number: 9 });
-    // SAFETY: a loan of this subscription.
+    // SAFETY: the message is on loan from this subscription.
     assert_eq!(unsafe { rmw_return_loaned_message_from_subscription(subscription, message) }, RMW_RET_OK);
-    // SAFETY: as above; the message is refused and not used.
+    // SAFETY: the message is not on loan any more, so the library refuses the address and does not use it.
     let again = unsafe { rmw_return_loaned_message_from_subscription(subscription, message) };
     assert_eq!(again, RMW_RET_ERROR, "a loan is returned once");
     ros.end(&[publisher], &[subscription]);
@@ -67,23 +67,23 @@ fn long_sequences_of_a_loaned_message_lie_in_shared_memory() {
     let ros = Ros::new();
     let publisher = ros.publisher_of(bytes_type(), c"/bytes", &DEFAULT_QOS);
     let subscription = ros.subscription_of(bytes_type(), c"/bytes", &DEFAULT_QOS);
-    // SAFETY: handles of this library; likewise below.
+    // SAFETY: this library made the handles; the same holds below.
     let (publishes, takes) = (unsafe { &*publisher }, unsafe { &*subscription });
     assert!(takes.can_loan_messages && !publishes.can_loan_messages);
     let mut bytes = vec![7_u8; LENGTH];
     let sent = Bytes { data: bytes.as_mut_ptr(), size: LENGTH, capacity: LENGTH };
     let mut taken = [null_mut::<c_void>(); 2];
     for loan in &mut taken {
-        // SAFETY: a publisher of this library, and a message of its type.
+        // SAFETY: this library made the publisher, and the message has its type.
         assert_eq!(unsafe { rmw_publish(publisher, (&raw const sent).cast(), null_mut()) }, RMW_RET_OK);
         let mut is_taken = false;
-        // SAFETY: a subscription of this library, and outputs.
+        // SAFETY: this library made the subscription; the other pointers are outputs.
         let code = unsafe { rmw_take_loaned_message(subscription, &raw mut *loan, &raw mut is_taken, null_mut()) };
         assert_eq!((code, is_taken), (RMW_RET_OK, true));
-        // SAFETY: a message that this test holds.
+        // SAFETY: the test holds this message on loan.
         let found = unsafe { &*loan.cast::<Bytes>() };
         assert_eq!((found.size, found.capacity), (LENGTH, LENGTH));
-        // SAFETY: the elements of that message.
+        // SAFETY: the message has this number of elements.
         assert!(unsafe { std::slice::from_raw_parts(found.data, LENGTH) } == bytes);
         let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
         let is_shared = maps.lines().filter(|line| line.contains("r--s") && line.ends_with(".pub")).any(|line| {
@@ -94,10 +94,11 @@ fn long_sequences_of_a_loaned_message_lie_in_shared_memory() {
         assert!(is_shared, "{maps}");
     }
     for loan in taken.into_iter().rev() {
-        // SAFETY: a loan of this subscription; the second call is refused and uses nothing.
+        // SAFETY: the message is on loan from this subscription. The library refuses the second call, and does not use
+        // the pointer.
         let returned = [(); 2].map(|()| unsafe { rmw_return_loaned_message_from_subscription(subscription, loan) });
         assert_eq!(returned, [RMW_RET_OK, RMW_RET_ERROR]);
-        // SAFETY: a message that was returned is empty and still there, for programs that keep its pointer.
+        // SAFETY: a returned message stays in memory, and is empty, for programs that wrongly keep its pointer.
         assert_eq!(unsafe { (*loan.cast::<Bytes>()).size }, 0);
     }
     ros.end(&[publisher], &[subscription]);
@@ -108,9 +109,9 @@ fn a_loan_that_is_returned_is_not_published() {
     let publisher = ros.publisher(c"/returned", &DEFAULT_QOS);
     let subscription = ros.subscription(c"/returned", &DEFAULT_QOS);
     let mut loan: *mut c_void = null_mut();
-    // SAFETY: a publisher of this library, its type, and an output.
+    // SAFETY: this library made the publisher; it has this type, and the last pointer is an output.
     assert_eq!(unsafe { rmw_borrow_loaned_message(publisher, point_type(), &raw mut loan) }, RMW_RET_OK);
-    // SAFETY: a loan of this publisher.
+    // SAFETY: the message is on loan from this publisher.
     assert_eq!(unsafe { rmw_return_loaned_message_from_publisher(publisher, loan) }, RMW_RET_OK);
     assert!(take(subscription).is_none());
     ros.end(&[publisher], &[subscription]);
@@ -125,7 +126,7 @@ fn names_and_null_arguments_are_refused() {
     let unknown = rmw_qos_profile_t { history: RMW_QOS_POLICY_HISTORY_UNKNOWN, ..DEFAULT_QOS };
     assert!(ros.publisher(c"/unknown", &unknown).is_null());
     let publisher = ros.publisher(c"/null", &DEFAULT_QOS);
-    // SAFETY: null is refused.
+    // SAFETY: the library refuses null.
     assert_eq!(unsafe { rmw_publish(publisher, null(), null_mut()) }, RMW_RET_INVALID_ARGUMENT);
     // SAFETY: as above.
     assert_eq!(unsafe { rmw_publish(null(), null(), null_mut()) }, RMW_RET_INVALID_ARGUMENT);
@@ -134,28 +135,28 @@ fn names_and_null_arguments_are_refused() {
 
 fn what_outlives_its_node_is_closed_and_can_still_be_destroyed() {
     let mut ros = Ros::new();
-    // SAFETY: a context of this library, and strings.
+    // SAFETY: this library made the context, and both strings end with 0.
     let short_lived = unsafe { rmw_create_node(ros.context(), c"short_lived".as_ptr(), c"/".as_ptr()) };
     let node = std::mem::replace(&mut ros.node, short_lived);
     let publisher = ros.publisher(c"/closed", &DEFAULT_QOS);
     let subscription = ros.subscription(c"/closed", &DEFAULT_QOS);
     ros.node = node;
-    // SAFETY: a node of this library, which is not used any more.
+    // SAFETY: this library made the node, which is not used again.
     assert_eq!(unsafe { rmw_destroy_node(short_lived) }, RMW_RET_OK);
     let point = Point::default();
-    // SAFETY: a publisher of this library and a message of its type.
+    // SAFETY: this library made the publisher, and the message has its type.
     assert_eq!(unsafe { rmw_publish(publisher, (&raw const point).cast(), null_mut()) }, RMW_RET_ERROR);
-    // SAFETY: a context of this library.
+    // SAFETY: this library made the context.
     let wait_set = unsafe { rmw_create_wait_set(ros.context(), 0) };
     assert_eq!(wait(wait_set, &[subscription], &[], &mut [], NOW).0, RMW_RET_TIMEOUT, "others could be ready");
-    // SAFETY: a wait set of this library, which is not used any more.
+    // SAFETY: this library made the wait set, which is not used again.
     assert_eq!(unsafe { rmw_destroy_wait_set(wait_set) }, RMW_RET_OK);
     ros.end(&[publisher], &[subscription]);
 }
 
-/// `ROS_AUTOMATIC_DISCOVERY_RANGE=OFF`.
+/// Two contexts with `ROS_AUTOMATIC_DISCOVERY_RANGE=OFF` meet neither each other nor other contexts.
 fn a_context_without_discovery_meets_no_other_one() {
-    const DOMAIN: usize = 99; // of this test
+    const DOMAIN: usize = 99; // only this test uses it
     let others = Ros::in_domain(DOMAIN, RMW_AUTOMATIC_DISCOVERY_RANGE_SUBNET);
     let contexts = [(); 2].map(|()| Ros::in_domain(DOMAIN, RMW_AUTOMATIC_DISCOVERY_RANGE_OFF));
     let [alone, another] = contexts;

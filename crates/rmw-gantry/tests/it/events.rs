@@ -14,31 +14,31 @@ tests![
 ];
 
 fn event(publisher: *const rmw_publisher_t, kind: rmw_event_type_t) -> rmw_event_t {
-    // SAFETY: zeros are an event that is not initialized.
+    // SAFETY: all bits 0 are a valid event, which is not initialized.
     let mut event: rmw_event_t = unsafe { std::mem::zeroed() };
-    // SAFETY: a new event and a publisher of this library.
+    // SAFETY: the event is new, and this library made the publisher.
     assert_eq!(unsafe { rmw_publisher_event_init(&raw mut event, publisher, kind) }, RMW_RET_OK);
     event
 }
 
 /// Takes the status of an event, even if no event has happened.
 fn status_of<S>(event: &rmw_event_t) -> S {
-    // SAFETY: zeros are a status, of numbers only.
+    // SAFETY: the status has only numbers, which may be 0.
     let (mut status, mut taken): (S, bool) = unsafe { std::mem::zeroed() };
-    // SAFETY: an event of this library and its status.
+    // SAFETY: this library initialized the event, and the status has the event's type.
     assert_eq!(unsafe { rmw_take_event(event, (&raw mut status).cast(), &raw mut taken) }, RMW_RET_OK);
     assert!(taken);
     status
 }
 
-/// Waits for an event and takes it.
+/// Waits for an event, and takes its status.
 fn take_event<S>(ros: &mut Ros, event: &mut [rmw_event_t; 1]) -> S {
-    // SAFETY: a context of this library.
+    // SAFETY: this library made the context.
     let wait_set = unsafe { rmw_create_wait_set(ros.context(), 0) };
     assert_eq!(wait(wait_set, &[], &[], event, TIME_LIMIT), (RMW_RET_OK, vec![true]));
     let status = status_of(&event[0]);
     assert_eq!(wait(wait_set, &[], &[], event, NOW), (RMW_RET_TIMEOUT, vec![false]));
-    // SAFETY: a wait set of this library, which is not used any more.
+    // SAFETY: this library made the wait set, which is not used again.
     assert_eq!(unsafe { rmw_destroy_wait_set(wait_set) }, RMW_RET_OK);
     status
 }
@@ -53,7 +53,7 @@ fn a_publisher_is_told_of_its_matches() {
         (status.total_count, status.total_count_change, status.current_count, status.current_count_change)
     };
     assert_eq!(counts(&status), (1, 1, 1, 1));
-    // SAFETY: a subscription of this library, which is not used any more.
+    // SAFETY: this library made the subscription, which is not used again.
     assert_eq!(unsafe { rmw_destroy_subscription(ros.node, subscription) }, RMW_RET_OK);
     let status: rmw_matched_status_t = take_event(&mut ros, &mut matched);
     assert_eq!(counts(&status), (1, 0, 0, -1));
@@ -72,7 +72,7 @@ fn a_publisher_is_told_which_policy_is_incompatible() {
     ros.end(&[publisher], &[subscription]);
 }
 
-/// rcl takes a status whenever a program requests it, even before an event.
+/// rcl takes a status whenever a program requests it, even before any event.
 fn without_an_event_no_policy_is_named() {
     let ros = Ros::new();
     let publisher = ros.publisher(c"/eventless", &DEFAULT_QOS);
@@ -82,8 +82,8 @@ fn without_an_event_no_policy_is_named() {
     ros.end(&[publisher], &[]);
 }
 
-/// Two threads count the library's events at the same time: the thread that creates the events, and the control
-/// thread. The newest event must have the current count.
+/// Two threads count events at the same time: the thread that initializes the events, and the control thread. The
+/// status must have the count of the newest event.
 fn matches_that_come_while_their_events_are_made_are_all_counted() {
     let ros = Ros::new();
     let mut spins = fastrand::Rng::with_seed(12345);
@@ -97,7 +97,7 @@ fn matches_that_come_while_their_events_are_made_are_all_counted() {
         });
         eventually("three subscriptions are matched", || {
             let mut count = 0;
-            // SAFETY: a publisher of this library, and an output.
+            // SAFETY: this library made the publisher; the other pointer is an output.
             let code = unsafe { rmw_publisher_count_matched_subscriptions(publisher, &raw mut count) };
             (code, count) == (RMW_RET_OK, 3)
         });
@@ -106,7 +106,7 @@ fn matches_that_come_while_their_events_are_made_are_all_counted() {
             (status.current_count, status.total_count) == (3, 3)
         });
         for subscription in subscriptions {
-            // SAFETY: a subscription of this library, which is not used any more.
+            // SAFETY: this library made the subscription, which is not used again.
             assert_eq!(unsafe { rmw_destroy_subscription(ros.node, subscription.get()) }, RMW_RET_OK);
         }
         // SAFETY: as above.
@@ -115,22 +115,22 @@ fn matches_that_come_while_their_events_are_made_are_all_counted() {
     ros.end(&[], &[]);
 }
 
-/// The depth of the subscription bounds the messages of all its publishers together, including publishers that left.
+/// The depth of a subscription limits the messages of all its publishers together, including publishers that have left.
 fn messages_of_publishers_that_left_are_lost_with_an_event() {
     let ros = Ros::new();
     let subscription = ros.subscription(c"/left", &rmw_qos_profile_t { depth: 2, ..DEFAULT_QOS });
-    // SAFETY: zeros are an event that is not initialized.
+    // SAFETY: all bits 0 are a valid event, which is not initialized.
     let mut lost: rmw_event_t = unsafe { std::mem::zeroed() };
-    // SAFETY: a new event and a subscription of this library.
+    // SAFETY: the event is new, and this library made the subscription.
     let code = unsafe { rmw_subscription_event_init(&raw mut lost, subscription, RMW_EVENT_MESSAGE_LOST) };
     assert_eq!(code, RMW_RET_OK);
     for number in 0..5 {
         let publisher = ros.publisher(c"/left", &DEFAULT_QOS);
         publish(publisher, Point { x: 0.0, number });
-        // SAFETY: a publisher of this library, which is not used any more.
+        // SAFETY: this library made the publisher, which is not used again.
         assert_eq!(unsafe { rmw_destroy_publisher(ros.node, publisher) }, RMW_RET_OK);
     }
-    // A take returns nothing while the control thread holds the lock of discovery.
+    // A take may return nothing while the control thread holds the lock of discovery, so it is repeated.
     let first = std::iter::repeat_with(|| take(subscription)).flatten().next();
     assert_eq!(first.map(|(point, _)| point.number), Some(3));
     let status: rmw_message_lost_status_t = status_of(&lost);

@@ -1,4 +1,4 @@
-//! Children that a signal ends because of a loan: their last line names the message.
+//! Tests with child processes that a signal ends because of a loan. Their last line of output explains the cause.
 
 use crate::ros::*;
 use std::{
@@ -17,51 +17,51 @@ tests![
     a_handler_that_the_program_set_before_is_called,
 ];
 
-/// The argument that makes this program the child. The name of the deed follows it.
+/// The argument that makes this program a child process. The next argument is the name of its forbidden action.
 pub const END: &str = "--end";
 
 const LENGTH: usize = 100_000;
 
-/// Publishes a message and takes it as a loan.
+/// Publishes a message, and takes it on loan.
 fn loan(ros: &Ros) -> (*const rmw_abi::bindings::rmw_subscription_t, *mut Bytes) {
     let publisher = ros.publisher_of(bytes_type(), c"/signals", &DEFAULT_QOS);
     let subscription = ros.subscription_of(bytes_type(), c"/signals", &DEFAULT_QOS);
     let mut bytes = vec![7_u8; LENGTH];
     let sent = Bytes { data: bytes.as_mut_ptr(), size: LENGTH, capacity: LENGTH };
-    // SAFETY: a publisher of this library, and a message of its type.
+    // SAFETY: this library made the publisher, and the message has its type.
     assert_eq!(unsafe { rmw_publish(publisher, (&raw const sent).cast(), null_mut()) }, 0);
     let (mut loan, mut is_taken) = (null_mut::<c_void>(), false);
-    // SAFETY: a subscription of this library, and outputs.
+    // SAFETY: this library made the subscription; the other pointers are outputs.
     assert_eq!(unsafe { rmw_take_loaned_message(subscription, &raw mut loan, &raw mut is_taken, null_mut()) }, 0);
     assert!(is_taken);
     (subscription, loan.cast())
 }
 
-/// Gives a loan back. The result is rmw's return code.
+/// Returns a loan. The result is rmw's return code.
 fn give_back(subscription: *const rmw_abi::bindings::rmw_subscription_t, loan: *mut Bytes) -> i32 {
-    // SAFETY: a loan of this subscription.
+    // SAFETY: the message is on loan from this subscription.
     unsafe { rmw_return_loaned_message_from_subscription(subscription, loan.cast()) }
 }
 
 fn write(at: *mut u8) {
-    // SAFETY: not kept: the memory is mapped read-only, and the test is about the signal.
+    // SAFETY: violated on purpose: the memory is mapped read-only, and the test is about the signal.
     unsafe { at.write_volatile(1) };
 }
 
-/// The role of a child.
+/// The role of the child: does the forbidden action.
 pub fn end_by_a_signal() {
     extern "C" fn exit(_: libc::c_int) {
-        // SAFETY: ends the process.
+        // SAFETY: `_exit` has no preconditions.
         unsafe { libc::_exit(42) };
     }
     let deed = std::env::args().nth(2);
     if deed.as_deref() == Some("handler") {
-        // SAFETY: a handler of that type.
+        // SAFETY: the handler has the right type.
         unsafe { libc::signal(libc::SIGSEGV, exit as *const () as usize) };
     }
     let ros = Ros::new();
     let (subscription, loan) = loan(&ros);
-    // SAFETY: a message that this test holds.
+    // SAFETY: the test holds this message on loan.
     let elements = unsafe { (*loan).data };
     match deed.as_deref() {
         Some("write" | "handler") => write(elements.wrapping_add(LENGTH - 1)),
@@ -71,7 +71,7 @@ pub fn end_by_a_signal() {
             assert_ne!(give_back(subscription, loan), 0);
             write(elements);
         }
-        // SAFETY: not kept: `malloc` did not return the pointer, and the test is about the signal.
+        // SAFETY: violated on purpose: `malloc` did not return the pointer, and the test is about the signal.
         Some("free") => unsafe { libc::free(elements.cast()) },
         _ => {
             assert_eq!(give_back(subscription, loan), 0);
@@ -80,7 +80,7 @@ pub fn end_by_a_signal() {
     }
 }
 
-/// The end of a child that does this deed.
+/// Runs a child that does this action. Returns its output, and its text on standard error.
 fn end_of(deed: &str) -> (Output, String) {
     let output = Command::new(std::env::current_exe().unwrap()).args([END, deed]).output().unwrap();
     let text = String::from_utf8_lossy(&output.stderr).into_owned();

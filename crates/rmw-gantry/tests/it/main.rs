@@ -1,5 +1,5 @@
-//! Tests of the C functions, called as rcl calls them, without a ROS 2: contexts, endpoints, waits, callbacks and
-//! events of one process.
+//! Tests of the C functions, called in one process as rcl calls them, without ROS 2: contexts, endpoints, waits,
+//! callbacks and events.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 #![allow(clippy::print_stdout, reason = "children report to their parents")]
@@ -22,7 +22,7 @@ mod unload;
 mod waits;
 
 use libtest_mimic::Arguments;
-use rmw_gantry as _; // its functions are linked by their names
+use rmw_gantry as _; // links the functions, which tests declare by name
 use std::process::ExitCode;
 use test_support::trials;
 

@@ -1,4 +1,5 @@
-//! Random loans: taken, changed and returned in any order, while publishers and subscriptions come and go under them.
+//! Tests of random loans. They are taken, changed and returned in any order, while publishers and subscriptions are
+//! created and destroyed.
 //!
 //! `SEED` in the environment sets the seed, and `LOANED_MESSAGES` the number of messages.
 
@@ -16,19 +17,19 @@ use test_support::{say, tests};
 
 tests![random_loans_stay_right_and_leave_nothing, random_changes_of_loans_end_in_sentences];
 
-/// The arguments that make this program the child: this one, the seed, the number of messages, and how many of a
-/// thousand returned messages were changed against the rules.
+/// The first argument of the child. The others are the seed, the number of messages, and the number of returned
+/// messages, out of a thousand, that are changed against the rules.
 pub const GO_ON: &str = "--random-loans";
 
 const QOS: rmw_qos_profile_t = rmw_qos_profile_t { depth: 20, ..DEFAULT_QOS };
-/// A sequence of this size lies in shared memory.
+/// The least size of a sequence that lies in shared memory.
 const LONG_BYTES: usize = 4096;
 const MAX_HELD: usize = 12;
 
 struct Reader {
     subscription: *mut rmw_subscription_t,
     held: Vec<*mut Blocks>,
-    /// The messages that were returned; the addresses stay valid as long as the subscription.
+    /// The messages that were returned. Their addresses stay valid as long as the subscription exists.
     returned: Vec<*mut Blocks>,
 }
 
@@ -43,12 +44,12 @@ struct World {
     changed: u64,
 }
 
-/// The elements of a sequence in a C message.
+/// Returns the elements of a sequence in a C message.
 fn elements<T>(sequence: &Elements<T>) -> &[T] {
     if sequence.size == 0 {
         return &[];
     }
-    // SAFETY: a sequence of a message that this test holds.
+    // SAFETY: the sequence belongs to a message that the test holds on loan.
     unsafe { std::slice::from_raw_parts(sequence.data, sequence.size) }
 }
 
@@ -62,7 +63,7 @@ fn sum(number: u64, bytes: &[u8], ranges: &[f64]) -> u64 {
 
 /// A sequence with memory of `malloc`.
 fn of_malloc<T>(length: usize) -> Elements<T> {
-    // SAFETY: a plain allocation.
+    // SAFETY: `calloc` accepts any size.
     let data = unsafe { libc::calloc(length.max(1), size_of::<T>()) };
     assert!(!data.is_null());
     Elements { data: data.cast(), size: length, capacity: length }
@@ -102,7 +103,7 @@ impl World {
             bytes: Elements { data: bytes.as_mut_ptr(), size: bytes.len(), capacity: bytes.len() },
             ranges: Elements { data: ranges.as_mut_ptr(), size: ranges.len(), capacity: ranges.len() },
         };
-        // SAFETY: a publisher of this library, and a message of its type.
+        // SAFETY: this library made the publisher, and the message has its type.
         assert_eq!(unsafe { rmw_publish(self.publisher, (&raw const message).cast(), null_mut()) }, RMW_RET_OK);
         self.sent += 1;
     }
@@ -113,7 +114,7 @@ impl World {
             return self.give_back();
         }
         let (mut loan, mut is_taken) = (null_mut::<c_void>(), false);
-        // SAFETY: a subscription of this library, and outputs.
+        // SAFETY: this library made the subscription; the other pointers are outputs.
         let code =
             unsafe { rmw_take_loaned_message(reader.subscription, &raw mut loan, &raw mut is_taken, null_mut()) };
         assert_eq!(code, RMW_RET_OK);
@@ -124,7 +125,7 @@ impl World {
         }
     }
 
-    /// Returns one message of a random reader, perhaps changed.
+    /// Returns one message of a random reader. Some messages are changed before.
     fn give_back(&mut self) {
         let (index, other) = (self.random.usize(..3), self.random.usize(..3));
         let reader = &mut self.readers[index];
@@ -133,7 +134,7 @@ impl World {
         }
         let loan = reader.held.swap_remove(self.random.usize(..reader.held.len()));
         check(loan);
-        // SAFETY: a message that this test holds.
+        // SAFETY: the test holds this message on loan.
         let blocks = unsafe { &mut *loan };
         let is_changed = if self.random.u32(..1000) < self.misuse_per_mille {
             misuse(&mut self.random, blocks)
@@ -142,7 +143,7 @@ impl World {
         };
         self.changed += u64::from(is_changed);
         let give_back = |reader: &Reader| {
-            // SAFETY: a subscription of this library, and a loan, or a message that is refused.
+            // SAFETY: this library made the subscription. The message is on loan, or the library refuses it.
             unsafe { rmw_return_loaned_message_from_subscription(reader.subscription, loan.cast()) }
         };
         let tries_again = self.random.u32(..100) == 0;
@@ -160,33 +161,35 @@ impl World {
         self.readers[index].returned.push(loan);
     }
 
-    /// Reads messages that were returned long ago. Programs must not, and find an empty message or a later one.
+    /// Reads messages that were returned long ago, as a faulty program might. They are empty, or contain a later
+    /// message.
     fn read_returned(&mut self) {
         let reader = &mut self.readers[self.random.usize(..3)];
         reader.returned.retain(|loan| !reader.held.contains(loan));
         reader.returned.iter().for_each(|loan| {
-            // SAFETY: a message of a living subscription, which is not on loan.
+            // SAFETY: the subscription lives, so the memory of its returned messages exists. This message is not on
+            // loan.
             let blocks = unsafe { &**loan };
             assert!(!is_in_place(&blocks.ranges) || self.misuse_per_mille > 0);
         });
     }
 
-    /// Ends a subscription whose messages are on loan.
+    /// Destroys a subscription while its messages are on loan, and creates a new one.
     fn replace_subscription(&mut self) {
         let subscription = reader(&self.ros);
         let reader = self.random.choice(&mut self.readers).unwrap();
         reader.held.drain(..).for_each(check);
         reader.returned.clear();
         let old = replace(&mut reader.subscription, subscription);
-        // SAFETY: a node and a subscription of this library, which is not used any more.
+        // SAFETY: this library made the node and the subscription, which is not used again.
         assert_eq!(unsafe { rmw_destroy_subscription(self.ros.node, old) }, RMW_RET_OK);
     }
 
-    /// Ends the publisher, whose messages are on loan.
+    /// Destroys the publisher while its messages are on loan, and creates a new one.
     fn replace_publisher(&mut self) {
         let publisher = self.ros.publisher_of(blocks_type(), c"/random", &QOS);
         let old = replace(&mut self.publisher, publisher);
-        // SAFETY: a node and a publisher of this library, which is not used any more.
+        // SAFETY: this library made the node and the publisher, which is not used again.
         assert_eq!(unsafe { rmw_destroy_publisher(self.ros.node, old) }, RMW_RET_OK);
         self.readers.iter().flat_map(|reader| &reader.held).for_each(|loan| check(*loan));
     }
@@ -211,21 +214,21 @@ fn reader(ros: &Ros) -> *mut rmw_subscription_t {
     ros.subscription_of(blocks_type(), c"/random", &QOS)
 }
 
-/// The message has the elements that were published.
+/// Checks that the message has the elements that were published.
 fn check(loan: *mut Blocks) {
-    // SAFETY: a message that this test holds.
+    // SAFETY: the test holds this message on loan.
     let blocks = unsafe { &*loan };
     assert_eq!(sum(blocks.number, elements(&blocks.bytes), elements(&blocks.ranges)), blocks.sum, "{}", blocks.number);
 }
 
-/// Changes a message as the rules allow: copied fields in any way, and the length of sequences in place.
+/// Changes a message in an allowed way: copied fields in any way, and only the length of sequences in shared memory.
 fn change(random: &mut Rng, blocks: &mut Blocks) -> bool {
     let Blocks { bytes, number, .. } = blocks;
     match random.u32(..4) {
         0 => *number = 0,
         1 => bytes.size = random.usize(..=bytes.size),
         2 if !is_in_place(bytes) => {
-            // SAFETY: memory of `malloc`, or null.
+            // SAFETY: the pointer is null, or `malloc` returned it.
             unsafe { libc::free(replace(bytes, of_malloc(random.usize(..LONG_BYTES))).data.cast()) };
         }
         _ => {}
@@ -233,13 +236,13 @@ fn change(random: &mut Rng, blocks: &mut Blocks) -> bool {
     false
 }
 
-/// Changes a message against the rules; returns whether the library finds the change.
+/// Changes a message against the rules. Returns true if the library can detect the change.
 fn misuse(random: &mut Rng, blocks: &mut Blocks) -> bool {
     let Blocks { bytes, ranges, .. } = blocks;
     let is_long = is_in_place(bytes);
     match random.u32(..3) {
         0 if is_long => *bytes = of_malloc(random.usize(..9000)),
-        // SAFETY: zeros are an empty sequence.
+        // SAFETY: all bits 0 are a valid, empty sequence.
         1 if is_long => *bytes = unsafe { zeroed() },
         2 if is_long && is_in_place(ranges) => {
             bytes.data = replace(&mut ranges.data, bytes.data.cast()).cast();
@@ -254,7 +257,7 @@ fn open_files() -> usize {
     read_dir("/proc/self/fd").unwrap().count()
 }
 
-/// The role of a child.
+/// The role of the child: runs the random actions.
 pub fn go_on() {
     let [seed, messages, misuse_per_mille] = [2, 3, 4].map(|index| {
         let argument = std::env::args().nth(index);
@@ -271,7 +274,7 @@ pub fn go_on() {
     say(&format!("sent {sent}, taken {taken}, changed {changed}"));
 }
 
-/// Runs a child; returns its memory's directory and the sentences on its standard error.
+/// Runs a child. Returns the directory of its shared memory, and its text on standard error.
 #[track_caller]
 fn run(misuse_per_mille: u64) -> (tempfile::TempDir, String) {
     let seed = std::env::var("SEED").map_or_else(|_| fastrand::u64(..), |seed| seed.parse().unwrap());

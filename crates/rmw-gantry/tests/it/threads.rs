@@ -1,5 +1,5 @@
-//! Threads that use one context at the same time: they publish and take, wait, set callbacks, borrow messages, and
-//! create and destroy entities.
+//! Test with threads that use one context at the same time: they publish, take, wait, set callbacks, borrow messages,
+//! and create and destroy objects.
 
 use crate::ros::*;
 use rmw_abi::bindings::*;
@@ -18,7 +18,7 @@ const RUN: Duration = Duration::from_millis(2500);
 const SHORT: rmw_time_t = rmw_time_t { sec: 0, nsec: 1_000_000 };
 const TOPIC: &std::ffi::CStr = c"/stress";
 
-/// The entities that all threads share.
+/// The objects that all threads share.
 struct World {
     ros: Ros,
     publisher: Shared<rmw_publisher_t>,
@@ -26,18 +26,18 @@ struct World {
     guard_condition: Shared<rmw_guard_condition_t>,
 }
 
-/// The work of a thread, which repeats it; the number is the round.
+/// The action that a thread repeats. The number counts the repetitions.
 type Work = fn(&World, u64);
 
 impl World {
     fn wait_set(&self) -> *mut rmw_wait_set_t {
-        // SAFETY: a context of this library.
+        // SAFETY: this library made the context.
         let wait_set = unsafe { rmw_create_wait_set(self.ros.context(), 0) };
         assert!(!wait_set.is_null());
         wait_set
     }
 
-    /// Waits for a millisecond, with a wait set of its own.
+    /// Waits for a millisecond, with a new wait set.
     fn wait(&self, subscriptions: &[*mut rmw_subscription_t], guard_conditions: &[*const rmw_guard_condition_t]) {
         let wait_set = self.wait_set();
         for _ in 0..5 {
@@ -47,7 +47,7 @@ impl World {
                 let _ = take(*subscription);
             }
         }
-        // SAFETY: a wait set of this library, which is not used any more.
+        // SAFETY: this library made the wait set, which is not used again.
         assert_eq!(unsafe { rmw_destroy_wait_set(wait_set) }, RMW_RET_OK);
     }
 
@@ -61,17 +61,17 @@ impl World {
     }
 
     fn trigger(&self, _: u64) {
-        // SAFETY: a guard condition of this library.
+        // SAFETY: this library made the guard condition.
         assert_eq!(unsafe { rmw_trigger_guard_condition(self.guard_condition.get()) }, RMW_RET_OK);
         thread::yield_now();
     }
 
     fn come_and_go(&self, _: u64) {
         let subscription = self.ros.subscription(TOPIC, &rmw_qos_profile_t { depth: 5, ..DEFAULT_QOS });
-        // SAFETY: a context of this library.
+        // SAFETY: this library made the context.
         let own = unsafe { rmw_create_guard_condition(self.ros.context()) };
         self.wait(&[subscription], &[own, self.guard_condition.get()]);
-        // SAFETY: a guard condition of this library, which is not used any more; likewise below.
+        // SAFETY: this library made the guard condition, which is not used again; the same holds below.
         assert_eq!(unsafe { rmw_destroy_guard_condition(own) }, RMW_RET_OK);
         // SAFETY: as above.
         assert_eq!(unsafe { rmw_destroy_subscription(self.ros.node, subscription) }, RMW_RET_OK);
@@ -86,7 +86,7 @@ impl World {
         let callbacks: [rmw_event_callback_t; 4] = [Some(ignore), Some(take_all), None, Some(take_all)];
         for callback in callbacks {
             let user_data = if callback.is_some() { subscription.cast_const().cast() } else { null() };
-            // SAFETY: a subscription of this library, which is there as long as its callback.
+            // SAFETY: this library made the subscription, which lives longer than its callback.
             let code = unsafe { rmw_subscription_set_on_new_message_callback(subscription, callback, user_data) };
             assert_eq!(code, RMW_RET_OK);
             self.publish_some(0);
@@ -96,9 +96,9 @@ impl World {
     }
 
     fn nodes_come_and_go(&self, _: u64) {
-        // SAFETY: a context of this library, and strings.
+        // SAFETY: this library made the context, and both strings end with 0.
         let node = unsafe { rmw_create_node(self.ros.context(), c"other".as_ptr(), c"/".as_ptr()) };
-        // SAFETY: a node of this library.
+        // SAFETY: this library made the node.
         self.wait(&[], &[unsafe { rmw_node_get_graph_guard_condition(node) }]);
         // SAFETY: as in `come_and_go`.
         assert_eq!(unsafe { rmw_destroy_node(node) }, RMW_RET_OK);
@@ -106,21 +106,21 @@ impl World {
 
     fn borrow(&self, round: u64) {
         let (publisher, mut message) = (self.publisher.get(), null_mut());
-        // SAFETY: a publisher of this library, its type, and an output.
+        // SAFETY: this library made the publisher; it has this type, and the last pointer is an output.
         assert_eq!(unsafe { rmw_borrow_loaned_message(publisher, point_type(), &raw mut message) }, RMW_RET_OK);
         let code = match round % 2 {
-            // SAFETY: a message that was borrowed from this publisher.
+            // SAFETY: the message was borrowed from this publisher.
             0 => unsafe { rmw_publish_loaned_message(publisher, message, null_mut()) },
             // SAFETY: as above.
             _ => unsafe { rmw_return_loaned_message_from_publisher(publisher, message) },
         };
         assert_eq!(code, RMW_RET_OK);
         let (subscription, mut loan, mut taken) = (self.subscription.get(), null_mut(), false);
-        // SAFETY: a subscription of this library, and outputs.
+        // SAFETY: this library made the subscription; the other pointers are outputs.
         let code = unsafe { rmw_take_loaned_message(subscription, &raw mut loan, &raw mut taken, null_mut()) };
         assert_eq!(code, RMW_RET_OK);
         if taken {
-            // SAFETY: a message on loan from this subscription.
+            // SAFETY: the message is on loan from this subscription.
             assert_eq!(unsafe { rmw_return_loaned_message_from_subscription(subscription, loan) }, RMW_RET_OK);
         }
     }
@@ -128,7 +128,7 @@ impl World {
 
 fn all_threads_of_a_context_go_on_and_end() {
     let ros = Ros::new();
-    // SAFETY: a context of this library.
+    // SAFETY: this library made the context.
     let guard_condition = Shared::new(unsafe { rmw_create_guard_condition(ros.context()) });
     let publisher = Shared::new(ros.publisher(TOPIC, &DEFAULT_QOS));
     let subscription = Shared::new(ros.subscription(TOPIC, &DEFAULT_QOS));
@@ -167,7 +167,7 @@ fn all_threads_of_a_context_go_on_and_end() {
     }
     threads.into_iter().for_each(|thread| thread.join().unwrap());
     let World { ros, publisher, subscription, guard_condition } = Arc::into_inner(world).unwrap();
-    // SAFETY: a guard condition of this library, which is not used any more.
+    // SAFETY: this library made the guard condition, which is not used again.
     assert_eq!(unsafe { rmw_destroy_guard_condition(guard_condition.get()) }, RMW_RET_OK);
     ros.end(&[publisher.get()], &[subscription.get()]);
 }

@@ -1,5 +1,5 @@
-// A stand-in for ROS 2's libtracetools.so, with its functions for an RMW: LTTng, which the real one needs, records into a
-// session of its own, so it cannot show in a test what it was called with. Prints each call as a line.
+// A substitute for ROS 2's libtracetools.so, with the functions that an RMW calls. It prints each call as a line. The
+// real library is no use in a test: it records with LTTng into a session that the test cannot read.
 
 #include <stdbool.h>
 #include <stdint.h>

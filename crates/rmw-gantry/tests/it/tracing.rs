@@ -1,5 +1,5 @@
-//! The tracepoints of ROS 2's tracing. A substitute for its library, `tracetools.c`, prints the calls, and a child
-//! prints its own actions.
+//! Tests of the tracepoints of ros2_tracing. A substitute of its library, `tracetools.c`, prints the calls. A child
+//! process prints the calls that it expects.
 
 use crate::ros::*;
 use rmw_abi::bindings::*;
@@ -14,7 +14,7 @@ use test_support::{eventually, ignore, say, tests};
 
 tests![each_call_is_recorded_with_the_times_of_the_messages];
 
-/// The argument that makes this program the child. The path of the substitute library, or nothing, follows it.
+/// The argument that makes this program a child process. The path of the substitute library may follow it.
 pub const TRACE: &str = "--trace";
 
 unsafe extern "C" {
@@ -22,7 +22,7 @@ unsafe extern "C" {
     fn rmw_get_gid_for_client(client: *const rmw_client_t, gid: *mut rmw_gid_t) -> rmw_ret_t;
 }
 
-/// Prints a call that a tracepoint has to record.
+/// Prints a call that a tracepoint must record.
 fn expect(call: impl Display) {
     say(&format!("expected {call}"));
 }
@@ -31,11 +31,11 @@ fn hex(gid: [u8; 16]) -> String {
     gid.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The role of a child: publishes, takes and calls a service, with the tracing library in its argument.
+/// The role of the child: publishes, takes and calls a service, with the tracing library in its argument, if any.
 pub fn trace() {
     if let Some(path) = std::env::args().nth(2) {
         let path = CString::new(path).unwrap();
-        // SAFETY: a string that ends with 0; the substitute library has no initialisers.
+        // SAFETY: the string ends with 0; the substitute library has no initialisers.
         let library = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
         assert!(!library.is_null(), "{path:?}");
     }
@@ -47,23 +47,23 @@ pub fn trace() {
 
 fn trace_topic(ros: &Ros) {
     let (publisher, subscription) = (ros.publisher(c"/trace", &DEFAULT_QOS), ros.subscription(c"/trace", &DEFAULT_QOS));
-    // SAFETY: zeros are a gid and an info.
+    // SAFETY: all bits 0 are a valid gid and a valid info.
     let (mut gid, mut info): (rmw_gid_t, rmw_message_info_t) = unsafe { std::mem::zeroed() };
-    // SAFETY: a publisher of this library, and an output.
+    // SAFETY: this library made the publisher; the other pointer is an output.
     assert_eq!(unsafe { rmw_get_gid_for_publisher(publisher, &raw mut gid) }, RMW_RET_OK);
     expect(format_args!("rmw_publisher_init {publisher:p} {}", hex(gid.data)));
     expect(format_args!("rmw_subscription_init {subscription:p}"));
     let (mut point, mut taken) = (Point { x: 0.5, number: 7 }, false);
     let message: *mut c_void = (&raw mut point).cast();
-    // SAFETY: a publisher of this library and a message of its type.
+    // SAFETY: this library made the publisher, and the message has its type.
     assert_eq!(unsafe { rmw_publish(publisher, message, null_mut()) }, RMW_RET_OK);
     let mut take = || {
         let (taken, info) = (&raw mut taken, &raw mut info);
-        // SAFETY: a subscription of this library, a message of its type, and outputs.
+        // SAFETY: this library made the subscription; the message has its type, and the other pointers are outputs.
         assert_eq!(unsafe { rmw_take_with_info(subscription, message, taken, info, null_mut()) }, RMW_RET_OK);
-        // SAFETY: an output, which was written.
+        // SAFETY: the call above wrote this output.
         let is_taken = unsafe { taken.read() };
-        // SAFETY: an output, which the test has initialized.
+        // SAFETY: the test has initialized this output.
         let time_ns = unsafe { (*info).source_timestamp };
         (is_taken, time_ns)
     };
@@ -75,9 +75,9 @@ fn trace_topic(ros: &Ros) {
     expect(format_args!("rmw_take {subscription:p} {message:p} 0 0"));
 
     let mut loan = null_mut();
-    // SAFETY: a publisher of this library, its type, and an output.
+    // SAFETY: this library made the publisher; it has this type, and the last pointer is an output.
     assert_eq!(unsafe { rmw_borrow_loaned_message(publisher, point_type(), &raw mut loan) }, RMW_RET_OK);
-    // SAFETY: a loan of this publisher, of its type.
+    // SAFETY: the message is on loan from this publisher, and has its type.
     unsafe { loan.cast::<Point>().write(Point::default()) };
     // SAFETY: as above.
     assert_eq!(unsafe { rmw_publish_loaned_message(publisher, loan, null_mut()) }, RMW_RET_OK);
@@ -85,37 +85,37 @@ fn trace_topic(ros: &Ros) {
     assert!(is_taken);
     expect(format_args!("rmw_publish {publisher:p} {loan:p} {time_ns}"));
     expect(format_args!("rmw_take {subscription:p} {message:p} {time_ns} 1"));
-    // SAFETY: a node, a publisher and a subscription of this library, which are not used any more.
+    // SAFETY: this library made the node and the endpoints, which are not used again.
     assert_eq!(unsafe { rmw_destroy_publisher(ros.node, publisher) }, RMW_RET_OK);
     // SAFETY: as above.
     assert_eq!(unsafe { rmw_destroy_subscription(ros.node, subscription) }, RMW_RET_OK);
 }
 
 fn trace_service(ros: &Ros) {
-    // SAFETY: a node of this library, a type support that stays, a string and a profile; likewise below.
+    // SAFETY: this library made the node; the type support stays, and the other pointers are valid, as below.
     let service = unsafe { rmw_create_service(ros.node, ask_type(), c"/ask".as_ptr(), &DEFAULT_QOS) };
     // SAFETY: as above.
     let client = unsafe { rmw_create_client(ros.node, ask_type(), c"/ask".as_ptr(), &DEFAULT_QOS) };
-    // SAFETY: zeros are a gid and a header.
+    // SAFETY: all bits 0 are a valid gid and a valid header.
     let (mut gid, mut header): (rmw_gid_t, rmw_service_info_t) = unsafe { std::mem::zeroed() };
-    // SAFETY: a client of this library, and an output.
+    // SAFETY: this library made the client; the other pointer is an output.
     assert_eq!(unsafe { rmw_get_gid_for_client(client, &raw mut gid) }, RMW_RET_OK);
     let gid = hex(gid.data);
     expect(format_args!("rmw_client_init {client:p} {gid}"));
     eventually("the server is there", || {
         let mut is_there = false;
-        // SAFETY: a node and a client of this library, and an output.
+        // SAFETY: this library made the node and the client; the last pointer is an output.
         let code = unsafe { rmw_service_server_is_available(ros.node, client, &raw mut is_there) };
         assert_eq!(code, RMW_RET_OK);
         is_there
     });
     let (mut point, mut sequence, mut taken) = (Point::default(), 0, false);
     let message: *mut c_void = (&raw mut point).cast();
-    // SAFETY: a client of this library, a request of its type, and an output.
+    // SAFETY: this library made the client; the request has its type, and the other pointer is an output.
     assert_eq!(unsafe { rmw_send_request(client, message, &raw mut sequence) }, RMW_RET_OK);
     expect(format_args!("rmw_send_request {client:p} {message:p} {sequence}"));
     eventually("the request arrives", || {
-        // SAFETY: a service of this library, a request of its type, and outputs.
+        // SAFETY: this library made the service; the request has its type, and the other pointers are outputs.
         assert_eq!(unsafe { rmw_take_request(service, &raw mut header, message, &raw mut taken) }, RMW_RET_OK);
         match taken {
             true => expect(format_args!("rmw_take_request {service:p} {message:p} {gid} {sequence} 1")),
@@ -123,10 +123,10 @@ fn trace_service(ros: &Ros) {
         }
         taken
     });
-    // SAFETY: a service of this library, the id of its request, and a response of its type.
+    // SAFETY: this library made the service; the id is of its request, and the response has its type.
     assert_eq!(unsafe { rmw_send_response(service, &raw mut header.request_id, message) }, RMW_RET_OK);
     eventually("the response arrives", || {
-        // SAFETY: a client of this library, a response of its type, and outputs.
+        // SAFETY: this library made the client; the response has its type, and the other pointers are outputs.
         assert_eq!(unsafe { rmw_take_response(client, &raw mut header, message, &raw mut taken) }, RMW_RET_OK);
         let time_ns = header.source_timestamp;
         match taken {
@@ -138,13 +138,13 @@ fn trace_service(ros: &Ros) {
         }
         taken
     });
-    // SAFETY: a node, a client and a service of this library, which are not used any more.
+    // SAFETY: this library made the node, the client and the service, which are not used again.
     assert_eq!(unsafe { rmw_destroy_client(ros.node, client) }, RMW_RET_OK);
     // SAFETY: as above.
     assert_eq!(unsafe { rmw_destroy_service(ros.node, service) }, RMW_RET_OK);
 }
 
-/// The output of a child: the calls that it expects, and the calls that were recorded.
+/// Runs a child. Returns the calls that it expects, and the calls that were recorded.
 fn calls(library: Option<&Path>, is_traced: bool) -> [Vec<String>; 2] {
     let mut child = Command::new(std::env::current_exe().unwrap());
     child.arg(TRACE).args(library);
@@ -158,7 +158,7 @@ fn calls(library: Option<&Path>, is_traced: bool) -> [Vec<String>; 2] {
     [expected, recorded].map(|calls| {
         let mut calls: Vec<String> = calls.iter().map(|call| call.trim_start_matches("expected ").to_owned()).collect();
         for call in &mut calls {
-            // The gid of a subscription is left out: no function of `rmw` returns it.
+            // The gid of a subscription is not compared, because no function of `rmw` returns it.
             if call.starts_with("rmw_subscription_init ") {
                 *call = call.split(' ').take(2).collect::<Vec<_>>().join(" ");
             }
@@ -184,7 +184,7 @@ fn each_call_is_recorded_with_the_times_of_the_messages() {
     let [expected, recorded] = calls(Some(&library), true);
     assert_eq!(recorded, expected);
     assert!(expected.len() >= 12, "{expected:?}");
-    // A process in which no session records, and a process without the library.
+    // Nothing is recorded in a process without a tracing session, or without the library.
     for library in [Some(library.as_path()), None] {
         let [expected, recorded] = calls(library, false);
         assert!(expected.len() >= 12 && recorded.is_empty(), "{recorded:?}");

@@ -1,4 +1,4 @@
-// Content filters on rcl: messages that do not pass wake no wait, are no losses, and are not taken.
+// Tests of content filters on rcl: messages that do not pass wake no wait, do not count as lost, and are not taken.
 
 #include "topic.h"
 
@@ -8,7 +8,7 @@
 
 typedef geometry_msgs__msg__PoseWithCovariance Pose;
 
-// Whether a wait finds a message now.
+// True if a wait without time-out finds a message.
 static bool is_ready(Topic *topic)
 {
     OK(rcl_wait_set_clear(&topic->wait_set));
@@ -26,7 +26,7 @@ static void publish_text(Topic *topic, const char *data)
     std_msgs__msg__String__fini(&text);
 }
 
-// Takes the only text that waits.
+// Takes the only waiting message, and compares its text.
 static void take_text(Topic *topic, const char *expected)
 {
     std_msgs__msg__String text;
@@ -67,7 +67,7 @@ static void filter_texts(Ros *ros)
     take_text(&topic, "front left");
 
     const char *parameters[] = {"'rear'"};
-    // A message that waits passed the old filter, and has to pass the new one.
+    // A waiting message has passed the old filter, and has to pass the new filter, too.
     publish_text(&topic, "front");
     publish_text(&topic, "rear");
     OK(set_filter(&topic, "data = %0", 1, parameters));
@@ -83,7 +83,7 @@ static void filter_texts(Ros *ros)
     CHECK(strcmp(options->expression_parameters.data[0], "'rear'") == 0);
     OK(rcl_subscription_content_filter_options_fini(&topic.subscription, &found));
 
-    // A filter that cannot be used leaves the old one.
+    // An invalid filter does not replace the old one.
     CHECK(set_filter(&topic, "date = 'rear'", 0, NULL) == RCL_RET_ERROR);
     CHECK(set_filter(&topic, "data = %1", 1, parameters) == RCL_RET_ERROR);
     CHECK(rcl_subscription_is_cft_enabled(&topic.subscription));
@@ -99,7 +99,7 @@ static void filter_texts(Ros *ros)
     close_topic(ros, &topic);
 }
 
-// The depth counts the messages that pass, and the loans are of these.
+// Only messages that pass count for the depth and can be loaned.
 static void filter_poses(Ros *ros)
 {
     Topic topic;
@@ -121,7 +121,7 @@ static void filter_poses(Ros *ros)
         OK(rcl_return_loaned_message_from_subscription(&topic.subscription, loan));
     }
     CHECK(passed == 2);
-    // The depth is 10. The waits look at the messages, so those that do not pass take no room.
+    // The depth is 10. Each wait filters the new messages, so messages that do not pass displace no others.
     for (int number = 0; number < 50; number++) {
         Pose pose = {0};
         pose.pose.position.x = number % 10 ? number % 10 : 41;

@@ -1,4 +1,5 @@
-"""`forked.py once`: a program that uses ROS 2 for a moment. `forked.py both`: it forks first, then both sides use ROS 2."""
+"""A program that uses ROS 2 for a moment (`forked.py once`), or forks first and then uses ROS 2 in both processes
+(`forked.py both`)."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-// Loaned messages on rcl: a message is written and read in the same shared memory, and only its pointer moves.
+// Tests of loaned messages on rcl: a message is written and read in the same shared memory, without copies.
 
 #include "topic.h"
 
@@ -12,7 +12,8 @@
 typedef geometry_msgs__msg__PoseWithCovariance Pose;
 
 #define COUNT 200
-// Whether the mapping of an address is shared; its permissions and the path of its file.
+// True if the mapping that contains an address is shared. Also returns the permissions of the mapping, and the path of
+// its file.
 static bool is_shared(const void *address, char permissions[5], char path[4096])
 {
     char line[8192];
@@ -79,7 +80,7 @@ static void loan_poses(Ros *ros)
     printf("loaned %d poses\n", is_loaned ? COUNT : 0);
 }
 
-// Loans that are held while others come, and returned in another order.
+// Holds loaned messages while further ones arrive, and returns them in another order.
 static void hold_poses(Ros *ros)
 {
     Topic topic;
@@ -106,7 +107,7 @@ static void hold_poses(Ros *ros)
         compare(held[index], index);
         OK(rcl_return_loaned_message_from_subscription(&topic.subscription, held[index]));
     }
-    // It may not be returned twice.
+    // A message must not be returned twice.
     if (ros->is_gantry) {
         CHECK(rcl_return_loaned_message_from_subscription(&topic.subscription, held[0]) != RCL_RET_OK);
         rcl_reset_error();
@@ -115,7 +116,7 @@ static void hold_poses(Ros *ros)
     printf("held 5 poses\n");
 }
 
-// A message without a fixed size is not loaned, and is published all the same.
+// A message without a fixed size cannot be loaned, but can be published.
 static void publish_text(Ros *ros)
 {
     Topic topic;
@@ -140,7 +141,7 @@ static void publish_text(Ros *ros)
     printf("published a text\n");
 }
 
-// Each wait ends for the entity that is ready, and only for it.
+// Each wait ends because of the entity that is ready, and marks only this entity as ready.
 static void wait_set(Ros *ros)
 {
     Topic topic;
@@ -157,7 +158,7 @@ static void wait_set(Ros *ros)
         rcl_ret_t ended = rcl_wait(&topic.wait_set, round ? RCL_S_TO_NS(30) : 0);
         CHECK(ended == (round ? RCL_RET_OK : RCL_RET_TIMEOUT));
         CHECK((topic.wait_set.guard_conditions[0] != NULL) == round % 2);
-        // Another middleware may deliver a message only after the wait that the guard condition ended.
+        // With another middleware, the message may arrive after the guard condition has ended the wait.
         CHECK(!ros->is_gantry || (topic.wait_set.subscriptions[0] != NULL) == round / 2);
         if (round / 2) {
             if (!ros->is_gantry) wait_for(&topic);
@@ -172,13 +173,13 @@ static void wait_set(Ros *ros)
 
 int main(int argc, char **argv)
 {
-    // For the control of the leak sanitizer.
+    // A deliberate leak, which proves that the leak sanitizer works.
     if (argc > 1 && strcmp(argv[1], "leak") == 0) {
         void *volatile lost = malloc(100);
         lost = NULL;
         return lost != NULL;
     }
-    // Twice: the second time shows what the first one left.
+    // The second pass shows whether the first one left anything behind.
     for (int time = 0; time < 2; time++) {
         Ros ros;
         begin(&ros);

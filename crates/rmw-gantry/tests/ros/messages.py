@@ -1,4 +1,4 @@
-"""Types by their names, and messages whose fields are all different from their defaults."""
+"""Message types by name, and messages in which no field has its default value."""
 
 import importlib
 import inspect
@@ -17,7 +17,7 @@ def message_class(package, name):
 
 
 def classes():
-    """All message types of the installed packages, as pairs of package and name."""
+    """Yields all message types of the installed packages, as pairs of package and name."""
     for package in PACKAGES:
         module = importlib.import_module(f"{package}.msg")
         yield from ((package, name) for name, _ in inspect.getmembers(module, inspect.isclass))
@@ -29,7 +29,7 @@ def fixtures(name):
 
 
 def filled(kind, seed=1):
-    """A message with a value in every field."""
+    """Makes a message with a value in every field."""
     message = kind()
     fields = kind.get_fields_and_field_types()
     for number, (field, slot) in enumerate(zip(fields, kind.SLOT_TYPES)):

@@ -1,4 +1,5 @@
-"""The other processes of the tests: `peer.py ROLE ARGUMENT...`. Each says `ready`, obeys lines, and ends with its input."""
+"""The helper processes of the tests: `peer.py ROLE ARGUMENT...`. Each prints `ready`, obeys orders (lines on its
+standard input), and ends with the end of the input."""
 
 import hashlib
 import signal
@@ -26,7 +27,7 @@ def orders():
 
 
 def spin_in_background(node):
-    """Spins until the end of the input."""
+    """Spins a node on another thread until the input ends."""
     def spin():
         try:
             rclpy.spin(node)
@@ -39,7 +40,7 @@ def spin_in_background(node):
 
 
 def talker(topic, depth):
-    """Orders: `talk FIRST COUNT`, once a subscription is there."""
+    """An order is `talk FIRST COUNT`: publishes these numbers, as soon as a subscription is matched."""
     node = Node("talker", start_parameter_services=False)
     publisher = node.create_publisher(String, topic, int(depth))
     for order in orders():
@@ -52,7 +53,7 @@ def talker(topic, depth):
 
 
 def listener(topic, depth):
-    """Says what it hears."""
+    """Prints each message that it receives."""
     node = Node("listener", start_parameter_services=False)
     node.create_subscription(String, topic, lambda message: say(f"heard {message.data}"), int(depth))
     thread = spin_in_background(node)
@@ -62,7 +63,7 @@ def listener(topic, depth):
 
 
 def echo(package, *names):
-    """Publishes each message of the topic NAME, which is also its type, on NAME_back."""
+    """For each NAME, republishes the messages of the topic NAME on NAME_back. NAME is also the message type."""
     node = Node("echo", start_parameter_services=False)
     for name in names:
         kind = message_class(package, name)
@@ -75,7 +76,7 @@ def echo(package, *names):
 
 
 def checksum(package, name, topic):
-    """Says the length and the checksum of the field `data` of each message."""
+    """Prints the length and the checksum of the field `data` of each message."""
     node = Node("checksum", start_parameter_services=False)
 
     def heard(message):
@@ -89,7 +90,7 @@ def checksum(package, name, topic):
 
 
 def server(name):
-    """Answers yes to yes, and says what it was asked."""
+    """Prints each request, and returns its value in the response."""
     node = Node("server", start_parameter_services=False)
 
     def answer(request, response):
@@ -116,15 +117,15 @@ def robot():
 
 
 def spinner():
-    """Spins until a signal; says how the spin ended."""
+    """Spins until a signal arrives, and prints how the spin ended."""
     node = Node("spinner")
-    # The first turn of the executor proves that it waits already when the signal comes.
+    # The timer's callback prints `ready`, so the executor spins already when the signal arrives.
     timer = node.create_timer(0.0, lambda: (timer.cancel(), say("ready")))
     try:
         rclpy.spin(node)
     except KeyboardInterrupt:
         say("interrupted")
-    # The second one: the context ended before rclpy made the wait set.
+    # RCLError means that the context ended before rclpy created the wait set.
     except (ExternalShutdownException, RCLError):
         say("shut down")
     node.destroy_node()
@@ -133,7 +134,8 @@ def spinner():
 
 
 def waker(signal_number):
-    """A signal with a handler of the program's own ends no wait; counts the handler's calls and the timer's."""
+    """Handles a signal itself, which must not end a wait. Prints the numbers of calls of its signal handler and of its
+    timer."""
     node, signals, ticks = Node("waker"), [], []
     signal.signal(int(signal_number), lambda *_: signals.append(1))
     node.create_timer(0.01, lambda: ticks.append(1))

@@ -1,7 +1,7 @@
-"""Exchanges serialized messages of all installed types with a process over another middleware.
+"""Exchanges serialized messages of all installed types with a process that uses another middleware.
 
-Reads a pickle of its messages, keyed by package, name and seed, and checks that they are the same messages; writes a pickle of
-this middleware's own.
+Reads a pickle of the other process's messages, keyed by package, name and seed, and checks that they are equal to its
+own messages. Then writes a pickle of its own serialized messages.
 """
 
 import pickle

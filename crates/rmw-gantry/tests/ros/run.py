@@ -1,7 +1,7 @@
-"""Runs the tests beside it: `run.py [-k PATTERN]...`.
+"""Runs the tests in this folder: `run.py [-k PATTERN]...`.
 
-The middleware is the one that `LD_PRELOAD` brings, or the wheels' own. `GANTRY_COMMAND` is the path of the command `gantry`. A test
-that does not end is stopped after two minutes, with the stacks of all threads.
+The middleware is the library in `LD_PRELOAD`, or else the default of the wheels. `GANTRY_COMMAND` is the path of the
+command `gantry`. A test that does not end is stopped after two minutes, with the stacks of all threads.
 """
 
 import argparse
@@ -21,7 +21,7 @@ LIMIT_S = 120
 
 
 class Result(unittest.TextTestResult):
-    """Prints a line for each test with its time, and all stacks if a test does not end."""
+    """Prints a line with the time of each test. If a test does not end, prints the stacks of all threads."""
 
     def startTest(self, test):
         faulthandler.dump_traceback_later(LIMIT_S, exit=True)

@@ -1,4 +1,4 @@
-"""What all tests share: a ROS context for each, other processes, and waits that end when something has happened."""
+"""Helpers for all tests: a ROS context for each test, child processes, and waits for conditions."""
 
 import atexit
 import os
@@ -19,17 +19,17 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 
 HERE = Path(__file__).resolve().parent
-# The time limit of every wait: only a hang reaches it.
+# The time limit of every wait in seconds. Only a hang exceeds it.
 PATIENCE = 30
 IS_GANTRY = rclpy.get_rmw_implementation_identifier() == "rmw_gantry"
-# The command `gantry`.
+# The path of the command `gantry`.
 GANTRY = os.environ.get("GANTRY_COMMAND")
 
 SHM_DIR = tempfile.mkdtemp(prefix="rmw-gantry-", dir="/dev/shm")
 os.environ["GANTRY_SHM_DIR"] = SHM_DIR
 atexit.register(shutil.rmtree, SHM_DIR, ignore_errors=True)
 
-# No two tests share a domain, nor do two runs over another middleware, most of the time.
+# Each test has another domain. The process id makes it unlikely that two runs over another middleware share one.
 domains = iter((os.getpid() * 7 + number) % 100 + 1 for number in range(1_000_000))
 
 
@@ -38,7 +38,7 @@ def without_preload():
 
 
 class Peer:
-    """A process that obeys lines on its standard input, and whose output is read line by line."""
+    """A process that obeys lines on its standard input, and whose output the test reads line by line."""
 
     def __init__(self, arguments, **options):
         self.process = subprocess.Popen(
@@ -54,7 +54,7 @@ class Peer:
         self.lines.put(None)
 
     def line(self):
-        """The next line; None at the end of the output."""
+        """Returns the next line of the output, or None at its end."""
         try:
             return self.lines.get(timeout=PATIENCE)
         except queue.Empty:
@@ -65,7 +65,7 @@ class Peer:
         assert line == text, f"{self.arguments} said {line!r}, not {text!r}"
 
     def until(self, beginning):
-        """The next line that begins so."""
+        """Returns the next line that starts with `beginning`."""
         while True:
             line = self.line()
             assert line is not None, f"{self.arguments} ended before it said {beginning!r}"
@@ -80,11 +80,11 @@ class Peer:
         self.process.send_signal(number)
 
     def status(self):
-        """Waits for the end."""
+        """Waits until the process ends, and returns its exit status."""
         return self.process.wait(PATIENCE)
 
     def end(self):
-        """Closes the standard input, at which a peer ends with status 0."""
+        """Closes the standard input of the process, which then has to end with status 0."""
         self.process.stdin.close()
         assert self.status() == 0, f"{self.arguments} ended with status {self.process.returncode}"
 
@@ -93,7 +93,7 @@ class Peer:
         self.process.wait(PATIENCE)
 
     def close(self):
-        """Kills it if it runs."""
+        """Kills the process if it still runs."""
         self.kill()
         self.reader.join(PATIENCE)
         self.process.stdout.close()
@@ -101,7 +101,7 @@ class Peer:
 
 
 class RosTest(unittest.TestCase):
-    """Each test has a domain, a context, an executor, and processes that are killed if it fails."""
+    """A test with a domain, a context, an executor, and child processes that are killed if the test fails."""
 
     def setUp(self):
         self.domain = next(domains)
@@ -129,7 +129,7 @@ class RosTest(unittest.TestCase):
         return node
 
     def peer(self, role, *arguments, **options):
-        """A process with the role from `peer.py`, once it is ready."""
+        """Starts a process with a role from `peer.py`, and waits until it is ready."""
         arguments = [str(argument) for argument in arguments]
         peer = self.process([sys.executable, str(HERE / "peer.py"), role, *arguments], **options)
         peer.expect("ready")
@@ -141,7 +141,7 @@ class RosTest(unittest.TestCase):
         return peer
 
     def gantry(self, *arguments):
-        """A process of the command `gantry`, a program of Gantry without ROS 2."""
+        """Starts the command `gantry`, which does not use ROS 2."""
         return self.process([GANTRY, *arguments], env=without_preload())
 
     def gantry_output(self, *arguments):
@@ -170,12 +170,12 @@ LIBRARIES = [
     "rcl", "rmw", "rcutils", "rosidl_runtime_c", "std_msgs__rosidl_typesupport_c", "std_msgs__rosidl_generator_c",
     "geometry_msgs__rosidl_typesupport_c", "geometry_msgs__rosidl_generator_c", "rmw_fastrtps_cpp",
 ]
-# The message libraries of the wheels have unresolved symbols of Python.
+# The message libraries in the wheels have undefined symbols, which libpython defines.
 PYTHON = Path(sysconfig.get_config_var("LIBDIR"), sysconfig.get_config_var("INSTSONAME"))
 
 
 class ProgramTest(RosTest):
-    """Tests with programs in C on rcl, which are compiled here."""
+    """Tests with C programs on rcl, which are compiled here."""
 
     @classmethod
     def setUpClass(cls):

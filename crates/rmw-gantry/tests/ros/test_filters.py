@@ -1,4 +1,4 @@
-"""Content filters: the program `filters.c` on rcl, and rclpy where it has them (Kilted)."""
+"""Tests of content filters: with the C program `filters.c` on rcl, and with rclpy if it supports them (Kilted)."""
 
 import inspect
 

@@ -1,4 +1,4 @@
-"""The graph: names, types, counts, and the endpoints with their QoS, GIDs and type hashes."""
+"""Tests of the graph: names, types, counts, and endpoints with their QoS, GIDs and type hashes."""
 
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.topic_endpoint_info import TopicEndpointTypeEnum

@@ -1,4 +1,4 @@
-"""The program `loans.c` on rcl: loans on both sides, wait sets, and what it leaves in memory."""
+"""Tests with the C program `loans.c` on rcl: loans of publishers and subscriptions, wait sets, and memory leaks."""
 
 import subprocess
 from pathlib import Path
@@ -23,7 +23,7 @@ class Loans(ProgramTest):
             self.assertEqual(lines[:2], ["rmw_gantry", "loaned 200 poses"])
 
     def test_nothing_leaks(self):
-        """The leak sanitizer looks at every allocation of the process, in all libraries."""
+        """The leak sanitizer checks all allocations of the process, in all libraries."""
         if not IS_GANTRY:
             self.skipTest("the leaks of other middlewares are not looked for")
         try:

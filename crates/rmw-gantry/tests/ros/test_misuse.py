@@ -1,4 +1,4 @@
-"""Programs that break a rule, or leave what they get: they end no other program."""
+"""Tests of programs that break a rule, or do not take their messages: they must not end another program."""
 
 import os
 import unittest
@@ -17,10 +17,10 @@ from std_srvs.srv import SetBool
 
 from support import IS_GANTRY, RosTest
 
-# More than a server keeps for a client, at 4 MB a response.
+# More responses, of 4 MB each, than a server keeps for a client.
 LEFT_RESPONSES = 300
 RESPONSE_CHARACTERS = 4_000_000
-# More than a client keeps for a server of its depth.
+# More requests than a client keeps for a server that takes none.
 LEFT_REQUESTS = 1500
 RANGE = "ROS_AUTOMATIC_DISCOVERY_RANGE"
 
@@ -43,7 +43,7 @@ class Malformed(RosTest):
 
 class LeftBehind(RosTest):
     def lazy_client(self):
-        """A client whose node no executor has."""
+        """Creates a client whose node is in no executor, so that it takes no responses."""
         node = Node("lazy", context=self.context, start_parameter_services=False, enable_rosout=False)
         self.nodes.append(node)
         client = node.create_client(SetBool, "switch")
@@ -79,7 +79,7 @@ class LeftBehind(RosTest):
         self.spin_until(lambda: served, "a request")
         while served.clear() or self.executor.spin_once(timeout_sec=0.1) or served:
             pass
-        # The server took what it left, so requests are answered again.
+        # The server has taken its old requests now, so new requests are answered again.
         last = client.call_async(SetBool.Request())
         executor = SingleThreadedExecutor(context=self.context)
         executor.add_node(self.nodes[-1])

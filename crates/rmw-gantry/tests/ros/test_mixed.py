@@ -1,4 +1,4 @@
-"""rclpy and Gantry's own programs on the same topics and services, in both directions."""
+"""Tests of rclpy together with Gantry's own programs, on the same topics and services and in both directions."""
 
 import hashlib
 import json
@@ -95,7 +95,7 @@ class Mixed(RosTest):
         server = Path(GANTRY).parent / "examples" / "add_two_ints_server"
         if not server.exists():
             self.skipTest(f"there is no {server}: cargo build -p gantry --example add_two_ints_server")
-        # A node of Gantry has parameter services once it has a parameter.
+        # A node of Gantry has parameter services only if it has a parameter.
         self.process([str(server), "--ros-args", "-p", "use_sim_time:=false"], env=without_preload())
         node = self.node()
         client = AsyncParameterClient(node, "add_two_ints_server")

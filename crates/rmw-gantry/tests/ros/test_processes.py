@@ -1,4 +1,4 @@
-"""Processes that die, fork and get signals; contexts that come and go."""
+"""Tests of processes that die, fork and get signals, and of contexts that are created and destroyed."""
 
 import os
 import signal
@@ -58,7 +58,7 @@ class Signals(RosTest):
     def test_a_termination_ends_a_spin_in_order(self):
         spinner = self.peer("spinner")
         spinner.signal(signal.SIGTERM)
-        # The context may end during a wait, which raises, or between two, which does not.
+        # If the context ends during a wait, rclpy raises an exception; between two waits, it does not.
         self.assertIn(spinner.line(), ("shut down", "ended"))
         self.assertEqual(spinner.status(), 0)
 
@@ -85,7 +85,7 @@ class Contexts(RosTest):
             while not heard:
                 executor.spin_once(timeout_sec=PATIENCE)
             self.assertEqual(heard, [str(number)])
-            # In any order: a node outlives its context every other time.
+            # The order alternates: every second node outlives its context.
             ends = [lambda: rclpy.shutdown(context=context), node.destroy_node]
             for end in ends if number % 2 else reversed(ends):
                 end()
@@ -124,7 +124,7 @@ class Contexts(RosTest):
 
 class Forks(RosTest):
     def exit_status(self, child):
-        """Runs `child()` after a fork; its status is 0 if it returns true."""
+        """Runs `child()` in a forked process, and returns its exit status: 0 if `child()` returns true."""
         process = os.fork()
         if process == 0:
             status = 1

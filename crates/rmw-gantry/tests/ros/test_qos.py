@@ -1,4 +1,4 @@
-"""QoS: history of late joiners, compatibility, deadline, liveliness, lifespan, matched events."""
+"""Tests of QoS: history of late joiners, compatibility, deadline, liveliness, lifespan, matched events."""
 
 from rclpy.duration import Duration
 from rclpy.event_handler import PublisherEventCallbacks, SubscriptionEventCallbacks
@@ -33,7 +33,7 @@ class Qos(RosTest):
         return node.create_subscription(String, "chatter", heard, qos, event_callbacks=callbacks)
 
     def callbacks(self, events):
-        """Callbacks that put pairs of a word and a status on the list."""
+        """Makes event callbacks that append a word and the status to the list of events."""
         return {name: lambda status, word=word: self.events.append((word, status)) for name, word in events.items()}
 
     def statuses(self, word):

@@ -1,4 +1,4 @@
-"""Services, parameters, actions, timers and guard conditions."""
+"""Tests of services, parameters, actions, timers and guard conditions."""
 
 import threading
 
@@ -92,7 +92,7 @@ class Parameters(RosTest):
 
 class Actions(RosTest):
     def act(self, execute):
-        """A client of a server that executes goals with `execute` on a thread of its own."""
+        """Starts an action server that executes goals with `execute` on another thread, and returns a client."""
         node, executor = self.node("server"), MultiThreadedExecutor(num_threads=2, context=self.context)
         self.executor.remove_node(node)
         server = ActionServer(
@@ -121,7 +121,7 @@ class Actions(RosTest):
             for _ in range(goal.request.order):
                 sequence.append(sequence[-1] + sequence[-2])
                 goal.publish_feedback(Fibonacci.Feedback(sequence=sequence))
-            # A client of rclpy drops the feedback of a goal that has ended.
+            # The goal ends only after its feedback has arrived, because rclpy drops feedback of ended goals.
             heard_all.wait(PATIENCE)
             goal.succeed()
             return Fibonacci.Result(sequence=sequence)

@@ -1,4 +1,4 @@
-"""Publishers and subscriptions in two processes: order, counts, contents, serialized messages."""
+"""Tests of publishers and subscriptions in two processes: order, counts, contents, serialized messages."""
 
 import hashlib
 import pickle
@@ -51,7 +51,7 @@ class Topics(RosTest):
         self.assertEqual(heard, ["7", "8", "9"])
 
     def test_the_events_executor_hears_every_message(self):
-        """It takes what the callbacks of the middleware announce, and never asks otherwise."""
+        """The events executor takes only the messages for which the middleware called a callback. It never polls."""
         node, heard = self.node(), []
         self.executor.remove_node(node)
         executor = EventsExecutor(context=self.context)
@@ -98,7 +98,7 @@ class Topics(RosTest):
 
 class Contents(RosTest):
     def test_every_field_of_every_message_of_test_msgs_comes_back(self):
-        """Through another process, which reads and writes each field."""
+        """The messages go through another process, which reads and writes each field."""
         peer, node = self.peer("echo", "test_msgs", *messages.TEST_MSGS), self.node()
         for name in messages.TEST_MSGS:
             kind, back = messages.message_class("test_msgs", name), []
@@ -115,10 +115,11 @@ class Contents(RosTest):
         peer.end()
 
     def test_serialized_messages_are_those_of_rmw_fastrtps(self):
-        """A process has one middleware, so another process makes the reference, and reads these messages.
+        """A process can use only one middleware. So another process serializes the messages with rmw_fastrtps, and
+        reads this process's messages.
 
-        rmw_fastrtps leaves the bytes of padding as they are in memory, where Gantry has 0, and overestimates the length of a
-        few types, such as those with wide strings.
+        Two differences are allowed: rmw_fastrtps does not set padding bytes, which are 0 in Gantry. It also
+        overestimates the length of a few types, such as types with wide strings.
         """
         kinds = [(*names, seed) for names in messages.classes() for seed in (1, 2)]
         sent = {key: messages.filled(messages.message_class(*key[:2]), key[2]) for key in kinds}

@@ -1,4 +1,5 @@
-// The common part of the programs on rcl: checks that end the program, a node, and a topic with both of its ends.
+// Shared by the C programs on rcl: checks that end the program, a node, and a topic with a publisher and a
+// subscription.
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -53,7 +54,7 @@ typedef struct {
     rcl_wait_set_t wait_set;
 } Topic;
 
-// Without a content filter if `filter` is null.
+// Creates the publisher and the subscription of a topic. The subscription has a content filter if `filter` is not null.
 static void open_topic(
     Ros *ros, Topic *topic, const rosidl_message_type_support_t *type, const char *name, const char *filter)
 {
@@ -65,10 +66,10 @@ static void open_topic(
     OK(rcl_publisher_init(&topic->publisher, &ros->node, type, name, &offered));
     if (filter) OK(rcl_subscription_options_set_content_filter_options(filter, 0, NULL, &requested));
     OK(rcl_subscription_init(&topic->subscription, &ros->node, type, name, &requested));
-    // rcl's subscription owns the filter of the options from now on.
+    // rcl's subscription owns the filter options from here on.
     if (!filter) OK(rcl_subscription_options_fini(&requested));
     OK(rcl_wait_set_init(&topic->wait_set, 1, 1, 0, 0, 0, 0, &ros->context, rcl_get_default_allocator()));
-    // The graph's guard condition ends the wait when the endpoints are matched.
+    // The loop waits until the endpoints are matched. The graph guard condition ends each wait.
     for (size_t matched = 0; matched == 0;) {
         OK(rcl_wait_set_clear(&topic->wait_set));
         OK(rcl_wait_set_add_guard_condition(&topic->wait_set, rcl_node_get_graph_guard_condition(&ros->node), NULL));

@@ -1,4 +1,4 @@
-//! The progress of each thread in a worker, by which a hanging thread is found.
+//! The progress of each thread of a worker process. A thread without progress counts as hung.
 
 use crate::Result;
 use std::sync::{
@@ -6,11 +6,11 @@ use std::sync::{
     atomic::{AtomicU64, Ordering::Relaxed},
 };
 
-/// The number of consecutive checks without progress after which a thread counts as hung. The limit counts checks,
-/// not seconds, because a stopped worker does not check.
+/// The number of consecutive checks without progress after which a thread counts as hung. The limit is a number of
+/// checks and not a time, because a worker that is stopped (SIGSTOP) makes no checks.
 const HANG_CHECKS: u32 = 600;
 
-/// The number of steps of a resting thread, which is more than any thread makes.
+/// The value of `steps` for a resting thread. No thread makes that many steps.
 const RESTING: u64 = 1 << 63;
 
 /// The progress of one thread.
@@ -27,13 +27,13 @@ impl Beat {
         self.steps.fetch_add(1, Relaxed);
     }
 
-    /// Notes that the thread waits for other threads, which are checked themselves.
+    /// Marks the thread as resting: it waits for other threads, which are checked themselves.
     pub fn rest(&self) {
         self.steps.store(RESTING, Relaxed);
     }
 }
 
-/// The threads that are checked.
+/// The threads whose progress is checked.
 #[derive(Default)]
 pub struct Beats(Mutex<Vec<Watched>>);
 
@@ -44,7 +44,7 @@ struct Watched {
 }
 
 impl Beats {
-    /// Adds a thread, which is checked until it drops its beat.
+    /// Adds a thread. It is checked until it drops the returned [`Beat`].
     pub fn add(&self) -> Arc<Beat> {
         let beat = Arc::new(Beat::default());
         let watched = Watched { beat: beat.clone(), steps: 0, checks: 0 };
@@ -52,7 +52,7 @@ impl Beats {
         beat
     }
 
-    /// Checks all threads. The caller calls this every 100 ms.
+    /// Checks the progress of all threads. The caller calls this function every 100 ms.
     pub fn check_all(&self) -> Result<()> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|watched| Arc::strong_count(&watched.beat) > 1);

@@ -1,11 +1,12 @@
-//! The rules for the samples and the losses of a subscription.
+//! The rules that the samples and losses of a subscription must obey.
 //!
 //! The rules:
-//! - the bytes of each sample are its publisher's, and the sequence numbers of a publisher only increase;
-//! - no gap is larger than the counted losses; on a topic with one publisher, both are equal;
-//! - there is no gap at all if publisher and subscription are RELIABLE and KEEP_ALL, except for samples that were
-//!   lost before the two were matched;
-//! - a late joiner that requests TRANSIENT_LOCAL gets the history of a TRANSIENT_LOCAL publisher.
+//! - each sample has the bytes that its publisher wrote, and the sequence numbers of a publisher only increase;
+//! - a gap in the sequence numbers is at most as large as the counted losses; on a topic with one publisher, they are
+//!   equal;
+//! - there is no gap if publisher and subscription are RELIABLE and KEEP_ALL, except for samples that were lost before
+//!   the two endpoints were matched;
+//! - a TRANSIENT_LOCAL subscription that joins late gets the history of a TRANSIENT_LOCAL publisher.
 
 use crate::{
     Result,
@@ -17,25 +18,25 @@ use gantry_shm::{Durability, Gid, History, Losses, Qos, Reliability, Sample};
 use rustix::time::{ClockId, clock_gettime};
 use std::collections::HashMap;
 
-/// The rules for one subscription.
+/// Checks the rules for one subscription.
 pub struct Checker {
     topic: &'static Topic,
     qos: Qos,
     publishers: HashMap<Gid, PublisherState>,
     losses: Losses,
-    /// The number of counted losses that no gap has shown until now: they come from publishers of which no sample
-    /// was taken before the loss, or after it.
+    /// The number of counted losses for which no gap was found yet. No sample of their publisher was taken before the
+    /// loss, or none after it.
     unexplained: u64,
-    /// The number of losses among `unexplained` from before the two endpoints were matched.
+    /// The part of `unexplained` that was lost before the two endpoints were matched.
     unexplained_before_matched: u64,
 }
 
-/// The state of one publisher.
+/// The state of one publisher, as the subscription has seen it.
 struct PublisherState {
-    /// The sequence number of the sample that was taken last.
+    /// The sequence number of the newest sample that was taken.
     last: u64,
-    /// The last sequence number of the publisher's history, and the time at which the first sample was taken. The
-    /// history was published before that time.
+    /// The last sequence number of the history that the publisher had when the subscription joined, and the time of the
+    /// first take. All samples of the history must be older than this time.
     history: Option<(u64, u64)>,
 }
 
@@ -45,7 +46,7 @@ impl Checker {
         Checker { topic, qos, publishers, losses, unexplained: 0, unexplained_before_matched: 0 }
     }
 
-    /// Adds the losses since the last call.
+    /// Adds the losses that happened since the last call. `losses` are the totals.
     pub fn lost(&mut self, losses: Losses) -> Result<()> {
         let (before, after) = (self.losses, losses);
         let (Some(overwritten), Some(before_matched)) = (
@@ -62,7 +63,7 @@ impl Checker {
         Ok(())
     }
 
-    /// Checks a sample that the subscription took. `losses` are the subscription's losses now.
+    /// Checks a sample that the subscription took. `losses` are the subscription's current losses.
     pub fn took(&mut self, sample: &Sample, losses: Losses) -> Result<()> {
         let info = sample.info();
         let (gid, sequence) = (info.publisher_gid, info.sequence);
@@ -81,7 +82,7 @@ impl Checker {
             None => {
                 let history = self.history_from(offer, sequence);
                 if self.publishers.is_empty() {
-                    // The losses happened before the first sample of any publisher was taken.
+                    // These losses need no gap: they happened before the first sample of any publisher was taken.
                     (self.unexplained, self.unexplained_before_matched) = (0, 0);
                 }
                 self.publishers.insert(gid, PublisherState { last: sequence, history });
@@ -90,7 +91,7 @@ impl Checker {
         Ok(())
     }
 
-    /// Checks that the gap between two samples agrees with the losses.
+    /// Checks that the gap between two samples agrees with the counted losses.
     fn follows(&mut self, gid: Gid, offer: Offer, last: u64, sequence: u64) -> Result<()> {
         if sequence <= last {
             return Err(self.sentence(&format!("sample {sequence} of {gid:02x?} came after sample {last}")));
@@ -120,13 +121,12 @@ impl Checker {
         self.qos.history == History::KeepAll && self.qos.reliability == Reliability::Reliable
     }
 
-    /// If there must be a history: its last sequence number, if it begins with `first`, and the time before which
-    /// that sample was published.
+    /// Returns the state `history` if `first`, the first sequence number, shows that a history must arrive: the last
+    /// sequence number of the history, and the current time. Otherwise returns `None`.
     fn history_from(&self, offer: Offer, first: u64) -> Option<(u64, u64)> {
         let wants = self.qos.durability == Durability::TransientLocal && offer.is_transient_local;
-        // After a loss, the first sample of the history is not known; for KEEP_ALL, the length of the history is
-        // not known, either. The depth of the subscription may also have skipped the first samples of several
-        // publishers' histories before the first sample was taken.
+        // The start of the history is unknown after a loss. It is also unknown if the subscription has skipped samples
+        // of several publishers because of its depth. A KEEP_ALL publisher (depth 0) has a history of unknown length.
         let was_skipped = self.losses.overwritten > 0 && !self.topic.is_survivors;
         if !wants || first == 1 || self.unexplained > 0 || was_skipped || offer.depth == 0 {
             return None;
@@ -135,10 +135,9 @@ impl Checker {
         Some((first - 1 + u64::from(asked.min(offer.depth)), now_ns()))
     }
 
-    /// Checks the age of a sample of the history that the publisher had when the subscription joined. A history
-    /// ends with the newest sample at the time when the subscription joined. `end` is counted from the first
-    /// sample that was taken, so if a sample up to `end` was published after the join, the first one taken was not
-    /// the oldest one of the history.
+    /// Checks that a sample up to `end` belongs to the history: it was published before the subscription joined. `end`
+    /// is computed from the first sample that was taken. So a newer sample up to `end` means that the first sample was
+    /// not the oldest one of the history.
     fn is_of_history(&self, gid: Gid, history: Option<(u64, u64)>, sequence: u64, source_time_ns: u64) -> Result<()> {
         let Some((end, joined_ns)) = history.filter(|&(end, _)| sequence <= end) else { return Ok(()) };
         if source_time_ns > joined_ns {
@@ -152,13 +151,13 @@ impl Checker {
         Ok(())
     }
 
-    /// The sentence of an error of the subscription: its topic, its QoS, and `what`.
+    /// Makes an error text: the topic and the QoS of the subscription, and `what`.
     pub fn sentence(&self, what: &str) -> String {
         format!("subscription to {} ({:?}): {what}", self.topic.name, self.qos)
     }
 }
 
-/// The current time, by the clock that publishers use.
+/// The current time of CLOCK_MONOTONIC, which publishers use.
 pub fn now_ns() -> u64 {
     let now = clock_gettime(ClockId::Monotonic);
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64

@@ -1,5 +1,5 @@
-//! The coordinator of the run. It starts workers, and kills, stops and ends them at random. It checks them during
-//! the whole run, and checks at the end that nothing is left.
+//! The coordinator of the run. It starts worker processes, and kills, stops and ends them at random. It checks them all
+//! the time, and checks at the end that no file, mapping or descriptor is left.
 
 use crate::{
     Result,
@@ -25,15 +25,16 @@ use std::{
 
 /// The time between two checks.
 const TICK: Duration = Duration::from_millis(10);
-/// The longest time for which a worker is stopped, longer than the time limit of the registry lock.
+/// The longest time for which a worker is stopped (SIGSTOP). It is longer than the time limit for the registry lock,
+/// the lock under which processes join and leave.
 const LONGEST_STALL_MS: u64 = 7000;
 /// The longest wait for a state that the processes must reach by themselves.
 const SETTLE_LIMIT: Duration = Duration::from_secs(60);
-/// The time after a stop in which a busy registry is allowed. A process that waits for the registry lock gives up
-/// 5 s after the holder of the lock was stopped, and may be slow to report that.
+/// The time after a stop in which the error "registry busy" is allowed. A process gives up 5 s after the holder of the
+/// registry lock was stopped, and may report the error late.
 const BUSY_AFTER_STOP: Duration = Duration::from_secs(15);
 
-/// The coordinator's actions, counted.
+/// The numbers of the coordinator's actions.
 #[derive(Default)]
 pub struct Actions {
     pub starts: u64,
@@ -50,18 +51,18 @@ struct Soak<'a> {
     rng: Rng,
     survivor: Survivor,
     workers: Vec<Process>,
-    /// Forked children whose workers have died, so that they are the coordinator's children now.
+    /// Forked children whose parents, the workers, have died. They are children of the coordinator now.
     orphans: Vec<Pid>,
-    /// The counts of workers that have exited.
+    /// The sum of the counts of all workers that have exited.
     counts: Counts,
     actions: Actions,
-    /// The time at which a worker was last stopped.
+    /// The time of the last SIGSTOP to a worker.
     last_stop: Instant,
     registry_busy: u64,
     interrupted: Arc<AtomicBool>,
 }
 
-/// Executes the run, prints the outcome, and removes the run's directory if there was no error.
+/// Executes the run and prints the results. Removes the run's directory if no error was found.
 pub fn run(run: &Run) -> Result<()> {
     let (seed, seconds) = (run.seed, run.duration.as_secs());
     report::line(&format!("soak: seed {seed}, {seconds} s, at most {} workers", run.processes));
@@ -107,8 +108,8 @@ fn soak(run: &Run, root: &Path) -> Result<()> {
     let alone_again = Usage::now(root)?;
     let (counts, actions, pauses_ms) = (soak.all_counts(), soak.actions, soak.survivor.longest_pauses_ms());
     soak.survivor.stop()?;
-    // The last process that leaves a domain removes the domain's files; the next process that joins any domain
-    // removes the files of dead processes in all other domains.
+    // A process that joins any domain removes the files of dead processes in all other domains. The last process that
+    // leaves a domain removes the domain's files.
     drop(Participant::join_under(root, 0).map_err(|error| error.to_string())?);
     let after = Usage::now(root)?;
     if !after.is_back_at(&before) {
@@ -128,7 +129,7 @@ fn usage_sentence(root: &Path) -> String {
 }
 
 impl Soak<'_> {
-    /// Starts, kills, stops and ends workers at random, for the duration of the run.
+    /// Starts, kills, stops and ends workers at random until the duration of the run is over.
     fn act_at_random(&mut self, began: Instant) -> Result<()> {
         let mut progress = Progress::new();
         let mut next_event = Instant::now();
@@ -145,7 +146,7 @@ impl Soak<'_> {
         Ok(())
     }
 
-    /// One action on workers.
+    /// Does one random action on a worker.
     fn event(&mut self) -> Result<()> {
         let event = self.rng.u32(..100);
         if event >= 68 || self.workers.is_empty() {
@@ -175,7 +176,7 @@ impl Soak<'_> {
         worker.kill()
     }
 
-    /// Starts a worker. Some workers are killed or stopped while they join, possibly while they hold the registry lock.
+    /// Starts a worker. Some workers are killed or stopped while they join, perhaps while they hold the registry lock.
     fn start(&mut self) -> Result<()> {
         self.actions.starts += 1;
         let mut worker = Process::start(self.actions.starts, self.rng.u64(..), self.root)?;
@@ -198,7 +199,7 @@ impl Soak<'_> {
         Ok(())
     }
 
-    /// Checks all processes, and resumes workers that have been stopped for long enough.
+    /// Checks all processes, and resumes workers whose stop is over.
     fn check_all(&mut self) -> Result<()> {
         self.survivor.check()?;
         let mut index = 0;
@@ -246,7 +247,7 @@ impl Soak<'_> {
         all
     }
 
-    /// Ends all workers. Each running worker is killed with a probability of 1/4, and asked to end otherwise.
+    /// Ends all workers. A running worker is killed with probability 1/4, and otherwise asked to end.
     fn end_all(&mut self) -> Result<()> {
         for worker in &mut self.workers {
             if matches!(worker.state, State::StoppedUntil(_)) {
@@ -270,7 +271,7 @@ impl Soak<'_> {
         Ok(())
     }
 
-    /// Waits until a condition holds.
+    /// Waits until `is_true` returns true. After the time limit, the error contains `what`.
     fn until(&mut self, what: &str, is_true: impl Fn(&Soak) -> Result<bool>) -> Result<()> {
         let began = Instant::now();
         while !is_true(self)? {
@@ -284,7 +285,7 @@ impl Soak<'_> {
     }
 }
 
-/// All files and directories under `root`.
+/// Lists all files and directories under `root`.
 fn files(root: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut to_visit = vec![root.to_owned()];

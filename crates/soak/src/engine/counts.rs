@@ -1,4 +1,4 @@
-//! The counters of this process, which workers report to the coordinator line by line.
+//! The counters of this process. A worker sends them to the coordinator as lines of text.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -36,7 +36,7 @@ counts! {
     LongestHoldMs: "longest hold, ms",
 }
 
-/// The counts of all kinds.
+/// One number for each kind of count.
 pub type Counts = [u64; KINDS];
 
 static HERE: [AtomicU64; KINDS] = [const { AtomicU64::new(0) }; KINDS];
@@ -51,7 +51,7 @@ pub fn count_longest_hold(ms: u64) {
     HERE[Count::LongestHoldMs as usize].fetch_max(ms, Relaxed);
 }
 
-/// The counts of this process until now.
+/// The counts of this process since its start.
 pub fn here() -> Counts {
     std::array::from_fn(|kind| HERE[kind].load(Relaxed))
 }

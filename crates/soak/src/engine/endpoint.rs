@@ -1,4 +1,4 @@
-//! Publishers that write verifiable samples, and subscriptions that verify them.
+//! Publishers that write samples with predictable bytes, and subscriptions that check these bytes.
 
 use crate::{
     Result,
@@ -17,16 +17,16 @@ const NODE: &str = "/soak";
 /// A publisher.
 pub struct Talker {
     pub publisher: Publisher,
-    /// Loans that are not published yet.
+    /// Loans that the player has not published yet.
     pub loans: Vec<Loan>,
     topic: &'static Topic,
     offer: Offer,
-    /// The sequence of the newest sample.
+    /// The sequence number of the newest sample.
     sequence: u64,
 }
 
 impl Talker {
-    /// Creates a publisher; `None` if shared memory had no room for it.
+    /// Creates a publisher; `None` if shared memory has no room for it.
     pub fn new(
         participant: &Arc<Participant>,
         topic: &'static Topic,
@@ -39,12 +39,12 @@ impl Talker {
         Ok(Some(Talker { publisher, loans: Vec::new(), topic, offer: Offer::from_qos(&qos), sequence: 0 }))
     }
 
-    /// Takes a loan of random length; `None` if all memory is in use.
+    /// Loans memory for a message of random length; `None` if all memory is in use.
     pub fn loan(&mut self, rng: &mut Rng) -> Result<Option<Loan>> {
         allowed(self.publisher.loan(self.topic.length_bytes(rng)))
     }
 
-    /// Writes and publishes a sample. If publishing failed, returns the loan.
+    /// Writes and publishes a sample. If the publish call failed, returns the loan.
     pub fn publish(&mut self, mut loan: Loan) -> Result<Option<Loan>> {
         let (gid, next) = (self.publisher.description().gid, self.sequence + 1);
         message::fill(loan.bytes_mut(), gid, next);
@@ -71,7 +71,7 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Creates a subscription; `None` if shared memory had no room for it.
+    /// Creates a subscription; `None` if shared memory has no room for it.
     pub fn new(participant: &Arc<Participant>, topic: &'static Topic, qos: Qos) -> Result<Option<Listener>> {
         let made = Subscription::new(participant.clone(), NODE, topic.name, topic.message_type(), qos);
         let Some(subscription) = allowed(made)? else { return Ok(None) };
@@ -79,7 +79,7 @@ impl Listener {
         Ok(Some(Listener { subscription, topic, checker: Checker::new(topic, qos) }))
     }
 
-    /// The next sample, checked.
+    /// Takes and checks the next sample.
     pub fn take(&mut self) -> Result<Option<Held>> {
         let taken = allowed(self.subscription.take()).map_err(|why| self.checker.sentence(&why))?;
         let losses = self.subscription.losses();
@@ -92,7 +92,7 @@ impl Listener {
         }
     }
 
-    /// Checks that no publisher is unmatched, except because of its QoS or because shared memory is full.
+    /// Checks that each publisher of the topic is matched, except if its QoS is incompatible or shared memory is full.
     pub fn check_mismatches(&self) -> Result<()> {
         match self.subscription.mismatches().into_iter().find(|why| !is_expected(why)) {
             Some(why) => Err(self.checker.sentence(&format!("its publisher is not matched: {why:?}"))),
@@ -101,13 +101,13 @@ impl Listener {
     }
 }
 
-/// Whether a mismatch is of a kind that this run is expected to cause.
+/// True if the run is expected to cause mismatches of this kind.
 pub fn is_expected(mismatch: &str) -> bool {
     mismatch.contains("do not agree on") || mismatch.contains("no room in shared memory")
 }
 
-/// The value of a success. Errors that this run is expected to cause are counted and become `None`; all other
-/// errors end the run.
+/// Returns the value of a success. An error that the run is expected to cause is counted and becomes `None`; any other
+/// error ends the run.
 pub fn allowed<T>(result: gantry_shm::Result<T>) -> Result<Option<T>> {
     let kind = match result {
         Ok(value) => return Ok(Some(value)),
@@ -115,7 +115,7 @@ pub fn allowed<T>(result: gantry_shm::Result<T>) -> Result<Option<T>> {
         Err(Error::OutOfMemory { .. }) => Count::OutOfMemory,
         Err(Error::NoRoom { .. }) => Count::NoRoom,
         Err(Error::RegistryBusy { .. }) => Count::RegistryBusy,
-        // QoS are drawn at random, so a wait for a match may fail because no QoS is compatible.
+        // QoS are chosen at random, so a wait for a match may fail because no QoS is compatible.
         Err(Error::IncompatibleQos { .. }) => return Ok(None),
         Err(error) => return Err(error.to_string()),
     };

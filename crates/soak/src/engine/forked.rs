@@ -1,4 +1,4 @@
-//! Forks without exec: a child that has a copy of all objects must get errors, and must do no harm.
+//! Forks without exec. The child has a copy of all objects: its calls must return errors, and must do no harm.
 
 use crate::{Result, player::Player};
 use gantry_shm::{Error, SourceTime};
@@ -8,9 +8,10 @@ use rustix::{
 };
 use std::time::Duration;
 
-/// The time limit of a child. The kernel kills a child that lives longer, which its parent notices.
+/// The time limit of a child. The kernel kills a child that lives longer (SIGALRM), and its parent reports this as an
+/// error.
 const LIMIT_SECONDS: u32 = 60;
-/// The meanings of the child's exit codes.
+/// The meanings of the child's exit codes, by code.
 const FINDINGS: [&str; 8] = [
     "found nothing wrong",
     "could loan",
@@ -22,36 +23,36 @@ const FINDINGS: [&str; 8] = [
     "could wait with a wait set",
 ];
 
-/// Forks. The child tries the calls that must fail, drops all objects, lives on for a while, and ends.
+/// Forks. The child makes the calls that must fail, drops all objects, sleeps for `lifetime`, and exits.
 pub fn fork(player: &mut Player, lifetime: Duration) -> Result<Pid> {
-    // SAFETY: the child has only this thread, and calls nothing that waits for another thread except the
-    // allocator, which glibc and musl prepare for a fork. The child ends with `_exit`.
+    // SAFETY: the child has only this thread. The only calls that wait for another thread are the allocator's, which
+    // glibc and musl prepare for a fork. The child ends with `_exit`.
     let pid = unsafe { libc::fork() };
     if pid == 0 {
-        // SAFETY: a plain system call.
+        // SAFETY: `alarm` has no preconditions.
         unsafe { libc::alarm(LIMIT_SECONDS) };
         for descriptor in [0, 1] {
-            // SAFETY: this process does not use the pipes to the coordinator any more. While this
-            // process holds them open, the coordinator does not see that the parent process has ended.
+            // SAFETY: the child does not use the pipes to the coordinator. An open copy would hide from the coordinator
+            // that the parent has ended.
             unsafe { libc::close(descriptor) };
         }
         let found = finding(player);
         player.drop_all();
-        std::thread::sleep(lifetime); // may be longer than the parent lives
-        // SAFETY: a plain system call; no destructor runs.
+        std::thread::sleep(lifetime); // perhaps longer than the parent lives
+        // SAFETY: `_exit` has no preconditions; no destructor runs.
         unsafe { libc::_exit(found) };
     }
     let error = std::io::Error::last_os_error();
     Pid::from_raw(pid.max(0)).ok_or_else(|| format!("cannot fork: {error}"))
 }
 
-/// Whether the child has ended; an error if a call that must fail succeeded in the child.
+/// True if the child has ended. An error means that a call that must fail succeeded in the child.
 pub fn has_ended(child: Pid) -> Result<bool> {
     outcome_of(waitpid(Some(child), WaitOptions::NOHANG))
 }
 
-/// The same as `has_ended`, for a child whose parent has exited, so that the child became a child of this process.
-/// If the parent had waited for the child before, this process has no such child.
+/// Does the same as `has_ended` for a child that this process inherited, because the child's parent has exited. If the
+/// parent had waited for the child before, this process has no such child.
 pub fn orphan_has_ended(child: Pid) -> Result<bool> {
     match waitpid(Some(child), WaitOptions::NOHANG) {
         Err(Errno::CHILD) => Ok(true),
@@ -73,7 +74,7 @@ fn outcome_of(waited: std::result::Result<Option<(Pid, WaitStatus)>, Errno>) -> 
     }
 }
 
-/// The index in [`FINDINGS`] of the first call that succeeded with the parent's handles; 0 if all calls failed.
+/// Returns the index in [`FINDINGS`] of the first call that succeeded with the parent's handles; 0 if all calls failed.
 fn finding(player: &mut Player) -> i32 {
     for talker in &mut player.talkers {
         if !is_forked(&talker.publisher.loan(0)) {

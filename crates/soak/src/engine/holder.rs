@@ -1,6 +1,6 @@
-//! Samples that are held for a while, and the thread that releases them at any time and in any order.
+//! A thread that holds samples for a while, and releases them at random times and in random order.
 //!
-//! The thread lives as long as the worker, so its samples outlive subscriptions and participants.
+//! The thread lives as long as the worker process, so its samples outlive their subscriptions and participants.
 
 use crate::{Result, beat::Beat, counts::count_longest_hold, message};
 use fastrand::Rng;
@@ -10,12 +10,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The largest number of objects that the holder thread has at one time. Players hold further objects themselves.
+/// The largest number of objects that this thread holds. Players hold further objects themselves.
 const MOST: usize = 48;
 /// The time between two releases.
 const PERIOD: Duration = Duration::from_millis(10);
 
-/// A sample that was checked when it was taken, and is checked again when it is released.
+/// A sample that is held. It was checked after the take, and is checked again before its release.
 pub struct Held {
     sample: Sample,
     info: SampleInfo,
@@ -28,7 +28,7 @@ impl Held {
         Held { sample, info, since: Instant::now() }
     }
 
-    /// Checks that the sample did not change, and releases it.
+    /// Checks that the sample has not changed, and releases it.
     pub fn release(self) -> Result<()> {
         let Held { sample, info, since } = self;
         let (gid, sequence, held_ms) = (info.publisher_gid, info.sequence, since.elapsed().as_millis() as u64);
@@ -46,7 +46,7 @@ impl Held {
     }
 }
 
-/// An object that a player passes to the holder thread, which releases it.
+/// An object that a player passes to this thread.
 pub enum HeldItem {
     Sample(Held),
     Loan(Loan),
@@ -64,7 +64,7 @@ impl HeldItem {
     }
 }
 
-/// Releases the objects that players pass to this thread, until no player is left.
+/// Holds and releases the objects that players send, until all senders are dropped.
 pub fn run(things: &Receiver<HeldItem>, mut rng: Rng, beat: &Beat) -> Result<()> {
     let mut held = Vec::new();
     loop {

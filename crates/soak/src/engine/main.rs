@@ -1,11 +1,11 @@
-//! `cargo run --release -p soak --bin soak -- --minutes 10 --seed 1`: processes join, leave, stall and die at
-//! random for the given time, while every sample is checked; at the end nothing may be left.
+//! `cargo run --release -p soak --bin soak -- --minutes 10 --seed 1`: processes join, leave, stall and die at random
+//! for the given time, while every sample is checked. At the end, no file, mapping or descriptor may be left.
 //!
-//! A coordinator (`coordinator`) starts workers, which are this program again, kills some, stops some for a while
-//! and starts others. It also has its own endpoints, which survive the whole run (`survivor`). A worker (`worker`)
-//! joins, lets some players (`player`) act by a seeded random generator, leaves and joins again. The seed
-//! determines the actions, but the scheduler determines their times, so that two runs with one seed are similar
-//! but not equal. The first process that finds a broken rule ends the run with a sentence.
+//! The coordinator (`coordinator`) starts workers, which are processes of this program; it kills some of them and stops
+//! others for a while. It has its own endpoints, which live during the whole run (`survivor`). A worker (`worker`)
+//! joins a domain, runs players (`player`), which are threads with random actions, leaves, and joins again. The seed
+//! determines the actions but not their times, so two runs with one seed are similar, not equal. The first process that
+//! finds a broken rule ends the run with an error text.
 
 mod beat;
 mod checker;
@@ -27,7 +27,7 @@ mod worker;
 use options::{Options, Role};
 use std::process::ExitCode;
 
-/// An error is a sentence.
+/// The error is a sentence for the user.
 type Result<T> = std::result::Result<T, String>;
 
 fn main() -> ExitCode {

@@ -1,17 +1,17 @@
-//! The contents of a sample: the bytes follow from the sample's publisher, sequence number and length, so that the
+//! The contents of a sample. All bytes are computed from the sample's publisher, sequence number and length. So a
 //! sample can be checked at any time without a copy.
 
 use crate::Result;
 use gantry_shm::Gid;
 
-/// The number of words at the beginning of a message that name its publisher and its sequence number, for the
-/// error if the bytes belong to another sample. Short messages do not have these words.
+/// The number of words at the beginning of a message that contain its publisher and its sequence number. An error text
+/// prints them if the bytes belong to another sample. Short messages do not have these words.
 const NAME_WORDS: usize = 3;
 const WORD_BYTES: usize = 8;
-/// A multiplier that is odd and whose bits have no pattern.
+/// An odd multiplier whose bits look random.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Writes the sample with that sequence.
+/// Fills in the bytes of the sample with this publisher and sequence number.
 pub fn fill(bytes: &mut [u8], gid: Gid, sequence: u64) {
     let key = key(gid, sequence, bytes.len());
     let (words, rest) = bytes.as_chunks_mut::<WORD_BYTES>();
@@ -23,7 +23,7 @@ pub fn fill(bytes: &mut [u8], gid: Gid, sequence: u64) {
     }
 }
 
-/// Checks every byte of the sample.
+/// Checks all bytes of the sample with this publisher and sequence number.
 pub fn check(bytes: &[u8], gid: Gid, sequence: u64) -> Result<()> {
     let key = key(gid, sequence, bytes.len());
     let (words, rest) = bytes.as_chunks::<WORD_BYTES>();

@@ -31,11 +31,11 @@ pub struct Options {
 
 /// The options of a run.
 pub struct Run {
-    /// The time in which workers are started, killed and stopped.
+    /// The duration in which workers are started, killed and stopped.
     pub duration: Duration,
-    /// The seed, for a similar run.
+    /// The seed of the random actions. A run with the same seed is similar.
     pub seed: u64,
-    /// The most workers at a time.
+    /// The largest number of workers at one time.
     pub processes: usize,
     /// The directory in which the run's directory is created.
     pub directory: PathBuf,
@@ -47,9 +47,9 @@ pub enum Role {
     Coordinator(Run),
     /// A process that the coordinator started.
     Worker {
-        /// The run's own directory.
+        /// The run's directory of shared memory.
         root: PathBuf,
-        /// A seed of the worker's own.
+        /// The seed of this worker.
         seed: u64,
     },
 }
@@ -60,9 +60,9 @@ impl Options {
         Options::parse()
     }
 
-    /// The role by the options.
+    /// Returns the role that the options select.
     pub fn role(self) -> Role {
-        let seed = self.seed.unwrap_or_else(|| fastrand::u64(..1 << 32)); // short enough to be typed
+        let seed = self.seed.unwrap_or_else(|| fastrand::u64(..1 << 32)); // short enough to type it
         match self.worker {
             Some(root) => Role::Worker { root, seed },
             None => Role::Coordinator(Run {

@@ -1,4 +1,4 @@
-//! A thread of a worker. In random steps it creates and drops publishers and subscriptions, and uses them.
+//! A player: a thread of a worker. It creates, uses and drops publishers and subscriptions at random.
 
 use crate::{
     Result,
@@ -25,11 +25,11 @@ const MOST_ENDPOINTS: usize = 3;
 const MOST_HELD: usize = 16;
 const MOST_LOANS: usize = 3;
 const MOST_STEPS: u32 = 3000;
-/// The longest time without a sample from the survivor, which publishes many times a second: a reader that waits
-/// longer missed a sample.
+/// The longest time without a sample from the survivor, the coordinator's own publishers. They publish many times a
+/// second, so a reader that waits longer has missed a sample.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// The endpoints and samples of a thread.
+/// The endpoints, samples and loans of one thread.
 pub struct Player<'a> {
     pub talkers: Vec<Talker>,
     pub listeners: Vec<Listener>,
@@ -49,7 +49,7 @@ impl Player<'_> {
         Player { talkers, listeners, wait_set, held, forked, participant, rng, holder, beat }
     }
 
-    /// Plays some steps, and drops everything.
+    /// Does a random number of steps, and then drops all objects.
     pub fn play(mut self) -> Result<()> {
         for _ in 0..self.rng.u32(..MOST_STEPS) {
             if must_end() {
@@ -69,7 +69,7 @@ impl Player<'_> {
         Ok(())
     }
 
-    /// Drops all objects without a check. A forked child may call this.
+    /// Drops all objects without checks. A forked child may call this function, too.
     pub fn drop_all(&mut self) {
         self.listeners.clear();
         self.held.clear();
@@ -150,7 +150,7 @@ impl Player<'_> {
                 _ => {
                     let unpublished = talker.publish(loan)?;
                     if unpublished.is_some() {
-                        return Ok(()); // the publisher waited for readers, which is long enough
+                        return Ok(()); // the publisher waited for readers already
                     }
                 }
             }
@@ -184,7 +184,7 @@ impl Player<'_> {
         self.beat.at("waiting");
         let Some(index) = any_of(&mut self.listeners, &mut self.rng) else { return Ok(()) };
         let listener = &mut self.listeners[index];
-        // Whether a sample will certainly come on the topic.
+        // True if a sample must arrive on this topic.
         let is_sure = listener.topic.is_survivors
             && !listener.topic.is_gated
             && allowed(listener.subscription.publisher_count())? == Some(1);
@@ -206,7 +206,7 @@ impl Player<'_> {
         Ok(())
     }
 
-    /// Takes all samples, which is required before a wait on the descriptor. Waits if there was no sample.
+    /// Takes all samples, because a wait on the descriptor requires this. If there was none, waits on the descriptor.
     fn poll(&mut self, index: usize, timeout: Duration) -> Result<Option<bool>> {
         let mut took = false;
         while let Some(held) = self.listeners[index].take()? {

@@ -1,4 +1,4 @@
-//! A worker process, as the coordinator handles it.
+//! A worker process, from the coordinator's side.
 
 use crate::{
     Result,
@@ -15,13 +15,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The longest time without a report from a running worker, which reports every 100 ms.
+/// The longest time without a report from a running worker. A worker reports every 100 ms.
 const SILENCE_LIMIT: Duration = Duration::from_secs(60);
-/// The time limit for the end of a worker that was asked to end. One operation may wait 5 s for the registry lock,
-/// and several operations may follow each other.
+/// The time within which a worker ends after the coordinator has asked it to. One operation may wait 5 s for the
+/// registry lock, and several operations may follow each other.
 const END_LIMIT: Duration = Duration::from_secs(120);
 
-/// The state into which the coordinator has put the worker.
+/// The state of a worker, as the coordinator has caused it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     Runs,
@@ -30,7 +30,7 @@ pub enum State {
     Killed,
 }
 
-/// The worker's reports so far.
+/// The reports that a worker has sent.
 pub struct Reports {
     pub counts: Counts,
     pub forked: Vec<Pid>,
@@ -38,7 +38,7 @@ pub struct Reports {
     last: Instant,
 }
 
-/// A worker; killed when dropped.
+/// A worker process. It is killed when this value is dropped.
 pub struct Process {
     pub number: u64,
     seed: u64,
@@ -55,7 +55,7 @@ impl Process {
         let program = std::env::current_exe().map_err(|e| format!("cannot find this program: {e}"))?;
         let mut command = Command::new(program);
         command.arg("--worker").arg(root).args(["--seed", &seed.to_string()]);
-        command.process_group(0); // so that Ctrl-C reaches the coordinator alone
+        command.process_group(0); // so that Ctrl-C reaches only the coordinator
         let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
         let mut child = child.map_err(|e| format!("cannot start worker {number}: {e}"))?;
         let reports = Reports { counts: [0; KINDS], forked: Vec::new(), failure: None, last: Instant::now() };
@@ -71,7 +71,7 @@ impl Process {
         self.send(Signal::KILL)
     }
 
-    /// Sends SIGSTOP; [`Process::resume`] ends the stop.
+    /// Sends SIGSTOP. [`Process::resume`] lets the worker continue.
     pub fn stop(&mut self, until: Instant) -> Result<()> {
         self.state = State::StoppedUntil(until);
         self.send(Signal::STOP)
@@ -84,14 +84,14 @@ impl Process {
         self.send(Signal::CONT)
     }
 
-    /// Asks the worker to end, by closing the worker's input.
+    /// Asks the worker to end, by closing its standard input.
     pub fn ask_to_end(&mut self) {
         self.state = State::Ends { asked: Instant::now() };
         self.stdin = None;
     }
 
     fn send(&self, signal: Signal) -> Result<()> {
-        let sent = kill_process(Pid::from_child(&self.child), signal); // not waited for yet, so its pid is not reused
+        let sent = kill_process(Pid::from_child(&self.child), signal); // no wait was made, so the pid is not reused
         sent.map_err(|e| format!("cannot send {signal:?} to worker {}: {e}", self.number))
     }
 
@@ -100,8 +100,8 @@ impl Process {
         self.reports.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether the worker has exited after it was asked to end. It is an error if the worker exited without being
-    /// asked, or if it hangs.
+    /// True if the worker has exited after it was killed or asked to end. An error means that it exited without being
+    /// asked, or hangs.
     pub fn has_exited(&mut self) -> Result<bool> {
         let status = self.child.try_wait().map_err(|e| format!("cannot wait for worker {}: {e}", self.number))?;
         let Some(status) = status else { return self.check_life().map(|()| false) };
@@ -143,7 +143,7 @@ impl Process {
         }
     }
 
-    /// Waits until all reports are read.
+    /// Waits until all reports of the worker are read.
     fn join_reader(&mut self) {
         if let Some(reader) = self.reader.take() {
             let _ = reader.join();
@@ -157,7 +157,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // The worker may have exited.
+        // `kill` fails if the worker has exited already.
         let _ = self.child.kill();
         let _ = self.child.wait();
         self.join_reader();

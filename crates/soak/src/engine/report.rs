@@ -1,4 +1,4 @@
-//! The printed output: progress lines, and a table at the end.
+//! The output of the program: progress lines, and a table at the end.
 
 use crate::{
     coordinator::Actions,
@@ -11,16 +11,16 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The time between two progress lines, in a file and on a terminal, where each line overwrites the previous one.
+/// The time between two progress lines: in a file, and on a terminal, where each line overwrites the previous one.
 const PERIODS: [Duration; 2] = [Duration::from_secs(5), Duration::from_secs(1)];
 
 /// Prints a line.
 pub fn line(text: &str) {
-    // The program that reads the output may have closed it.
+    // The write fails if the program that reads the output has closed the pipe.
     let _ = writeln!(std::io::stdout().lock(), "{text}");
 }
 
-/// The line of progress.
+/// Prints progress lines at regular times.
 pub struct Progress {
     is_terminal: bool,
     next: Instant,
@@ -31,7 +31,7 @@ impl Progress {
         Progress { is_terminal: std::io::stdout().is_terminal(), next: Instant::now() }
     }
 
-    /// Prints the progress line if it is due.
+    /// Prints a progress line if one is due.
     pub fn say(
         &mut self,
         elapsed: Duration,
@@ -60,7 +60,7 @@ impl Progress {
         let _ = write!(out, "{begin}{text}{end}").and_then(|()| out.flush());
     }
 
-    /// Ends the line.
+    /// Ends the progress line on a terminal.
     pub fn end(&self) {
         if self.is_terminal {
             line("");
@@ -68,7 +68,7 @@ impl Progress {
     }
 }
 
-/// Prints the table of counts and usages.
+/// Prints the table of counts and resources.
 pub fn table(
     run: &Run,
     elapsed: Duration,

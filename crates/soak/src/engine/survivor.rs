@@ -1,7 +1,8 @@
-//! The coordinator's own endpoints: publishers and subscriptions that live as long as the run, and must always
+//! The survivor: the coordinator's own publishers and subscriptions. They live during the whole run, and must always
 //! make progress.
 //!
-//! There are two threads: one publishes, the other takes. Neither may pause for long, whatever other processes do.
+//! One thread publishes, and another thread takes. Neither thread may pause for long, even while other processes stall
+//! or die.
 
 use crate::{
     Result,
@@ -21,16 +22,16 @@ use std::{
     time::Duration,
 };
 
-/// The longest allowed pause. It is much longer than the pauses on a loaded machine.
+/// The longest allowed pause, much longer than the pauses on a busy machine.
 const PAUSE_LIMIT_MS: u64 = 15_000;
-/// The time between two rounds of publishing.
+/// The time between two turns of publishing on all topics.
 const PERIOD: Duration = Duration::from_micros(500);
 const WAIT: Duration = Duration::from_millis(100);
 const MOST_HELD: usize = 12;
-/// The number of samples that are taken from one topic in succession, so that no topic starves.
+/// The number of samples that are taken from one topic before the next topic gets its turn.
 const TAKES: usize = 64;
 
-/// The time of the last progress, and the longest pause until now.
+/// The time of a thread's last progress on a topic, and the longest pause until now.
 #[derive(Default)]
 struct Progress {
     last_ns: AtomicU64,
@@ -57,25 +58,26 @@ impl Progress {
 #[derive(Default)]
 struct Shared {
     stops: AtomicBool,
-    /// The progress on each of the survivor's own topics, in the order of the topics.
+    /// The progress on each of the survivor's topics, in the order of [`SURVIVORS`].
     published: [Progress; SURVIVORS.len()],
     taken: [Progress; SURVIVORS.len()],
 }
 
-/// The survivor's threads.
+/// The threads of the survivor.
 pub struct Survivor {
     shared: Arc<Shared>,
     threads: Vec<JoinHandle<Result<()>>>,
 }
 
 impl Survivor {
-    /// Joins, and starts the threads.
+    /// Joins the domain, and starts the threads.
     pub fn start(root: &Path, rng: &mut Rng) -> Result<Survivor> {
         let participant = Participant::join_under(root, 0).map_err(|error| error.to_string())?;
         let shared = Arc::new(Shared::default());
         let (mut talkers, mut listeners) = (Vec::new(), Vec::new());
         for (topic, qos) in SURVIVORS.iter().zip(survivors_qos()) {
-            // The time limit is short, because a wait for a stopped reader takes time from the other topics.
+            // The blocking time is short, because a publish call that waits for a stopped reader delays the other
+            // topics.
             let options = PublisherOptions { max_blocking_time: Duration::from_millis(2), ..Default::default() };
             talkers.extend(Talker::new(&participant, topic, qos, options)?);
             listeners.extend(Listener::new(&participant, topic, qos)?);
@@ -95,7 +97,7 @@ impl Survivor {
         Ok(Survivor { shared, threads })
     }
 
-    /// Checks the threads: an error if a thread failed or makes no progress.
+    /// Returns an error if a thread failed or makes no progress.
     pub fn check(&mut self) -> Result<()> {
         if let Some(index) = self.threads.iter().position(JoinHandle::is_finished) {
             return join(self.threads.swap_remove(index));
@@ -110,12 +112,12 @@ impl Survivor {
         Ok(())
     }
 
-    /// Whether every subscription to the survivor's own topics has taken a sample.
+    /// True if the subscription of each of the survivor's topics has taken a sample.
     pub fn has_taken_from_all(&self) -> bool {
         self.shared.taken.iter().all(|progress| progress.last_ns.load(Relaxed) > 0)
     }
 
-    /// The longest pauses in publishing and in taking, in ms, on topics that no reader can block.
+    /// The longest pauses of publishing and of taking, in ms, on topics whose publisher waits for no reader.
     pub fn longest_pauses_ms(&self) -> [u64; 2] {
         [&self.shared.published, &self.shared.taken].map(|all| {
             let longest = all.iter().zip(&SURVIVORS).filter(|(_, topic)| !topic.is_gated);
@@ -123,7 +125,7 @@ impl Survivor {
         })
     }
 
-    /// Ends the threads, and leaves.
+    /// Ends the threads, and leaves the domain.
     pub fn stop(mut self) -> Result<()> {
         self.shared.stops.store(true, Relaxed);
         std::mem::take(&mut self.threads).into_iter().try_for_each(join)
@@ -171,7 +173,7 @@ fn listen(mut listeners: Vec<Listener>, mut wait_set: WaitSet, mut rng: Rng, sha
                 }
             }
         }
-        // Samples of publishers that are gone must not be held for long.
+        // Samples of publishers that have ended must not be held for long, because they keep the publishers' memory.
         if rng.u32(..256) == 0 {
             held.drain(..).try_for_each(|sample| sample.release())?;
         }

@@ -1,10 +1,10 @@
-//! The topics of the run, and the QoS of the endpoints on them.
+//! The topics of the run, and random QoS for endpoints on them.
 
 use fastrand::Rng;
 use gantry_shm::{History, PublishMode, PublisherOptions, Qos, Reliability, SampleInfo, SourceTime, TypeDescription};
 use std::time::Duration;
 
-/// The largest depth of a history, which is large enough to make a ring grow.
+/// The largest depth of a history. It is so large that a publisher has to enlarge its ring of samples.
 const MAX_DEPTH: u32 = 1000;
 const MIB: usize = 1 << 20;
 
@@ -12,17 +12,17 @@ const MIB: usize = 1 << 20;
 #[derive(Debug)]
 pub struct Topic {
     pub name: &'static str,
-    /// The largest payload of the topic's type; `usize::MAX` if there is no limit.
+    /// The largest length of the topic's type; `usize::MAX` if the type has no limit.
     payload_bytes: usize,
-    /// The longest message that is sent.
+    /// The length of the longest message that players publish.
     longest_bytes: usize,
-    /// Whether only the survivor publishes on the topic. It does so all the time.
+    /// True if only the survivor (the coordinator's endpoints) publishes on the topic; it does so all the time.
     pub is_survivors: bool,
-    /// Whether a stopped reader may block the topic's publisher.
+    /// True if a stopped reader may block the topic's publisher.
     pub is_gated: bool,
 }
 
-/// The topics of all players, with publishers of any QoS.
+/// Topics on which any player may create publishers with any QoS.
 pub const COMMON: [Topic; 5] = [
     Topic::common("/state", 256, 256),
     Topic::common("/scan", 16 << 10, 16 << 10),
@@ -31,7 +31,7 @@ pub const COMMON: [Topic; 5] = [
     Topic::common("/cloud", usize::MAX, 4 * MIB),
 ];
 
-/// The topics that have one publisher for the whole run, which is the survivor's. Each has a QoS of [`survivors_qos`].
+/// Topics that have only the survivor's publisher, for the whole run. Each topic has a QoS of [`survivors_qos`].
 pub const SURVIVORS: [Topic; 4] = [
     Topic::survivors("/survivor/last", 1 << 10, 1 << 10),
     Topic::survivors("/survivor/any", usize::MAX, 64 << 10),
@@ -39,7 +39,7 @@ pub const SURVIVORS: [Topic; 4] = [
     Topic { is_gated: true, ..Topic::survivors("/survivor/all", 1 << 10, 1 << 10) },
 ];
 
-/// The QoS of the survivor's publishers, one for each of its topics.
+/// The QoS of the survivor's publishers, in the order of [`SURVIVORS`].
 pub fn survivors_qos() -> [Qos; SURVIVORS.len()] {
     let qos = Qos::default();
     [qos.keep_last(4), qos.keep_last(1).best_effort(), qos.keep_last(16).transient_local(), qos.keep_all()]
@@ -54,7 +54,7 @@ impl Topic {
         Topic { is_survivors: true, ..Topic::common(name, payload_bytes, longest_bytes) }
     }
 
-    /// Any topic.
+    /// Chooses a topic at random.
     pub fn any(rng: &mut Rng) -> &'static Topic {
         let index = rng.usize(..COMMON.len() + SURVIVORS.len());
         COMMON.get(index).unwrap_or_else(|| &SURVIVORS[index - COMMON.len()])
@@ -69,14 +69,14 @@ impl Topic {
         }
     }
 
-    /// The random length of a message. All orders of magnitude are equally likely.
+    /// Chooses the length of a message at random. Each order of magnitude is equally likely.
     pub fn length_bytes(&self, rng: &mut Rng) -> usize {
         let magnitude = rng.u32(..=self.longest_bytes.ilog2());
         rng.usize(..=1 << magnitude).min(self.longest_bytes)
     }
 }
 
-/// Any QoS of an endpoint.
+/// Chooses the QoS of an endpoint at random.
 pub fn any_qos(rng: &mut Rng) -> Qos {
     let mut qos = Qos::default();
     qos = match rng.u32(..20) {
@@ -88,7 +88,8 @@ pub fn any_qos(rng: &mut Rng) -> Qos {
     if rng.u32(..5) < 2 { qos.transient_local() } else { qos }
 }
 
-/// Random options. Their limits keep the whole run within a few hundred megabytes, and publishers sometimes reach them.
+/// Chooses the options of a publisher at random. Their limits keep the whole run within a few hundred megabytes, and
+/// are low enough that publishers sometimes reach them.
 pub fn any_options(rng: &mut Rng) -> PublisherOptions {
     let period = Duration::from_micros(rng.u64(20..5_000));
     PublisherOptions {
@@ -102,20 +103,20 @@ pub fn any_options(rng: &mut Rng) -> PublisherOptions {
     }
 }
 
-/// The QoS of a publisher, which each of its samples carries, encoded in the sample's wall time.
+/// The QoS of a publisher. Each of its samples carries this QoS, encoded in the wall time of the sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Offer {
-    /// 0: KEEP_ALL.
+    /// The history depth; 0 means KEEP_ALL.
     pub depth: u32,
     pub is_reliable: bool,
     pub is_transient_local: bool,
 }
 
-/// Bits of an offer, depth included.
+/// The number of bits of an encoded offer.
 const OFFER_BITS: u32 = 12;
 
 impl Offer {
-    /// The offer of a publisher with this QoS.
+    /// Makes the offer of a publisher with this QoS.
     pub fn from_qos(qos: &Qos) -> Offer {
         Offer {
             depth: if qos.history == History::KeepAll { 0 } else { qos.depth },
@@ -124,8 +125,8 @@ impl Offer {
         }
     }
 
-    /// The current time with this offer encoded in it. The encoding changes the difference between the two clocks
-    /// only a little, so that small samples still travel inline.
+    /// Encodes this offer in the current time. It changes the difference of the two clocks only slightly, so that small
+    /// samples can still be inline.
     pub fn to_time(self) -> SourceTime {
         let word = u64::from(self.depth) << 2 | u64::from(self.is_reliable) << 1 | u64::from(self.is_transient_local);
         let now = SourceTime::now();
@@ -133,14 +134,13 @@ impl Offer {
         SourceTime { wall_ns: now.monotonic_ns + apart_ns + word, ..now }
     }
 
-    /// The offer that is encoded in the time of a sample.
+    /// Decodes the offer from the time of a sample.
     pub fn from_time(info: &SampleInfo) -> Offer {
         let word = (info.source_wall_time_ns - info.source_time_ns) % (1 << OFFER_BITS);
         Offer { depth: (word >> 2) as u32, is_reliable: word >> 1 & 1 == 1, is_transient_local: word & 1 == 1 }
     }
 
-    /// Whether the publisher waits for its gating readers (RELIABLE KEEP_ALL subscriptions), so that these must
-    /// not miss a sample.
+    /// True if the publisher waits for its RELIABLE KEEP_ALL subscriptions, so that they must not miss a sample.
     pub fn gates(self) -> bool {
         self.depth == 0 && self.is_reliable
     }

@@ -3,19 +3,19 @@
 use crate::Result;
 use std::{fmt, path::Path};
 
-/// Descriptors, mappings and memory.
+/// The numbers of descriptors and mappings, and the size of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Usage {
     pub descriptors: usize,
-    /// All mappings.
+    /// The number of all mappings.
     pub mappings: usize,
-    /// The number of mappings of files in the run's directory.
+    /// The number of mapped files in the run's directory.
     pub shared_mappings: usize,
     pub resident_kb: u64,
 }
 
 impl Usage {
-    /// The present usage.
+    /// Reads the current usage.
     pub fn now(root: &Path) -> Result<Usage> {
         let read = |path: &str| std::fs::read_to_string(path).map_err(|e| format!("cannot read {path}: {e}"));
         let descriptors = std::fs::read_dir("/proc/self/fd").map_err(|e| format!("cannot list /proc/self/fd: {e}"))?;
@@ -30,8 +30,8 @@ impl Usage {
         })
     }
 
-    /// Whether the descriptors and shared mappings since `before` were released. Other mappings and memory may
-    /// belong to the allocator.
+    /// True if all descriptors and shared mappings that were added since `before` are gone. Other mappings and memory
+    /// are not compared, because the allocator may keep them.
     pub fn is_back_at(&self, before: &Usage) -> bool {
         self.descriptors <= before.descriptors && self.shared_mappings <= before.shared_mappings
     }

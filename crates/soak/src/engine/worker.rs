@@ -1,8 +1,8 @@
-//! A worker process. It joins, lets players work, leaves, and joins again, until the coordinator asks it to end or
-//! kills it.
+//! A worker process. It joins a domain, runs players, leaves, and joins again, until the coordinator kills it or asks
+//! it to end.
 //!
-//! The end of its standard input asks the worker to end. On its standard output it writes lines: its counts until
-//! now (`counts N N …`), a forked child (`forked PID`), and its error (`failed SENTENCE`).
+//! The coordinator asks the worker to end by closing the worker's standard input. The worker writes lines to standard
+//! output: its counts (`counts N N …`), a forked child (`forked PID`), or its error (`failed SENTENCE`).
 
 use crate::{
     Result,
@@ -27,18 +27,19 @@ use std::{
 };
 
 const CHECK_PERIOD: Duration = Duration::from_millis(100);
-/// The domains of workers. No process stays in domain 1, so that this domain is often removed and created again.
+/// The domains that workers join, by probability. No process stays in domain 1, so this domain is often removed and
+/// created again.
 const DOMAINS: [u32; 8] = [0, 0, 0, 0, 0, 0, 0, 1];
 const MOST_PLAYERS: usize = 3;
 
 static MUST_END: AtomicBool = AtomicBool::new(false);
 
-/// Whether the coordinator asked this process to end.
+/// True if the coordinator has asked this process to end.
 pub fn must_end() -> bool {
     MUST_END.load(Relaxed)
 }
 
-/// Writes a line to the coordinator. Ends the process if the coordinator is gone.
+/// Writes a line to the coordinator. Ends the process if the coordinator has ended.
 pub fn say(line: &str) {
     let mut out = std::io::stdout().lock();
     if writeln!(out, "{line}").and_then(|()| out.flush()).is_err() {
@@ -51,10 +52,10 @@ fn fail(why: &str) -> ! {
     std::process::exit(1);
 }
 
-/// Works until the coordinator asks the worker to end.
+/// Joins and leaves domains until the coordinator asks the worker to end.
 pub fn run(root: &Path, seed: u64) -> Result<()> {
     std::panic::set_hook(Box::new(|panic| fail(&panic.to_string())));
-    // If the coordinator dies, the kernel sends SIGKILL, which ends even a stopped process.
+    // If the coordinator dies, the kernel sends SIGKILL to this process, which ends it even while it is stopped.
     set_parent_process_death_signal(Some(Signal::KILL)).map_err(|e| format!("cannot ask for a signal: {e}"))?;
     let mut rng = Rng::with_seed(seed);
     let beats = Arc::new(Beats::default());
@@ -71,7 +72,7 @@ pub fn run(root: &Path, seed: u64) -> Result<()> {
         or_fail(membership(root, &mut rng, &holder, &beat, &beats));
     }
     drop(holder);
-    let _ = holding.join(); // a panic there has ended the process
+    let _ = holding.join(); // a panic there ends the process
     say_counts();
     Ok(())
 }
@@ -80,7 +81,7 @@ fn or_fail<T>(result: Result<T>) -> T {
     result.unwrap_or_else(|why| fail(&why))
 }
 
-/// Reports the counts, and checks that all threads make progress.
+/// Sends the counts, and checks that all threads make progress.
 fn watch(beats: &Beats) {
     loop {
         std::thread::sleep(CHECK_PERIOD);
@@ -94,7 +95,7 @@ fn say_counts() {
     say(&format!("counts {}", counts.join(" ")));
 }
 
-/// Joins, lets some players work, and leaves.
+/// Joins a domain, runs some players, and leaves.
 fn membership(root: &Path, rng: &mut Rng, holder: &Sender<HeldItem>, beat: &Beat, beats: &Beats) -> Result<()> {
     beat.at("joining");
     let domain_id = DOMAINS[rng.usize(..DOMAINS.len())];

@@ -1,9 +1,9 @@
-//! Nodes with parameter services that come and go: their cost, and the resources that they leave behind.
+//! Measures nodes with parameter services that join and leave: their cost, and the resources that they leave behind.
 //!
-//! Each round makes the nodes in this process, lets a node that stays call one service of each new node, and drops
-//! the new nodes. The program fails if a round leaves more resources behind than the second round (topic lines,
-//! files, bytes of shared memory, mappings, resident memory), or needs more than twice the second round's CPU time
-//! for a node.
+//! Each round creates the nodes in this process. One node stays during all rounds, and calls a service of some of the
+//! new nodes. Then the round drops the new nodes. The program fails if a round leaves more resources behind than the
+//! second round: topic lines on the shared board, files, bytes of shared memory, mappings, resident memory. It also
+//! fails if a round needs more than twice the second round's CPU time for a node.
 //!
 //! ```sh
 //! cargo run --release -p soak --bin node_soak -- --nodes 1000 --rounds 10
@@ -17,12 +17,12 @@ use gantry_msgs::rcl_interfaces::srv::{ListParameters, ListParameters_Request};
 use rustix::time::{ClockId, clock_gettime};
 use std::{error::Error, fmt, fs, process::ExitCode, time::Duration};
 
-/// The time for which a caller waits for a server and its answer.
+/// The time-out for a server to appear and to answer.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// The number of nodes that are called in each round.
+/// The number of new nodes whose service is called in each round.
 const CALLED: usize = 20;
 
-/// The largest cost of a node, as a multiple of its cost in the second round.
+/// The largest allowed cost of a node, as a multiple of its cost in the second round.
 const MAX_GROWTH: f64 = 2.0;
 
 /// Makes and drops nodes with parameter services, round by round.
@@ -68,7 +68,7 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
         let left = Remains::find(arguments.domain)?;
         println!("{round:5}  {cost_ms:18.2}  {most}  {left}");
         if round == 1 {
-            continue; // the allocator's arenas grow in the first round, and a little in the second
+            continue; // not compared: the allocator's arenas still grow
         }
         let (first_ms, settled) = settled.get_or_insert_with(|| (cost_ms, left.clone()));
         if left.grew_since(settled) {
@@ -83,7 +83,7 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Calls the service of `node` that lists its parameters.
+/// Calls the service of `node` that lists the node's parameters.
 fn call(caller: &Node, node: &Node) -> Result<(), Box<dyn Error>> {
     let service = format!("/{}/list_parameters", node.name());
     let mut client: Client<ListParameters> = caller.create_client(&service)?;
@@ -95,13 +95,13 @@ fn call(caller: &Node, node: &Node) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The CPU time of all threads in this process.
+/// The CPU time of all threads in this process, in ms.
 fn cpu_ms() -> f64 {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     time.tv_sec as f64 * 1e3 + time.tv_nsec as f64 / 1e6
 }
 
-/// The amounts of resources that nodes use in this process and its domain.
+/// The resources that are in use in this process and its domain.
 #[derive(Clone)]
 struct Remains {
     lines: usize,
@@ -125,8 +125,8 @@ impl Remains {
         })
     }
 
-    /// Whether resources grew since `first`. The allocator may keep memory, so resident memory may be a tenth
-    /// larger; more is a leak.
+    /// True if resources grew since `first`. Resident memory may be a tenth larger, because the allocator may keep
+    /// memory; more than that is a leak.
     fn grew_since(&self, first: &Remains) -> bool {
         self.lines > first.lines
             || self.files > first.files

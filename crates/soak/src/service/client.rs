@@ -1,4 +1,4 @@
-//! The clients: hot clients call without a pause, slow clients take responses rarely.
+//! The clients. Hot clients call without a pause; slow clients take responses only every few milliseconds.
 
 use super::{AnyResult, Arguments, CLIENTS_PER_PROCESS, SERVICE, SLOW_IN_FLIGHT, counts::Counts, until_told};
 use gantry::{Client, EngineError, Error, Node, Response};
@@ -13,13 +13,13 @@ use std::{
     time::Duration,
 };
 
-/// Longer than any server is stopped.
+/// The time-out of a call, longer than any server is stopped.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// The pauses after which a slow client looks for responses, in turn, in milliseconds.
+/// The pauses, in ms, between two looks of a slow client for responses. The client uses them in turn.
 const PAUSES_MS: [u64; 4] = [1, 5, 20, 50];
 const REPORT_PERIOD: Duration = Duration::from_millis(100);
 
-/// Runs the clients of this process and prints counts, until the coordinator ends the process.
+/// Runs the clients of this process and prints their counts, until the coordinator ends the process.
 pub fn run(arguments: &Arguments) -> AnyResult<()> {
     let (counts, stop) = (Arc::new(Counts::default()), Arc::new(AtomicBool::new(false)));
     let end = until_told();
@@ -52,13 +52,13 @@ struct Caller {
 }
 
 impl Caller {
-    /// The next request, whose sum is unique among all clients.
+    /// Makes the next request. Its sum differs from all other sums of all clients.
     fn request(&mut self) -> AddTwoInts_Request {
         self.calls += 1;
         AddTwoInts_Request { a: self.number << 40, b: self.calls }
     }
 
-    /// Counts the end of a request whose answer has to be this sum.
+    /// Counts the outcome of a request. A right response has this sum.
     fn count(&self, sum: i64, outcome: gantry::Result<Response<AddTwoInts>>) {
         let count = match outcome {
             Ok(response) if response.sum == sum => &self.counts.answered,
@@ -75,13 +75,14 @@ impl Caller {
         count.fetch_add(1, Relaxed);
     }
 
-    /// Waits until there is a server.
+    /// Waits until a server is matched.
     fn wait_for_service(&mut self, stop: &AtomicBool) -> AnyResult<()> {
         while !stop.load(Relaxed) && !self.client.wait_for_service(Duration::from_millis(100))? {}
         Ok(())
     }
 
-    /// Whether there was no server, or a server took no requests for a long time. Counts the latter case.
+    /// True if the request was not sent: there was no server, or a server took no requests for a long time. Only the
+    /// second case is counted.
     fn was_not_sent(&self, error: &Error) -> bool {
         let is_held_up = matches!(error, Error::Engine(EngineError::PublishTimeout { .. }));
         self.counts.not_sent.fetch_add(is_held_up.into(), Relaxed);

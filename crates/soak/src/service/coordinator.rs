@@ -1,4 +1,4 @@
-//! The coordinator. It starts the processes, kills some, adds up their counts and checks them.
+//! The coordinator. It starts the processes of servers and clients, kills some, adds up the counts, and checks them.
 
 use super::{AnyResult, Arguments, CLIENTS_PER_PROCESS, Role, SLOW_IN_FLIGHT, counts::Counts};
 use clap::ValueEnum;
@@ -14,10 +14,10 @@ use std::{
 
 const LOOK_PERIOD: Duration = Duration::from_millis(20);
 const REPORT_PERIOD: Duration = Duration::from_secs(10);
-/// The time without any answered call after which the run has failed.
+/// The time without any answered call after which the run fails.
 const PATIENCE: Duration = Duration::from_secs(150);
 
-/// A process of servers or clients, and the thread that reads its counts.
+/// A process of servers or clients, and the thread that reads the counts that it prints.
 struct Worker {
     role: Role,
     first: u64,
@@ -25,7 +25,7 @@ struct Worker {
     reader: Option<JoinHandle<()>>,
 }
 
-/// Runs the soak.
+/// Runs the test from start to end.
 pub fn run(arguments: &Arguments) -> AnyResult<()> {
     let directory = tempfile::Builder::new().prefix("gantry-service-soak-").tempdir_in("/dev/shm")?;
     let counts = Arc::new(Counts::default());
@@ -75,7 +75,7 @@ impl Starter<'_> {
         Ok(Worker { role, first, child, reader: Some(thread::spawn(read)) })
     }
 
-    /// Lets the clients call, and kills workers meanwhile. Returns the number of killed servers.
+    /// Kills workers while the clients call. Returns the number of killed server processes.
     fn run_and_kill(&self, workers: &mut [Worker]) -> AnyResult<u64> {
         let Arguments { calls, kills, mut seed, .. } = *self.arguments;
         let (mut killed, mut server_kills) = (0, 0);
@@ -118,7 +118,7 @@ impl Worker {
     }
 
     fn finish(mut self) -> AnyResult<()> {
-        drop(self.child.stdin.take()); // tells it
+        drop(self.child.stdin.take()); // asks the worker to end
         let status = self.child.wait()?;
         let was_read = self.reader.take().is_none_or(|reader| reader.join().is_ok());
         if status.success() && was_read {
@@ -131,7 +131,7 @@ impl Worker {
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        // After an error: no process stays.
+        // Kills the worker after an error, so that no process stays.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,20 +1,20 @@
-//! The counts of requests by the way in which they ended. A process of clients prints the counts as a line of numbers.
+//! The numbers of requests by their outcome. A process of clients prints them as a line of numbers.
 
 use std::{
     fmt,
     sync::atomic::{AtomicU64, Ordering::Relaxed},
 };
 
-/// Requests by their end.
+/// The numbers of requests by their outcome.
 #[derive(Debug, Default)]
 pub struct Counts {
-    /// The number of requests with the right answer.
+    /// The number of requests with the right response.
     pub answered: AtomicU64,
     /// The number of requests that failed because all servers that received them ended.
     pub server_gone: AtomicU64,
-    /// The number of requests that failed for another reason, or had a wrong answer.
+    /// The number of requests that failed for another reason, or had a wrong response.
     pub failed: AtomicU64,
-    /// The number of requests that were not sent, because a server took none for 100 ms while other servers continued.
+    /// The number of requests that were not sent, because a server took no request for 100 ms.
     pub not_sent: AtomicU64,
 }
 
@@ -23,12 +23,13 @@ impl Counts {
         [&self.answered, &self.server_gone, &self.failed, &self.not_sent]
     }
 
-    /// A line with the counts that were added since the last line.
+    /// Returns a line with the counts since the last line, and resets them.
     pub fn take_line(&self) -> String {
         self.all().map(|count| count.swap(0, Relaxed).to_string()).join(" ")
     }
 
-    /// Adds a line of another process. An incomplete line, of a process that was killed, counts nothing.
+    /// Adds the counts in a line of another process. A line that is incomplete, because its process was killed, is
+    /// ignored.
     pub fn add_line(&self, line: &str) {
         let numbers: Vec<u64> = line.split(' ').map_while(|number| number.parse().ok()).collect();
         if numbers.len() == self.all().len() {

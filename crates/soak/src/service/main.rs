@@ -1,11 +1,11 @@
-//! Calls of a service by many clients, while processes are killed: no request may fail that a server answered. Run
-//! it with `cargo run --release -p soak --bin service_soak`.
+//! Many clients call a service while processes are killed. A request must not fail if a server answered it. Run it with
+//! `cargo run --release -p soak --bin service_soak`.
 //!
-//! Servers and clients are processes; a process has up to ten clients, each in a thread. Every other client is hot: it
-//! calls without a pause. The others are slow: they send a few requests, and look for responses every few
-//! milliseconds. The program kills servers and processes of clients at random and starts them again. It exits with 1
-//! and a sentence if a response is wrong, if a request fails for another reason than the death of all its servers, if
-//! more requests fail because of such deaths than were in flight at the kills, or if files are left behind.
+//! Servers and clients are processes; a process has up to ten clients, each in a thread. Every second client is hot: it
+//! calls without a pause. The other clients are slow: they send a few requests, and look for responses every few
+//! milliseconds. The program kills and restarts servers and processes of clients at random. It exits with 1 and an
+//! error text in four cases: a response is wrong; a request fails although not all of its servers have ended; more
+//! requests fail because of ended servers than were in flight at the kills; files are left behind.
 
 #![expect(clippy::print_stdout, reason = "this is a program")]
 
@@ -52,9 +52,9 @@ enum Role {
 type AnyResult<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
 const SERVICE: &str = "service_soak";
-/// The number of requests that a slow client has in flight.
+/// The number of requests that a slow client keeps in flight.
 const SLOW_IN_FLIGHT: u64 = 3;
-/// Clients of one process.
+/// The number of clients in one process.
 const CLIENTS_PER_PROCESS: u64 = 10;
 
 fn main() -> ExitCode {
@@ -71,10 +71,10 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Starts a thread that reads the process's input and ends when the coordinator closes it.
+/// Starts a thread that reads standard input. The thread ends when the coordinator closes this input.
 fn until_told() -> std::thread::JoinHandle<()> {
     std::thread::spawn(|| {
-        // The coordinator closes the pipe.
+        // The copy ends when the coordinator closes the pipe.
         let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());
     })
 }

@@ -1,11 +1,11 @@
-//! A server that answers at once.
+//! A server that answers each request at once.
 
 use super::{AnyResult, SERVICE, until_told};
 use gantry::Node;
 use gantry_msgs::example_interfaces::srv::{AddTwoInts, AddTwoInts_Response};
 use std::time::Duration;
 
-/// Answers requests, alternately in place and by copying, until the coordinator ends the process.
+/// Answers requests until the coordinator ends the process. The responses are alternately written in place and copied.
 pub fn run() -> AnyResult<()> {
     let mut service = Node::new(&format!("server_{}", std::process::id()))?.create_service::<AddTwoInts>(SERVICE)?;
     let end = until_told();

@@ -1,10 +1,10 @@
-//! Every input of `fuzz/corpus`, and random inputs near it.
+//! Runs a fuzz target on all inputs of `fuzz/corpus`, and on randomly changed copies of them.
 
 use super::Target;
 use fastrand::Rng;
 use std::path::Path;
 
-/// Runs a target on its inputs in the corpus, and on `damaged` changed copies of each.
+/// Runs a target on its inputs in the corpus, and on `damaged` changed copies of each input.
 pub fn run_corpus(name: &str, target: Target, damaged: usize) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(name);
     let mut inputs = 0;

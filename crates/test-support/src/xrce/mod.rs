@@ -1,8 +1,8 @@
-//! The fuzz targets for DDS-XRCE. `cargo test` also runs them on the corpus. [`streams`] also has simulated lines
-//! that lose, double and delay frames.
+//! The fuzz targets for DDS-XRCE. `cargo test` also runs them on the corpus. [`streams`] also has simulated lines that
+//! lose, repeat and delay frames.
 //!
-//! A target panics if a promise is broken for its input: a message that was read differs after it is written and
-//! read again, or a decoder does not account for all bytes.
+//! A target panics if its input breaks a promise. For example, a message must stay the same when it is written and read
+//! again, and a decoder must account for all bytes.
 
 #[cfg(feature = "agent")]
 pub mod agent;
@@ -30,7 +30,7 @@ pub type Target = fn(&[u8]);
 pub const TARGETS: &[(&str, Target)] =
     &[("xrce_messages", messages), ("xrce_frames", frames), ("xrce_streams", streams::streams)];
 
-/// The input is a message.
+/// The fuzz target for messages. The input is a message.
 pub fn messages(input: &[u8]) {
     let Ok((header, submessages)) = parse(input) else { return };
     let mut bytes = [0; Header::MAX_BYTES];
@@ -45,7 +45,7 @@ pub fn messages(input: &[u8]) {
 /// Reads the payload of a submessage, writes it, and reads it again.
 ///
 /// # Errors
-/// The error of the payload's bytes.
+/// The payload's bytes are malformed.
 pub fn read_again(submessage: &Submessage<'_>) -> Result<(), Error> {
     macro_rules! as_one_of {
         ($($payload:ident),*) => {
@@ -87,9 +87,9 @@ pub fn read_again(submessage: &Submessage<'_>) -> Result<(), Error> {
     )
 }
 
-/// A message with the payload as its only submessage.
+/// Writes a message with the payload as its only submessage.
 fn written<'p, P: Payload<'p>>(submessage: &Submessage<'_>, payload: &P) -> Vec<u8> {
-    // An empty text can become longer by its zero byte and padding.
+    // The written message may be longer: an empty string may get a zero byte and padding.
     let mut bytes = vec![0xaa; 2 * submessage.payload.left_bytes() + 16];
     let header = Header::streamless(SessionId::CLIENT);
     let mut builder = MessageBuilder::new(&mut bytes, &header, submessage.payload.order()).unwrap();
@@ -100,7 +100,7 @@ fn written<'p, P: Payload<'p>>(submessage: &Submessage<'_>, payload: &P) -> Vec<
     bytes
 }
 
-/// The fuzz target for framings. The first byte of the input is the length of chunks; the rest serves as the bytes
+/// The fuzz target for framings. The first byte of the input is the chunk size. The other bytes are used as the bytes
 /// of a line, and as a message.
 pub fn frames(input: &[u8]) {
     let Some((&chunk_bytes, line)) = input.split_first() else { return };
@@ -112,7 +112,7 @@ pub fn frames(input: &[u8]) {
     socket_can_frame(line);
 }
 
-/// Checks that the division into chunks has no effect, and that each byte is accounted for.
+/// Checks that the chunk size does not change the result of the serial decoder, and that each byte is accounted for.
 fn serial_line(line: &[u8], chunk_bytes: usize) {
     let decode = |chunk_bytes: usize| {
         let mut decoder = SerialDecoder::new(SerialEncoder::AGENT);
@@ -132,7 +132,7 @@ fn serial_line(line: &[u8], chunk_bytes: usize) {
     assert_eq!(decode(chunk_bytes), decode(line.len().max(1)));
 }
 
-/// Checks that a frame arrives after any noise on the line, for any division into chunks.
+/// Checks that a serial frame arrives after any noise on the line, with any chunk size.
 fn serial_frame(message: &[u8], chunk_bytes: usize) {
     let mut decoder = SerialDecoder::new(SerialEncoder::AGENT);
     let mut buffer = vec![0; message.len()];
@@ -153,7 +153,7 @@ fn serial_frame(message: &[u8], chunk_bytes: usize) {
     assert_eq!(found.as_deref(), Some(message));
 }
 
-/// Chunks make no difference.
+/// Checks that the chunk size does not change the result of the TCP decoder.
 fn tcp_connection(bytes: &[u8], chunk_bytes: usize) {
     let decode = |chunk_bytes: usize| {
         let mut decoder = LengthPrefixDecoder::new();
@@ -173,7 +173,7 @@ fn tcp_connection(bytes: &[u8], chunk_bytes: usize) {
     }
 }
 
-/// Checks that a SocketCAN frame, padded with zeros, stays the same when it is parsed and written.
+/// Checks that a SocketCAN frame stays the same when it is parsed and written. Short inputs are padded with zeros.
 fn socket_can_frame(bytes: &[u8]) {
     let mut frame = [0; FRAME_BYTES];
     frame.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
@@ -184,7 +184,7 @@ fn socket_can_frame(bytes: &[u8]) {
     assert_eq!(Frame::parse(bytes).is_ok(), bytes.len() == FRAME_BYTES && Frame::parse(&frame).is_ok());
 }
 
-/// Checks that the message in a frame is shorter than the frame, and arrives again in a frame whose length
+/// Checks that the message in a CAN frame is shorter than the frame, and arrives unchanged in a frame whose length
 /// CAN-FD allows.
 fn can_frame(frame: &[u8]) {
     let Some(message) = can_fd::decode(frame) else { return };

@@ -1,5 +1,5 @@
-//! An action, whose client and server are in two networks. Gantry has no actions of its own: the services and topics
-//! of the action cross two bridges of one domain.
+//! Tests of an action whose client and server are in different networks. Gantry has no actions: the action's services
+//! and topics cross two bridges of one domain.
 
 use crate::{
     messages::bridge,
@@ -30,7 +30,7 @@ struct Goal {
     order: i32,
 }
 
-/// The result, and the feedback.
+/// The type of the result and of the feedback.
 #[derive(Clone, Serialize, Deserialize)]
 struct Sequence {
     sequence: Vec<i32>,
@@ -40,22 +40,23 @@ fn fibonacci() -> ActionTypeName {
     ActionTypeName::new("action_tutorials_interfaces", "Fibonacci")
 }
 
-/// Checks that each step arrived once, in order, after repetitions of the first one.
+/// Checks that each step arrived once and in order. The first step may arrive several times.
 fn check_feedback(feedback: &[Vec<i32>]) {
     let later: Vec<_> = feedback.iter().skip_while(|step| **step == SEQUENCE[..2]).cloned().collect();
     assert_eq!(later, steps().skip(1).collect::<Vec<_>>());
 }
 
-/// Starts a bridge to each of two networks in the test's host; each shows its network what the other one brought.
+/// Starts a bridge to each of two networks in the test's host. With `--hub`, each bridge shows its network the nodes of
+/// the other network.
 fn bridges() -> [(Bridge, u16); 2] {
     ["one", "two"].map(|network| bridge(&["--hub", "--network", network]))
 }
 
-/// Whether the client has feedback. The server repeats the first one until then, because a VOLATILE topic is carried
-/// only after each bridge has seen the client's subscription.
+/// True if the client has received feedback. Until then, the server repeats the first feedback: a VOLATILE sample is
+/// lost before both bridges have seen the client's subscription.
 static HAS_FEEDBACK: AtomicBool = AtomicBool::new(false);
 
-/// The time after which the first feedback is repeated.
+/// The time between two repetitions of the first feedback.
 const PERIOD: Duration = Duration::from_millis(10);
 
 /// The sequence after each step.
@@ -91,7 +92,7 @@ fn a_client_of_ros2_client_uses_a_server_of_hiroz() {
             .unwrap();
         with_ros2_client::expect_node(&far, "/server");
         eventually("the feedback comes over both bridges", || far.publisher_count("/fibonacci/_action/feedback") == 1);
-        // A call without a server fails at once.
+        // `send_goal` fails at once if no server is there yet, so the call is repeated.
         let mut accepted = None;
         eventually("the server accepts the goal", || {
             accepted = client.send_goal(Goal { order: ORDER }).ok();
@@ -114,7 +115,7 @@ fn a_client_of_ros2_client_uses_a_server_of_hiroz() {
     });
 }
 
-/// Serves goals of the action until the end of the process.
+/// Serves goals of the action until the process ends.
 fn serve(server: &ActionServer<Goal, Sequence, Sequence>) {
     let mut done = Vec::new();
     let mut waiting: Vec<(RmwRequestId, GoalId)> = Vec::new();
@@ -166,7 +167,7 @@ fn a_client_of_hiroz_uses_a_server_of_ros2_client() {
                 feedback.push(stream.recv().await.unwrap().partial_sequence);
                 HAS_FEEDBACK.store(true, SeqCst);
             }
-            // The feedback of ros2-client is BEST_EFFORT with the depth 1, so a newer one may replace another.
+            // ros2-client publishes feedback as BEST_EFFORT with depth 1, so newer feedback may replace older feedback.
             assert!(feedback.is_sorted(), "{feedback:?}");
             assert!(feedback.iter().all(|found| steps().any(|step| step == *found)), "{feedback:?}");
             assert_eq!(goal.result().await.unwrap().sequence, SEQUENCE);

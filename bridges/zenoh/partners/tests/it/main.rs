@@ -1,5 +1,5 @@
-//! Tests of the bridge with nodes of other implementations of rmw_zenoh's formats: `hiroz` and `ros2-client`.
-//! Gantry's nodes are on one side of the bridge, and nodes of the other implementation on its network.
+//! Tests of the bridge with nodes of other implementations of rmw_zenoh's formats: `hiroz` and `ros2-client`. Gantry's
+//! nodes are on one side of the bridge, the nodes of the other implementation on the other side.
 
 mod actions;
 mod messages;

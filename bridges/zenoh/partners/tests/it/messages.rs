@@ -1,4 +1,4 @@
-//! Messages of tests, and Gantry's side of the bridge.
+//! Messages of the tests, and the tests' code for Gantry's side of the bridge.
 
 use crate::support::{Bridge, first_host, free_port, start};
 use gantry::{Message, Node, Qos, SampleInfo, Subscription};
@@ -10,18 +10,18 @@ use std::net::TcpStream;
 use test_support::{PATIENCE, eventually};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The samples that a test sends each way.
+/// The number of samples that a test sends in each direction.
 pub const COUNT: u64 = 20;
-/// The images that a test sends each way.
+/// The number of images that a test sends in each direction.
 pub const IMAGES: u64 = 4;
-/// The calls that a test makes each way.
+/// The number of calls that a test makes in each direction.
 pub const CALLS: i64 = 10;
 pub const WIDTH: u32 = 1920;
 pub const HEIGHT: u32 = 1440;
-/// The bytes of a row of an image, which has three bytes for a pixel and about 8 MB.
+/// The bytes of an image row, with three bytes for each pixel. An image has about 8 MB.
 pub const STEP: u32 = 3 * WIDTH;
 
-/// Starts the bridge of the test's host; its port accepts connections.
+/// Starts the bridge of the test's host, and returns it with the port on which it accepts connections.
 pub fn bridge(arguments: &[&str]) -> (Bridge, u16) {
     let port = free_port();
     let bridge = start(&first_host(), port, &[], arguments);
@@ -36,8 +36,8 @@ pub fn next<T: Message>(subscription: &mut Subscription<T>) -> (Box<T>, SampleIn
     subscription.take_copy().unwrap().expect("the sample that `wait` announced")
 }
 
-/// Waits until the graph has one publisher of `/from_there` and one subscription to `/from_here` of the far node
-/// `there`, with this QoS. The bridge has a subscription of its own as soon as it carries the topic.
+/// Waits until the far node `there` has one publisher of `/from_there` and one subscription to `/from_here` in the
+/// graph, with this QoS. The graph may also have a subscription of the bridge itself to `/from_here`.
 pub fn expect_far_endpoints(here: &Node, qos: Qos) {
     eventually("the far endpoints are in the graph, with their QoS", || {
         let publishers = here.publishers_info_by_topic("/from_there").unwrap();
@@ -49,7 +49,7 @@ pub fn expect_far_endpoints(here: &Node, qos: Qos) {
     });
 }
 
-/// Serves sums on `/add_here`, while the node is spun and the result is kept.
+/// Serves sums on `/add_here`, as long as the node is spun and the result is kept.
 pub fn serve_sums(here: &Node) -> impl Sized + use<> {
     let service = here.create_service_with_callback::<AddTwoInts>("/add_here", |service, request| {
         service.send_response_copy(request.id(), &AddTwoInts_Response { sum: request.a + request.b }).unwrap();
@@ -57,7 +57,7 @@ pub fn serve_sums(here: &Node) -> impl Sized + use<> {
     service.unwrap()
 }
 
-/// Calls the far service `/add_there`, and checks each sum.
+/// Calls the service `/add_there` of the far side, and checks each sum.
 pub fn check_far_sums(here: &Node) {
     let mut client = here.create_client::<AddTwoInts>("/add_there").unwrap();
     assert!(client.wait_for_service(PATIENCE).unwrap());
@@ -76,7 +76,7 @@ pub fn check_far_speed(here: &Node) {
     assert_eq!(response.sample().to_message().unwrap().values[0].integer_value, 50);
 }
 
-/// The bytes of an image, which differ for each number.
+/// The bytes of the image with this number. Each image has different bytes.
 pub fn pixels(number: u64) -> Vec<u8> {
     let mut state = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let mut words = std::iter::repeat_with(|| {

@@ -1,5 +1,5 @@
-//! Tests of structs of C with type supports made by hand, whose bytes are compared with the encoders of
-//! `gantry-cdr` and `gantry-dynamic`.
+//! Tests with hand-made type supports of C structs. The bytes are compared with the encoders of `gantry-cdr` and
+//! `gantry-dynamic`.
 
 use super::{
     super::{MessageType, serialized},
@@ -29,7 +29,7 @@ fn read<T>(message_type: &MessageType, bytes: &[u8], message: &mut T) -> Result<
     unsafe { message_type.read(bytes, (&raw mut *message).cast()) }.map_err(|failure| failure.sentence)
 }
 
-/// Reads random messages, which are made by the type's own definition, and writes them again.
+/// Makes random messages with the definition of the type, reads them into structs, and writes them again.
 fn round_trips<T>(support: Support, fresh: impl Fn() -> T) {
     let message_type = resolve(support);
     let description = message_type.description();
@@ -131,7 +131,7 @@ fn small() -> Support {
     )
 }
 
-/// A struct whose memory is its CDR at any position.
+/// A struct whose bytes are its CDR at any position.
 fn point() -> Support {
     let axes = [(c"x", 0), (c"y", 8), (c"z", 16)];
     support(c"Point", 24, axes.map(|(name, offset)| field(name, ROS_TYPE_DOUBLE, offset)).into())
@@ -327,7 +327,7 @@ fn damaged_structs_are_refused() {
     assert!(written(&message_type, &Texts { name: null, ..texts() }).unwrap_err().contains("null"));
     let unterminated = rosidl_runtime_c__String { size: 64, ..text("", 64) };
     assert!(written(&message_type, &Texts { name: unterminated, ..texts() }).unwrap_err().contains("capacity"));
-    // A message that is all zeros has empty texts.
+    // A message whose bytes are all zeros has empty strings.
     written(&message_type, &unsafe { zeroed::<Texts>() }).unwrap();
     let message_type = resolve(lists());
     let null = rosidl_runtime_c__Sequence { data: std::ptr::null_mut(), size: 3, capacity: 3 };
@@ -377,7 +377,7 @@ fn plain_types_are_their_cdr() {
         (message_type.plain_bytes(), message_type.description().payload_bytes)
     };
     assert_eq!(plain(point()), (Some(24), 24));
-    // Padding inside a struct is not checked; padding at the end does not exist in CDR.
+    // Padding inside a struct is allowed in a plain type; padding at the end is not, because CDR has none there.
     assert_eq!(plain(support(c"Inside", 16, vec![byte(0), double(8)])), (Some(16), 16));
     assert_eq!(plain(support(c"End", 16, vec![double(0), byte(8)])), (None, 9));
     let end = support(c"End", 16, vec![double(0), byte(8)]);

@@ -1,4 +1,4 @@
-//! Messages of C whose long sequences lie in place.
+//! Tests of C messages whose long sequences point to the bytes of a sample.
 
 use super::{
     super::{MessageInPlace, MessageType, in_place::LEAST_BYTES},
@@ -20,13 +20,14 @@ struct Scan {
     extra: rosidl_runtime_c__Sequence,
 }
 
-/// The text has room already, so that its assignment needs no function of ROS 2.
+/// The string has memory from the start, so that an assignment needs no function of ROS 2.
 unsafe extern "C" fn init(at: *mut c_void, _: c_uint) {
     let name = rosidl_runtime_c__String { data: unsafe { libc::calloc(1, 16) }.cast(), size: 0, capacity: 16 };
     unsafe { at.cast::<Scan>().write(Scan { name, ..zeroed() }) };
 }
 
-/// As rosidl's function: it frees the memory of each field. Memory that does not come from `malloc` ends the process.
+/// Frees the memory of each field, as rosidl's function does. The process ends if a field's memory does not come from
+/// `malloc`.
 unsafe extern "C" fn fini(at: *mut c_void) {
     let scan = unsafe { &*at.cast::<Scan>() };
     for data in [scan.name.data.cast(), scan.ranges.data, scan.flags.data, scan.extra.data] {
@@ -46,7 +47,7 @@ fn scan_type() -> Arc<MessageType> {
     Arc::new(unsafe { MessageType::new(support) }.unwrap())
 }
 
-/// The bytes of a scan, at a multiple of 8.
+/// The CDR body of a scan, at an address that is a multiple of 8.
 fn body(message_type: &MessageType, ranges: usize, extra: usize) -> Vec<u64> {
     let scan = Scan {
         name: text("front", 0),
@@ -96,7 +97,7 @@ fn a_sequence_that_a_callback_changed_is_named() {
     let body = body(&message_type, LEAST_BYTES, LEAST_BYTES);
     type Change = fn(&mut Scan);
     let changes: [(&str, Change); 3] = [
-        // The callback moved the elements out of the field, which has memory of its own now.
+        // The callback moved the elements out of the field, and gave the field other memory.
         ("ranges", |scan| scan.ranges = sequence(vec![0.0_f64; 3])),
         ("ranges", |scan| std::mem::swap(&mut scan.ranges, &mut scan.extra)),
         ("extra", |scan| scan.extra = unsafe { zeroed() }),
@@ -121,6 +122,6 @@ fn a_damaged_message_is_refused_and_leaves_nothing_in_place() {
         let refused = unsafe { message.read(&bytes[..length]) };
         assert!(refused.is_err_and(|failure| failure.sentence.contains("cannot be read: `")), "{length}");
     }
-    unsafe { message.read(bytes) }.unwrap(); // the next one may be good
+    unsafe { message.read(bytes) }.unwrap(); // a valid message can be read next
     message.end().unwrap();
 }

@@ -1,4 +1,4 @@
-//! The libraries of an installed ROS 2.
+//! Access to the libraries of an installed ROS 2.
 
 use std::{
     collections::BTreeSet,
@@ -8,18 +8,18 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The directory of libraries that `GANTRY_ROS_LIBRARIES` names. All message libraries in it are loaded.
+/// Loads all message libraries in the directory `GANTRY_ROS_LIBRARIES`, and returns this directory.
 pub fn ros_libraries() -> PathBuf {
     let directory = std::env::var_os("GANTRY_ROS_LIBRARIES").map(PathBuf::from);
     let directory = directory.expect("GANTRY_ROS_LIBRARIES names the directory with the libraries of a ROS 2");
-    // Some builds leave Python's symbols open.
+    // The libraries of some builds have undefined symbols, which libpython defines.
     for python in ["libpython3.11.so.1.0", "libpython3.12.so.1.0"] {
         open(Path::new(python), libc::RTLD_LAZY | libc::RTLD_GLOBAL);
     }
     let files = fs::read_dir(&directory).unwrap().map(|entry| entry.unwrap().path());
     let mut waiting: Vec<PathBuf> = files.filter(|path| is_of_messages(path)).collect();
-    // The libraries depend on each other and may have no search path, so a library that cannot be loaded yet is tried
-    // again.
+    // The libraries depend on each other, and may not find each other. So a library that cannot be loaded is tried
+    // again after the others.
     loop {
         let before = waiting.len();
         waiting.retain(|path| open(path, libc::RTLD_LAZY).is_null());
@@ -41,14 +41,14 @@ pub fn open(path: &Path, flags: i32) -> *mut c_void {
     unsafe { libc::dlopen(path.as_ptr(), flags) }
 }
 
-/// The packages that have a library with this ending in its name.
+/// The packages that have a library whose name ends with `ending`.
 pub fn packages(directory: &Path, ending: &str) -> BTreeSet<String> {
     let names = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().file_name());
     let names = names.filter_map(|name| Some(name.to_str()?.strip_prefix("lib")?.strip_suffix(ending)?.to_owned()));
     names.collect()
 }
 
-/// The symbols that begin with `prefix`, found among the strings of a library.
+/// The symbols of a library that begin with `prefix`, found in the strings of the file.
 pub fn symbols(library: &Path, prefix: &str) -> BTreeSet<String> {
     let bytes = fs::read(library).unwrap();
     let starts = bytes.windows(prefix.len()).enumerate().filter(|(_, window)| *window == prefix.as_bytes());
@@ -59,7 +59,7 @@ pub fn symbols(library: &Path, prefix: &str) -> BTreeSet<String> {
     names.filter(|name| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')).collect()
 }
 
-/// The pointer that a function without arguments returns.
+/// Calls a function without arguments, and returns the pointer that it returns.
 pub fn call<T>(library: &Path, symbol: &str) -> *const T {
     let handle = open(library, libc::RTLD_LAZY);
     let name = CString::new(symbol).unwrap();

@@ -1,4 +1,4 @@
-//! A message in memory, initialised and finalised by its type support.
+//! A message struct that its type support initialises and finalises.
 
 use crate::bindings::*;
 use std::{alloc, ffi::c_void};
@@ -10,7 +10,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// `members` are valid.
+    /// `members` points to a valid introspection table.
     pub fn new(members: *const MessageMembers) -> Memory {
         let members = unsafe { &*members };
         let layout = alloc::Layout::from_size_align(members.size_of_, 16).unwrap();

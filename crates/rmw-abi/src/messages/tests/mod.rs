@@ -1,6 +1,6 @@
-//! Tests of message types: with hand-made type supports, and with the type supports of a ROS 2 installation.
+//! Tests of message types, with hand-made type supports and with the type supports of an installed ROS 2.
 
-// The type support of each message initialises and finalises it.
+// Each message is initialised and finalised by its own type support, so the unsafe calls have no SAFETY comments.
 #![allow(clippy::undocumented_unsafe_blocks, clippy::multiple_unsafe_ops_per_block)]
 
 mod hand_made;

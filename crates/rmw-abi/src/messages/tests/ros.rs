@@ -1,5 +1,5 @@
-//! Tests of all messages of an installed ROS 2, in C and C++. `gantry-dynamic` makes random messages by
-//! their definitions.
+//! Tests of all messages of an installed ROS 2, in C and C++. `gantry-dynamic` makes random messages from their
+//! definitions.
 
 use super::{
     super::{MessageInPlace, MessageType, ServiceType},
@@ -13,11 +13,11 @@ use gantry_dynamic::testing::random_body;
 use gantry_idl::{Definitions, TypeName};
 use std::{ffi::c_void, path::Path, sync::Arc};
 
-/// Larger bodies are tested less.
+/// The size from which a body is tested with fewer rounds.
 const LARGE_BYTES: usize = 10_000;
 
-/// The type, and a way to make random bodies of it. `None` if `gantry-idl` cannot read its definition: the types
-/// in actions and in service events have names that .msg files cannot express.
+/// Returns the dynamic type, which can make random bodies. `None` if `gantry-idl` cannot read the definition: types in
+/// actions and in service events have names that .msg files cannot express.
 fn dynamic_type(message_type: &MessageType) -> Option<gantry_dynamic::MessageType> {
     let description = message_type.description();
     let name: TypeName = description.name.parse().ok()?;
@@ -26,7 +26,7 @@ fn dynamic_type(message_type: &MessageType) -> Option<gantry_dynamic::MessageTyp
         Err(_) if description.name.ends_with("_Event") => return None,
         Err(errors) => panic!("{}: {errors}", description.name),
     };
-    // An IDL file may have types that .msg files do not have: `wchar`, and a `char` that differs from `uint8`.
+    // A type from an IDL file may have fields that .msg files do not have: `wchar`, and a `char` that is not a `uint8`.
     let is_of_idl =
         description.name.contains("IdlOnly") || description.definition.lines().any(|line| line.starts_with("char"));
     if !is_of_idl {
@@ -35,14 +35,14 @@ fn dynamic_type(message_type: &MessageType) -> Option<gantry_dynamic::MessageTyp
     Some(gantry_dynamic::MessageType::new(&definitions, &name).unwrap())
 }
 
-/// Reads, measures and writes random messages; then reads all prefixes of their bytes, and damaged copies.
+/// Reads, measures and writes random messages. Then reads all prefixes of their bytes, and damaged copies.
 fn check(message_type: &Arc<MessageType>, members: *const MessageMembers) -> bool {
     let Some(dynamic) = dynamic_type(message_type) else {
         return false;
     };
     let name = &message_type.description().name;
     let mut rng = Rng::with_seed(19);
-    // The second and third message reuse the memory of the first.
+    // The later messages reuse the memory of the first message.
     let memory = Memory::new(members);
     let mut rounds = 0..12;
     while let Some(round) = rounds.next() {
@@ -50,7 +50,7 @@ fn check(message_type: &Arc<MessageType>, members: *const MessageMembers) -> boo
         unsafe { message_type.read(&body, memory.message) }.unwrap_or_else(|failure| panic!("{failure:?}"));
         assert!(written(message_type, &memory) == body, "{name}");
         if message_type.plain_bytes().is_some() {
-            // The memory is the CDR, except for its padding.
+            // The bytes of the struct are the CDR, except for padding.
             message_type.check_plain(memory.bytes()).unwrap();
             let copy = Memory::new(members);
             unsafe { message_type.read(memory.bytes(), copy.message) }.unwrap();
@@ -62,7 +62,7 @@ fn check(message_type: &Arc<MessageType>, members: *const MessageMembers) -> boo
         let stated = message_type.description().payload_bytes;
         assert!(stated == usize::MAX || stated == body.len(), "{name}: {stated} {}", body.len());
         if body.len() > LARGE_BYTES {
-            // Random megabytes take long.
+            // Two rounds are enough, because random megabytes take long.
             rounds.end = 2;
         } else if round < 2 {
             damage(message_type, members, &body, &mut rng);
@@ -71,7 +71,7 @@ fn check(message_type: &Arc<MessageType>, members: *const MessageMembers) -> boo
     true
 }
 
-/// Reads a message with all of its sequences in place, and writes it again.
+/// Reads a message all of whose sequences point to the body, and writes it again.
 fn check_in_place(message_type: &Arc<MessageType>, body: &[u8]) {
     let mut message = MessageInPlace::new(message_type).unwrap();
     for _ in 0..2 {

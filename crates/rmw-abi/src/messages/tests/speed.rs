@@ -1,5 +1,5 @@
-//! The speed of serialising and deserialising C++ messages of an installed ROS 2, compared with a copy of the same
-//! size. Run it by hand, with optimisation: `cargo test --release -p rmw-abi speed -- --ignored --nocapture`.
+//! Measures how fast C++ messages of an installed ROS 2 are serialised and deserialised, compared with a copy of the
+//! same size. Run it by hand, with optimisation: `cargo test --release -p rmw-abi speed -- --ignored --nocapture`.
 
 use super::{
     super::MessageType,
@@ -11,7 +11,7 @@ use gantry_cdr::Message;
 use gantry_msgs::{sensor_msgs::msg, std_msgs, std_msgs::msg::Header};
 use std::{hint::black_box, time::Instant};
 
-/// The median time of one call in nanoseconds.
+/// Returns the median time of one call in ns.
 fn median_ns(mut call: impl FnMut()) -> f64 {
     let mut batch = |calls: u32| {
         let start = Instant::now();
@@ -38,7 +38,7 @@ fn measure(directory: &std::path::Path, language: &str, package: &str, name: &st
     let size = median_ns(|| drop(black_box(unsafe { message_type.size_bytes(at) })));
     let write = median_ns(|| unsafe { message_type.write(at, black_box(&mut target)) }.unwrap());
     let read = median_ns(|| unsafe { message_type.read(black_box(body), at) }.unwrap());
-    // A new message is made for each sample, as in an executor of rclcpp.
+    // An executor of rclcpp makes a new message for each sample.
     let fresh = median_ns(|| {
         let memory = Memory::new(members);
         unsafe { message_type.read(black_box(body), memory.message) }.unwrap();

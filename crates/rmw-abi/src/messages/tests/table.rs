@@ -1,11 +1,11 @@
-//! Type supports of C structs, made by hand, for tests without a ROS 2.
+//! Hand-made type supports of C structs, for tests without ROS 2.
 
 use crate::bindings::*;
 use std::ffi::{CStr, c_char, c_uint, c_void};
 
 pub type Support = &'static rosidl_message_type_support_t;
 
-/// A field: its name, type and offset.
+/// Makes the introspection entry of a field.
 pub fn field(name: &'static CStr, type_id: u8, offset: usize) -> MessageMember {
     MessageMember {
         name_: name.as_ptr(),
@@ -36,7 +36,7 @@ impl MessageMember {
         MessageMember { is_array_: true, array_size_: length, ..self }
     }
 
-    /// A field that is a sequence of elements of `ELEMENT` bytes, which may all be 0.
+    /// Makes the field a sequence. Each element has `ELEMENT` bytes, which may all be 0.
     pub(super) fn sequence<const ELEMENT: usize>(self) -> MessageMember {
         MessageMember { is_array_: true, resize_function: Some(resize::<ELEMENT>), ..self }
     }
@@ -50,7 +50,7 @@ impl MessageMember {
     }
 }
 
-/// As rosidl's function of C: makes new elements. Strings in the old elements are leaked.
+/// Replaces all elements by new ones, as rosidl's C function does. Strings in the old elements are leaked.
 unsafe extern "C-unwind" fn resize<const ELEMENT: usize>(at: *mut c_void, length: usize) {
     let sequence = unsafe { &mut *at.cast::<rosidl_runtime_c__Sequence>() };
     unsafe { libc::free(sequence.data) };
@@ -58,7 +58,7 @@ unsafe extern "C-unwind" fn resize<const ELEMENT: usize>(at: *mut c_void, length
     *sequence = rosidl_runtime_c__Sequence { data, size: length, capacity: length.max(1) };
 }
 
-/// The type support of a struct `test_msgs/msg/<name>`.
+/// Makes the type support of the struct `test_msgs/msg/<name>`.
 pub fn support(name: &'static CStr, size_bytes: usize, fields: Vec<MessageMember>) -> Support {
     let members: &'static MessageMembers = Box::leak(Box::new(MessageMembers {
         message_namespace_: c"test_msgs__msg".as_ptr(),
@@ -80,7 +80,7 @@ pub fn support(name: &'static CStr, size_bytes: usize, fields: Vec<MessageMember
     }))
 }
 
-/// The same type support, with functions that initialise and finalise a message.
+/// Adds functions that initialise and finalise a message to a type support.
 pub fn with_life(
     support: Support,
     init: unsafe extern "C" fn(*mut c_void, c_uint),
@@ -100,7 +100,7 @@ unsafe extern "C" fn find(
     if own == unsafe { CStr::from_ptr(identifier) } { support } else { std::ptr::null() }
 }
 
-/// A text with room for `capacity - 1` characters. Its memory is leaked.
+/// Makes a string with room for `capacity - 1` characters. Its memory is leaked.
 pub fn text(value: &str, capacity: usize) -> rosidl_runtime_c__String {
     let mut bytes = value.as_bytes().to_owned();
     bytes.resize(capacity.max(value.len() + 1), 0);
@@ -108,7 +108,7 @@ pub fn text(value: &str, capacity: usize) -> rosidl_runtime_c__String {
     rosidl_runtime_c__String { data: bytes.leak().as_mut_ptr().cast(), size, capacity }
 }
 
-/// A wide text with room for `capacity - 1` units. Its memory is leaked.
+/// Makes a wide string with room for `capacity - 1` units. Its memory is leaked.
 pub fn wide_text(value: &str, capacity: usize) -> rosidl_runtime_c__U16String {
     let mut units: Vec<u16> = value.encode_utf16().collect();
     let size = units.len();
@@ -117,7 +117,7 @@ pub fn wide_text(value: &str, capacity: usize) -> rosidl_runtime_c__U16String {
     rosidl_runtime_c__U16String { data: units.leak().as_mut_ptr(), size, capacity }
 }
 
-/// A sequence of these elements, in memory of `malloc`, which is leaked.
+/// Makes a sequence with these elements. Its memory comes from `malloc`, and is leaked.
 pub fn sequence<T>(elements: Vec<T>) -> rosidl_runtime_c__Sequence {
     let size = elements.len();
     let data = unsafe { libc::malloc((size * size_of::<T>()).max(1)) }.cast::<T>();

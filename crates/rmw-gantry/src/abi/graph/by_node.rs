@@ -14,10 +14,11 @@ use rmw_abi::{
 };
 use std::ffi::c_char;
 
-/// As [`list_names_and_types`], for the node with this name and namespace. `list` gets the full name of the node.
+/// Does the same as [`list_names_and_types`], for the node with this name and namespace. `list` gets the full name of
+/// the node.
 ///
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`) for all pointers.
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 unsafe fn list_by_node(
     node: *const rmw_node_t,
     allocator: *const rcutils_allocator_t,
@@ -25,7 +26,7 @@ unsafe fn list_by_node(
     names_and_types: *mut rmw_names_and_types_t,
     list: impl FnOnce(&gantry::Node, &str) -> gantry::Result<NamesAndTypes>,
 ) -> Result<()> {
-    // SAFETY: the promise of the caller. The node is checked before its name and namespace are read.
+    // SAFETY: the promise of the caller. `entity` checks the handle before the other pointers are read.
     unsafe { entity(node) }?;
     // SAFETY: as above.
     let name = unsafe { text("node_name", name) }?;
@@ -44,14 +45,15 @@ fn node_failure(error: Error) -> Failure {
     }
 }
 
-/// The topics of a node; `no_demangle` adds the request and reply topics of services.
+/// Returns the topics of a node's publishers or subscriptions. `no_demangle` adds the request and reply topics of
+/// services.
 fn topics(
     library: &gantry::Node,
     full_name: &str,
     endpoint_type: EndpointType,
     no_demangle: bool,
 ) -> gantry::Result<NamesAndTypes> {
-    // The call fails if there is no such node.
+    // This call returns an error if no node has the name `full_name`.
     let topics = match endpoint_type {
         EndpointType::Publisher => library.publisher_names_and_types_by_node(full_name),
         EndpointType::Subscription => library.subscriber_names_and_types_by_node(full_name),
@@ -65,10 +67,10 @@ fn topics(
     })))
 }
 
-/// `no_demangle` adds the topics of services.
+/// `no_demangle` adds the request and reply topics of services, such as `rq/addRequest`.
 ///
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_get_subscriber_names_and_types_by_node(
     node: *const rmw_node_t,
@@ -85,10 +87,10 @@ pub unsafe extern "C" fn rmw_get_subscriber_names_and_types_by_node(
     })
 }
 
-/// `no_demangle` adds the topics of services.
+/// `no_demangle` adds the request and reply topics of services, such as `rq/addRequest`.
 ///
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_get_publisher_names_and_types_by_node(
     node: *const rmw_node_t,
@@ -106,7 +108,7 @@ pub unsafe extern "C" fn rmw_get_publisher_names_and_types_by_node(
 }
 
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_get_service_names_and_types_by_node(
     node: *const rmw_node_t,
@@ -123,7 +125,7 @@ pub unsafe extern "C" fn rmw_get_service_names_and_types_by_node(
 }
 
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_get_client_names_and_types_by_node(
     node: *const rmw_node_t,

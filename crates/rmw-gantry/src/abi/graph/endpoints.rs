@@ -15,13 +15,14 @@ use rmw_abi::{
 };
 use std::ffi::c_char;
 
-/// `rosidl_type_hash_t` of RIHS01.
+/// The version number of RIHS01 hashes in `rosidl_type_hash_t`.
 const RIHS01: u8 = 1;
 
-/// Describes the endpoints of a topic; if the topic has no endpoints, the array is empty.
+/// Fills in the array with the descriptions of a topic's endpoints. The array stays empty if the topic has no
+/// endpoints.
 ///
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`) for all pointers.
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 unsafe fn list(
     (node, allocator): (*const rmw_node_t, *const rcutils_allocator_t),
     (topic_name, no_mangle): (*const c_char, bool),
@@ -46,7 +47,7 @@ unsafe fn list(
     Ok(())
 }
 
-/// The endpoints of a topic. With `no_mangle`, the topic may be the request or reply topic of a service.
+/// Returns the endpoints of a topic. With `no_mangle`, the topic may be the request or reply topic of a service.
 fn endpoints(
     library: &gantry::Node,
     topic: &str,
@@ -61,7 +62,7 @@ fn endpoints(
         return Ok(endpoints);
     }
     if check_full_name("topic", topic).is_err() {
-        return Ok(Vec::new()); // no topic has such a name
+        return Ok(Vec::new()); // a topic cannot have this name
     }
     Ok(match endpoint_type {
         EndpointType::Publisher => library.publishers_info_by_topic(topic),
@@ -88,7 +89,7 @@ fn describe(allocator: Allocator, endpoint: &TopicEndpointInfo, info: &mut rmw_t
 /// With `no_mangle`, the topic may be the request or reply topic of a service, such as `rr/addReply`.
 ///
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_get_publishers_info_by_topic(
     node: *const rmw_node_t,
@@ -103,10 +104,10 @@ pub unsafe extern "C" fn rmw_get_publishers_info_by_topic(
     })
 }
 
-/// As [`rmw_get_publishers_info_by_topic`].
+/// Does the same as [`rmw_get_publishers_info_by_topic`], for subscriptions.
 ///
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_get_subscriptions_info_by_topic(
     node: *const rmw_node_t,

@@ -1,7 +1,9 @@
-//! The graph: nodes, topics, services and endpoints of the domain, as arrays with memory of the caller's allocator.
+//! The graph: lists of the nodes, topics, services and endpoints in the domain. Their memory comes from the caller's
+//! allocator.
 //!
-//! Names are not mangled: the topic `/chatter` is `/chatter` in the engine, too. Only services have topics with
-//! other names, such as `rq/addRequest` and `rr/addReply` for `/add`; `no_demangle` and `no_mangle` add these names.
+//! Gantry does not mangle the names of topics: `/chatter` is `/chatter` in Gantry, too. Only services have topics with
+//! other names, such as `rq/addRequest` and `rr/addReply` for the service `/add`. `no_demangle` and `no_mangle` add
+//! these topics to a list.
 
 mod by_node;
 mod endpoints;
@@ -21,13 +23,13 @@ use rmw_abi::{
 };
 use std::{collections::BTreeMap, ffi::c_char};
 
-/// Names, each with its types.
+/// Names of topics or services, each with its types.
 type NamesAndTypes = BTreeMap<String, Vec<String>>;
 
-/// Checks an output argument, and stores the result of `list` in it.
+/// Checks that the output argument is empty, and stores the result of `list` in it.
 ///
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`) for all pointers.
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 unsafe fn list_names_and_types(
     node: *const rmw_node_t,
     allocator: *const rcutils_allocator_t,
@@ -49,13 +51,13 @@ unsafe fn list_names_and_types(
     Ok(())
 }
 
-/// The name of a topic without the suffix `#…` of a client: the reply topics of all clients of a service count as
-/// one topic.
+/// Removes the suffix `#…`, which names a client, from the name of a reply topic. So the reply topics of all clients of
+/// a service count as one topic.
 fn without_client(topic: &str) -> &str {
     topic.split_once('#').map_or(topic, |(topic, _client)| topic)
 }
 
-/// The topics of the endpoints, by their names in the engine, with their types.
+/// Returns the topics of the endpoints with their types. The request and reply topics of services keep their own names.
 fn topics_of(endpoints: impl Iterator<Item = TopicEndpointInfo>) -> NamesAndTypes {
     let mut found = NamesAndTypes::new();
     for endpoint in endpoints {
@@ -68,10 +70,10 @@ fn topics_of(endpoints: impl Iterator<Item = TopicEndpointInfo>) -> NamesAndType
     found
 }
 
-/// `no_demangle` adds the topics of services.
+/// `no_demangle` adds the request and reply topics of services, such as `rq/addRequest`.
 ///
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_get_topic_names_and_types(
     node: *const rmw_node_t,
@@ -90,7 +92,7 @@ pub unsafe extern "C" fn rmw_get_topic_names_and_types(
 }
 
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_get_service_names_and_types(
     node: *const rmw_node_t,
@@ -104,10 +106,10 @@ pub unsafe extern "C" fn rmw_get_service_names_and_types(
     })
 }
 
-/// Counts the endpoints with this full name.
+/// Counts the endpoints of a topic or a service (`kind`) with this full name.
 ///
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`) for all pointers.
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 unsafe fn count_by_name(
     node: *const rmw_node_t,
     (kind, name): (&str, *const c_char),
@@ -125,7 +127,7 @@ unsafe fn count_by_name(
 }
 
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_count_publishers(
     node: *const rmw_node_t,
@@ -139,7 +141,7 @@ pub unsafe extern "C" fn rmw_count_publishers(
 }
 
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_count_subscribers(
     node: *const rmw_node_t,
@@ -153,7 +155,7 @@ pub unsafe extern "C" fn rmw_count_subscribers(
 }
 
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_count_clients(
     node: *const rmw_node_t,
@@ -167,7 +169,7 @@ pub unsafe extern "C" fn rmw_count_clients(
 }
 
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_count_services(
     node: *const rmw_node_t,

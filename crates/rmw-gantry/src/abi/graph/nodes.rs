@@ -11,10 +11,11 @@ use rmw_abi::{
     failure::{Failure, Result},
 };
 
-/// Fills in all of the arrays, or none of them. Their memory comes from the allocator of the node's context.
+/// Fills in all of the arrays or, after a failure, none of them. Their memory comes from the allocator of the node's
+/// context.
 ///
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`) for all pointers.
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 unsafe fn list<const N: usize>(
     node: *const rmw_node_t,
     arrays: [(&str, *mut rcutils_string_array_t); N],
@@ -31,7 +32,7 @@ unsafe fn list<const N: usize>(
             )));
         }
     }
-    // SAFETY: as above: `node` is a node, whose context lives as long as the node.
+    // SAFETY: as above: `node` points to a node, whose context lives as long as the node.
     let allocator = unsafe { allocator_of(node) }?;
     let mut made = Vec::with_capacity(N);
     for column in columns(&own.library)? {
@@ -52,7 +53,7 @@ unsafe fn list<const N: usize>(
 }
 
 /// # Safety
-/// `node` is a node of this implementation.
+/// `node` points to a node of this implementation.
 unsafe fn allocator_of(node: *const rmw_node_t) -> Result<Allocator> {
     // SAFETY: the promise of the caller.
     let context = unsafe { (*node).context };
@@ -63,14 +64,14 @@ unsafe fn allocator_of(node: *const rmw_node_t) -> Result<Allocator> {
     unsafe { context::allocator_of(context) }
 }
 
-/// Splits a full name into namespace and name.
+/// Splits the full name of a node into namespace and name.
 fn split(full_name: &str) -> (String, String) {
     let (namespace, name) = full_name.rsplit_once('/').unwrap_or(("", full_name));
     (if namespace.is_empty() { "/" } else { namespace }.to_owned(), name.to_owned())
 }
 
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_get_node_names(
     node: *const rmw_node_t,
@@ -89,7 +90,7 @@ pub unsafe extern "C" fn rmw_get_node_names(
 }
 
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`).
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_get_node_names_with_enclaves(
     node: *const rmw_node_t,

@@ -1,4 +1,4 @@
-//! Loans of messages in `gantry_loan` structs, which the program provides.
+//! Loans in `gantry_loan` structs, whose memory the program provides. A loan is memory for one message.
 //!
 //! Invariant: `reserved` holds a loan of the library if and only if `data` is not null and `owner` is this library.
 
@@ -8,17 +8,17 @@ use std::ptr::{null, null_mut};
 
 const _: () = assert!(size_of::<GenericLoan>() <= size_of::<[u64; 4]>() && align_of::<GenericLoan>() <= 8);
 
-/// The owner of loans that this library made.
+/// Marks the structs whose loan this library made.
 static OWN: gantry_loan_owner =
     gantry_loan_owner { struct_size: size_of::<gantry_loan_owner>(), return_loan: Some(return_loan) };
 
-/// Makes the program's struct empty, and returns a reference to the struct.
+/// Sets the program's struct to the empty state, and returns a reference to the struct.
 ///
 /// # Errors
 /// `loan` is null.
 ///
 /// # Safety
-/// `loan` is null, or memory for the struct, which no other code uses as long as the result is used.
+/// `loan` is null, or points to memory for the struct. No other code uses this memory as long as the result is used.
 pub unsafe fn clear<'a>(loan: *mut gantry_loan) -> Result<&'a mut gantry_loan> {
     // SAFETY: the promise of the caller.
     unsafe { output("loan", loan) }?.set(EMPTY);
@@ -28,7 +28,7 @@ pub unsafe fn clear<'a>(loan: *mut gantry_loan) -> Result<&'a mut gantry_loan> {
 
 const EMPTY: gantry_loan = gantry_loan { data: null_mut(), size: 0, owner: null(), reserved: [0; 4] };
 
-/// Puts a loan into an empty struct, which does not move during the call.
+/// Puts a loan into an empty struct. The struct does not move during the call.
 pub fn write(loan: &mut gantry_loan, mut made: GenericLoan) {
     let bytes = made.bytes_mut();
     (loan.data, loan.size, loan.owner) = (bytes.as_mut_ptr().cast(), bytes.len(), &raw const OWN);
@@ -36,7 +36,7 @@ pub fn write(loan: &mut gantry_loan, mut made: GenericLoan) {
     unsafe { (&raw mut loan.reserved).cast::<GenericLoan>().write(made) };
 }
 
-/// Takes a loan out of a struct, which becomes empty.
+/// Moves the loan out of a struct, which is empty afterwards.
 ///
 /// # Errors
 /// The struct is empty, or another library made the loan.
@@ -47,14 +47,15 @@ pub fn take(loan: &mut gantry_loan) -> Result<GenericLoan> {
     if !std::ptr::eq(loan.owner, &raw const OWN) {
         return Err(Failure::invalid("another library made the loan: publish it there, or return it and loan again"));
     }
-    // SAFETY: the invariant; the struct becomes empty.
+    // SAFETY: by the invariant, the struct holds a loan. The struct becomes empty, so no second read of the loan
+    // happens.
     let taken = unsafe { (&raw const loan.reserved).cast::<GenericLoan>().read() };
     *loan = EMPTY;
     Ok(taken)
 }
 
 /// # Safety
-/// `loan` is null, or a struct with a loan of this library, or an empty one.
+/// `loan` is null, or points to a struct that is empty or holds a loan of this library.
 unsafe extern "C" fn return_loan(loan: *mut gantry_loan) -> gantry_status {
     let returned = run(c"return_loan of rmw_gantry", || {
         // SAFETY: the promise of the caller.

@@ -1,7 +1,7 @@
-//! Messages in place as CDR bodies, beside the functions of `rmw`: `include/rmw_gantry.h` documents them.
+//! Functions beside `rmw` that pass messages as CDR bytes in shared memory. `include/rmw_gantry.h` documents them.
 //!
-//! The structs for loans, samples and their information are the ones in `gantry.h`. This library fills them in
-//! itself: `gantry-c` exports symbols that this library must not have, because a process may load both.
+//! `gantry.h` declares the structs for loans, samples and their information, but this library fills them in itself. It
+//! cannot use `gantry-c` for this: a process may load both libraries, and their exported symbols must not collide.
 
 mod loan;
 mod sample;
@@ -19,7 +19,7 @@ use rmw_abi::{
 use std::{ffi::c_char, ptr::from_ref};
 
 /// # Safety
-/// None: C calls it.
+/// No obligations; the function is `unsafe` only because C calls it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_gantry_in_place() -> *const rmw_gantry_functions {
     static FUNCTIONS: rmw_gantry_functions = rmw_gantry_functions {
@@ -33,7 +33,8 @@ pub unsafe extern "C" fn rmw_gantry_in_place() -> *const rmw_gantry_functions {
 }
 
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`). A sample in the memory is overwritten, not released.
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`). The function overwrites `sample`
+/// without releasing a sample in it.
 unsafe extern "C" fn take(subscription: *const rmw_subscription_t, sample: *mut gantry_sample) -> rmw_ret_t {
     run(c"take of rmw_gantry_functions", || {
         // SAFETY: the contract of rmw. The sample is empty after each failure.
@@ -51,7 +52,8 @@ unsafe extern "C" fn take(subscription: *const rmw_subscription_t, sample: *mut 
 }
 
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`); `sample` is a sample of this library.
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`); `sample` points to a sample of
+/// this library.
 unsafe extern "C" fn skip_malformed(
     subscription: *const rmw_subscription_t,
     sample: *const gantry_sample,
@@ -68,7 +70,8 @@ unsafe extern "C" fn skip_malformed(
 }
 
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`). A loan in the memory is overwritten, not returned.
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`). The function overwrites `loan`
+/// without returning a loan in it.
 unsafe extern "C" fn loan(publisher: *const rmw_publisher_t, size: usize, loan: *mut gantry_loan) -> rmw_ret_t {
     run(c"loan of rmw_gantry_functions", || {
         // SAFETY: the contract of rmw.
@@ -81,7 +84,8 @@ unsafe extern "C" fn loan(publisher: *const rmw_publisher_t, size: usize, loan: 
 }
 
 /// # Safety
-/// The caller keeps the contract of rmw (`crate::handle`); `loan` is a loan or an empty struct.
+/// Each pointer is null, or valid as the contract of rmw requires (`crate::handle`); `loan` points to a struct that is
+/// empty or holds a loan.
 unsafe extern "C" fn publish(publisher: *const rmw_publisher_t, loan: *mut gantry_loan) -> rmw_ret_t {
     run(c"publish of rmw_gantry_functions", || {
         // SAFETY: the contract of rmw.

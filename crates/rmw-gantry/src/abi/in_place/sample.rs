@@ -1,4 +1,4 @@
-//! Samples of messages in `gantry_sample` structs, which the program provides.
+//! Samples in `gantry_sample` structs, whose memory the program provides. A sample is a message that was taken.
 //!
 //! Invariant: `reserved` holds a sample of the library if and only if `data` is not null and `owner` is this library.
 
@@ -8,23 +8,24 @@ use std::ptr::null;
 
 const _: () = assert!(size_of::<GenericSample>() <= size_of::<[u64; 6]>() && align_of::<GenericSample>() <= 8);
 
-/// The largest value of `struct_size` that is accepted as a size, as in `gantry-c`.
+/// The largest accepted value of `struct_size`, as in `gantry-c`. A larger value means that the caller has not set the
+/// field.
 const MAX_STRUCT_SIZE: usize = 4096;
 
-/// The owner of samples that this library made.
+/// Marks the structs whose sample this library made.
 static OWN: gantry_sample_owner = gantry_sample_owner {
     struct_size: size_of::<gantry_sample_owner>(),
     release: Some(release),
     get_info: Some(get_info),
 };
 
-/// Makes the program's struct empty, and returns a reference to the struct.
+/// Sets the program's struct to the empty state, and returns a reference to the struct.
 ///
 /// # Errors
 /// `sample` is null.
 ///
 /// # Safety
-/// `sample` is null, or memory for the struct, which no other code uses as long as the result is used.
+/// `sample` is null, or points to memory for the struct. No other code uses this memory as long as the result is used.
 pub unsafe fn clear<'a>(sample: *mut gantry_sample) -> Result<&'a mut gantry_sample> {
     // SAFETY: the promise of the caller.
     unsafe { output("sample", sample) }?.set(EMPTY);
@@ -34,16 +35,16 @@ pub unsafe fn clear<'a>(sample: *mut gantry_sample) -> Result<&'a mut gantry_sam
 
 const EMPTY: gantry_sample = gantry_sample { data: null(), size: 0, owner: null(), reserved: [0; 6] };
 
-/// Puts a sample into an empty struct, which does not move during the call.
+/// Puts a sample into an empty struct. The struct does not move during the call.
 pub fn write(sample: &mut gantry_sample, taken: GenericSample) {
     let bytes = taken.bytes();
-    // The bytes lie in the memory of the publisher or of the subscription, not in `taken`, which is moved below.
+    // `data` stays valid when `taken` moves below: the bytes lie in the memory of the publisher or of the subscription.
     (sample.data, sample.size, sample.owner) = (bytes.as_ptr().cast(), bytes.len(), &raw const OWN);
     // SAFETY: the memory is large enough and aligned (asserted above).
     unsafe { (&raw mut sample.reserved).cast::<GenericSample>().write(taken) };
 }
 
-/// The sample in a struct.
+/// Returns a reference to the sample in a struct.
 ///
 /// # Errors
 /// The struct is empty, or another library made the sample.
@@ -54,18 +55,19 @@ pub fn read(sample: &gantry_sample) -> Result<&GenericSample> {
     if !std::ptr::eq(sample.owner, &raw const OWN) {
         return Err(Failure::invalid("another library made the sample: use that library's function"));
     }
-    // SAFETY: the invariant.
+    // SAFETY: by the invariant of this file, the struct holds a sample.
     Ok(unsafe { &*(&raw const sample.reserved).cast::<GenericSample>() })
 }
 
 /// # Safety
-/// `sample` is null, or a struct with a sample of this library, or an empty one.
+/// `sample` is null, or points to a struct that is empty or holds a sample of this library.
 unsafe extern "C" fn release(sample: *mut gantry_sample) -> gantry_status {
     let released = run(c"release of rmw_gantry", || {
         // SAFETY: the promise of the caller.
         let sample = unsafe { in_out("sample", sample) }?;
         read(sample)?;
-        // SAFETY: the invariant; the struct becomes empty.
+        // SAFETY: by the invariant, the struct holds a sample. The struct becomes empty, so no second read of the
+        // sample happens.
         let taken = unsafe { (&raw const sample.reserved).cast::<GenericSample>().read() };
         *sample = EMPTY;
         drop(taken);
@@ -75,7 +77,7 @@ unsafe extern "C" fn release(sample: *mut gantry_sample) -> gantry_status {
 }
 
 /// # Safety
-/// `sample` is a sample of this library. `info` is null, or a struct that begins with its size.
+/// `sample` points to a sample of this library. `info` is null, or points to a struct whose first field is its size.
 unsafe extern "C" fn get_info(sample: *const gantry_sample, info: *mut gantry_sample_info) -> gantry_status {
     let got = run(c"get_info of rmw_gantry", || {
         // SAFETY: the promise of the caller.
@@ -83,7 +85,7 @@ unsafe extern "C" fn get_info(sample: *const gantry_sample, info: *mut gantry_sa
         if info.is_null() {
             return Err(Failure::null("info"));
         }
-        // SAFETY: as above: the first field.
+        // SAFETY: as above: `struct_size` is the first field.
         let struct_size = unsafe { info.cast::<usize>().read() };
         if !(size_of::<usize>()..=MAX_STRUCT_SIZE).contains(&struct_size) {
             return Err(Failure::invalid(format_args!(
@@ -101,7 +103,7 @@ unsafe extern "C" fn get_info(sample: *const gantry_sample, info: *mut gantry_sa
             origin_sequence,
         };
         let (target, known) = (info.cast::<u8>(), struct_size.min(size_of_val(&made)));
-        // SAFETY: the program's struct has this size at least, and the struct here has no padding.
+        // SAFETY: the program's struct has at least this size, and the struct `made` has no padding.
         unsafe { from_ref(&made).cast::<u8>().copy_to_nonoverlapping(target, known) };
         // SAFETY: as above.
         let unknown = unsafe { target.add(known) };

@@ -1,4 +1,4 @@
-//! A context, a node and endpoints of the message types of the tests.
+//! A context, a node and endpoints for the tests.
 
 mod functions;
 mod types;
@@ -29,10 +29,10 @@ pub const DEFAULT_QOS: rmw_qos_profile_t = rmw_qos_profile_t {
     avoid_ros_namespace_conventions: false,
 };
 
-/// A handle that several threads use at the same time, as `rmw` allows.
+/// A handle that several threads use at the same time. `rmw` allows this.
 pub struct Shared<T>(*mut T);
 
-// SAFETY: the entities of `rmw_gantry` may be used by any thread.
+// SAFETY: any thread may use the objects of `rmw_gantry`.
 unsafe impl<T> Send for Shared<T> {}
 // SAFETY: as above.
 unsafe impl<T> Sync for Shared<T> {}
@@ -53,7 +53,7 @@ unsafe impl Send for Ros {}
 // SAFETY: as above.
 unsafe impl Sync for Ros {}
 
-/// A context with a node, in a domain of its own.
+/// A context with one node, in a separate domain.
 pub struct Ros {
     pub context: Box<rmw_context_of<Jazzy>>,
     pub node: *mut rmw_node_t,
@@ -65,11 +65,11 @@ impl Ros {
         Ros::in_domain(DOMAIN.fetch_add(1, Relaxed) as usize, RMW_AUTOMATIC_DISCOVERY_RANGE_LOCALHOST)
     }
 
-    /// Makes the context in a given domain, which other tests may use, too.
+    /// Creates the context and the node in a given domain, which other tests may use, too.
     pub fn in_domain(domain_id: usize, range: rmw_automatic_discovery_range_t) -> Ros {
-        // SAFETY: zeros are options that are not initialized.
+        // SAFETY: all bits 0 are valid options, which are not initialized.
         let mut options: rmw_init_options_of<Jazzy> = unsafe { std::mem::zeroed() };
-        // SAFETY: likewise for a context.
+        // SAFETY: all bits 0 are a valid context, which is not initialized.
         let mut context: Box<rmw_context_of<Jazzy>> = Box::new(unsafe { std::mem::zeroed() });
         options.implementation_identifier = c"rmw_gantry".as_ptr();
         options.domain_id = domain_id;
@@ -77,9 +77,9 @@ impl Ros {
         options.enclave = c"/".as_ptr().cast_mut();
         options.allocator = malloc();
         options.discovery_options.allocator = malloc();
-        // SAFETY: initialized options and a new context.
+        // SAFETY: the options are initialized, and the context is new.
         assert_eq!(unsafe { rmw_init((&raw const options).cast(), (&raw mut *context).cast()) }, RMW_RET_OK);
-        // SAFETY: a context of this library, and strings.
+        // SAFETY: this library made the context, and both strings end with 0.
         let node = unsafe { rmw_create_node((&raw mut *context).cast(), c"tester".as_ptr(), c"/".as_ptr()) };
         assert!(!node.is_null());
         Ros { context, node }
@@ -99,7 +99,7 @@ impl Ros {
             rmw_specific_publisher_payload: null_mut(),
             require_unique_network_flow_endpoints: RMW_UNIQUE_NETWORK_FLOW_ENDPOINTS_NOT_REQUIRED,
         };
-        // SAFETY: a node of this library, a type support that stays, a string, a profile and options.
+        // SAFETY: this library made the node; the type support stays, and the other pointers are valid.
         unsafe { rmw_create_publisher(self.node, message_type, topic.as_ptr(), qos, &raw const options) }
     }
 
@@ -119,19 +119,19 @@ impl Ros {
             require_unique_network_flow_endpoints: RMW_UNIQUE_NETWORK_FLOW_ENDPOINTS_NOT_REQUIRED,
             content_filter_options: null_mut(),
         };
-        // SAFETY: as for the publisher.
+        // SAFETY: this library made the node; the type support stays, and the other pointers are valid.
         unsafe { rmw_create_subscription(self.node, message_type, topic.as_ptr(), qos, &raw const options) }
     }
 
-    /// The context's address for `rmw`, which locks the state that it changes there.
+    /// The address of the context, for `rmw` functions. They lock the state that they change.
     pub fn context(&self) -> *mut rmw_context_t {
         std::ptr::from_ref(&*self.context).cast_mut().cast()
     }
 
-    /// Destroys everything, and checks that nothing is left.
+    /// Destroys the endpoints, the node and the context. `rmw_context_fini` fails if a node is left.
     pub fn end(self, publishers: &[*mut rmw_publisher_t], subscriptions: &[*mut rmw_subscription_t]) {
         for publisher in publishers {
-            // SAFETY: a node and a publisher of this library, which this test does not use any more; likewise below.
+            // SAFETY: this library made the node and the publisher, which is not used again; the same holds below.
             assert_eq!(unsafe { rmw_destroy_publisher(self.node, *publisher) }, RMW_RET_OK);
         }
         for subscription in subscriptions {
@@ -150,19 +150,19 @@ impl Ros {
 /// `rcutils_get_default_allocator`.
 pub fn malloc() -> rcutils_allocator_t {
     unsafe extern "C" fn allocate(size: usize, _: *mut c_void) -> *mut c_void {
-        // SAFETY: malloc takes any size.
+        // SAFETY: `malloc` accepts any size.
         unsafe { libc::malloc(size) }
     }
     unsafe extern "C" fn deallocate(pointer: *mut c_void, _: *mut c_void) {
-        // SAFETY: a pointer of malloc.
+        // SAFETY: `malloc` returned the pointer.
         unsafe { libc::free(pointer) }
     }
     unsafe extern "C" fn reallocate(pointer: *mut c_void, size: usize, _: *mut c_void) -> *mut c_void {
-        // SAFETY: a pointer of malloc.
+        // SAFETY: `malloc` returned the pointer.
         unsafe { libc::realloc(pointer, size) }
     }
     unsafe extern "C" fn zero_allocate(count: usize, size: usize, _: *mut c_void) -> *mut c_void {
-        // SAFETY: calloc takes any size.
+        // SAFETY: `calloc` accepts any size.
         unsafe { libc::calloc(count, size) }
     }
     rcutils_allocator_t {
@@ -175,27 +175,27 @@ pub fn malloc() -> rcutils_allocator_t {
 }
 
 pub fn publish(publisher: *const rmw_publisher_t, point: Point) {
-    // SAFETY: a publisher of this library and a message of its type.
+    // SAFETY: this library made the publisher, and the message has its type.
     assert_eq!(unsafe { rmw_publish(publisher, (&raw const point).cast(), null_mut()) }, RMW_RET_OK);
 }
 
 pub fn take(subscription: *const rmw_subscription_t) -> Option<(Point, rmw_message_info_t)> {
     let (mut point, mut taken) = (Point::default(), false);
-    // SAFETY: zeros are an info without a publisher.
+    // SAFETY: all bits 0 are a valid info, without a publisher.
     let mut info: rmw_message_info_t = unsafe { std::mem::zeroed() };
     let (message, taken_at, info_at) = ((&raw mut point).cast(), &raw mut taken, &raw mut info);
-    // SAFETY: a subscription of this library, a message of its type, and outputs.
+    // SAFETY: this library made the subscription; the message has its type, and the other pointers are outputs.
     let code = unsafe { rmw_take_with_info(subscription, message, taken_at, info_at, null_mut()) };
     assert_eq!(code, RMW_RET_OK);
     taken.then_some((point, info))
 }
 
-/// The numbers of the points that can be taken now.
+/// Takes all points that can be taken now, and returns their numbers.
 pub fn take_numbers(subscription: *const rmw_subscription_t) -> Vec<u64> {
     std::iter::from_fn(|| take(subscription)).map(|(point, _)| point.number).collect()
 }
 
-/// Waits for the conditions; returns the code and whether each condition is ready.
+/// Waits for the conditions. Returns the return code, and a flag for each condition that is true if it is ready.
 pub fn wait(
     wait_set: *mut rmw_wait_set_t,
     subscriptions: &[*mut rmw_subscription_t],
@@ -203,7 +203,7 @@ pub fn wait(
     events: &mut [rmw_event_t],
     timeout: rmw_time_t,
 ) -> (rmw_ret_t, Vec<bool>) {
-    // SAFETY: handles of this library.
+    // SAFETY: this library made the handles.
     let mut subscribers: Vec<_> = subscriptions.iter().map(|handle| unsafe { (**handle).data }).collect();
     // SAFETY: as above.
     let mut guards: Vec<_> = guard_conditions.iter().map(|handle| unsafe { (**handle).data }).collect();
@@ -215,7 +215,7 @@ pub fn wait(
     let mut events = rmw_events_t { event_count: of_events.len(), events: of_events.as_mut_ptr() };
     let (subscriptions, guard_conditions, events) =
         (&raw mut subscriptions, &raw mut guard_conditions, &raw mut events);
-    // SAFETY: arrays of these lengths, with the data of handles of this library.
+    // SAFETY: the arrays have these lengths, and contain the `data` of this library's handles.
     let code = unsafe {
         rmw_wait(subscriptions, guard_conditions, null_mut(), null_mut(), events, wait_set, &raw const timeout)
     };

@@ -1,4 +1,4 @@
-//! The types of messages and services, described as ROS 2's generated code describes them.
+//! The message and service types of the tests, with type supports like the ones of ROS 2's generated code.
 
 use rmw_abi::bindings::*;
 use std::{
@@ -8,7 +8,7 @@ use std::{
     sync::Mutex,
 };
 
-/// A message of a plain type: its C struct and its CDR have the same bytes.
+/// A message of a plain type: the bytes of the C struct are its CDR.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Point {
@@ -24,10 +24,10 @@ pub struct Elements<T> {
     pub capacity: usize,
 }
 
-/// A message of any size, in the layout of a sequence of C.
+/// A message of any length. Its only field is a sequence.
 pub type Bytes = Elements<u8>;
 
-/// A message with two sequences, which have memory of `malloc` or lie in shared memory.
+/// A message with two sequences. Their memory comes from `malloc`, or they point to shared memory.
 #[repr(C)]
 pub struct Blocks {
     pub number: u64,
@@ -36,13 +36,13 @@ pub struct Blocks {
     pub ranges: Elements<f64>,
 }
 
-/// The type support of [`Point`], which lives as long as the process.
+/// Returns the type support of [`Point`], which stays until the process ends.
 pub fn point_type() -> *const rosidl_message_type_support_t {
     let members = [member(c"x", ROS_TYPE_DOUBLE, 0), member(c"number", ROS_TYPE_UINT64, 8)];
     message_type(c"Point", size_of::<Point>(), members)
 }
 
-/// The type support of [`Bytes`], which lives as long as the process.
+/// Returns the type support of [`Bytes`], which stays until the process ends.
 pub fn bytes_type() -> *const rosidl_message_type_support_t {
     unsafe extern "C-unwind" fn resize(_: *mut c_void, _: usize) {
         unreachable!("no test takes bytes");
@@ -51,21 +51,21 @@ pub fn bytes_type() -> *const rosidl_message_type_support_t {
     message_type(c"Bytes", size_of::<Bytes>(), [data])
 }
 
-/// The type support of [`Blocks`], which lives as long as the process.
+/// Returns the type support of [`Blocks`], which stays until the process ends.
 pub fn blocks_type() -> *const rosidl_message_type_support_t {
     unsafe extern "C-unwind" fn resize<T>(sequence: *mut c_void, length: usize) {
-        // SAFETY: a sequence of this type, whose memory comes from `malloc`.
+        // SAFETY: the sequence has this type, and its memory comes from `malloc`.
         let sequence = unsafe { &mut *sequence.cast::<Elements<T>>() };
         // SAFETY: as above. The caller writes all elements next.
         let data = unsafe { libc::realloc(sequence.data.cast(), length.max(1) * size_of::<T>()) };
         assert!(!data.is_null());
         *sequence = Elements { data: data.cast(), size: length, capacity: length };
     }
-    /// As rosidl's function: memory that does not come from `malloc` ends the process.
+    /// Frees the sequences, as rosidl's function does. The process ends if their memory does not come from `malloc`.
     unsafe extern "C" fn fini(at: *mut c_void) {
-        // SAFETY: an initialised message, which is not used again.
+        // SAFETY: the message is initialised, and is not used again.
         let Blocks { bytes, ranges, .. } = unsafe { at.cast::<Blocks>().read() };
-        // SAFETY: null, or memory of `malloc`.
+        // SAFETY: the pointer is null, or `malloc` returned it.
         unsafe { libc::free(bytes.data.cast()) };
         // SAFETY: as above.
         unsafe { libc::free(ranges.data.cast()) };
@@ -114,7 +114,7 @@ fn keep<T>(part: T) -> &'static T {
     part
 }
 
-/// The messages of these tests are valid if all of their bytes are zero.
+/// `init` does nothing, because messages whose bytes are all 0 are valid here.
 unsafe extern "C" fn init(_: *mut c_void, _: std::ffi::c_uint) {}
 
 fn message_type<const N: usize>(
@@ -122,7 +122,7 @@ fn message_type<const N: usize>(
     size_of_: usize,
     members: [MessageMember; N],
 ) -> *const rosidl_message_type_support_t {
-    /// The messages have no memory of their own.
+    /// `fini` does nothing, because these messages own no memory.
     unsafe extern "C" fn fini(_: *mut c_void) {}
     message_type_with_end(name, size_of_, members, fini)
 }
@@ -137,7 +137,7 @@ fn message_type_with_end<const N: usize>(
         handle: *const rosidl_message_type_support_t,
         identifier: *const c_char,
     ) -> *const rosidl_message_type_support_t {
-        // SAFETY: the identifiers of type supports are strings that end with 0.
+        // SAFETY: the identifier of a type support is a string that ends with 0.
         let is_asked = unsafe { CStr::from_ptr(identifier) } == c"rosidl_typesupport_introspection_c";
         if is_asked { handle } else { null() }
     }
@@ -166,12 +166,12 @@ fn message_type_with_end<const N: usize>(
     })
 }
 
-/// The type support of a service whose requests and responses are each a [`Point`]. It lives as long as the process.
+/// Returns the type support of a service whose requests and responses are [`Point`]s. It stays until the process ends.
 pub fn ask_type() -> *const rosidl_service_type_support_t {
     service_type(c"Ask", point_type())
 }
 
-/// The type support of a service whose requests are a [`Point`], and whose responses are [`Bytes`].
+/// Returns the type support of a service whose requests are [`Point`]s and whose responses are [`Bytes`].
 pub fn load_type() -> *const rosidl_service_type_support_t {
     service_type(c"Load", bytes_type())
 }
@@ -184,7 +184,7 @@ fn service_type(
         handle: *const rosidl_service_type_support_t,
         identifier: *const c_char,
     ) -> *const rosidl_service_type_support_t {
-        // SAFETY: the identifiers of type supports are strings that end with 0.
+        // SAFETY: the identifier of a type support is a string that ends with 0.
         let is_asked = unsafe { CStr::from_ptr(identifier) } == c"rosidl_typesupport_introspection_c";
         if is_asked { handle } else { null() }
     }

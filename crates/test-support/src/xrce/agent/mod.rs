@@ -1,5 +1,5 @@
-//! The fuzz target for the agent: messages from several addresses, with time between them. Beside them a witness
-//! exchanges data, which the messages must not harm.
+//! The fuzz target for the agent. The input is a sequence of messages from several addresses, with pauses. At the same
+//! time a witness, a correct client, exchanges data, which the messages must not harm.
 
 mod steps;
 mod witness;
@@ -29,16 +29,16 @@ const LIMITS: Limits = Limits {
     writer_bytes: 1 << 20,
     all_writer_bytes: 4 << 20,
 };
-/// The number of addresses from which the input's messages come.
+/// The number of addresses from which the messages of the input come.
 const ADDRESSES: usize = 4;
-/// The unit of time steps. Even the longest step is shorter than the silence after which a client is gone.
+/// The unit of the pauses. Even the longest pause is shorter than the silence after which the agent drops a client.
 const TICK: Duration = Duration::from_millis(40);
 
-/// The fuzz target. The input is a list of steps, see [`steps`]. No step may harm the witness (a client at another
-/// address with another key), or use more than the limits allow.
+/// The fuzz target. The input is a list of steps; see [`steps`]. No step may harm the witness, a client with its own
+/// address and key, or use more resources than the limits allow.
 pub fn agent(input: &[u8]) {
     static WITNESSED: OnceLock<(Node, Arc<Types>)> = OnceLock::new();
-    // The node keeps the domain's participant between inputs, which makes the inputs fast.
+    // This node stays between inputs, so that each input does not have to join the domain again.
     let (_node, types) = WITNESSED.get_or_init(|| {
         gantry::set_log_level(LogLevel::Error);
         (Node::builder("fuzz").domain_id(0).build().unwrap(), Arc::new(Types::standard()))
@@ -89,18 +89,18 @@ impl World {
     }
 }
 
-/// The lines to all clients.
+/// The transport of the agent, with a line to each client.
 #[derive(Default)]
 struct Lines {
     of_addresses: [OfAddress; ADDRESSES],
     to_witness: Mutex<VecDeque<Vec<u8>>>,
 }
 
-/// The line to one address.
+/// The line to one address of the input.
 #[derive(Default)]
 struct OfAddress {
     is_full: AtomicBool,
-    /// The sequence number after the last message of the reliable stream.
+    /// The next expected sequence number of the reliable stream.
     next: AtomicU16,
 }
 
@@ -112,7 +112,7 @@ impl Lines {
         }
     }
 
-    /// The next message for the witness.
+    /// Removes and returns the next message for the witness.
     fn next_to_witness(&self) -> Option<Vec<u8>> {
         self.to_witness.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
     }
@@ -126,7 +126,7 @@ impl Transport for Lines {
                 if let [session, 0x80, low, high, ..] = message
                     && *session >= 0x80
                 {
-                    // Only the number matters.
+                    // Relaxed: the number orders no other memory.
                     line.next.store(u16::from_le_bytes([*low, *high]).wrapping_add(1), Relaxed);
                 }
             }
@@ -138,7 +138,7 @@ impl Transport for Lines {
     }
 
     fn has_room(&self, peer: PeerAddress) -> bool {
-        self.line(peer).is_none_or(|line| !line.is_full.load(Relaxed)) // only the flag matters
+        self.line(peer).is_none_or(|line| !line.is_full.load(Relaxed)) // Relaxed: orders no other memory
     }
 
     fn max_message_bytes(&self) -> usize {

@@ -1,7 +1,7 @@
-//! The steps of an input: one byte selects the step and the address; the following bytes are the step's arguments.
+//! The steps of an input. One byte selects the kind of step and the address; the arguments of the step follow.
 //!
-//! Some steps send their arguments as a message. Others fill in values that random bytes would hardly contain:
-//! sequence numbers, logins, descriptions of objects.
+//! Some steps send their arguments as a message. Others build messages with valid sequence numbers, logins and object
+//! descriptions, which random bytes would hardly contain.
 
 use super::{ADDRESSES, World, witness};
 use gantry_agent::PeerAddress;
@@ -13,7 +13,7 @@ use gantry_xrce::wire::{
 };
 use std::sync::atomic::Ordering::*;
 
-/// The rest of an input, and the counters of the clients at the addresses.
+/// The unread part of an input, and the sequence numbers of the clients at the addresses.
 pub struct Steps<'a> {
     rest: &'a [u8],
     sequences: [[u16; 2]; ADDRESSES],
@@ -41,7 +41,7 @@ impl<'a> Steps<'a> {
         byte
     }
 
-    /// Reads a length byte, and returns that number of bytes after it.
+    /// Reads a length byte, and returns as many of the following bytes.
     fn bytes(&mut self) -> &'a [u8] {
         let length = usize::from(self.byte()).min(self.rest.len());
         let (bytes, rest) = self.rest.split_at(length);
@@ -49,7 +49,7 @@ impl<'a> Steps<'a> {
         bytes
     }
 
-    /// Does the next step of the input. Returns whether there was one.
+    /// Does the next step of the input. Returns false if the input has ended.
     pub fn take(&mut self, world: &mut World) -> bool {
         if self.rest.is_empty() {
             return false;
@@ -61,8 +61,7 @@ impl<'a> Steps<'a> {
         match step % 16 {
             0 => {
                 let message = self.bytes();
-                // A message with the key of the witness is not sent, because a client may use the key of
-                // another client.
+                // A message with the key of the witness is not sent: by the protocol, it could act as the witness.
                 if !message.windows(4).any(|bytes| bytes == witness::KEY.0) {
                     world.port.receive(peer, message);
                 }
@@ -118,7 +117,7 @@ impl<'a> Steps<'a> {
         self.sequences[index] = [0; 2];
     }
 
-    /// The header of the next message of a stream.
+    /// Makes the header of the next message in a stream.
     fn header(&mut self, index: usize, stream: StreamId) -> Header {
         let sequence = match stream {
             StreamId::NONE => 0,
@@ -130,7 +129,7 @@ impl<'a> Steps<'a> {
         Header { session: SessionId::CLIENT, stream, sequence, key: ClientKey::INVALID }
     }
 
-    /// Sends a message with the given submessages unchanged.
+    /// Sends a message whose submessages are bytes of the input.
     fn body(&mut self, world: &mut World, index: usize, stream: StreamId) {
         let Header { session, sequence, .. } = self.header(index, stream);
         let message = [&[session.0, stream.0], &sequence.to_le_bytes()[..], self.bytes()].concat();
@@ -158,7 +157,7 @@ impl<'a> Steps<'a> {
         world.port.receive(PeerAddress::Number(index as u32), &memory[..length]);
     }
 
-    /// Creates an object of any kind. Each object to which it refers has the number 1, or a number from the input.
+    /// Creates an object of any kind. The objects to which it refers have the number 1, or a number from the input.
     fn create(&mut self, world: &mut World, index: usize, stream: StreamId) {
         let choice = self.byte();
         let kind = KINDS[usize::from(choice % 8)];

@@ -1,4 +1,4 @@
-//! The witness: a well-behaved client beside clients that are not.
+//! The witness: a correct client, which runs beside the faulty clients of the input.
 
 use super::Lines;
 use crate::eventually;
@@ -28,7 +28,7 @@ pub struct Witness {
     told: Told,
 }
 
-/// The events of the session.
+/// The events that the session of the witness has reported.
 #[derive(Default)]
 struct Told {
     statuses: usize,
@@ -62,7 +62,7 @@ impl Witness {
         self.now_us += time.as_micros() as u64;
     }
 
-    /// Exchanges all messages that can be exchanged now.
+    /// Exchanges messages with the agent until none is left.
     pub fn spin(&mut self, port: &Port, lines: &Lines) {
         let now = Instant::from_us(self.now_us);
         let Self { session, told, .. } = self;
@@ -83,7 +83,7 @@ impl Witness {
         }
     }
 
-    /// Panics if the witness was harmed.
+    /// Panics if the witness has lost its connection or noticed an error.
     pub fn check(&self) {
         assert!(self.session.is_connected() && self.told.harm.is_none(), "{:?}", self.told.harm);
     }
@@ -144,7 +144,7 @@ impl Witness {
         let writer = ObjectId::new(1, ObjectKind::DATA_WRITER);
         self.session.write(StreamId::RELIABLE, writer, &[], &NUMBER.to_le_bytes()).unwrap();
         eventually("the witness gets its sample", || {
-            self.pass(Duration::from_millis(1)); // a delayed acknowledgement makes room
+            self.pass(Duration::from_millis(1)); // lets a delayed acknowledgement free memory
             self.spin(port, lines);
             self.check();
             self.told.newest_data == Some(NUMBER)

@@ -1,4 +1,4 @@
-//! The two ends of a reliable stream, which check the deliveries.
+//! The two ends of a reliable stream (output and input), with a check of the delivered messages.
 
 use gantry_xrce::stream::{
     Acknowledgement, Delivery, Due, HEADER_BYTES, Record, Refused, ReliableInput, ReliableOutput, Sequence, Slots,
@@ -7,14 +7,14 @@ use gantry_xrce::stream::{
 use gantry_xrce::time::Instant;
 use std::collections::VecDeque;
 
-/// Slots on the heap.
+/// Memory on the heap for the messages of a stream.
 pub struct HeapSlots {
     records: Box<[Record]>,
     bytes: Box<[u8]>,
 }
 
 impl HeapSlots {
-    /// `count` slots of `capacity` bytes.
+    /// Allocates `count` slots of `capacity` bytes.
     #[must_use]
     pub fn new(count: usize, capacity: usize) -> Self {
         Self { records: vec![Record::EMPTY; count].into(), bytes: vec![0; count * capacity].into() }
@@ -27,7 +27,7 @@ impl Storage for HeapSlots {
     }
 }
 
-/// A message, heartbeat or acknowledgement on the line between both ends.
+/// A message, a heartbeat or an acknowledgement on the line between the two ends.
 #[derive(Clone, Debug)]
 pub enum Frame {
     /// A message of the stream.
@@ -41,7 +41,7 @@ pub enum Frame {
     Heartbeat {
         /// The sequence number of the oldest message that the output keeps.
         first: Sequence,
-        /// The newest message that it sent.
+        /// The sequence number of the newest message that the output has sent.
         last: Sequence,
     },
     /// An acknowledgement of the input.
@@ -59,7 +59,7 @@ impl Frame {
     }
 }
 
-/// A WRITE_DATA submessage of `4 + length` bytes. Its contents depend on the number.
+/// Makes a WRITE_DATA submessage of `4 + length` bytes, whose contents depend on `number`.
 #[must_use]
 pub fn message(number: u32, length: usize) -> Vec<u8> {
     let [low, high, ..] = length.to_le_bytes();
@@ -67,7 +67,7 @@ pub fn message(number: u32, length: usize) -> Vec<u8> {
     [7, 1, low, high].into_iter().chain(contents.take(length)).collect()
 }
 
-/// An output stream, an input stream, and the messages that are on their way between them.
+/// The output and the input of a stream, and the messages that were written but not delivered yet.
 pub struct Ends {
     /// The output.
     pub output: ReliableOutput<HeapSlots>,
@@ -79,9 +79,8 @@ pub struct Ends {
 }
 
 impl Ends {
-    /// Makes an output with `window` slots, and an input with `before_turn` slots for messages that arrive before
-    /// their turn. Each slot has room for a body of `capacity` bytes. The input also has a buffer of `buffer`
-    /// bytes for fragments.
+    /// Creates an output with `window` slots, and an input with `before_turn` slots for messages that arrive too early.
+    /// A slot has room for a body of `capacity` bytes. The input also has a buffer of `buffer` bytes for fragments.
     #[must_use]
     pub fn new(window: usize, before_turn: usize, capacity: usize, buffer: usize) -> Self {
         Self {
@@ -93,12 +92,12 @@ impl Ends {
         }
     }
 
-    /// From now on, deliveries are not compared with the messages that were written.
+    /// Stops the comparison of delivered messages with written ones.
     pub fn expect_anything(&mut self) {
         self.is_strict = false;
     }
 
-    /// Writes a submessage, which has to arrive at the other end.
+    /// Writes a submessage to the output. It has to arrive at the input.
     ///
     /// # Errors
     /// An error of the stream.
@@ -109,7 +108,7 @@ impl Ends {
         Ok(())
     }
 
-    /// The next frame of the output.
+    /// Returns the next frame that the output has to send.
     pub fn transmit(&mut self, now: Instant) -> Option<Frame> {
         Some(match self.output.next_to_send(now)? {
             ToSend::Message { sequence, message } => Frame::Message { sequence, body: message.body().to_vec() },
@@ -117,12 +116,12 @@ impl Ends {
         })
     }
 
-    /// The acknowledgement of the input, if one is due.
+    /// Returns the acknowledgement of the input, if one is due.
     pub fn acknowledge(&mut self) -> Option<Frame> {
         (self.input.acknowledgement_due() > Due::No).then(|| Frame::Acknowledgement(self.input.acknowledgement()))
     }
 
-    /// Passes a frame to the end for which it is meant. Panics if a delivery is not the next expected one.
+    /// Passes a frame to its receiving end. Panics if a delivered message is not the next expected one.
     pub fn arrive(&mut self, frame: &Frame, now: Instant) {
         let Self { output, input, expected, delivered, is_strict } = self;
         let mut deliver = |delivery: Delivery<'_>| match delivery {
@@ -150,7 +149,7 @@ impl Ends {
         self.delivered
     }
 
-    /// Whether everything is delivered and acknowledged.
+    /// True if all messages are delivered and acknowledged.
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.expected.is_empty() && self.output.unacknowledged() == 0

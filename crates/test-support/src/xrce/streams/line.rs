@@ -1,8 +1,8 @@
-//! One direction of a line with simulated time and seeded faults.
+//! One direction of a simulated line. Time is simulated, and a seed determines the faults.
 
 use std::collections::BTreeMap;
 
-/// The faults of a line. Corruption counts as a loss, because the framing or UDP drops a corrupt frame.
+/// The faults of a line. A corrupt frame counts as lost, because the framing or UDP drops it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Faults {
     /// The fraction of frames that are lost.
@@ -13,11 +13,11 @@ pub struct Faults {
     pub reordering: f64,
     /// The longest delay of a frame that is late.
     pub reordering_us: u64,
-    /// The time of each byte on the line. A frame begins when the previous one has ended.
+    /// The transmission time of a byte. A frame starts when the previous frame has ended.
     pub us_per_byte: u64,
 }
 
-/// One direction of a line, with the frames that are under way.
+/// One direction of a line, with the frames that are on their way.
 pub struct Line<T> {
     delay_us: u64,
     faults: Faults,
@@ -25,19 +25,19 @@ pub struct Line<T> {
     is_free_at_us: u64,
     sent: u64,
     drop: Option<u64>,
-    // By arrival and order of sending.
+    // The frames on their way, by their arrival time and then by the order of sending.
     frames: BTreeMap<(u64, u64), T>,
 }
 
 impl<T: Clone> Line<T> {
-    /// A line with a delay.
+    /// Creates a line with this delay and these faults.
     #[must_use]
     pub fn new(delay_us: u64, faults: Faults, seed: u64) -> Self {
         let random = fastrand::Rng::with_seed(seed);
         Self { delay_us, faults, random, is_free_at_us: 0, sent: 0, drop: None, frames: BTreeMap::new() }
     }
 
-    /// Loses the frame with this number. Numbers begin with 0.
+    /// Makes the line lose the frame with this number; the first frame has the number 0.
     pub fn drop(&mut self, number: u64) {
         self.drop = Some(number);
     }
@@ -59,13 +59,13 @@ impl<T: Clone> Line<T> {
         }
     }
 
-    /// The arrival of the next frame.
+    /// The arrival time of the next frame.
     #[must_use]
     pub fn next_arrival_us(&self) -> Option<u64> {
         self.frames.keys().next().map(|&(arrival_us, _)| arrival_us)
     }
 
-    /// The next frame that has arrived.
+    /// Removes and returns the next frame that has arrived.
     pub fn receive(&mut self, now_us: u64) -> Option<T> {
         let first = self.frames.first_entry()?;
         (first.key().0 <= now_us).then(|| first.remove())

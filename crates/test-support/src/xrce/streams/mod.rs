@@ -1,4 +1,4 @@
-//! The streams of DDS-XRCE over faulty lines with simulated time.
+//! Tests of DDS-XRCE's streams over simulated faulty lines.
 
 mod ends;
 mod line;
@@ -12,8 +12,8 @@ use gantry_xrce::stream::{Acknowledgement, Sequence};
 use gantry_xrce::time::Instant;
 use std::collections::VecDeque;
 
-/// The fuzz target. The input is a list of steps for a pair of streams and the line between them. If the first
-/// byte is odd, the line invents frames; then the only promise is that neither end panics.
+/// The fuzz target. The input is a list of steps for two ends of a stream and the line between them. If the first byte
+/// is odd, the line also invents frames; then the ends only must not panic.
 pub fn streams(input: &[u8]) {
     let mut steps = input.iter().copied();
     let mut next = || steps.next().unwrap_or(0);
@@ -44,7 +44,8 @@ pub fn streams(input: &[u8]) {
             _ => now_us += u64::from(next()) * 500,
         }
     }
-    // From now on, the line has no faults, so all messages arrive. A stream that measured long round trips asks late.
+    // The line has no faults from here on, so all messages must arrive. Many rounds may be needed: a stream that
+    // measured long round trips requests missing messages late.
     let mut rounds = 0;
     while !is_hostile && !ends.is_done() {
         now_us = ends.output.deadline().map_or(0, Instant::as_us).max(now_us + 1);

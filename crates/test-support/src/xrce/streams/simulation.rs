@@ -1,39 +1,39 @@
-//! A pair of streams over a faulty line, in simulated time.
+//! A simulation of a reliable stream over a faulty line.
 
 use super::{Ends, Faults, Frame, Line};
 use gantry_xrce::stream::Refused;
 use gantry_xrce::time::Instant;
 
-/// A pair of streams, a line in each direction, and a clock.
+/// The two ends of a stream, a line in each direction, and a clock.
 pub struct Simulation {
-    /// Both streams.
+    /// The output and the input of the stream.
     pub ends: Ends,
-    /// The line from the output to the input, with messages and heartbeats.
+    /// The line from the output to the input, for messages and heartbeats.
     pub there: Line<Frame>,
-    /// The line of acknowledgements.
+    /// The line from the input to the output, for acknowledgements.
     pub back: Line<Frame>,
     now_us: u64,
 }
 
-/// The end of a simulation.
+/// The result of a simulation.
 #[derive(Debug)]
 pub struct Outcome {
-    /// The time of delivery of each submessage.
+    /// The delivery time of each submessage.
     pub delivered_us: Vec<u64>,
-    /// The time when everything was acknowledged.
+    /// The time at which all messages were acknowledged.
     pub end_us: u64,
 }
 
 impl Simulation {
-    /// A simulation from time 0.
+    /// Creates a simulation whose clock starts at 0.
     #[must_use]
     pub fn new(ends: Ends, one_way_us: u64, faults: Faults, seed: u64) -> Self {
         let there = Line::new(one_way_us, faults, 2 * seed);
         Self { ends, there, back: Line::new(one_way_us, faults, 2 * seed + 1), now_us: 0 }
     }
 
-    /// Writes each message at its time, counted from now, or later if no slot is free, and runs until all messages
-    /// are acknowledged. Panics after `limit_us`, and if the ends still send after the end.
+    /// Writes each message at its time from now on, or later if no slot is free, and runs until all messages are
+    /// acknowledged. Panics if this takes longer than `limit_us`, or if the ends still send frames afterwards.
     pub fn run(&mut self, messages: &[(u64, Vec<u8>)], limit_us: u64) -> Outcome {
         let (start_us, first) = (self.now_us, self.ends.delivered());
         let mut delivered_us = Vec::with_capacity(messages.len());

@@ -1,4 +1,4 @@
-//! TRANSIENT_LOCAL topics.
+//! Tests of TRANSIENT_LOCAL topics with nodes of `hiroz`.
 
 use super::{context, latched};
 use crate::{
@@ -19,7 +19,7 @@ use test_support::PATIENCE;
 const CELLS: u32 = 500;
 const NAMES: [&str; 5] = ["arm", "base", "camera", "lidar", "wheel"];
 
-/// The cells of a map, which differ for each number.
+/// The cells of the map with this number. Each map has different cells.
 fn cells(number: u32) -> Vec<i8> {
     (0..CELLS * CELLS).map(|cell| ((cell * 31 + number) % 101) as i8).collect()
 }
@@ -51,10 +51,10 @@ fn a_late_subscription_gets_the_newest_map_once() {
         for joiner in 0..2 {
             let far_late = there.create_sub::<nav_msgs::OccupancyGrid>("/map").with_qos(latched(1)).build().unwrap();
             let mut late = here.create_subscription::<OccupancyGrid>("/far_map", qos).unwrap();
-            // The map that is published next arrives next, because the latched one arrives once.
+            // The next map arrives next: the latched map must not arrive a second time.
             for number in [3 + joiner, 4 + joiner] {
                 let mut found = far_late.recv_timeout(PATIENCE).unwrap();
-                // The bridge may carry the first maps after the first far subscription has come.
+                // The bridge may still carry earlier maps after the first far subscription has joined.
                 while joiner == 0 && found.info.resolution < 3.0 {
                     found = far_late.recv_timeout(PATIENCE).unwrap();
                 }
@@ -71,7 +71,7 @@ fn a_late_subscription_gets_the_newest_map_once() {
     });
 }
 
-/// The publishers of `hiroz`, a node for each, with their latched transforms.
+/// Creates a node of `hiroz` for each name, with a publisher of latched transforms.
 fn far_publishers(contexts: &[ZContext]) -> Vec<impl Fn(u32) + use<>> {
     NAMES
         .into_iter()
@@ -90,12 +90,12 @@ fn far_publishers(contexts: &[ZContext]) -> Vec<impl Fn(u32) + use<>> {
         .collect()
 }
 
-/// The transforms of all names with this number.
+/// The set of transforms that the publishers of all names send with this number.
 fn expected(number: u32) -> BTreeSet<(String, String)> {
     NAMES.map(|name| (name.to_owned(), number.to_string())).into()
 }
 
-/// Checks that a late local subscription gets the transforms of all far publishers, each once.
+/// Checks that a late local subscription gets the transform of each far publisher once.
 fn check_far_transforms(contexts: &[ZContext]) {
     let publishers = far_publishers(contexts);
     (1..=2).for_each(|number| publishers.iter().for_each(|publish| publish(number)));

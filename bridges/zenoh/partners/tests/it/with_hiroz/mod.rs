@@ -14,12 +14,12 @@ use std::num::NonZeroUsize;
 use test_support::eventually;
 use tokio::runtime::Runtime;
 
-/// A context whose session is connected to the bridge at this port.
+/// Creates a context of `hiroz` whose session is connected to the bridge at this port.
 pub fn context(port: u16) -> ZContext {
     ZContextBuilder::default().with_connect_endpoints([format!("tcp/127.0.0.1:{port}")]).build().unwrap()
 }
 
-/// The runtime of calls.
+/// The tokio runtime on which calls of `hiroz` run.
 pub fn runtime() -> Runtime {
     Runtime::new().unwrap()
 }
@@ -32,7 +32,7 @@ fn latched(depth: usize) -> QosProfile {
     QosProfile { durability: QosDurability::TransientLocal, ..keep_last(depth) }
 }
 
-/// Waits until the context sees a node in the root namespace, and one endpoint of a name.
+/// Waits until `hiroz` sees a node in the root namespace, and one endpoint with this kind and name.
 #[track_caller]
 pub fn expect_in_graph(context: &ZContext, node: &str, kind: EndpointKind, name: &str) {
     eventually(&format!("hiroz sees the node {node}"), || {

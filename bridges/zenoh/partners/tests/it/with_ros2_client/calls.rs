@@ -41,7 +41,8 @@ fn services_are_called_both_ways() {
         check_far_sums(&here);
         thread::spawn(move || gantry::spin(&here));
         let far_client = there.create_client::<Request, Response>(&name("add_here"), &add).unwrap();
-        // ros2-client has no test for a service; a call without a server fails at once.
+        // ros2-client has no function that waits for a service, and a call without a server fails at once, so the call
+        // is repeated.
         let mut first = None;
         eventually("the local server answers", || {
             first = far_client.call(Request { a: 0, b: 2000 }).ok();

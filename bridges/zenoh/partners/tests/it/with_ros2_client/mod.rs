@@ -1,4 +1,4 @@
-//! Tests with nodes of `ros2-client` and its feature `zenoh`.
+//! Tests with nodes of `ros2-client`, built with its feature `zenoh`.
 
 mod calls;
 mod topics;
@@ -10,7 +10,7 @@ use ros2_client::{
 };
 use test_support::eventually;
 
-/// A context whose session is connected to the bridge at this port.
+/// Creates a context of `ros2-client` whose session is connected to the bridge at this port.
 pub fn context(port: u16) -> Context {
     Context::with_options(ContextOptions::new().zenoh_config(support::config(port))).unwrap()
 }

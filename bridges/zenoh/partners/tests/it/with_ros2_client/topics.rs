@@ -15,19 +15,19 @@ use std::time::Duration;
 use test_support::{PATIENCE, eventually};
 
 const LONG_BYTES: usize = 8_000_000;
-/// The time after which a sample that has not arrived is published again.
+/// The time after which a sample is published again if it has not arrived.
 const REPEAT: Duration = Duration::from_secs(5);
 
 fn text_topic(node: &Node, topic: &str, qos: &QosProfile) -> Topic {
     node.create_topic(&name(topic), MessageTypeName::new("std_msgs", "String"), qos)
 }
 
-/// The text of a message, which has this length and begins with its number.
+/// A text of this length that begins with the number of the message.
 fn text(number: u64, length: usize) -> String {
     format!("{number} {}", (b'a' + (number % 26) as u8) as char).chars().cycle().take(length).collect()
 }
 
-/// Sends messages of this length both ways, and checks each of them.
+/// Sends messages of this length in both directions, and checks each of them.
 fn check_texts(port: u16, count: u64, length: usize) {
     let (here, context) = (node("here"), context(port));
     let there = far_node(&context, "there");
@@ -61,7 +61,7 @@ fn check_texts(port: u16, count: u64, length: usize) {
     }
     let mut published = 0;
     for number in 1..=count {
-        // A publisher of ros2-client drops a sample while the link is busy (Zenoh's default), so the sample is
+        // ros2-client publishes with Zenoh's default, which drops a sample while the link is busy, so the sample is
         // repeated.
         let mut has_arrived = false;
         while !has_arrived {
