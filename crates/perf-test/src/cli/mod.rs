@@ -221,8 +221,9 @@ pub enum Compared {
     ///
     /// Takes the options of a run, which all contestants share, and -c with commas [default: -c all]. Without -m and -r
     /// there are two cases: 4MB (Array4m at 100 Hz) and 256B (Array256 at 2000 Hz). Defaults: --reliable --keep-last
-    /// --history-depth 10 --warmup 1 --max-runtime 3. If a middleware lacks a value, it gets the nearest one that it
-    /// offers, and its row mentions this. From 3 rounds on each contestant has a warm-up run of one second.
+    /// --history-depth 10 --warmup 1 --max-runtime 3. If a middleware does not support a value, it gets the nearest
+    /// value that it supports, and its row mentions this. With 3 rounds or more, each contestant has a warm-up run of
+    /// one second.
     #[command(after_help = middlewares::AFTER_HELP)]
     Middlewares(Box<VersusOptions>),
     /// Measures runs under several conditions of this machine (governor, idle states, isolated CPUs, priorities), and
