@@ -40,7 +40,7 @@ enum Run {
     /// The middleware must refuse a run with this setting and value, or not confirm the setting. The coordinator does
     /// not check the setting in this run.
     RefusesSetting(String, String),
-    /// The check does no run, for this reason.
+    /// There is no run, because the middleware does not declare the capability. The sentence is the reason.
     NotDeclared(String),
 }
 
