@@ -114,7 +114,7 @@ pub struct KneeEntry {
 pub struct CacheEntry {
     /// L1d, L2 or L3.
     pub name: String,
-    /// The size of the cache in bytes; the largest one if the machine has several sizes.
+    /// The size of the cache in bytes; the largest size if the machine has caches of several sizes.
     pub size_bytes: u64,
 }
 
