@@ -162,7 +162,7 @@ pub struct SubscriptionEntry {
     pub sent: u64,
     /// The counts of the subscription.
     pub received: Received,
-    /// The samples that were sent after matching and that the subscription did not receive.
+    /// The number of samples that were sent after matching and that the subscription did not receive.
     pub lost: u64,
     /// The latencies of the subscription from the send time.
     pub latency: Spread,
@@ -212,7 +212,7 @@ pub struct PublisherEntry {
     /// The time from a message's stamp until publish returned; empty in runs without a topology.
     #[serde(default)]
     pub publish: Spread,
-    /// The times from message to message of a publisher in a topology; empty in older logs.
+    /// The times between successive messages; empty in runs without a topology, and in older logs.
     #[serde(default)]
     pub interval: Spread,
     /// The median of `lateness`, ns; null without samples.
