@@ -145,8 +145,9 @@ pub fn worker_file(name: &str) -> String {
     format!("{PREFIX}{}", name.to_lowercase().replace('-', "_"))
 }
 
-/// The worker program of a back end that is also in this program, such as `perf_test_gantry`. Its path is the path of
-/// this program and a suffix. The PATH is not searched: the worker program there may be from another build.
+/// The worker program of a back end that is also in this program, such as `perf_test_gantry`. It must be beside this
+/// program, and its file name begins with this program's name. The PATH is not searched, because a worker program there
+/// may be from another build.
 fn program_of(backend: &dyn Backend) -> Option<PathBuf> {
     let mut path = std::env::current_exe().ok()?.into_os_string();
     path.push(format!("_{}", backend.name().to_lowercase()));

@@ -30,8 +30,8 @@ pub struct ConformanceOptions {
     /// [example: --set publishing=async]
     #[arg(long, value_name = "NAME=VALUE", value_parser = setting)]
     pub set: Vec<(String, String)>,
-    /// Message type to send, which the middleware must support; repeatable [default: those of Array128, Array64k,
-    /// Array1m and UnboundedSequence that it supports] [example: -m Array1k]
+    /// Message type to send, which the middleware must support; repeatable [default: Array128, Array64k, Array1m and
+    /// UnboundedSequence, if the middleware supports them] [example: -m Array1k]
     #[arg(short, long, value_name = "NAME")]
     pub msg: Vec<String>,
     /// Does only the checks with TEXT in their names [example: --only 'late join']

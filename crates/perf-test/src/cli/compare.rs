@@ -51,7 +51,7 @@ impl CompareOptions {
     /// The logs of the base version and the logs of the new version.
     ///
     /// # Errors
-    /// The reason, as a sentence: the arguments do not tell which logs belong to the base and which to the new version.
+    /// The reason, as a sentence: the arguments do not show which logs belong to the base and which to the new version.
     pub fn sides(&self) -> Result<(&[PathBuf], &[PathBuf]), String> {
         match self.logs.as_slice() {
             [base, new] => Ok((std::slice::from_ref(base), std::slice::from_ref(new))),

@@ -199,8 +199,8 @@ pub struct ListOptions {
     /// Prints one JSON object (middlewares, missing, messages, topologies; or processes, notes) instead of text
     #[arg(long)]
     pub json: bool,
-    /// Checks topology files in iRobot's JSON, or named topologies, and lists only their nodes, as they are resolved;
-    /// several are the processes of one system [example: --topology robot.json debug.json]
+    /// Checks topology files in iRobot's JSON, or named topologies, and lists their nodes with all defaults; several
+    /// files are the processes of one system [example: --topology robot.json debug.json]
     #[arg(long, value_name = "FILE|NAME", num_args = 1.., conflicts_with = "message_layout")]
     pub topology: Vec<String>,
     /// performance_test version whose messages are listed [default: 2.x]

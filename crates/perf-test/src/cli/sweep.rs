@@ -154,7 +154,7 @@ impl FromArgMatches for SweepOptions {
     }
 }
 
-/// Makes an option of a run accept several values. They stay text; each value is parsed later, with the run that has
+/// Makes an option of a run accept several values. The values stay text; each is parsed later, with the run that has
 /// it.
 fn as_list(arg: Arg) -> Arg {
     match arg.get_action() {

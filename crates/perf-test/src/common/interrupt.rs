@@ -25,8 +25,9 @@ impl Interrupt {
     pub fn install() -> Result<Interrupt, Failure> {
         let flag = Arc::new(AtomicBool::new(false));
         for signal in [SIGINT, SIGTERM, SIGHUP] {
-            // The order of the two registrations matters: the conditional shutdown must see the flag before this same
-            // signal sets it. So the first signal only sets the flag, and a second one ends the program.
+            // The order of the two registrations matters. At the first signal the conditional shutdown finds the flag
+            // clear and does nothing, then the second handler sets the flag. At the second signal the shutdown finds
+            // the flag set.
             signal_hook::flag::register_conditional_shutdown(signal, EXIT_INTERRUPTED, flag.clone())
                 .and_then(|_| signal_hook::flag::register(signal, flag.clone()))
                 .map_err(|error| Failure::Measurement(format!("cannot catch signal {signal}: {error}")))?;

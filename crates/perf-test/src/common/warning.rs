@@ -86,7 +86,7 @@ pub enum WarningKind {
     Load,
     /// A log could not be written.
     Log,
-    /// Samples were lost for another reason than that they left the history too early.
+    /// Samples were lost for another reason than a history that is too short.
     Lost,
     /// Endpoints did not match.
     Mismatch,

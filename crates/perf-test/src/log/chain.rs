@@ -17,8 +17,8 @@ pub struct ChainEntry {
     pub p50_ns: Option<u64>,
     /// The 99th percentile of `latency`, ns; null without messages, reliable from 1000 messages on.
     pub p99_ns: Option<u64>,
-    /// The end-to-end latencies from the newest message at the start of the chain, to the same reception. Source: this
-    /// is the hot path latency of the Autoware reference system.
+    /// The end-to-end latencies from the newest message at the start of the chain, to the same reception (the hot path
+    /// latency of the Autoware reference system).
     pub newest: Spread,
     /// The median of `newest`, ns; null without messages.
     pub newest_p50_ns: Option<u64>,

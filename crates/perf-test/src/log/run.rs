@@ -29,7 +29,7 @@ pub struct RunEntry {
     /// The builds of the programs, and the boot of the machine.
     #[serde(default)]
     pub build: Build,
-    /// The options of the run, with the values of options that were not given.
+    /// The options of the run, including the default values of options that were not given.
     pub spec: RunSpec,
     /// The topology with all its defaults, as `perf_test list --topology NAME --json` prints it; absent in runs without
     /// a topology. The publishers, subscriptions and servers of the run are numbered in this order. The clients of a

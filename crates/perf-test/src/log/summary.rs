@@ -46,7 +46,7 @@ pub struct Summary {
     pub sent_at_least: u64,
     /// The number of samples that were sent after matching and not received, summed over all subscriptions.
     pub lost: u64,
-    /// The number of lost samples for which it is unknown whether they left the history too early.
+    /// The number of lost samples that are not known to have left the history before they were taken.
     pub unexplained: u64,
     /// The number of samples that other programs sent before a subscription of this run was matched. They do not count
     /// as lost.
@@ -102,8 +102,8 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// A sentence that logs are incomplete; `None` if all logs are complete. The warnings have the name of each such
-    /// log and the cause.
+    /// A sentence that logs are incomplete; `None` if all logs are complete. The warnings contain the name of each
+    /// incomplete log and the cause.
     #[must_use]
     pub fn cut_logs(&self) -> Option<String> {
         match self.warnings_of(WarningKind::Log).count() {

@@ -45,9 +45,9 @@ pub fn ratio(before: f64, after: f64) -> f64 {
 /// The cumulative probabilities P(U ≤ u) of the Mann-Whitney statistic U for groups of `m` and `n` values, for u from 0
 /// to the middle of the distribution.
 ///
-/// The number of orderings with a given U is a coefficient of the Gaussian binomial, the product of (1 - q^(n+i)) / (1
-/// - q^i) for i from 1 to m. Each factor is divided by its value at q = 1, so that the coefficients become
-/// probabilities.
+/// The number of orderings with a given U is a coefficient of the Gaussian binomial. This is the product, over i from 1
+/// to m, of the factors (1 - q^(n+i)) / (1 - q^i). Each factor is divided by its value at q = 1, so that the
+/// coefficients become probabilities.
 fn tails(m: usize, n: usize) -> Vec<f64> {
     let mut probabilities = vec![0.0; m * n / 2 + 1];
     probabilities[0] = 1.0;

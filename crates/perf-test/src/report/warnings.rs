@@ -1,4 +1,4 @@
-//! The warnings that follow from the figures of a run. The coordinator, and the watch of the machine during the run,
+//! The warnings that follow from the figures of a run. The coordinator and the watch of the machine (`system::watch`)
 //! make other warnings.
 //!
 //! Invariant: a run whose figures are good has none of these warnings.

@@ -1,5 +1,5 @@
-//! The names of the CPUs. x86 CPUs report a name. ARM CPUs report numbers, for which these tables have names; a number
-//! that is not in them is shown itself.
+//! The names of the CPUs. x86 CPUs report a name. ARM CPUs report numbers, for which these tables have names. An
+//! unknown number is shown as it is.
 
 use std::collections::BTreeMap;
 

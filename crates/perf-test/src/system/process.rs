@@ -10,9 +10,9 @@ const POLICIES: [&str; 8] =
     ["SCHED_OTHER", "SCHED_FIFO", "SCHED_RR", "SCHED_BATCH", "SCHED_ISO", "SCHED_IDLE", "SCHED_DEADLINE", "SCHED_EXT"];
 /// The index of the nice value among the fields after the program's name in `/proc/self/stat` (proc_pid_stat(5)).
 const NICE: usize = 16;
-/// The index of the real-time priority among these fields.
+/// The index of the real-time priority among the fields after the program's name in `/proc/self/stat`.
 const RT_PRIORITY: usize = 37;
-/// The index of the scheduling policy among these fields.
+/// The index of the scheduling policy among the fields after the program's name in `/proc/self/stat`.
 const POLICY: usize = 38;
 
 /// The scheduling and limits of this process. An unreadable value is `None`.

@@ -1,7 +1,7 @@
 //! The publishers, subscriptions, clients and servers of a node, in the schema of iRobot's topology files.
 //!
-//! Two keys extend iRobot's schema. `triggered_by` replaces the rate of a publisher: the publisher publishes for each
-//! message on the listed topics. `work_us` is the CPU time of a callback.
+//! Two keys extend iRobot's schema. `triggered_by` replaces the rate of a publisher: the publisher publishes when each
+//! listed topic has had a message since its last publication. `work_us` is the CPU time of a callback.
 
 use serde_json::value::RawValue;
 
@@ -81,7 +81,7 @@ impl Reader<'_> {
             payload,
             trigger: self.trigger(&object)?,
             work_us: work_us(&object)?,
-            // The rate is computed when all files have been read, because triggers may cross files.
+            // The rate is computed when all files have been read, because triggering topics may be in other files.
             rate_hz: 0.0,
             pass_by: object.choice(PASS_BY, &PASS_BY_VALUES)?.unwrap_or(PassBy::UniquePtr),
             qos: self.qos(&object)?,

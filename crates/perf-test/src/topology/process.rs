@@ -94,8 +94,8 @@ pub struct Publisher {
 pub enum Trigger {
     /// A timer with this pace.
     Timer(Pace),
-    /// Messages on all of these topics (full names): the publisher publishes when each topic has had a message since
-    /// its last publication. The publisher's node subscribes to all these topics.
+    /// The topics (full names) that trigger the publisher: it publishes when each of them has had a message since its
+    /// last publication. The publisher's node subscribes to all of them.
     Topics(Vec<String>),
 }
 

@@ -31,7 +31,7 @@ pub struct MessageOptions {
     /// 1.x also adds the columns about loops to CSV logs. Example: --message-layout 1.x
     #[arg(long, value_name = "LAYOUT", value_parser = choice::<Layout>(), ignore_case = true)]
     pub message_layout: Option<Layout>,
-    /// Loans messages and reads them in place; without it, publish and take copy them
+    /// Loans messages and reads them in place; without this option, publish and take copy messages
     #[arg(long, visible_alias = "loaned-samples")]
     pub zero_copy: bool,
     /// Sends the same number of bytes without a message type: time, id and payload, without serialisation

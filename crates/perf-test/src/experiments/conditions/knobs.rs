@@ -124,7 +124,7 @@ fn writable(root: &Root, path: &str) -> Result<(), String> {
     Err(format!("/{path} cannot be written: {error}. To change it, {way}"))
 }
 
-/// The settings of the machine, changed to those of a condition. Dropping this value restores the original settings.
+/// Changes the settings of the machine to a condition. Dropping this value restores the original settings.
 #[derive(Debug)]
 pub struct Machine {
     root: PathBuf,

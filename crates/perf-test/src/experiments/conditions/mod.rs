@@ -117,7 +117,8 @@ fn run(plan: &Plan, here: &[&Condition], batch: &Batch, root: &Path) -> Result<O
     Ok((!problems.is_empty()).then(|| problems.join("; ")))
 }
 
-/// Every combination of a condition and a run of the plan. The two lists have the same order: conditions, and runs.
+/// Every combination of a condition and a run of the plan. The first list has the condition of each run in the second
+/// list.
 fn planned<'a>(plan: &Plan, here: &[&'a Condition]) -> Result<(Vec<&'a Condition>, Vec<PlannedRun>), String> {
     let (mut conditions, mut runs) = (Vec::new(), Vec::new());
     for condition in here {

@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use crate::topology::Topology;
 
-/// The sizes from which a message counts as not quite small, and as large. A publisher reserves memory for many small
-/// messages but few large ones. Between the two sizes, a message counts partly as small and partly as large.
+/// Up to the first size a message counts as small, from the second size on as large, and between them partly as small
+/// and partly as large. A publisher reserves memory for many small messages but for few large ones.
 pub const SMALL_BYTES: u32 = 16 << 10;
 pub const LARGE_BYTES: u32 = 256 << 10;
 
@@ -32,11 +32,9 @@ pub struct Load {
     pub received_hz: f64,
     /// The number of bytes that all publishers send per second.
     pub sent_bytes_per_s: f64,
-    /// The message sizes of all publishers added up, each multiplied by the fraction to which the message counts as
-    /// small.
+    /// The message sizes of all publishers added up, each multiplied by the fraction (0 to 1) that counts as small.
     pub small_bytes: f64,
-    /// The message sizes of all publishers added up, each multiplied by the fraction to which the message counts as
-    /// large.
+    /// The message sizes of all publishers added up, each multiplied by the fraction (0 to 1) that counts as large.
     pub large_bytes: f64,
 }
 

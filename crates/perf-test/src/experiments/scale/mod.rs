@@ -112,7 +112,7 @@ pub fn measure(options: &ScaleOptions) -> Result<Results, Failure> {
     Ok(Results { files: files.transpose()?.unwrap_or_default(), lines: file.lines(), failure })
 }
 
-/// The number of nodes that each machine can run. `node` is the load of one node; its processes and wake-ups are those
+/// The number of nodes that each machine can run. `node` is the load of one node, but with the processes and wake-ups
 /// of a whole run on this machine, which has `cores` cores.
 fn held_by(estimate: &Estimate, options: &ScaleOptions, node: &Load, cores: u32) -> Vec<Held> {
     let own_kib = || System::read(&system::root_folder()).memory.total_kib;

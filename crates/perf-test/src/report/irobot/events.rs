@@ -26,8 +26,8 @@ const TOO_LATE: u8 = 2;
 const LOST: u8 = 3;
 const NS_PER_US: u64 = 1000;
 const NS_PER_MS: i64 = 1_000_000;
-/// The number of ranges of unsent message ids that are kept for each topic. A subscription may notice a gap seconds
-/// after the publisher left the message out, at most as late as its queue is long; queues are shorter than this number.
+/// The number of ranges of unsent message ids that are kept for each topic. A subscription notices a gap only when it
+/// receives the next message, which may wait in its queue for seconds. A queue holds fewer messages than this number.
 const KEPT_RANGES: usize = 1000;
 
 fn line(style: Style, at_ms: i64, caller: &str, code: u8, description: String) -> String {

@@ -114,7 +114,8 @@ fn titles(log: &Log, series: &Series) -> [String; 2] {
             conditions.communicator
         ),
     };
-    // Not shown with executors: an executor has its own way to wait, and a topology leaves the payload alone.
+    // These options are left out if the run has an executor, which waits in its own way. A topology does not use the
+    // payload.
     let ways =
         [format!("payload touched: {}", conditions.touch.name()), format!("readers wait: {}", conditions.wait.name())];
     let mut parts: Vec<String> = ways.into_iter().filter(|_| conditions.executor.is_none()).collect();

@@ -27,7 +27,7 @@ pub struct Todo {
 
 /// The run of a check, with the result that is expected of it.
 enum Run {
-    /// All messages of a run with these options must arrive; `losses` is the rule for lost messages.
+    /// All messages of a run with these options must arrive, except for losses that the rule `losses` allows.
     Delivers {
         options: String,
         losses: Losses,

@@ -45,7 +45,7 @@ pub fn judge(subject: &Subject<'_>, (spec, summary): &Measured, losses: Losses) 
     Ok(format!("{sent} sent, {received} received{lost}"))
 }
 
-/// The faults that are wrong under every quality of service.
+/// The faults that no quality of service permits.
 fn general(spec: &RunSpec, summary: &Summary) -> Vec<String> {
     let (sent, received) = (&summary.total.sent, &summary.total.received);
     let mut faults: Vec<String> = summary.exited.iter().map(|kind| format!("all {kind} exited")).collect();

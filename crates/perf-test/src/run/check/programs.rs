@@ -33,8 +33,8 @@ const MATCHING: &str = "matching";
 /// The rate of the publisher in these checks, messages per second.
 const RATE_HZ: u32 = 20;
 
-/// Checks that a late subscription gets the history that the publisher's durability promises. Also checks that the
-/// publisher counts the messages correctly that it sent while no subscription was matched.
+/// Checks that a late subscription gets the history that the publisher's durability promises. Also checks the
+/// publisher's count of messages that it sent while no subscription was matched.
 pub fn late_join(subject: &Subject<'_>) -> Vec<Check> {
     let name = |durability: Durability| format!("late join, {}", durability.name());
     let all = Durability::ALL.iter().map(|(value, ..)| *value);

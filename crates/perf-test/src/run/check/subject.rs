@@ -88,8 +88,8 @@ impl<'a> Subject<'a> {
         Ok(subject)
     }
 
-    /// The message of most checks: the first one that the user gave, or the first supported one of [`MESSAGES`]. The
-    /// list is never empty.
+    /// The message of most checks: the first one that the user gave, or the first one of [`MESSAGES`]. The list is
+    /// never empty.
     pub fn first(&self) -> &MessageChoice {
         &self.messages[0]
     }

@@ -162,7 +162,7 @@ impl Worker {
                 self.status = self.child.wait().ok();
                 return None;
             }
-            // Waits for the exit by polling. Its reports are no longer read here.
+            // Waits for the exit by polling. The worker's reports are no longer read here.
             std::thread::sleep(Duration::from_millis(1));
         }
     }

@@ -1,6 +1,6 @@
 //! The table of overload in a topology. Each row shows the slowest subscription of a topic: the sum of its latencies,
 //! the time after which this sum exceeds the period, the growth of the latency, and the time until the queue overflows.
-//! `measure::overload` names the source of these figures.
+//! The module `measure::overload` computes these figures.
 
 use std::collections::BTreeMap;
 

@@ -48,8 +48,8 @@ pub fn advice(system: &System) -> Vec<Advice> {
         surroundings::small_socket_buffers,
     ];
     let mut advice: Vec<Advice> = pieces.into_iter().filter_map(|piece| piece(system)).collect();
-    // If root runs perf_test, sudo is removed. In a container it stays: the commands are for the host, whose user is
-    // unknown.
+    // Removes sudo from the commands if root runs perf_test. In a container sudo stays: the commands are for the host,
+    // whose user is unknown.
     if system.machine.root_user == Some(true) && system.container.kind.is_none() {
         for command in advice.iter_mut().filter_map(|piece| piece.command.as_mut()) {
             *command = for_root(command);

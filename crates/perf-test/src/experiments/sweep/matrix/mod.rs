@@ -171,8 +171,8 @@ fn run_of(
     Ok(PlannedRun { options, arguments, outputs, ..PlannedRun::new(&label, format!("{label}{shown}"), log, spec) })
 }
 
-/// The outputs of a run. The names of its logs contain `zero-copy` or `copy`, and also `label`, the contestant, if
-/// there are several contestants.
+/// The outputs of a run. The names of its logs contain `zero-copy` or `copy`. If there are several contestants, `label`
+/// is the contestant, which the names also contain.
 fn outputs_of(run: &RunOptions, label: Option<&String>) -> Result<Outputs, String> {
     let outputs = cli::outputs_of_several(run).map_err(|failure| failure.to_string())?;
     if outputs == Outputs::default() {

@@ -220,7 +220,7 @@ impl Output {
     }
 }
 
-/// The identity and times of a file. They distinguish a new file from an old one that another daemon left behind.
+/// The inode and change time of a file. They distinguish a new file from an old one that another daemon left behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct FileState {
     inode: u64,

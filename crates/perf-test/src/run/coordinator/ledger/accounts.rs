@@ -9,14 +9,14 @@ use perf_worker::measure::{
 /// The resources that one worker process had used at several points of the run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Account {
-    /// At the beginning of the statistics, after the warm-up and the ignored seconds.
+    /// The resources at the beginning of the statistics, after the warm-up and the ignored seconds.
     begin: Resources,
-    /// At the end of the last whole second of the run.
+    /// The resources at the end of the last whole second of the run.
     end: Option<Resources>,
-    /// At the last row of the worker's endpoints. This row may be after the end of the run, because endpoints go on
-    /// until they have received all messages.
+    /// The resources at the last row of the worker's endpoints. This row may be after the end of the run, because
+    /// endpoints go on until they have received all messages.
     drained: Resources,
-    /// At the end of the last row that the ledger has returned.
+    /// The resources at the end of the last row that the ledger has returned.
     pub row: Resources,
     latest: Resources,
 }

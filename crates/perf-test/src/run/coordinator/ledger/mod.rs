@@ -156,7 +156,7 @@ impl Ledger {
     /// take longer than a second, so only the publisher's own receivers are visited.
     fn remove_gaps(&mut self, open: &mut OpenRow) {
         for (publisher, messages) in &open.refused {
-            // The subscriptions that see the gap: those that still work, and those that finished with this row.
+            // The subscriptions that see the gap: they still work, or they finished with this row.
             let sees = |of: &&Endpoint| {
                 matches!(of, Endpoint::Subscription(_)) && (self.expected.contains(of) || open.reported.contains(of))
             };
