@@ -95,7 +95,7 @@ impl SleepState {
         self.time_us = self.time_us.zip(other.time_us).map(|(ours, theirs)| ours.saturating_add(theirs));
     }
 
-    /// Whether the wake-up time is longer than [`DEEP_LATENCY_US`].
+    /// Whether a wake-up from the state may take longer than a message.
     #[must_use]
     pub fn is_deep(&self) -> bool {
         self.latency_us.is_some_and(|latency_us| latency_us > DEEP_LATENCY_US)
