@@ -1,10 +1,10 @@
-// Each table as CSV: all rows that match the filters, even if a long table does not show them yet.
+// Each table as CSV: the rows that the filters leave, also those that a long table does not show yet.
 
 function cellText(cell) {
   return [...cell.childNodes].map((node) => node.textContent.trim()).filter((text) => text).join(" ");
 }
 
-// A text that a spreadsheet would read as a formula gets an apostrophe in front.
+// A text that a spreadsheet would read as a formula begins with an apostrophe.
 function csvField(text) {
   const isFormula = /^[=+@\t]/.test(text) || (text.startsWith("-") && text !== "-" && Number.isNaN(Number(text)));
   const plain = isFormula ? `'${text}` : text;
@@ -17,7 +17,7 @@ function csvOf(table) {
   return `${cells.map((row) => row.map(csvField).join(",")).join("\r\n")}\r\n`;
 }
 
-// The CSV of the main table, in which figures and intervals are plain numbers for programs.
+// The main table has the figures as numbers with their intervals, for programs.
 function mainRows(rows) {
   const conditions = ["middleware and settings", "experiment", "message", "message_bytes", "rate_hz", "runs"];
   const figures = DATA.metrics.flatMap(({ name, unit }) => ["median", "low", "high"].map((end) => `${name} ${end}${unit ? `, ${unit}` : ""}`));
