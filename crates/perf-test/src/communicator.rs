@@ -1,4 +1,4 @@
-//! The communicator (`-c`): a back end that comes with the tool, or another program that contains one.
+//! The middleware that `-c` selects: a back end in this program, or a separate worker program that contains one.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
@@ -18,22 +18,22 @@ use perf_worker::{
     worker::protocol::PROTOCOL,
 };
 
-/// The way to build a program that comes with this one.
+/// The hint for a missing worker program: the commands that build it.
 const HOW_TO_BUILD: &str = "`cargo build --release` and `cargo install` make it, and `cargo run` does not";
 /// The prefix of the names of worker programs.
 const PREFIX: &str = "perf_test_";
-/// The mock, by the name in logs.
+/// The name of the mock in logs. The mock is a middleware that injects faults, for tests of `perf_test` itself.
 pub const MOCK: &str = "Mock";
 
-/// A middleware that is not in this program, by a name that its users know, in lower case.
+/// A name of a middleware whose back end is not in this program. The name is in lower case.
 #[derive(Clone, Copy, Debug)]
 pub struct Foreign {
-    /// The name in performance_test, its forks and elsewhere.
+    /// The name that performance_test, its forks or users give to the middleware.
     pub name: &'static str,
-    /// The middleware's contestant in the folder `contestants`, which is also the name of its worker program; `None` if
-    /// there is no contestant.
+    /// The middleware's folder in `contestants`, which is also the name of its worker program; `None` if this
+    /// repository has no worker program for the middleware.
     pub program: Option<&'static str>,
-    /// The setting that the name implies, as name and value: `rclcpp-events-executor` implies `executor` `events`.
+    /// The setting that the name implies, as name and value: `rclcpp-events-executor` implies `executor` = `events`.
     pub setting: Option<(&'static str, &'static str)>,
     /// The description of the middleware.
     pub description: &'static str,
@@ -43,30 +43,30 @@ const fn foreign(name: &'static str, program: &'static str, description: &'stati
     Foreign { name, program: if program.is_empty() { None } else { Some(program) }, setting: None, description }
 }
 
-/// rclcpp with one of its executors, under a name of its own.
+/// An entry for rclcpp with the given executor.
 const fn rclcpp(name: &'static str, executor: &'static str, description: &'static str) -> Foreign {
     Foreign { setting: Some(("executor", executor)), ..foreign(name, "rclcpp", description) }
 }
 
-/// The beginning of the description of a contestant that is no middleware, but a lower bound of the costs
-/// of middlewares.
+/// The first word in the description of a baseline. A baseline is no middleware; its costs are a lower bound for
+/// middlewares.
 const BASELINE: &str = "baseline: ";
 
-/// The name of a contestant in tables. A contestant that is no middleware is marked, as in `memcpy (baseline)`.
+/// The name of a contestant in tables. The name of a baseline is marked, as in `memcpy (baseline)`.
 #[must_use]
 pub fn shown_contestant(contestant: &str) -> String {
     if is_baseline(contestant) { format!("{contestant} (baseline)") } else { contestant.to_owned() }
 }
 
-/// Whether a contestant, spelt as on the command line, is a baseline and no middleware.
+/// Whether a contestant, spelt as on the command line, is a baseline instead of a middleware.
 #[must_use]
 pub fn is_baseline(contestant: &str) -> bool {
     let middleware = contestant.split(':').next().unwrap_or_default();
     Foreign::find(middleware).is_some_and(|foreign| foreign.description.starts_with(BASELINE))
 }
 
-/// All names of middlewares that are not in this program. A name with a `program` means the contestant of that program,
-/// with the `setting` if there is one.
+/// All names of middlewares that are not in this program. Several names may refer to one worker program, each with its
+/// own `setting`.
 pub const FOREIGN: [Foreign; 28] = [
     foreign("iceoryx2", "iceoryx2", "Eclipse iceoryx2"),
     foreign("iceoryx", "iceoryx", "Eclipse iceoryx"),
@@ -99,41 +99,41 @@ pub const FOREIGN: [Foreign; 28] = [
 ];
 
 impl Foreign {
-    /// The middleware that users know by `name`, in upper or lower case.
+    /// The entry of `name`, in upper or lower case.
     #[must_use]
     pub fn find(name: &str) -> Option<Foreign> {
         let name = name.to_lowercase().replace('_', "-");
         FOREIGN.into_iter().find(|foreign| foreign.name == name)
     }
 
-    /// The command that installs the middleware; empty if it has no contestant.
+    /// The command that installs the middleware; empty if this repository has no worker program for it.
     #[must_use]
     pub fn how_to_add(&self) -> String {
         self.program.map_or(String::new(), |program| format!("tools/contestants --install {program}"))
     }
 }
 
-/// The program that describes the middleware.
+/// The program that contains the back end of a middleware.
 #[derive(Clone)]
 pub enum Program {
-    /// This program, with the back end of the middleware, which comes with the tool.
+    /// This program. Its value is the back end.
     This(&'static dyn Backend),
-    /// A program that contains another middleware.
+    /// A separate worker program, at this path.
     Other(PathBuf),
 }
 
-/// A middleware that was found.
+/// A middleware that can be measured here.
 #[derive(Clone)]
 pub struct Communicator {
-    /// The name of the middleware in the worker.
+    /// The name of the middleware, as its worker program knows it.
     pub name: String,
-    /// The program that describes the middleware.
+    /// The program that contains its back end.
     pub program: Program,
-    /// The setting, as name and value, that is implied by the name by which the middleware was found.
+    /// The setting, as name and value, that the name given by the user implies.
     pub setting: Option<(&'static str, &'static str)>,
 }
 
-/// The answer of a worker program that supports the options of a run.
+/// The answer of a worker program to `check`, if it supports the options of the run.
 #[derive(Deserialize)]
 struct Checked {
     daemons: Vec<DaemonCommand>,
@@ -145,20 +145,22 @@ pub fn worker_file(name: &str) -> String {
     format!("{PREFIX}{}", name.to_lowercase().replace('-', "_"))
 }
 
-/// The worker program of a middleware that comes with the tool. The path of the worker program follows from the path of
-/// this program, and the PATH is not searched, so that a renamed copy never measures another build.
+/// The worker program of a back end that is also in this program, such as `perf_test_gantry`. It must be beside this
+/// program, and its file name begins with this program's name. The PATH is not searched, because a worker program there
+/// may be from another build.
 fn program_of(backend: &dyn Backend) -> Option<PathBuf> {
     let mut path = std::env::current_exe().ok()?.into_os_string();
     path.push(format!("_{}", backend.name().to_lowercase()));
     Some(PathBuf::from(path))
 }
 
-/// A name in the form that outputs show: file names and users may write `_` instead of `-` between its words.
+/// The name of a middleware as outputs show it: with `-` between its words, where file names have `_`.
 fn shown(name: &str) -> String {
     if name.eq_ignore_ascii_case(MOCK) { MOCK.to_owned() } else { name.replace('_', "-") }
 }
 
-/// The folders in which worker programs are, in order: the folder of this program, then the folders on the PATH.
+/// The folders in which worker programs are searched, in order: the folder of this program, then the folders on the
+/// PATH.
 fn places() -> Vec<PathBuf> {
     let folders = std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect()).unwrap_or_default();
     let beside = std::env::current_exe().ok().and_then(|path| Some(path.parent()?.to_owned()));
@@ -166,10 +168,10 @@ fn places() -> Vec<PathBuf> {
 }
 
 impl Communicator {
-    /// The middleware `name`, in upper or lower case, with `-` or `_` between its words.
+    /// Finds the middleware `name`, in upper or lower case, with `-` or `_` between its words.
     ///
     /// # Errors
-    /// The reason, as a sentence with all names that exist.
+    /// The reason, as a sentence, with the names of the middlewares in this program and a hint.
     pub fn find(name: &str) -> Result<Communicator, String> {
         if let Some(backend) = BUILT_IN.into_iter().find(|backend| backend.name().eq_ignore_ascii_case(name)) {
             return Ok(Communicator {
@@ -201,24 +203,25 @@ impl Communicator {
         Ok(Communicator { name, program: Program::Other(program), setting })
     }
 
-    /// Whether the workers of the middleware run this program. Gantry's workers do, if their worker program is missing.
+    /// Whether this program is also the worker program of the middleware. This is so for Gantry if `perf_test_gantry`
+    /// is missing.
     #[must_use]
     pub fn is_in_this_program(&self) -> bool {
         matches!(self.program, Program::This(backend) if program_of(backend).is_none_or(|path| !path.is_file()))
     }
 
-    /// The program of the workers.
+    /// The program that the workers run.
     #[must_use]
     pub fn worker(&self) -> PathBuf {
         let own = match &self.program {
             Program::Other(path) => Some(path.clone()),
             Program::This(backend) => program_of(*backend).filter(|path| path.is_file()),
         };
-        // This path names the running program even if its file has been replaced meanwhile.
+        // `/proc/self/exe` is the running program, even if its file has been replaced since the start.
         own.unwrap_or_else(|| PathBuf::from("/proc/self/exe"))
     }
 
-    /// The warning of a run whose workers run this program, because their worker program is missing.
+    /// The warning that this program was the worker program, because the separate one is missing.
     #[must_use]
     pub fn warning(&self) -> Option<Warning> {
         let Program::This(backend) = self.program else { return None };
@@ -233,14 +236,15 @@ impl Communicator {
         ))
     }
 
-    /// The middlewares in this program, and the worker programs that are installed.
+    /// The middlewares in this program and the installed worker programs.
     pub fn all() -> impl Iterator<Item = Communicator> {
         let built_in = BUILT_IN.into_iter().map(|backend| (backend.name().to_owned(), Program::This(backend)));
         let installed = Communicator::installed().into_iter().map(|(name, path)| (name, Program::Other(path)));
         built_in.chain(installed).map(|(name, program)| Communicator { name, program, setting: None })
     }
 
-    /// The worker programs that [`find`](Self::find) finds, by name, with `-` between its words.
+    /// The worker programs that [`find`](Self::find) finds. The key is the name of the middleware, with `-` between its
+    /// words.
     #[must_use]
     pub fn installed() -> BTreeMap<String, PathBuf> {
         let is_executable = |path: &Path| {
@@ -253,7 +257,8 @@ impl Communicator {
                 let (path, file) = (entry.path(), entry.file_name());
                 let name = file.to_str().and_then(|file| file.strip_prefix(PREFIX)).filter(|name| !name.is_empty());
                 let name = name.filter(|name| !BUILT_IN.iter().any(|own| own.name().eq_ignore_ascii_case(name)));
-                // `find` looks only for the file name that it derives from a name, so another spelling is never found.
+                // `find` derives the file name from the middleware's name, so it never finds a file with another
+                // spelling.
                 if let Some(name) = name.filter(|name| file == *worker_file(name) && is_executable(&path)) {
                     programs.entry(shown(name)).or_insert(path);
                 }
@@ -262,7 +267,8 @@ impl Communicator {
         programs
     }
 
-    /// The description of the middleware. Worker programs are asked for it.
+    /// The description of the middleware: its version, settings and capabilities. A worker program prints it for
+    /// `describe`.
     ///
     /// # Errors
     /// The reason, as a sentence: the program does not start or does not describe itself.
@@ -284,12 +290,12 @@ impl Communicator {
         serde_json::from_slice(&output.stdout).map_err(|error| failed(&error))
     }
 
-    /// Checks whether the middleware supports the options of the run, by its capabilities and by asking its program.
-    /// Returns the daemons that the run must start.
+    /// Checks that the middleware supports the options of the run: by its declared capabilities, then by its back end
+    /// or worker program. Returns the daemons that the run must start.
     ///
     /// # Errors
-    /// The reason, as a sentence with the unsupported option and an alternative, or about a worker program that does
-    /// not start or whose answer is not valid.
+    /// The reason, as a sentence: the unsupported option with an alternative, or the fault of a worker program that
+    /// does not start or gives no valid answer.
     pub fn check(&self, spec: &RunSpec) -> Result<Vec<DaemonCommand>, String> {
         spec.capabilities.check(spec)?;
         let path = match &self.program {
@@ -311,7 +317,7 @@ impl Communicator {
     /// Checks whether the middleware has executors.
     ///
     /// # Errors
-    /// The reason, as a sentence that names the middlewares with executors.
+    /// The reason, as a sentence with the names of the middlewares that have executors.
     pub fn check_executors(&self, capabilities: &Capabilities) -> Result<(), String> {
         if !capabilities.executors.is_empty() {
             return Ok(());
@@ -323,10 +329,10 @@ impl Communicator {
         Err(format!("{name} has no executors, in which the nodes of a topology run: give {others}"))
     }
 
-    /// Removes the files of dead workers.
+    /// Removes the files that dead workers of the run left behind.
     ///
     /// # Errors
-    /// The reason, as a sentence: the middleware cannot work here, or files could not be removed.
+    /// The reason, as a sentence: the middleware does not work on this machine, or files could not be removed.
     pub fn clean_up(&self, spec: &RunSpec) -> Result<(), String> {
         match &self.program {
             Program::This(backend) => backend.clean_up(spec),
@@ -335,11 +341,11 @@ impl Communicator {
     }
 }
 
-/// The answer of a worker program to `order` about a run.
+/// Runs a worker program with the argument `order` and the options of a run as JSON. Returns its output.
 fn ask(path: &Path, order: &str, spec: &RunSpec) -> Result<Vec<u8>, String> {
     let spec = serde_json::to_string(spec).map_err(|error| error.to_string())?;
     let output = Answer::from_command(Command::new(path).args([order, &spec]))?;
-    // The sentence names the program without its folder, because tables and folders of results show this sentence.
+    // The sentence has only the file name of the program, because tables and folders of results show this sentence.
     let program = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
     if output.status.success() { Ok(output.stdout) } else { Err(format!("{program} {order}: {}", output.error())) }
 }

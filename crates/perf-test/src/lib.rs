@@ -1,12 +1,12 @@
 //! `perf_test`: a benchmark of publish and subscribe between real processes.
 //!
-//! The program is the coordinator of a run. Its workers are `perf_test_gantry`, or a program that contains another
-//! middleware or the mock, one process for all publishers and one for each subscription. The crate `perf_worker` is the
-//! code of all workers. `perf_worker_gantry` has Gantry's back end and the benchmark messages. Measurements, rows and
-//! reports are plain numbers, independent of the middleware.
+//! The program is the coordinator of a run. It starts one worker process for all publishers and one for each
+//! subscription. A worker is `perf_test_gantry`, or a program that contains another middleware or the mock. The crate
+//! `perf_worker` is the code of all workers. `perf_worker_gantry` has Gantry's back end and the benchmark messages.
+//! Measurements, rows and reports are plain numbers, independent of the middleware.
 //!
-//! From the top, each storey (layer) of modules imports only from the storeys below it; `tests/storeys.rs`
-//! checks this:
+//! The modules are layers ("storeys"). Each layer imports only from the layers below it; `tests/storeys.rs` checks
+//! this:
 //!
 //! ```text
 //! program                     one verb of the command line, from arguments to exit code
@@ -20,14 +20,13 @@
 //! topology                    systems of nodes
 //! system, measure, common     the machine, statistics, errors and units
 //! ```
-//! A run: `coordinator` gives orders to `perf_worker`s, merges their rows of each second into the `log`, and `report`
-//! shows them. `log::figures` is the catalogue of a run's figures. `experiments::batch` does many runs of several
-//! contestants into one folder, in rounds: `sweep` measures every combination of options and presets of them,
-//! `middlewares` measures contestants side by side, `conditions` measures runs under several settings of the machine,
-//! and `scale` measures topologies of many sizes. Each of these experiments writes a `results_file`; `page` shows a
-//! folder of such files. `run::topology` runs a `topology`: the same coordinator, with endpoints in the middleware's
-//! executors. `system` describes the machine and watches it during a run. Across hosts `perf_test` measures only round
-//! trips, because a latency is a difference of two readings of one clock.
+//! In a run, `coordinator` gives orders to `perf_worker`s and merges their rows of each second into the `log`; `report`
+//! shows the log. `log::figures` is the catalogue of a run's figures. `experiments::batch` does many runs of several
+//! contestants (middlewares with their settings). `sweep` measures combinations of options, `middlewares` compares
+//! contestants side by side, `conditions` measures runs under several settings of the machine, and `scale` measures
+//! topologies of many sizes. Each of these experiments writes a `results_file`; `page` shows a folder of such files.
+//! `run::topology` measures a system of nodes, whose endpoints run in the middleware's executors. Across hosts
+//! `perf_test` measures only round trips, because a latency is a difference of two readings of one clock.
 #![deny(unsafe_code)]
 
 pub mod backend;

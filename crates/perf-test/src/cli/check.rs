@@ -1,11 +1,11 @@
-//! The options of `conformance`.
+//! The options of `perf_test check`, which checks that a middleware moves messages as it declares.
 
 use clap::Args;
 
 use super::values::{setting, within};
 use perf_worker::run_spec::MockScript;
 
-/// The end of the help.
+/// The text at the end of the help.
 pub const AFTER_HELP: &str = "\
 Exit codes:
   0  every check is ok, or concerns something that the middleware does not declare
@@ -30,8 +30,8 @@ pub struct ConformanceOptions {
     /// [example: --set publishing=async]
     #[arg(long, value_name = "NAME=VALUE", value_parser = setting)]
     pub set: Vec<(String, String)>,
-    /// Message type to send, which the middleware must support; repeatable
-    /// [default: Array128, Array64k, Array1m, UnboundedSequence, as far as it supports them] [example: -m Array1k]
+    /// Message type to send, which the middleware must support; repeatable [default: Array128, Array64k, Array1m and
+    /// UnboundedSequence, if the middleware supports them] [example: -m Array1k]
     #[arg(short, long, value_name = "NAME")]
     pub msg: Vec<String>,
     /// Does only the checks with TEXT in their names [example: --only 'late join']

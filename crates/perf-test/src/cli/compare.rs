@@ -1,4 +1,4 @@
-//! The options of `compare`.
+//! The options of `perf_test compare logs`.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use clap::Args;
 
 use crate::judge::comparison::Bound;
 
-/// The end of the help.
+/// The text at the end of the help.
 pub const AFTER_HELP: &str = "\
 Exit codes:
   0  no bound is exceeded
@@ -34,9 +34,10 @@ pub struct CompareOptions {
     pub new: Vec<PathBuf>,
     /// Bound on the regression of a figure, as 'p50=10%'; repeatable; exit code 3 if a regression beyond it is shown
     ///
-    /// Shown means that the verdict on the figure is `higher` and its whole interval lies beyond the bound. Figures:
-    /// p50 and cpu_per_message from four logs a side on; mean, p99, p99.9, max (of the latency), response.p99, lost and
-    /// rss from six on. With fewer logs a bound is an error, so that no job passes by measuring too little.
+    /// A regression is shown if the verdict on the figure is `higher` and its whole confidence interval lies beyond the
+    /// bound. Figures: p50 and cpu_per_message need four logs on each side; mean, p99, p99.9, max (of the latency),
+    /// response.p99, lost and rss need six. With fewer logs a bound is an error, so that no job passes by measuring too
+    /// little.
     ///
     /// Example: --fail-above 'p50=10%' --fail-above 'cpu_per_message=5%'
     #[arg(long, value_name = "EXPR")]
@@ -47,10 +48,10 @@ pub struct CompareOptions {
 }
 
 impl CompareOptions {
-    /// The logs of the base, and the logs of the new version.
+    /// The logs of the base version and the logs of the new version.
     ///
     /// # Errors
-    /// The reason, as a sentence: the logs are not in two groups, one for the base and one for the new version.
+    /// The reason, as a sentence: the arguments do not show which logs belong to the base and which to the new version.
     pub fn sides(&self) -> Result<(&[PathBuf], &[PathBuf]), String> {
         match self.logs.as_slice() {
             [base, new] => Ok((std::slice::from_ref(base), std::slice::from_ref(new))),

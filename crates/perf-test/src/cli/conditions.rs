@@ -1,5 +1,5 @@
-//! The options of `conditions`, which measures a plan, and of `conditions merge`, which merges the results of
-//! several boots.
+//! The options of `compare conditions`, which measures a plan, and of `compare conditions merge`, which merges the
+//! results of several boots.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 
 use super::values::within;
 
-/// The end of the help.
+/// The text at the end of the help.
 pub const AFTER_HELP: &str = "\
 Keys of PLAN, a YAML file:
   rounds      how often each run is done under each condition [default: 6, from which on intervals hold with 95 %]
@@ -51,11 +51,11 @@ Example of whole robots, executors x conditions:
   perf_test compare conditions plan.yaml --results nuc            then, after each boot, the same command again
   perf_test compare conditions merge nuc other-kernel --output all";
 
-/// The options of `conditions`.
+/// The options of `compare conditions`.
 #[derive(Clone, Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true, disable_help_subcommand = true)]
 pub struct ConditionsOptions {
-    /// Puts results together instead.
+    /// Merges folders of results instead of measuring.
     #[command(subcommand)]
     pub command: Option<ConditionsCommand>,
     /// YAML with `runs`, `conditions` and `rounds` [example: plan.yaml]
@@ -63,29 +63,29 @@ pub struct ConditionsOptions {
     pub plan: Option<PathBuf>,
     /// Folder for the logs of all runs, conditions.txt, conditions.csv and conditions.json [default: PLAN-results]
     ///
-    /// A run whose log is there is not repeated if it is of this boot and of these programs. Example: --results nuc
+    /// A run is not repeated if the folder has its log from this boot and from these programs. Example: --results nuc
     #[arg(long, value_name = "DIR")]
     pub results: Option<PathBuf>,
     /// Repeats runs whose logs are in the folder of results
     #[arg(long)]
     pub again: bool,
-    /// Rounds in place of the plan's, 1 to 1000 [example: --rounds 10]
+    /// Number of rounds, instead of the number in the plan, 1 to 1000 [example: --rounds 10]
     #[arg(long, value_name = "COUNT", value_parser = within(1..=1000), allow_hyphen_values = true)]
     pub rounds: Option<u32>,
 }
 
-/// The subcommand of `conditions`.
+/// The subcommand of `compare conditions`.
 #[derive(Clone, Debug, Subcommand)]
 pub enum ConditionsCommand {
-    /// Compares the results in several folders, as of several boots, kernels or plans with the same runs.
+    /// Compares the results in several folders, for example of several boots, kernels or plans with the same runs.
     ///
-    /// Rounds of one condition in several folders are put together if they are of one boot and the machine's record
-    /// under it is the same: kernel, driver, governor, frequencies, idle, isolation, scheduling and command line.
-    /// Otherwise they are conditions of their own.
+    /// Rounds of one condition in several folders are merged if the boot and the settings of the machine are the same:
+    /// kernel, driver, governor, frequencies, idle, isolation, scheduling and command line. Otherwise they count as
+    /// separate conditions.
     Merge(ConditionsMergeOptions),
 }
 
-/// The options of `conditions merge`.
+/// The options of `compare conditions merge`.
 #[derive(Clone, Debug, Args)]
 pub struct ConditionsMergeOptions {
     /// Folders of results of `perf_test compare conditions PLAN` [example: generic lowlatency]

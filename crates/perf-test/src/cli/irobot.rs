@@ -7,8 +7,8 @@ use clap::Args;
 use super::values::{switch, within};
 use crate::report::irobot::{Headers, Style};
 
-/// The options of `irobot_benchmark`. An option about nodes that has no meaning here is accepted and noted in
-/// the heading.
+/// The options of `irobot_benchmark`. An option that has no effect here is accepted and mentioned in the heading of the
+/// report.
 #[derive(Clone, Debug, Args)]
 pub struct IrobotOptions {
     /// Topology file or name, as FILE|NAME; repeatable
@@ -21,20 +21,20 @@ pub struct IrobotOptions {
     /// Parameter services of the nodes, on or off; without effect
     #[arg(long = "ros_params", alias = "ros-params", value_name = "ON|OFF", value_parser = switch)]
     pub ros_params: Option<bool>,
-    /// Names of threads, on or off; without effect: they have names
+    /// Names of threads, on or off; without effect: the threads always have names
     #[arg(long = "name_threads", alias = "name-threads", value_name = "ON|OFF", value_parser = switch)]
     pub name_threads: Option<bool>,
     /// Kind of the nodes: 1 Node, 2 LifecycleNode; without effect
     #[arg(short, long, value_name = "KIND", value_parser = within(1..=2), allow_hyphen_values = true)]
     pub node: Option<u32>,
-    /// Log of single messages that were late or lost, in events.txt of --results-dir, on or off; they are counted in
-    /// any case [default: off]
+    /// Log of each message that was late or lost, in events.txt of --results-dir, on or off; the summary counts these
+    /// messages in any case [default: off]
     #[arg(long, value_name = "ON|OFF", value_parser = switch)]
     pub tracking: Option<bool>,
     /// Commas between the columns of the files in --results-dir, on or off [default: off]
     #[arg(long = "csv-out", alias = "csv_out", value_name = "ON|OFF", value_parser = switch)]
     pub csv_out: Option<bool>,
-    /// Headers of the files in --results-dir: new, as mean_us, or old, with the units in brackets [default: new]
+    /// Headers of the files in --results-dir: new (mean_us), or old (the units in brackets) [default: new]
     #[arg(long, value_name = "GENERATION")]
     pub headers: Option<Headers>,
     /// Folder for iRobot's output files, with a folder for each process if there are several [default: PROCESS_log, if
@@ -51,13 +51,13 @@ impl IrobotOptions {
         asked || self.headers.is_some() || self.results_dir.is_some()
     }
 
-    /// The form of the files.
+    /// The style of iRobot's output files.
     #[must_use]
     pub fn style(&self) -> Style {
         Style { headers: self.headers.unwrap_or_default(), csv: self.csv_out == Some(true) }
     }
 
-    /// Sentences about the given options that have no effect.
+    /// Notes on the given options that have no effect, one sentence each.
     #[must_use]
     pub fn notes(&self, has_ipc: bool, middleware: &str) -> Vec<String> {
         let named = |on: bool| if on { "on" } else { "off" };

@@ -1,4 +1,4 @@
-//! The options of `versus`.
+//! The options of `perf_test compare middlewares`.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::{options::RunOptions, values::within};
 
-/// The end of the help.
+/// The text at the end of the help.
 pub const AFTER_HELP: &str = "\
 A contestant is NAME[:best][:SETTING=VALUE]...[:raw][:zero-copy]; `perf_test list` shows names, settings and best values.
 `best` has the settings that the middleware's documentation recommends, and zero copy where it loans the message.
@@ -26,16 +26,16 @@ Examples:
 /// The contestants, the rounds, the folder of results, and the options that all runs share.
 #[derive(Clone, Debug, Args)]
 pub struct VersusOptions {
-    /// Rounds: each has a run of each contestant in each case, and every second round is in the opposite order
+    /// Number of rounds; a round runs each contestant in each case, and every second round is in the opposite order
     #[arg(long, value_name = "COUNT", default_value_t = 6, value_parser = within(1..=1000), allow_hyphen_values = true)]
     pub rounds: u32,
     /// Folder for the logs of all runs, versus.json, versus.md, versus.svg, environment.json and commands.txt
     ///
-    /// A run whose log is there is not repeated if conditions, programs and boot are the same. Example: --results
+    /// A run is not repeated if the folder has its log with the same conditions, programs and boot. Example: --results
     /// results/today
     #[arg(long, value_name = "DIR")]
     pub results: Option<PathBuf>,
-    /// Repeats runs whose logs are in the folder of results, also those with other conditions
+    /// Repeats runs whose logs are in the folder of results, even if their conditions differ
     #[arg(long, requires = "results")]
     pub again: bool,
     /// The options of the runs.

@@ -1,7 +1,7 @@
-//! The command line of the program, in performance_test's terms.
+//! The command line of the program, with the option names of performance_test.
 //!
-//! `options` declares the options, `values` parses their values, `legacy` has the spellings and options of older
-//! performance_test versions, and `resolve` turns all of them into one checked [`Resolved`].
+//! `options` declares the options, `values` parses their values, and `legacy` has the spellings and options of older
+//! performance_test versions. `resolve` turns all of them into one checked [`Resolved`].
 
 mod check;
 mod compare;
@@ -88,44 +88,47 @@ Migrating from performance_test, ros2-performance or TogetheROS.Bot: see docs/gu
 pub enum Command {
     /// Does one run, as perf_test does without a subcommand.
     Run(Box<RunOptions>),
-    /// Measures runs over the values of options: sizes, types, with and without zero copy, or every combination.
+    /// Measures runs with several values of an option: sizes, types, with and without zero copy, or every combination.
     ///
-    /// Without one of the subcommands it is `matrix`.
+    /// If no subcommand is given, `matrix` is assumed.
     #[command(subcommand, disable_help_subcommand = true)]
     Sweep(Question),
     /// Compares logs of two versions, middlewares, or settings of the machine.
     ///
-    /// Without one of the subcommands it is `logs`.
+    /// If no subcommand is given, `logs` is assumed.
     #[command(subcommand, disable_help_subcommand = true)]
     Compare(Compared),
     /// Describes this machine, measures its noise, and recommends settings for measurements.
     System(SystemOptions),
     /// Draws logs as SVG: latency over time and by percentile, CPU and memory over time.
     Plot(PlotOptions),
-    /// Shows a folder of results as one HTML page: tables, plots, settings, machine and warnings, with every run behind
-    /// each mark.
+    /// Shows a folder of results as one HTML page: tables, plots, settings, machine and warnings, and the single runs
+    /// behind each point of a plot.
     ///
-    /// The page needs no network and no other file. It has every log of --full-logfile in the folder, at any depth.
+    /// The page needs no network and no other file. It contains every log of --full-logfile in the folder and its
+    /// subfolders.
     #[command(after_help = report::AFTER_HELP)]
     Report(ReportOptions),
-    /// Checks that a middleware moves messages as it declares: do this before you believe a figure of it.
+    /// Checks that a middleware moves messages as it declares: do this before you trust its figures.
     ///
-    /// Some twenty short runs show that each message arrives once, in order and intact, that loans are loans, that
-    /// losses are counted, that a late subscription gets what it should, that settings have an effect, and that a
-    /// killed process leaves nothing.
+    /// About twenty short runs check that each message arrives once, in order and intact; that loans are not copied;
+    /// that losses are counted; that a late subscription gets the samples that its durability promises; that settings
+    /// have an effect; and that a killed process leaves no files.
     #[command(after_help = check::AFTER_HELP)]
     Check(Box<ConformanceOptions>),
     /// Runs a system of nodes with their topics and rates, from iRobot's JSON, and measures every topic and
     /// subscription.
     ///
-    /// The nodes run in executors of the middleware: timers publish and call services, callbacks receive and answer.
+    /// The nodes run in executors of the middleware: timers publish and call services, callbacks receive messages and
+    /// answer requests.
     #[command(after_help = topology::AFTER_HELP)]
     Topology(Box<TopologyOptions>),
-    /// Measures topologies of 10 to 1000 nodes, and estimates what a machine of given cores holds.
+    /// Measures topologies of 10 to 1000 nodes, and estimates the number of nodes that a machine with given cores can
+    /// run.
     ///
-    /// The topologies are generated. The results are CPU, memory, latency and start-up over the size, as a table and a
-    /// plot, the cost of each node, publisher, subscription and message, the size that a machine holds, and the error
-    /// of this estimate on topologies that it has not seen.
+    /// The topologies are generated. The results are a table and a plot of CPU, memory, latency and start-up time over
+    /// the number of nodes; the cost of each node, publisher, subscription and message; and the estimated limit of a
+    /// machine. The error of the estimate is measured on topologies that were not used to fit it.
     #[command(after_help = scale::AFTER_HELP)]
     Scale(Box<ScaleOptions>),
     /// Measures microcontrollers and their agent, as micro-ROS's published benchmark does: memory, throughput, latency,
@@ -138,11 +141,12 @@ pub enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<OsString>,
     },
-    /// Lists the middlewares that can be measured, those that are missing, the messages, and the topologies.
+    /// Lists the middlewares that can be measured, the middlewares whose worker program is missing, the messages, and
+    /// the topologies.
     List(ListOptions),
     /// Prints the benchmark messages in OMG IDL, for back ends in C, C++ or Python.
     Idl(IdlOptions),
-    /// A daemon of a run, which this process becomes; started by the program itself.
+    /// Turns this process into a daemon of a run. Only perf_test itself starts this subcommand.
     #[command(hide = true)]
     Daemon {
         /// The process id of the coordinator.
@@ -168,8 +172,8 @@ pub struct SystemOptions {
 /// The options of `plot`.
 #[derive(Clone, Debug, Args)]
 pub struct PlotOptions {
-    /// Logs written by --full-logfile, also of killed runs; each picture is written beside its log [example:
-    /// run1.full.json]
+    /// Logs written by --full-logfile, also incomplete ones of killed runs; each picture is written beside its log
+    /// [example: run1.full.json]
     #[arg(required = true, value_name = "LOG")]
     pub logs: Vec<PathBuf>,
     /// File for the picture of a single log [example: --output run1.svg]
@@ -180,8 +184,8 @@ pub struct PlotOptions {
 /// The options of `idl`.
 #[derive(Clone, Debug, Args)]
 pub struct IdlOptions {
-    /// Message type to print, with the types in it; repeatable [default: all of the layout] [example: -m Array4m -m
-    /// Struct16]
+    /// Message type to print, together with the types of its fields; repeatable [default: all of the layout] [example:
+    /// -m Array4m -m Struct16]
     #[arg(short, long, value_name = "NAME")]
     pub msg: Vec<String>,
     /// performance_test version whose message layouts are printed [default: 2.x] [example: --message-layout 1.x]
@@ -195,8 +199,8 @@ pub struct ListOptions {
     /// Prints one JSON object (middlewares, missing, messages, topologies; or processes, notes) instead of text
     #[arg(long)]
     pub json: bool,
-    /// Checks topology files in iRobot's JSON, or named topologies, and lists only their nodes, as they are resolved;
-    /// several are the processes of one system [example: --topology robot.json debug.json]
+    /// Checks topology files in iRobot's JSON, or named topologies, and lists their nodes with all defaults; several
+    /// files are the processes of one system [example: --topology robot.json debug.json]
     #[arg(long, value_name = "FILE|NAME", num_args = 1.., conflicts_with = "message_layout")]
     pub topology: Vec<String>,
     /// performance_test version whose messages are listed [default: 2.x]
@@ -204,66 +208,68 @@ pub struct ListOptions {
     pub message_layout: Option<Layout>,
 }
 
-/// The sides of a comparison.
+/// The subcommands of `compare`.
 #[derive(Debug, Subcommand)]
 pub enum Compared {
-    /// Compares logs of several runs, as of two versions: the changes with their intervals, and a gate for CI jobs.
+    /// Compares logs of two versions, each with several runs: the changes with their intervals, and a gate for CI jobs.
     ///
-    /// The runs of both sides need not be paired. A verdict on median latency and CPU per message needs four runs a
-    /// side, on all figures six. Measure both sides in turn on the same machine.
+    /// The two versions may have different numbers of runs. Verdicts on median latency and CPU per message need four
+    /// runs of each version, verdicts on all figures six. Run the two versions alternately on the same machine.
     #[command(after_help = compare::AFTER_HELP)]
     Logs(CompareOptions),
     /// Compares contestants side by side: latency, CPU time, memory, throughput and losses, with intervals.
     ///
     /// Takes the options of a run, which all contestants share, and -c with commas [default: -c all]. Without -m and -r
     /// there are two cases: 4MB (Array4m at 100 Hz) and 256B (Array256 at 2000 Hz). Defaults: --reliable --keep-last
-    /// --history-depth 10 --warmup 1 --max-runtime 3. If a middleware lacks a value, it gets the nearest one that it
-    /// offers, and its row mentions this. From 3 rounds on each contestant has a warm-up run of one second.
+    /// --history-depth 10 --warmup 1 --max-runtime 3. If a middleware does not support a value, it gets the nearest
+    /// value that it supports, and its row mentions this. With 3 rounds or more, each contestant has a warm-up run of
+    /// one second.
     #[command(after_help = middlewares::AFTER_HELP)]
     Middlewares(Box<VersusOptions>),
     /// Measures runs under several conditions of this machine (governor, idle states, isolated CPUs, priorities), and
     /// compares them.
     ///
-    /// Settings that can be changed while the machine runs are changed, and always restored: after a kill, the next
-    /// start of perf_test does it and says so. Settings that need a boot are recognised. Each round has every run under
-    /// every condition. The results are CPU, memory, mean latency, late, too late and lost messages of each run under
-    /// each condition, with intervals, and the best conditions.
+    /// perf_test changes the settings that can be changed without a reboot, and always restores them: after a kill, the
+    /// next start of perf_test restores them and prints this. Settings that need a reboot are only recognised. Each
+    /// round has every run under every condition. The results are CPU, memory, mean latency, and late, too late and
+    /// lost messages of each run under each condition, with intervals, and the best conditions.
     #[command(after_help = conditions::AFTER_HELP)]
     Conditions(ConditionsOptions),
 }
 
-/// The options that a sweep varies.
+/// The subcommands of `sweep`.
 #[derive(Debug, Subcommand)]
 pub enum Question {
     /// Compares runs without zero copy with runs with zero copy.
     ///
     /// A matrix of runs without and with zero copy. Defaults: --reliable --keep-last --history-depth 10 -s 1 -m Array4m
-    /// -r 100 --max-runtime 30. The runs with zero copy have the contestant's best settings if its default settings
-    /// have no zero copy. If a middleware lacks a value, both runs get the nearest one that it offers. --runs 6 is
-    /// --rounds 6. The logs that -o, --csv-logfile and such options name are written for each run; -o stdout shows the
-    /// tables of each run, too.
+    /// -r 100 --max-runtime 30. The runs with zero copy use the contestant's best settings if its default settings do
+    /// not support zero copy. If a middleware does not support a value, both runs get the nearest value that it
+    /// supports. --runs 6 means --rounds 6. Logs that the options name are written for each run; -o stdout also shows
+    /// each run's tables.
     #[command(after_help = sweep::AFTER_ZERO_COPY)]
     ZeroCopy(Box<SweepOptions>),
-    /// Measures latency and messages received over the size of the message, and finds the size from which latency grows
-    /// with it.
+    /// Measures latency and messages received for each message size, and finds the size above which latency grows with
+    /// the size.
     ///
-    /// A matrix whose options have defaults. Each contestant is measured between processes and within one
+    /// A matrix with other defaults. Each contestant is measured between processes and within one process
     /// (INTER_THREAD), and, if it has the setting, with sync and with async publishing. Defaults: Array1k to Array8m,
-    /// --reliable --keep-last --history-depth 10 -r 1000 --warmup 1 --max-runtime 1. If a middleware lacks a value, it
-    /// gets the nearest one that it offers.
+    /// --reliable --keep-last --history-depth 10 -r 1000 --warmup 1 --max-runtime 1. If a middleware does not support a
+    /// value, it gets the nearest value that it supports.
     #[command(after_help = sweep::AFTER_SIZES)]
     Sizes(Box<SweepOptions>),
     /// Measures latency and CPU time of all message types.
     ///
-    /// A matrix whose options have defaults: all messages of the layout, --reliable --keep-last --history-depth 10
-    /// -r 100 --warmup 1 --max-runtime 1. A type that a middleware refuses is a row that says so.
+    /// A matrix with other defaults: all messages of the layout, --reliable --keep-last --history-depth 10 -r 100
+    /// --warmup 1 --max-runtime 1. If a middleware refuses a type, its row shows this.
     #[command(after_help = sweep::AFTER_TYPES)]
     Types(Box<SweepOptions>),
     /// Measures every combination of lists of values, from performance_test's YAML or from the command line.
     ///
-    /// FILE is the YAML of performance_report's runner as it is. Each option of a run may have several values, with
-    /// commas or given again; options beside FILE replace its keys. Each combination is one run with the meanings and
-    /// the defaults of a single run, but --warmup 1 --max-runtime 3 without FILE.
+    /// FILE is the unchanged YAML of performance_report's runner. An option of a run may have several values, separated
+    /// by commas or given repeatedly; options on the command line replace keys of FILE. Each combination is one run.
+    /// Its options have the meanings and defaults of a single run, except that the defaults without FILE are --warmup 1
+    /// --max-runtime 3.
     #[command(after_help = sweep::AFTER_MATRIX)]
     Matrix(Box<MatrixOptions>),
 }
@@ -271,13 +277,12 @@ pub enum Question {
 /// Parses the command line.
 ///
 /// # Errors
-/// The error of clap, which also carries the texts of `--help` and `--version`.
+/// The error of clap. Clap also returns the texts of `--help` and `--version` as an error.
 pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
     Cli::try_parse_from(legacy::verbs::renamed(legacy::spelling::normalise(arguments)))
 }
 
-/// The sentence about a subcommand that an earlier version had and that is now called otherwise; `None` if
-/// the arguments have none.
+/// The notice that a subcommand of an earlier version has a new name; `None` if the arguments have no such subcommand.
 #[must_use]
 pub fn notice(arguments: &[OsString]) -> Option<String> {
     legacy::verbs::notice(arguments)
@@ -316,8 +321,8 @@ pub fn topology_options(arguments: &[String]) -> Result<Option<Box<TopologyOptio
 fn parse_arguments(arguments: &[String]) -> Result<Cli, String> {
     let line = std::iter::once("perf_test").chain(arguments.iter().map(String::as_str));
     parse(line.map(OsString::from)).map_err(|error| {
-        // Only the first paragraph of clap's error is kept, without the word `error:` before it. The usage below
-        // it is left out.
+        // Only the first paragraph of clap's error is kept, without its first word `error:`. The usage text after it is
+        // left out.
         let text = error.to_string();
         let sentence = text.split("\n\n").next().unwrap_or_default();
         sentence.trim_start_matches("error: ").split_whitespace().collect::<Vec<_>>().join(" ")

@@ -1,4 +1,4 @@
-//! The options of `scale`.
+//! The options of `perf_test scale`.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use clap::Args;
 use super::values::{choice, setting, within};
 use perf_worker::run_spec::PassBy;
 
-/// The end of the help.
+/// The text at the end of the help.
 pub const AFTER_HELP: &str = "\
 The nodes are all alike: 4 publishers and 6 subscriptions each. After the sizes of --nodes, four variations of the middle one follow (five
 times the rate, more subscriptions, fewer endpoints, larger messages), from which the cost of each part is fitted. The estimate is then
@@ -24,7 +24,7 @@ Examples:
   perf_test scale --cores 4,8 --memory-gib 16            estimates for another machine with cores like these
   perf_test scale --check white_mountain --results out   checks the estimate on this topology, too";
 
-/// The sizes, the middleware, and the machine of the estimate.
+/// The numbers of nodes, the middleware, and the machines of the estimate.
 #[derive(Clone, Debug, Args)]
 pub struct ScaleOptions {
     /// Numbers of nodes, each 1 to 10000 [default: 10,30,100,300,1000]
@@ -39,33 +39,33 @@ pub struct ScaleOptions {
     #[arg(short, long, value_name = "S", default_value_t = 5, hide_default_value = true,
           value_parser = within(1..=1_000_000), allow_hyphen_values = true)]
     pub time: u32,
-    /// Processes, over which the nodes are spread, each with one executor [default: the cores that perf_test may use]
+    /// Number of processes for the nodes, each with one executor [default: the number of cores that perf_test may use]
     #[arg(long, value_name = "COUNT", value_parser = within(1..=1000), allow_hyphen_values = true)]
     pub processes: Option<u32>,
     /// Middleware, which must have executors [default: Gantry]
     #[arg(short, long, value_name = "NAME", default_value = "Gantry", hide_default_value = true)]
     pub communicator: String,
-    /// Executor that runs the nodes [default: the middleware's first] [example: -x events]
+    /// Executor that runs the nodes [default: the first in the middleware's list] [example: -x events]
     #[arg(short = 'x', long, value_name = "NAME")]
     pub executor: Option<String>,
-    /// Way in which publishers hand messages over: unique_ptr, shared_ptr or loaned_msg [default: unique_ptr]
+    /// Kind of pointer in which publishers pass messages: unique_ptr, shared_ptr or loaned_msg [default: unique_ptr]
     #[arg(long, value_name = "WAY", value_parser = choice::<PassBy>())]
     pub pass_by: Option<PassBy>,
     /// A setting of the middleware; repeatable [example: --set publishing=async]
     #[arg(long, value_name = "NAME=VALUE", value_parser = setting)]
     pub set: Vec<(String, String)>,
-    /// Cores of the machines of the estimate [default: as in this machine, 4, 8 and 16]
+    /// Numbers of cores for which perf_test estimates a machine's limit [default: as in this machine, 4, 8 and 16]
     #[arg(long, value_name = "COUNT", value_delimiter = ',', value_parser = within(1..=4096), allow_hyphen_values = true)]
     pub cores: Vec<u32>,
-    /// Memory of these machines, GiB [default: as in this machine]
+    /// Memory of the machines of --cores, GiB [default: as in this machine]
     #[arg(long, value_name = "GIB", value_parser = within(1..=1_000_000), allow_hyphen_values = true)]
     pub memory_gib: Option<u32>,
-    /// Topologies on which the estimate is checked, files or names; repeatable [default: mont_blanc]
+    /// Topologies on which the error of the estimate is measured, files or names; repeatable [default: mont_blanc]
     #[arg(long, value_name = "FILE|NAME", default_value = "mont_blanc", hide_default_value = true)]
     pub check: Vec<String>,
     /// Folder for the logs, the generated topologies, scale.json, scale.txt and scale.svg [default: scale-results]
     ///
-    /// A run whose log is there is not repeated if it is of this boot and of these programs. Example: --results nuc
+    /// A run is not repeated if the folder has its log from this boot and from these programs. Example: --results nuc
     #[arg(long, value_name = "DIR", default_value = "scale-results", hide_default_value = true)]
     pub results: PathBuf,
     /// Repeats runs whose logs are in the folder of results

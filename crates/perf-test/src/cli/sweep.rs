@@ -1,8 +1,7 @@
 //! The options of the sweeps: `zero-copy`, `sizes`, `types` and `matrix`.
 //!
-//! `matrix` takes the options of a run with several values each. Its options are the options that [`RunOptions`]
-//! declares, but their values are read as text and not yet parsed. An [`Axis`] has the values of one option. Each
-//! combination of values is then parsed as the command line of a single run.
+//! Every option of a run that [`RunOptions`] declares may have several values here. The values of one option are an
+//! [`Axis`]; they are kept as text. Each combination of values is then parsed as the command line of a single run.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -11,7 +10,7 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, parser::Va
 
 use super::{options::RunOptions, values::within};
 
-/// The end of the help of `zero-copy`.
+/// The text at the end of the help of `zero-copy`.
 pub const AFTER_ZERO_COPY: &str = "\
 Examples:
   perf_test sweep zero-copy                           Gantry: a run without and a run with zero copy, and their ratios
@@ -19,7 +18,7 @@ Examples:
   perf_test sweep zero-copy -c Gantry,iceoryx2,zenoh --runs 6 --max-runtime 5 --results out
                                                            logs, zero-copy.json and zero-copy.md in the folder out";
 
-/// The end of the help of `sizes`.
+/// The text at the end of the help of `sizes`.
 pub const AFTER_SIZES: &str = "\
 The knee is the size from which the latency grows faster, where two lines fit better than one (both axes logarithmic).
 
@@ -28,14 +27,14 @@ Examples:
   perf_test sweep sizes -c Gantry,Gantry:best,fastdds --rounds 3 --results out
   perf_test sweep sizes -m Array1k,Array64k,Array1m -r 100 --max-runtime 5";
 
-/// The end of the help of `types`.
+/// The text at the end of the help of `types`.
 pub const AFTER_TYPES: &str = "\
 Examples:
   perf_test sweep types --results out                 Gantry; logs, types.json and types.md in the folder out
   perf_test sweep types -c Gantry,cyclonedds,fastdds -m Array1k,Struct16,PointCloud1m
   perf_test sweep types --message-layout 1.x --max-runtime 5";
 
-/// The end of the help of `matrix`.
+/// The text at the end of the help of `matrix`.
 pub const AFTER_MATRIX: &str = "\
 Values that contain commas (--late, --too-late, --pin, --mock) are never divided: give the option again for each value.
 -c takes contestants as versus does: NAME[:best][:SETTING=VALUE]...[:raw][:zero-copy].
@@ -51,28 +50,28 @@ Examples:
   perf_test sweep matrix run.yaml -c Gantry,zenoh --max-runtime 3
   perf_test sweep matrix -m Array1k,Array4m -r 100,1000 -s 1,3 -c gantry,zenoh";
 
-/// The options whose values may contain commas.
+/// The options whose values may contain commas, so that a comma does not separate two values.
 const WITH_COMMAS: [&str; 4] = ["late", "too-late", "pin", "mock"];
 
-/// The rounds and the folder of results.
+/// The number of rounds and the folder of results.
 #[derive(Clone, Debug, Args)]
 pub struct BatchOptions {
-    /// Rounds: each has every run once; the figures are medians over the rounds
+    /// Number of rounds; a round does every run once, and the figures are medians over the rounds
     #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = within(1..=1000), allow_hyphen_values = true)]
     pub rounds: u32,
     /// Folder for the logs of all runs, the results, environment.json and commands.txt
     ///
-    /// A run whose log is there is not repeated if conditions, programs and boot are the same. Example: --results
+    /// A run is not repeated if the folder has its log with the same conditions, programs and boot. Example: --results
     /// results/today
     #[arg(long, value_name = "DIR")]
     pub results: Option<PathBuf>,
-    /// Repeats runs whose logs are in the folder of results, also those with other conditions
+    /// Repeats runs whose logs are in the folder of results, even if their conditions differ
     #[arg(long, requires = "results")]
     pub again: bool,
 }
 
 impl SweepOptions {
-    /// The options that select the messages to list; `None` if `--msg-list` is not given.
+    /// The options with which `--msg-list` lists the messages; `None` if `--msg-list` is not given.
     #[must_use]
     pub fn asks_for_messages(&self) -> Option<RunOptions> {
         let is_of_list =
@@ -83,16 +82,16 @@ impl SweepOptions {
     }
 }
 
-/// One value of an axis: its text in tables, and the arguments that choose it.
+/// One value of an option: its text in tables, and the arguments that select it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
     /// The value as tables show it.
     pub shown: String,
-    /// The arguments of a single run that choose this value; empty for the default.
+    /// The arguments of a single run that select this value; empty for the default.
     pub arguments: Vec<String>,
 }
 
-/// The values of one option.
+/// An option with its values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Axis {
     /// The long name of the option, without `--`.
@@ -102,7 +101,7 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// The axis of an option that takes one value: a choice for each of `values`.
+    /// Creates an axis with one choice for each of `values`.
     #[must_use]
     pub fn of_values(option: &str, values: impl IntoIterator<Item = String>) -> Axis {
         let choice = |value: String| Choice { arguments: vec![format!("--{option}={value}")], shown: value };
@@ -113,19 +112,19 @@ impl Axis {
 /// The options of `matrix`.
 #[derive(Clone, Debug, Args)]
 pub struct MatrixOptions {
-    /// The options that `matrix` shares with its presets. This field stands before `file`, because `SweepOptions`
-    /// makes every option that is declared before it a list, too.
+    /// The options that `matrix` shares with its presets (`zero-copy`, `sizes`, `types`). This field is declared before
+    /// `file`, because `SweepOptions` turns every option that is already declared into a list.
     #[command(flatten)]
     pub sweep: SweepOptions,
-    /// YAML of performance_test's runs, `experiments:` with a list of maps [example: run.yaml]
+    /// YAML of performance_test's runs: the key `experiments` with a list of maps [example: run.yaml]
     #[arg(id = "experiments-file", value_name = "FILE")]
     pub file: Option<PathBuf>,
 }
 
-/// The options of a sweep: of `matrix` and its presets.
+/// The options of `matrix` and of its presets.
 #[derive(Clone, Debug)]
 pub struct SweepOptions {
-    /// The rounds and the folder of results.
+    /// The number of rounds and the folder of results.
     pub batch: BatchOptions,
     /// The options of a run that the user gave, each with its values.
     pub axes: Vec<Axis>,
@@ -155,7 +154,8 @@ impl FromArgMatches for SweepOptions {
     }
 }
 
-/// Changes an option of a run so that it takes several values as text. Each value is parsed later, with its run.
+/// Makes an option of a run accept several values. The values stay text; each is parsed later, with the run that has
+/// it.
 fn as_list(arg: Arg) -> Arg {
     match arg.get_action() {
         ArgAction::Set => arg.action(ArgAction::Append).value_parser(value_parser!(OsString)),
@@ -174,7 +174,8 @@ fn axis(arg: &Arg, matches: &ArgMatches) -> Option<Axis> {
         return Some(Axis { option: option.to_owned(), choices: vec![choice] });
     }
     let given: Vec<String> = matches.get_raw(id)?.map(|value| value.to_string_lossy().into_owned()).collect();
-    // An option that a single run may repeat has all its values in every run, so it is an axis with one choice.
+    // Even a single run may repeat this option (such as `--set`). Every run gets all its values, so the axis has one
+    // choice.
     if matches!(arg.get_action(), ArgAction::Append) {
         let arguments = given.iter().map(|value| format!("--{option}={value}")).collect();
         let choice = Choice { shown: given.join(" "), arguments };

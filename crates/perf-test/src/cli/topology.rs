@@ -1,4 +1,4 @@
-//! The options of `topology`, in the terms of iRobot's `irobot_benchmark`.
+//! The options of `perf_test topology`, most of them with the names of iRobot's `irobot_benchmark`.
 
 use std::path::PathBuf;
 
@@ -11,9 +11,9 @@ use super::{
 use crate::topology::Processes;
 use perf_worker::run_spec::{MockScript, PassBy};
 
-/// The length of a row, ms.
+/// The period of a row of figures, ms.
 pub const ROW_MS: u32 = 1000;
-/// The end of the help.
+/// The text at the end of the help.
 pub const AFTER_HELP: &str = "\
 Examples:
   perf_test list                                             the topologies that come with the tool
@@ -28,35 +28,35 @@ Examples:
 /// The topology, the middleware, the time and the limits.
 #[derive(Clone, Debug, Args)]
 pub struct TopologyOptions {
-    /// Topology files in iRobot's JSON, or names of `perf_test list`; several are the processes of one system
+    /// Topology files in iRobot's JSON, or names from `perf_test list`; each is one process of the system
     #[arg(required_unless_present = "topology_files", value_name = "FILE|NAME")]
     pub topology: Vec<String>,
     /// Middleware: Gantry, Mock, or the NAME of a worker program perf_test_NAME, which must have executors [default:
     /// Gantry]
     #[arg(short, long, value_name = "NAME", default_value = "Gantry", hide_default_value = true)]
     pub communicator: String,
-    /// Executor that runs the nodes: of Gantry single, multi, events or isolated. iRobot's 1, 2 (both single) and 3
-    /// (events) are taken, too [default: the middleware's first] [example: -x events]
+    /// Executor that runs the nodes; Gantry has single, multi, events and isolated. iRobot's numbers 1, 2 (both single)
+    /// and 3 (events) are accepted [default: the first in the middleware's list] [example: -x events]
     #[arg(short = 'x', long, value_name = "NAME")]
     pub executor: Option<String>,
     /// Seconds to run, 1 to 1000000 [default: 5] [example: -t 60]
     #[arg(short, long, value_name = "S", default_value_t = 5, hide_default_value = true,
           value_parser = within(1..=1_000_000), allow_hyphen_values = true)]
     pub time: u32,
-    /// Period of CPU and memory in resources.txt of --results-dir, ms; all other figures have a value for each second
-    /// [default: 1000]
+    /// Period at which resources.txt of --results-dir has CPU and memory, ms; all other figures have a value for each
+    /// second [default: 1000]
     #[arg(short, long, value_name = "MS", default_value_t = ROW_MS, hide_default_value = true,
           value_parser = within(1..=1_000_000), allow_hyphen_values = true)]
     pub sampling: u32,
-    /// Processes: one for each file, one for each node, or one for all [default: file]
+    /// Division into processes: one for each file, one for each node, or one for all [default: file]
     #[arg(long, value_name = "BY", default_value = "file", hide_default_value = true)]
     pub processes: Processes,
-    /// Way in which all publishers hand messages over, in place of msg_pass_by: unique_ptr, shared_ptr (both copy) or
-    /// loaned_msg. With unique_ptr subscriptions get copies, otherwise they read in place [example: --pass-by
-    /// loaned_msg]
+    /// Kind of pointer in which all publishers pass messages, instead of msg_pass_by in the file: unique_ptr,
+    /// shared_ptr (both copy) or loaned_msg. With unique_ptr subscriptions get copies, otherwise they read in place
+    /// [example: --pass-by loaned_msg]
     #[arg(long, value_name = "WAY", value_parser = choice::<PassBy>())]
     pub pass_by: Option<PassBy>,
-    /// Percent of the period above which a message is late, 1 to 1000; other runs have 25 [default: 20]
+    /// Percent of the period above which a message is late, 1 to 1000; runs without a topology have 25 [default: 20]
     #[arg(long, value_name = "PERCENT", default_value_t = 20, hide_default_value = true,
           value_parser = within(1..=1000), allow_hyphen_values = true)]
     pub late_percentage: u32,
@@ -81,20 +81,20 @@ pub struct TopologyOptions {
     /// ROS 2 domain ID, 0 to 232 [default: ROS_DOMAIN_ID, or 0]
     #[arg(long, value_name = "ID", value_parser = within(0..=232), allow_hyphen_values = true)]
     pub dds_domain_id: Option<u32>,
-    /// Limits of CPU, memory and latency, in iRobot's JSON, or the name of those that come with the tool:
-    /// sierra_nevada, mont_blanc. The exit code is 3 if one is not met [example: --target sierra_nevada]
+    /// Limits of CPU, memory and latency, in iRobot's JSON, or the name of limits that come with the tool:
+    /// sierra_nevada, mont_blanc. The exit code is 3 if a limit is exceeded [example: --target sierra_nevada]
     #[arg(long, value_name = "FILE|NAME")]
     pub target: Option<String>,
     /// iRobot's options about nodes and files.
     #[command(flatten)]
     pub irobot: IrobotOptions,
-    /// Gantry's own log file, JSON, with the resolved topology; an existing file is replaced
+    /// Gantry's own log file, JSON, with the topology and all its defaults; an existing file is replaced
     #[arg(long, value_name = "FILE")]
     pub full_logfile: Option<PathBuf>,
 }
 
 impl TopologyOptions {
-    /// Sentences about the given options that have no effect.
+    /// Notes on the given options that have no effect, one sentence each.
     #[must_use]
     pub fn notes(&self, has_ipc: bool, middleware: &str) -> Vec<String> {
         let asked_ms = Some(self.sampling).filter(|asked_ms| *asked_ms != ROW_MS && !self.irobot.has_files());

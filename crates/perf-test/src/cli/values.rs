@@ -1,4 +1,4 @@
-//! Parsers of values on the command line. An error is a sentence that says how to write the value.
+//! Parsers of values on the command line. Each error is a sentence that explains how to write the value.
 
 use std::ops::RangeInclusive;
 
@@ -11,7 +11,7 @@ use perf_worker::run_spec::{Strategy, Threshold};
 /// The execution strategies of performance_test that exist only on Apex.OS.
 const APEX_STRATEGIES: [&str; 3] = ["APEX_SINGLE_EXECUTOR", "APEX_EXECUTOR_PER_COMMUNICATOR", "APEX_CHAIN"];
 
-/// A parser of whole numbers within `range`.
+/// Creates a parser of whole numbers within `range`.
 pub fn within(range: RangeInclusive<u32>) -> impl Fn(&str) -> Result<u32, String> + Clone + Send + Sync + 'static {
     move |text| {
         let number = text.parse().ok().filter(|number| range.contains(number));
@@ -19,7 +19,7 @@ pub fn within(range: RangeInclusive<u32>) -> impl Fn(&str) -> Result<u32, String
     }
 }
 
-/// A parser of the names of an enum's variants.
+/// Creates a parser of the names of an enum's variants.
 pub fn choice<T: Choice + Send + Sync>() -> impl TypedValueParser<Value = T> {
     PossibleValuesParser::new(possible_values::<T>())
         .try_map(|given| named(&given).ok_or_else(|| format!("there is no value {given}")))
@@ -34,8 +34,7 @@ fn possible_values<T: Choice>() -> impl Iterator<Item = PossibleValue> {
     T::ALL.iter().map(|(_, name, meaning)| PossibleValue::new(*name).help(meaning.trim_end_matches('.')))
 }
 
-/// The CPUs that one option gives. The type is not `Vec`, because clap takes an option of the type `Vec` as one that
-/// may be repeated.
+/// The CPUs of one option. The type is a struct, because clap lets a user repeat an option whose type is `Vec`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cpus(pub Vec<u32>);
 
@@ -77,7 +76,7 @@ pub fn threshold(text: &str) -> Result<Threshold, String> {
 /// The longest busy time per message, ns.
 const LONGEST_WORK_NS: f64 = 1e10;
 
-/// A busy time, ns.
+/// Parses the time for which a subscription is busy with each message. Returns nanoseconds.
 pub fn work(text: &str) -> Result<i64, String> {
     let time_ns = parse_ns(text).filter(|time_ns| *time_ns <= LONGEST_WORK_NS);
     time_ns
@@ -85,7 +84,7 @@ pub fn work(text: &str) -> Result<i64, String> {
         .ok_or_else(|| "give a time of at most 10s in us, ms or s, as 100us".to_owned())
 }
 
-/// The parser of an execution strategy. Its error for a strategy of Apex.OS names the alternatives.
+/// Creates the parser of an execution strategy. Its error for a strategy of Apex.OS lists the alternatives.
 pub fn strategy() -> impl TypedValueParser<Value = Strategy> {
     let apex = APEX_STRATEGIES.map(|name| PossibleValue::new(name).hide(true));
     PossibleValuesParser::new(possible_values::<Strategy>().chain(apex)).try_map(|given| {
@@ -98,7 +97,7 @@ pub fn strategy() -> impl TypedValueParser<Value = Strategy> {
     })
 }
 
-/// A switch, on or off.
+/// Parses `on` or `off`.
 pub fn switch(text: &str) -> Result<bool, String> {
     match text {
         "on" => Ok(true),

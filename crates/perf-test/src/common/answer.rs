@@ -1,7 +1,7 @@
-//! The answer of a worker program to a command: to describe itself, to check a run, or to remove files.
+//! The answer of a worker program to a command such as `describe`, `check` or `clean-up`.
 //!
-//! Invariants: the wait has a time limit and the output a size limit, whatever the program does and whatever processes
-//! it leaves behind. The program leads a process group, which is killed when the program ends or its time is over.
+//! Invariants: the wait has a time limit and the output has a size limit, even if the program hangs or leaves processes
+//! behind. The program leads a process group, which is killed when the program ends or its time is over.
 
 use std::io::Read;
 use std::os::unix::process::CommandExt;
@@ -15,12 +15,12 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 /// The longest time for an answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
-/// The longest wait for the rest of the output after the program has exited: a process that it left behind may hold
-/// the pipe open.
+/// The longest wait for the rest of the output after the program has exited. The output may not end, because a process
+/// that the program left behind may hold the pipe open.
 const LAST_WORDS_TIMEOUT: Duration = Duration::from_secs(1);
-/// The longest standard output and the longest standard error, in bytes.
+/// The limit of the standard output, and of the standard error, in bytes.
 const LONGEST_BYTES: usize = 1 << 20;
-/// The largest number of characters of the standard error that a sentence shows.
+/// The number of characters of the standard error that an error sentence shows at most.
 const SHOWN_CHARS: usize = 2000;
 /// The time between two checks whether a program has exited.
 const POLL: Duration = Duration::from_millis(1);
@@ -79,7 +79,7 @@ impl Answer {
         Ok(Answer { status, stdout, stderr })
     }
 
-    /// The beginning of the standard error for use in a sentence, without characters that control a terminal.
+    /// The beginning of the standard error, as part of an error sentence. Terminal control characters are escaped.
     #[must_use]
     pub fn error(&self) -> String {
         let text = String::from_utf8_lossy(&self.stderr);
@@ -114,7 +114,7 @@ impl Output {
         let read = bytes.clone();
         let reader = std::thread::spawn(move || {
             let (Some(mut from), mut part) = (from, vec![0; 1 << 16]) else { return };
-            // The bytes that were read before an error are enough for the sentence.
+            // An error ends the loop; the bytes before it are kept.
             while let Ok(length @ 1..) = from.read(&mut part) {
                 let mut bytes = read.lock().unwrap_or_else(PoisonError::into_inner);
                 bytes.extend_from_slice(&part[..length]);
@@ -162,11 +162,11 @@ mod tests {
     fn a_process_group_ends_at_the_limit_of_time_and_of_memory() {
         let (mut reader, writer) = std::io::pipe().unwrap();
         let path = format!("/proc/{}/fd/{}", std::process::id(), writer.as_raw_fd());
-        // A child of the program holds the pipe open, and outlives the program unless the whole
-        // process group is killed.
+        // The child that the program starts holds the pipe open. It outlives the program if only the program is killed
+        // instead of the process group.
         let script = format!("exec 9>{path}; sleep 1000 & echo >&9; wait");
         let run = std::thread::spawn(move || answer(Duration::from_secs(3), &script));
-        reader.read_exact(&mut [0]).unwrap(); // the child is there
+        reader.read_exact(&mut [0]).unwrap(); // the child has started
         drop(writer);
         let error = run.join().unwrap().unwrap_err();
         assert!(error.ends_with("-c did not answer within 3 s and was killed"), "{error}");

@@ -1,4 +1,4 @@
-//! The failures of the program, with their exit codes. A failure is a sentence with the values and the next step.
+//! The failures of the program, with their exit codes. A failure is a sentence with the values and a next step.
 
 /// A failure of the whole program.
 #[derive(Debug, thiserror::Error)]
@@ -9,10 +9,10 @@ pub enum Failure {
     /// The measurement failed: exit code 1.
     #[error("{0}")]
     Measurement(String),
-    /// A process of the measurement was not ready or did not finish in time, and was killed: exit code 1.
+    /// A process of the run was not ready in time or did not end in time, and was killed: exit code 1.
     #[error("{0}")]
     Hung(String),
-    /// The measurement is good, but a requirement is not met, or a regression beyond its bound is shown: exit code 3.
+    /// The measurement succeeded, but a requirement is not met or a regression is beyond its bound: exit code 3.
     #[error("{0}")]
     NotMet(String),
 }

@@ -1,8 +1,8 @@
-//! The guard that keeps CPUs out of deep sleep during runs (`--prevent-cpu-idle`, and the conditions of an experiment).
+//! The guard that keeps CPUs out of deep sleep during runs (`--prevent-cpu-idle`, and `compare conditions`).
 //!
-//! A CPU in deep sleep needs up to hundreds of microseconds to wake up. This time would count in the latency of a
-//! subscription that waits, while the CPUs of a busy robot do not sleep deeply. The kernel takes a bound on the wake-up
-//! time through `/dev/cpu_dma_latency`, and drops the bound when the file is closed, even if the process is killed.
+//! A CPU in deep sleep needs up to hundreds of microseconds to wake up. This time would be part of the measured
+//! latency, although the CPUs of a busy robot do not sleep deeply. A process sets a bound on the wake-up time through
+//! `/dev/cpu_dma_latency`. The kernel drops the bound when the file is closed, even if the process is killed.
 
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Write};
@@ -10,7 +10,7 @@ use std::path::Path;
 
 const DEVICE: &str = "/dev/cpu_dma_latency";
 
-/// A guard: while it exists, no CPU of this machine enters a deep sleep state.
+/// A guard that keeps all CPUs of this machine out of deep sleep while it exists.
 #[derive(Debug)]
 pub struct Awake {
     _device: File,
@@ -30,10 +30,10 @@ impl Awake {
         })
     }
 
-    /// Sets a bound of `limit_us` microseconds on the wake-up time of CPUs through the given device file.
+    /// Opens the given device file and sets the bound on the wake-up time of CPUs to `limit_us` microseconds.
     ///
     /// # Errors
-    /// The errors of [`Awake::hold`].
+    /// See [`Awake::hold`].
     pub fn hold_by(device: &Path, limit_us: i32) -> Result<Awake, String> {
         let mut file = OpenOptions::new().write(true).open(device).map_err(|error| refused(device, &error))?;
         // The number is written in binary, because the kernel reads a text as hexadecimal.

@@ -24,7 +24,7 @@ pub fn distinct<T: PartialEq>(values: impl IntoIterator<Item = T>) -> Vec<T> {
     found
 }
 
-/// The sentence about a key that is not among `known`: the nearest known key, and all of them.
+/// The error sentence for a key that is not among `known`, with the most similar known key and all known keys.
 pub fn no_key(key: &str, known: &[&str]) -> String {
     let near = or_nearest(key, known.iter().copied());
     format!("there is no key `{key}` here{near}. The keys are {}", known.join(", "))

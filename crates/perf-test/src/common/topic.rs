@@ -1,12 +1,11 @@
-//! The topic of a run: the check of its name, and the full name that all workers of the run use.
+//! The topic of a run: the check of its name, and the full name that all workers use.
 //!
-//! The topic name of a private run begins with the id of the run, even if the given name is absolute, so that two
-//! runs never match.
+//! The full topic name of a private run begins with the run's id, even if the user's name is absolute. So two runs
+//! never match.
 
 use perf_worker::endpoint::PRIVATE_PREFIX;
 
-/// The longest full name in bytes. DDS allows 255 bytes, and ROS 2 reserves the remaining 8 for its prefixes
-/// and suffixes.
+/// The longest full name in bytes. DDS allows 255 bytes, of which ROS 2 reserves 8 for its prefixes and suffixes.
 const LONGEST_BYTES: usize = 247;
 /// The number of digits of a run's id.
 const ID_BYTES: usize = 16;
@@ -30,7 +29,7 @@ pub fn check(topic: &str) -> Result<(), String> {
     full.map(drop).map_err(|error| format!("{error}. Give a name like `test_topic` or `/camera/image`"))
 }
 
-/// The full name of a checked topic; `private_id` is the id of a private run.
+/// The full name of a checked topic. `private_id` is the run's id if the run is private.
 #[must_use]
 pub fn full_name(topic: &str, private_id: Option<&str>) -> String {
     let topic = topic.trim_start_matches('/');

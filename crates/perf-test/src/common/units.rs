@@ -1,8 +1,8 @@
-//! Times, sizes and rates as text. Each is printed with the unit that suits it best; a time is parsed with its unit.
+//! Conversion of times, sizes and rates to text with the most readable unit, and of text with a unit to a time.
 
 use serde::Serialize;
 
-/// The units of time that are parsed, in nanoseconds.
+/// The units of time that the parser accepts, with their length in nanoseconds.
 const UNITS: [(&str, f64); 4] = [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9)];
 
 /// The unit of a number in files and tables.
@@ -26,7 +26,8 @@ pub enum Unit {
     /// Messages per second.
     #[serde(rename = "Hz")]
     Frequency,
-    /// CPU time as a fraction of one core, in percent. The heading of the column has the unit.
+    /// CPU time as a fraction of one core, in percent. Values are shown without the unit, because the column's heading
+    /// has it.
     #[serde(rename = "% of a core")]
     PercentOfCore,
 }
@@ -50,7 +51,7 @@ impl Unit {
     }
 }
 
-/// A time in nanoseconds as text, with the unit that suits it best.
+/// A time in nanoseconds as text, with the most readable unit.
 #[must_use]
 pub fn format_ns(time_ns: f64) -> String {
     match time_ns.abs() {
@@ -67,7 +68,7 @@ pub fn format_mib(kib: f64) -> String {
     format!("{:.1} MiB", kib / 1024.0)
 }
 
-/// A size in bytes as text, with the unit that suits it best.
+/// A size in bytes as text, with the most readable unit.
 #[must_use]
 pub fn format_bytes(bytes: u64) -> String {
     let units = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
@@ -94,7 +95,7 @@ pub fn parse_ns(text: &str) -> Option<f64> {
     (0.0..1e18).contains(&(number * unit_ns)).then_some(number * unit_ns)
 }
 
-/// A count followed by its noun, in the singular or the plural.
+/// A count with its noun in the singular or plural.
 #[must_use]
 pub fn several(count: usize, one: &str, more: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { more })

@@ -1,10 +1,10 @@
-//! The verdict on one requirement.
+//! The verdict on one requirement (`--require`).
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Whether a run met a requirement.
+/// A requirement with the statement whether a run met it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Verdict {

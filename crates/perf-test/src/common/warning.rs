@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "WarningEntry"))]
 pub struct Warning {
-    /// The kind of the warning: one word for programs.
+    /// The kind of the warning: one word, by which programs recognise it.
     pub kind: String,
     /// The finding as a sentence, with its values.
     pub sentence: String,
@@ -30,7 +30,8 @@ impl Warning {
         is_so.then(|| Warning::new(kind, sentence, hint))
     }
 
-    /// Whether the warning is of the given kind. A log may have kinds that this version does not have.
+    /// Whether the warning is of the given kind. Kinds are compared as text, because a log of another version may have
+    /// kinds that this version does not have.
     #[must_use]
     pub fn is(&self, kind: WarningKind) -> bool {
         self.kind == kind.to_string()
@@ -47,79 +48,80 @@ impl fmt::Display for Warning {
 /// The kinds of warnings. The name of a kind in logs is its variant in kebab case, such as `few-samples`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum WarningKind {
-    /// The last publisher that belonged to another program ended before the run did.
+    /// The last publisher of another program ended before the run did.
     Alone,
-    /// The cost of the machine could not be measured again after the run.
+    /// The speed of the machine could not be measured again after the run, for comparison with its speed before.
     Calibration,
-    /// The clocks of publishers and subscriptions differ by an unknown part of the latencies.
+    /// Publishers and subscriptions use different clocks, whose unknown offset is a part of the latencies.
     ClockError,
     /// The wall clock was set during the run.
     ClockStepped,
     /// The workers needed nearly all cores.
     CoresFull,
-    /// Samples were copied although zero copy was asked for.
+    /// Samples were copied although the user requested zero copy.
     Copied,
-    /// Samples carried another payload than was written.
+    /// The received payload differs from the sent payload.
     Corrupt,
     /// CPUs were in deep sleep between messages.
     CpuIdle,
-    /// A daemon of the middleware exited, had to be killed, or its usage is not known.
+    /// A daemon of the middleware exited or had to be killed, or its CPU time and memory are unknown.
     Daemon,
     /// Samples arrived twice.
     Duplicates,
-    /// The run ended before its time.
+    /// The run ended before its planned end.
     EarlyEnd,
     /// An endpoint reported an error that did not end the run.
     Endpoint,
-    /// A percentile rests on few samples.
+    /// A percentile is computed from few samples.
     FewSamples,
     /// The CPU frequency changed during the run.
     Frequency,
     /// The CPU frequency governor slows CPUs down.
     Governor,
-    /// A worker started after the common start of all.
+    /// A worker started to send or receive after the start time that all workers share.
     LateStart,
-    /// Files of a worker that did not end well could not be removed.
+    /// The files of a worker that exited with an error could not be removed.
     LeftBehind,
     /// Other programs used the CPUs.
     Load,
     /// A log could not be written.
     Log,
-    /// Samples were lost and had not left the history.
+    /// Samples were lost for another reason than a history that is too short.
     Lost,
     /// Endpoints did not match.
     Mismatch,
-    /// Samples were received before they were sent, by the clock.
+    /// The time stamps say that samples were received before they were sent.
     NegativeLatency,
     /// The messages of a subscription wait longer and longer, and its queue will overflow.
     Overload,
     /// Samples left the history before they were taken.
     Overwritten,
-    /// The instrument's own cost is a considerable part of the latencies.
+    /// The cost of measuring is a considerable part of the latencies.
     OwnCost,
     /// The publishers did not hold the rate.
     RateNotHeld,
-    /// The middleware refused messages.
+    /// The middleware refused to publish messages.
     Refused,
-    /// The middleware refused to hand samples out.
+    /// The middleware returned an error when a subscription took samples.
     RefusedSamples,
-    /// Samples arrived after later ones.
+    /// Samples arrived after samples that were sent later.
     Reordered,
     /// Subscriptions busy-wait on all cores.
     SpinOnFewCores,
     /// The hypervisor gave CPU time to other machines.
     Steal,
-    /// The message type has a text: with zero copy, too, the text of each loan is written before the loan is valid.
+    /// The message contains a string. Even with zero copy, the string is written anew for each loan, so that the loan
+    /// is valid.
     Text,
-    /// A CPU quota stopped processes.
+    /// A CPU quota (cgroup) throttled processes.
     Throttled,
     /// Messages were sent while no subscription was matched.
     Unmatched,
-    /// Messages were due before the end and not sent.
+    /// Messages that were due before the end of the run were not sent.
     Unsent,
     /// A worker exited, failed or did not respond.
     Worker,
-    /// The workers were `perf_test` itself, which needs more memory than the program that is made for them.
+    /// The workers ran `perf_test` itself, which needs more memory than the separate worker program.
     WorkerProgram,
 }
 

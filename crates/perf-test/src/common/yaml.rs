@@ -1,4 +1,4 @@
-//! Parsing of YAML files. Each error gives its line.
+//! Parsing of YAML files. Each error contains the number of its line.
 
 use saphyr::{LoadableYamlNode, MarkedYaml, Scalar, YamlData};
 
@@ -7,8 +7,7 @@ use super::no_key;
 /// A YAML value with its position in the text.
 pub type Node<'a> = MarkedYaml<'a>;
 
-/// Parses the text of a YAML file. `empty` is the end of the error for an empty file, with a hint at the
-/// missing content.
+/// Parses the text of a YAML file. If the text is empty, the error ends with `empty`, a hint at the missing content.
 ///
 /// # Errors
 /// The reason, as a sentence: the text is not YAML, or it is empty.
@@ -23,10 +22,10 @@ pub fn line(node: &Node<'_>) -> usize {
     node.span.start.line()
 }
 
-/// The keys of a map with their values. `of` is the name of the map, for errors.
+/// The keys of a map with their values. Errors call the map `of`.
 ///
 /// # Errors
-/// The reason, as a sentence: the value is not a map, or a key is not a word.
+/// The reason, as a sentence: the value is not a map, or a key is not a scalar.
 pub fn entries<'a, 'b>(node: &'b Node<'a>, of: &str) -> Result<Vec<(String, &'b Node<'a>)>, String> {
     let YamlData::Mapping(entries) = &node.data else {
         return Err(format!("line {}: {of} must be a map", line(node)));
@@ -46,7 +45,7 @@ pub fn elements<'a, 'b>(node: &'b Node<'a>) -> Option<&'b [Node<'a>]> {
     }
 }
 
-/// The scalars of a list, or a single scalar, each with its line; `None` if another kind of value is among them.
+/// The scalars of a list, or a single scalar, each with its line; `None` if the list has an element of another kind.
 pub fn texts(node: &Node<'_>) -> Option<Vec<(String, usize)>> {
     let text = |node: &Node<'_>| Some((text_of(node)?, line(node)));
     elements(node).unwrap_or(std::slice::from_ref(node)).iter().map(text).collect()
@@ -68,7 +67,7 @@ pub fn text_of(node: &Node<'_>) -> Option<String> {
     }
 }
 
-/// The sentence about a key that is not among `known`, with the line.
+/// The error sentence for a key that is not among `known`, with its line.
 pub fn unknown_key(line: usize, key: &str, known: &[&str]) -> String {
     format!("line {line}: {}", no_key(key, known))
 }

@@ -1,4 +1,4 @@
-//! Experiments: many runs with their results in one file, and the page that shows a folder of results.
+//! Experiments: many runs whose results are in one file, and the HTML page that shows a folder of results.
 
 pub mod batch;
 pub mod conditions;

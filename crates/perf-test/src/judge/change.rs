@@ -1,9 +1,9 @@
-//! The change of a figure from one group of runs to another, and the finding about it: lower, higher, no difference
-//! shown, or too few runs to say.
+//! The change of a figure between two groups of runs, and the finding about it: lower, higher, no difference shown, or
+//! too few runs to say.
 //!
-//! If many figures are compared, some differ by chance. So two figures, median latency and CPU time, are *primary*
-//! and tested alone. The others are tested together: the more of them there are, the more evidence each needs
-//! (Holm's correction).
+//! If many figures are compared, some differ by chance. So two figures, median latency and CPU time, are *primary* and
+//! tested alone. The others are tested together by Holm's correction: the more of them there are, the stronger the
+//! evidence that each needs.
 
 use std::fmt;
 
@@ -21,25 +21,25 @@ use crate::{
     report::tables::table,
 };
 
-/// The largest p-value with which a difference counts as shown.
+/// The largest p-value for which a difference counts as shown.
 const MAX_CHANCE: f64 = 1.0 - CONFIDENCE;
 
 /// The change of a figure between two groups of runs.
 #[derive(Debug, Serialize)]
 pub struct Change {
-    /// The figure.
+    /// The figure that is compared.
     #[serde(flatten)]
     pub figure: &'static Figure,
-    /// The values of the first group.
+    /// The figure's values in the first group of runs.
     pub before: Vec<f64>,
-    /// The values of the second group.
+    /// The figure's values in the second group of runs.
     pub after: Vec<f64>,
-    /// The ratio of the second group's values to the first group's, with its interval; infinite if only the first
-    /// group's values are 0.
+    /// The ratio of the second group's values to the first group's, with its confidence interval. It is infinite if
+    /// only the values of the first group are 0.
     pub ratio: Interval,
-    /// The p-value of the ratio: the probability that chance alone makes such a ratio.
+    /// The p-value: the probability that chance alone causes at least this ratio.
     pub chance: f64,
-    /// The finding.
+    /// The finding about the change.
     pub finding: Finding,
 }
 
@@ -51,9 +51,9 @@ pub enum Finding {
     Lower,
     /// The second group has higher values: worse.
     Higher,
-    /// The interval contains 1.
+    /// The interval of the ratio contains 1.
     NoDifferenceShown,
-    /// The difference could be chance, but more runs could show it.
+    /// The difference may be due to chance, but more runs could show it.
     TooFewRunsToSay,
 }
 
@@ -68,11 +68,11 @@ impl fmt::Display for Finding {
     }
 }
 
-/// The headings of [`Change::cells`].
+/// The column headings for [`Change::cells`].
 pub const HEADER: [&str; 6] = ["figure", "base", "new", "change", "interval", "verdict"];
 
 impl Change {
-    /// The row of the figure in a table; `runs` are the runs of both groups.
+    /// The figure's row in a table. `runs` are the runs of both groups.
     #[must_use]
     pub fn cells<'a>(&self, runs: impl IntoIterator<Item = &'a Summary>) -> Vec<String> {
         let median = |values: &[f64]| {
@@ -85,12 +85,12 @@ impl Change {
     }
 }
 
-/// Whether the differences of a figure are judged without a correction for the number of figures.
+/// Whether the figure is judged without a correction for the number of figures.
 fn is_primary(figure: &Figure) -> bool {
     PRIMARY.iter().any(|primary| primary.key == figure.key)
 }
 
-/// The changes of all figures that every run has, between groups that are not paired (see [`ratio_of_groups`]).
+/// The changes of all figures for which every run has a value. The groups are not paired (see [`ratio_of_groups`]).
 #[must_use]
 pub fn changes_between(first: &[Summary], second: &[Summary]) -> Vec<Change> {
     let change = |figure: &'static Figure| {
@@ -112,8 +112,8 @@ pub fn changes_between(first: &[Summary], second: &[Summary]) -> Vec<Change> {
     changes
 }
 
-/// Whether each figure differs by more than chance. Holm's correction: the smallest of `m` p-values is compared with
-/// 1/m of the bound, the next one with 1/(m - 1), and so on, until a p-value exceeds its bound.
+/// Whether each figure differs by more than chance. Holm's correction compares the smallest of `m` p-values with 1/m of
+/// the limit, the next one with 1/(m - 1), and so on, until a p-value exceeds its limit.
 fn proven(changes: &[Change]) -> Vec<bool> {
     let is_primary = |change: &Change| is_primary(change.figure);
     let mut proven: Vec<bool> = changes.iter().map(|found| is_primary(found) && found.chance <= MAX_CHANCE).collect();
@@ -128,21 +128,20 @@ fn proven(changes: &[Change]) -> Vec<bool> {
     proven
 }
 
-/// The smallest number of runs in each group that can show a difference of one figure among `figures`, as text.
+/// The number of runs that each group needs to show a difference of one among `figures` figures, as text.
 fn enough(figures: usize) -> String {
     let is_enough = |n: &usize| least_chance(*n, *n) <= MAX_CHANCE / figures.max(1) as f64;
     format!("{} runs a side", (1..).find(is_enough).unwrap_or(usize::MAX))
 }
 
-/// Whether unpaired groups of these sizes can ever show a difference of `figure`, whatever the results of the other
-/// figures are.
+/// Whether groups with these numbers of runs can show a difference of `figure` at all, whatever their values are.
 #[must_use]
 pub fn can_show(figure: &Figure, before: usize, after: usize) -> bool {
     let others = COMPARED.len() - PRIMARY.len();
     least_chance(before, after) <= if is_primary(figure) { MAX_CHANCE } else { MAX_CHANCE / others as f64 }
 }
 
-/// A table of the changes, and the meaning of the marks, intervals and verdicts in it, as lines of text.
+/// A table of the changes, followed by the explanation of its marks, intervals and verdicts, as lines of text.
 #[must_use]
 pub fn lines(title: &str, names: [&str; 2], groups: [&[Summary]; 2], changes: &[Change]) -> Vec<String> {
     let [figure, _, _, rest @ ..] = HEADER;
@@ -164,7 +163,7 @@ pub fn lines(title: &str, names: [&str; 2], groups: [&[Summary]; 2], changes: &[
     lines
 }
 
-/// The meaning of the marks and of the intervals of a table.
+/// Lines that explain the marks and intervals of a table.
 #[must_use]
 pub fn explained(rows: &[Vec<String>], of: &str, confidence: f64, enough: &str) -> Vec<String> {
     let mut lines = Vec::new();
@@ -176,7 +175,7 @@ pub fn explained(rows: &[Vec<String>], of: &str, confidence: f64, enough: &str) 
     lines
 }
 
-/// A ratio as text: the difference in percent if it is below a factor of 2, else the factor.
+/// A ratio as text: a difference in percent if it is below a factor of 2, otherwise the factor.
 #[must_use]
 pub fn show_ratio(ratio: f64) -> String {
     match ratio {
@@ -207,7 +206,7 @@ mod tests {
         let after = runs(&[18_000, 27_000, 36_000, 45_000, 54_000, 63_000]);
         let changes = changes_between(&before, &after);
         assert_eq!(found(&changes, "p50").finding, Finding::NoDifferenceShown);
-        // The other figures are the same in all these runs.
+        // All other figures are equal in all these runs.
         assert_eq!(found(&changes, "cpu_per_message").finding, Finding::NoDifferenceShown);
         let faster = runs(&[10_000, 10_100, 10_200, 10_300, 10_400, 10_500]);
         assert_eq!(found(&changes_between(&before, &faster), "p50").finding, Finding::Lower);

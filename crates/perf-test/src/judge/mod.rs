@@ -1,5 +1,5 @@
-//! Judgements of logs: changes between runs, comparisons of two versions, spread of repeated runs, requirements, and
-//! the warnings of several runs.
+//! Judgements of runs by their logs: changes, comparisons of two versions, repeated runs, requirements, and the
+//! warnings of several runs.
 
 pub mod change;
 pub mod comparison;

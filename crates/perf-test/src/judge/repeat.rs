@@ -7,7 +7,7 @@ use crate::{
     report::tables::table,
 };
 
-/// The figures of repeated runs, as lines of text; empty for one run.
+/// Medians with intervals over repeated runs, as lines of text; no lines for a single run.
 #[must_use]
 pub fn repeated(runs: &[Summary]) -> Vec<String> {
     if runs.len() < 2 {

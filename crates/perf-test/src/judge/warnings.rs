@@ -1,11 +1,11 @@
-//! The warnings of several runs, counted by their kind.
+//! The warnings of several runs, counted by kind.
 
 use serde::Serialize;
 
 use crate::log::Summary;
 
-/// The kinds of warnings about messages that were not delivered as they should be, the worst first. Other kinds follow
-/// in the order of their frequency.
+/// The kinds of warnings about wrongly delivered messages, the worst first. They precede all other kinds, which are
+/// ordered by frequency.
 const WORST: [&str; 11] = [
     "corrupt",
     "duplicates",
@@ -24,28 +24,28 @@ const WORST: [&str; 11] = [
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Warnings {
-    /// The measured runs.
+    /// The number of measured runs.
     pub runs: usize,
-    /// The runs that have a warning.
+    /// The number of runs with a warning.
     pub warned: usize,
-    /// Each kind of warning.
+    /// The kinds of warnings, each with its number of runs.
     pub kinds: Vec<Warned>,
 }
 
-/// One kind of warning.
+/// One kind of warning in several runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Warned {
-    /// The kind, for example `rate-not-held`.
+    /// The name of the kind, for example `rate-not-held`.
     pub kind: String,
     /// The number of runs with this kind of warning.
     pub runs: usize,
-    /// The sentence of the first of these runs.
+    /// The warning's sentence in the first of these runs.
     pub sentence: String,
 }
 
 impl Warnings {
-    /// The warnings of these runs.
+    /// Counts the warnings of these runs.
     pub fn from_runs<'a>(runs: impl IntoIterator<Item = &'a Summary>) -> Warnings {
         let mut found = Warnings::default();
         for run in runs {
@@ -74,8 +74,8 @@ impl Warnings {
         self.kinds.sort_by_key(|warned| (place(&warned.kind), std::cmp::Reverse(warned.runs)));
     }
 
-    /// The note on the runs of `name`: each kind of warning with its number of runs, and the sentence of the
-    /// worst kind.
+    /// A note on the runs of `name`: each kind of warning with its number of runs, and the sentence of the worst kind.
+    /// `None` if there are no warnings.
     #[must_use]
     pub fn note(&self, name: &str) -> Option<String> {
         let worst = self.kinds.first()?;

@@ -1,4 +1,5 @@
-//! The programs of a run and the boot of the machine. Figures of other programs or of another boot are not comparable.
+//! The programs that measured a run, and the boot of the machine. Figures of other programs or another boot are not
+//! comparable.
 
 use std::path::PathBuf;
 use std::time::UNIX_EPOCH;
@@ -7,25 +8,24 @@ use serde::{Deserialize, Serialize};
 
 use crate::{communicator::Communicator, system::root_folder};
 
-/// The kernel's id of the present boot, below the root folder.
+/// The file with the kernel's id of the current boot, relative to the root folder.
 const BOOT_ID: &str = "proc/sys/kernel/random/boot_id";
 
-/// The builds of the programs of a run (`perf_test` and the worker program) and the boot. A value that is not known
-/// is empty.
+/// The builds of the programs of a run (`perf_test` and the worker program) and the boot of the machine. A value that
+/// is unknown is empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Build {
-    /// The kernel's id of the boot of the machine.
+    /// The kernel's id of the boot.
     pub boot_id: String,
-    /// The file of the program that measured: its size in bytes, and the time of its last change, ns since
-    /// 1970-01-01 UTC.
+    /// The program file of `perf_test`: its size in bytes, and the time of its last change, ns since 1970-01-01 UTC.
     pub perf_test: String,
-    /// The file of the worker program: its size in bytes, and the time of its last change, ns since 1970-01-01 UTC.
+    /// The worker's program file: its size in bytes, and the time of its last change, ns since 1970-01-01 UTC.
     pub worker: String,
 }
 
 impl Build {
-    /// The build of this program and of the worker program of a middleware, now.
+    /// The current build of this program and of a middleware's worker program.
     #[must_use]
     pub fn now(communicator: &str) -> Build {
         let own = std::env::current_exe().ok();
@@ -34,13 +34,13 @@ impl Build {
         Build { boot_id, perf_test: state(own), worker: state(worker) }
     }
 
-    /// The build of this program alone, now.
+    /// The current build of this program alone.
     #[must_use]
     pub fn of_program() -> Build {
         Build { worker: String::new(), ..Build::now("") }
     }
 
-    /// The reason why a run of this build is not comparable with a run of the build `now`; `None` if it is.
+    /// The reason why runs of this build and of the build `now` are not comparable; `None` if they are.
     #[must_use]
     pub fn difference(&self, now: &Build) -> Option<&'static str> {
         if self.perf_test != now.perf_test {

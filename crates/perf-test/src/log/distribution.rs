@@ -1,4 +1,4 @@
-//! Times in Gantry's own log: their moments, their percentiles and the whole histogram.
+//! The statistics of many times in Gantry's own log: moments, percentiles and the whole histogram.
 
 use std::ops::Deref;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::measure::percentiles::PERCENTILES;
 use perf_worker::measure::{histogram::Latencies, moments::Moments};
 
-/// A series of times. A statistic that is not defined for zero times, or for one time, is null.
+/// The statistics of a series of times. A statistic that needs more times than the series has is null.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Spread {
@@ -24,7 +24,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// The spread of a series with these moments in nanoseconds.
+    /// Creates the statistics from moments in nanoseconds.
     #[must_use]
     pub fn from_moments(moments_ns: &Moments) -> Spread {
         let n = moments_ns.n;
@@ -38,37 +38,38 @@ impl Spread {
         }
     }
 
-    /// The mean, ns; 0 without times.
+    /// The mean, ns; 0 if there are no times.
     #[must_use]
     pub fn mean(&self) -> f64 {
         self.mean_ns.unwrap_or(0.0)
     }
 
-    /// The longest time, ns; 0 without times.
+    /// The longest time, ns; 0 if there are no times.
     #[must_use]
     pub fn max(&self) -> f64 {
         self.max_ns.unwrap_or(0.0)
     }
 
-    /// The moments in seconds; all zero without times.
+    /// The moments in seconds; all zero if there are no times.
     #[must_use]
     pub fn moments_s(&self) -> Moments {
         let m2 = self.variance_ns2.unwrap_or(0.0) * self.n.saturating_sub(1) as f64;
         Moments { n: self.n, min: self.min_ns.unwrap_or(0.0), max: self.max(), mean: self.mean(), m2 }.scaled(1e-9)
     }
 
-    /// The standard deviation, ns; 0 for fewer than two times.
+    /// The standard deviation, ns; 0 if there are fewer than two times.
     #[must_use]
     pub fn deviation(&self) -> f64 {
         self.variance_ns2.unwrap_or(0.0).sqrt()
     }
 }
 
-/// A series of times with its histogram. The percentiles are within 0.1 % of the exact ones, and null without times.
+/// The statistics of a series of times, with its histogram. The percentiles are within 0.1 % of the exact values; they
+/// are null if there are no times.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Distribution {
-    /// The moments.
+    /// Number, minimum, mean, maximum and variance.
     #[serde(flatten)]
     pub spread: Spread,
     /// The median, ns.
@@ -77,20 +78,20 @@ pub struct Distribution {
     pub p90_ns: Option<u64>,
     /// The 99th percentile, ns.
     pub p99_ns: Option<u64>,
-    /// The 99.9th percentile, ns; reliable from n = 10 000 on.
+    /// The 99.9th percentile, ns; reliable if n is at least 10 000.
     pub p99_9_ns: Option<u64>,
-    /// The 99.99th percentile, ns; reliable from n = 100 000 on.
+    /// The 99.99th percentile, ns; reliable if n is at least 100 000.
     pub p99_99_ns: Option<u64>,
-    /// The complete histogram. Each pair is the time of a cell in ns, to three significant digits and at most 100 s,
-    /// and the number of times in the cell. The time of a cell is its upper end.
+    /// The complete histogram. Each pair is the upper end of a cell in ns, with three significant digits and at most
+    /// 100 s, and the number of times in the cell.
     pub cells: Vec<(u64, u64)>,
 }
 
 impl Distribution {
-    /// The distribution of a series with these moments in nanoseconds and this histogram.
+    /// Creates the statistics from moments in nanoseconds and a histogram.
     #[must_use]
     pub fn new(moments_ns: &Moments, histogram: &Latencies) -> Distribution {
-        // The upper end of a cell may be above the longest time, which is known exactly.
+        // The upper end of a cell may exceed the longest time, which is known exactly and limits the percentile.
         let longest_ns = moments_ns.max.max(0.0) as u64;
         let percentile =
             |percent: f64| (histogram.n() > 0).then(|| histogram.quantile_ns(percent / 100.0).min(longest_ns));
@@ -105,7 +106,7 @@ impl Distribution {
         }
     }
 
-    /// The value of a percentile, ns. It is 0 without times, and for a percentile that is not one of `PERCENTILES`.
+    /// The value of a percentile, ns; 0 if there are no times, or if the percentile is not one of `PERCENTILES`.
     #[must_use]
     pub fn percentile_ns(&self, percentile: f64) -> f64 {
         let found = [self.p50_ns, self.p90_ns, self.p99_ns, self.p99_9_ns, self.p99_99_ns];
@@ -114,7 +115,7 @@ impl Distribution {
     }
 }
 
-/// The moments of a distribution are read as the moments of a spread.
+/// Gives access to the fields of `spread`.
 impl Deref for Distribution {
     type Target = Spread;
 

@@ -1,10 +1,10 @@
-//! A JSON document that grows by one array and is complete at every moment.
+//! A JSON document to which elements are added. The file is complete, valid JSON at every moment.
 //!
-//! The file appears complete under its name and always ends in `]}`, or in the members that follow the array and `}`.
-//! An addition first writes blanks behind this ending. JSON allows any number of blanks there. A full disk shows in
-//! this write, and the blanks can then be cut off again. After the blanks, one `pwrite` puts the addition and the
-//! ending over the old ending and the blanks. Only a kill that stops the kernel in the middle of this `pwrite`, between
-//! two pages, could leave half an addition.
+//! The file appears under its name only when it is complete. It ends in `]}`, or at the end of a run in further members
+//! and `}`. An addition takes two writes. The first writes blanks behind the ending, which JSON allows; if the disk is
+//! full, this write fails and the blanks are cut off again. The second is one `pwrite` of the addition and the new
+//! ending over the old ending and the blanks. Only a crash of the kernel in the middle of this `pwrite`, between two
+//! pages, could leave half an addition.
 
 use std::fs::File;
 use std::io;
@@ -15,25 +15,25 @@ use serde::Serialize;
 
 const ENDING: &str = "]}";
 
-/// A document that is being written.
+/// An open document, which can still grow.
 #[derive(Debug)]
 pub struct Document {
     file: File,
     path: PathBuf,
-    /// The offset of the ending.
+    /// The offset of the ending in the file.
     ending_at: u64,
     empty: bool,
 }
 
 impl Document {
-    /// Creates the document, or replaces the file of that name. The document has the members of `head`, a JSON object
-    /// that is not empty, and then an empty array with the name `array`. Until the document is complete, the name of
-    /// its file is `path` with the suffix `.` and `id`.
+    /// Creates the document, or replaces an existing file. The document has the members of `head`, a JSON object that
+    /// is not empty, then an empty array with the name `array`. While the document is incomplete, the file has the name
+    /// `path` with the suffix `.` and `id`.
     ///
     /// # Errors
-    /// If the file cannot be created or written, or `path` exists and is not a file.
+    /// The file cannot be created or written, or `path` exists and is no file.
     pub fn create(path: &Path, id: &str, head: &impl Serialize, array: &str) -> io::Result<Document> {
-        // A symbolic link stays a link: the file that it points to is replaced.
+        // If the path is a symbolic link, its target is replaced and the link stays.
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         if std::fs::metadata(&path).is_ok_and(|there| !there.is_file()) {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "it exists and is no file"));
@@ -43,7 +43,7 @@ impl Document {
         text.push_str(&format!(",\"{array}\":["));
         let ending_at = text.len() as u64;
         text.push_str(ENDING);
-        // The file gets its name when the document is complete, so no reader sees an incomplete one.
+        // The file gets its final name when the document is complete, so no program reads an incomplete one.
         let mut unfinished = path.clone().into_os_string();
         unfinished.push(format!(".{id}"));
         let written = File::create_new(&unfinished).and_then(|file| {
@@ -60,7 +60,7 @@ impl Document {
     /// Adds an element to the array.
     ///
     /// # Errors
-    /// If the file cannot be written; the document is then unchanged.
+    /// The file cannot be written. The document is then unchanged.
     pub fn push(&mut self, element: &impl Serialize) -> io::Result<()> {
         let comma = if self.empty { "\n" } else { ",\n" };
         let text = format!("{comma}{}", serde_json::to_string(element)?);
@@ -70,15 +70,15 @@ impl Document {
         Ok(())
     }
 
-    /// Adds the member `name` behind the array, which ends the document.
+    /// Adds the member `name` after the array. This ends the document.
     ///
     /// # Errors
-    /// If the file cannot be written; the document is then unchanged.
+    /// The file cannot be written. The document is then unchanged.
     pub fn finish(self, name: &str, value: &impl Serialize) -> io::Result<()> {
         self.replace_ending("", &format!("],\n\"{name}\":{}}}", serde_json::to_string(value)?))
     }
 
-    /// The path of the document, if its file was removed and has no name any more.
+    /// The path of the document if its file has been removed; `None` otherwise.
     #[must_use]
     pub fn removed(&self) -> Option<&Path> {
         Some(self.path.as_path()).filter(|path| is_removed(&self.file, path))
@@ -93,7 +93,8 @@ impl Document {
             .write_all_at(room.as_bytes(), end)
             .and_then(|()| self.file.write_all_at(text.as_bytes(), self.ending_at));
         if let Err(error) = added {
-            // Space that is allocated can be overwritten even on a full disk. Blanks that cannot be cut off do no harm.
+            // This write succeeds even on a full disk, because the space is allocated already. If the blanks cannot be
+            // cut off, they do no harm.
             self.file.write_all_at(ENDING.as_bytes(), self.ending_at)?;
             let _ = self.file.set_len(end);
             return Err(error);
@@ -102,8 +103,8 @@ impl Document {
     }
 }
 
-/// Whether an open file has no name any more, because it or its folder was removed. The contents of such a file are
-/// lost when this process ends.
+/// Whether the file was removed while it is open, alone or with its folder. Its content is then lost when this process
+/// ends.
 pub fn is_removed(file: &File, path: &Path) -> bool {
     file.metadata().is_ok_and(|found| found.is_file() && found.nlink() == 0) && !path.exists()
 }

@@ -1,18 +1,17 @@
-//! The user's texts in every log: the environment variable `APEX_PERFORMANCE_TEST`, as in performance_test, sorted by
-//! name.
+//! Texts that the user adds to every log by the environment variable `APEX_PERFORMANCE_TEST`, as in performance_test.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 
 const VARIABLE: &str = "APEX_PERFORMANCE_TEST";
 
-/// Texts by name.
+/// The texts, sorted by name.
 pub type ExternalInfo = BTreeMap<String, String>;
 
-/// The texts in the environment.
+/// Reads the texts from the environment variable.
 ///
 /// # Errors
-/// The reason, as a sentence, if the variable is not a JSON object of texts.
+/// The reason, as a sentence: the variable is not a JSON object whose values are texts.
 pub fn from_environment() -> Result<ExternalInfo, String> {
     std::env::var_os(VARIABLE)
         .filter(|text| !text.is_empty())

@@ -1,33 +1,34 @@
-//! The memory of a run: the memory of all its workers and of the daemons of its middleware. The coordinator is part of
-//! the instrument and does not count.
+//! The memory of a run: all workers, and the daemons of the middleware. The coordinator does not count, because it only
+//! measures.
 
 use perf_worker::measure::memory::Footprint;
 
 use super::{Summary, WorkerEntry};
 use crate::measure::daemon::DaemonUsage;
 
-/// The memory of a run in two measures, and the memory of the instrument in it.
+/// The memory of a run by two measures, and perf_test's own part of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RunMemory {
-    /// The sum of the peaks of the processes' resident memory, KiB. A page that processes share counts once in each
-    /// process. The memory in which the workers count messages is included.
+    /// The peak resident memory of each process, summed over all processes, KiB. A page that several processes share
+    /// counts in each of them. perf_test's own counters and histograms are included.
     pub peak_kib: f64,
-    /// The memory at the end of the run, KiB, without the memory in which the workers count messages. Pages that
-    /// processes share count once (PSS). The files that the workers map (program, libraries) count as in the worker
-    /// that maps most of them: the coordinator maps them, too, so its share would be missing in a sum of PSS.
+    /// The memory at the end of the run, KiB, without perf_test's own counters and histograms. A page that several
+    /// processes share counts once (PSS). The mapped files (program, libraries) count as in the worker that maps most
+    /// of them: the coordinator maps them, too, so a sum of PSS would lack the coordinator's share.
     pub pss_kib: f64,
-    /// The memory in which the workers count messages, KiB. The value is an upper bound; in a topology it is exact.
+    /// The memory of perf_test's own counters and histograms in the workers, KiB. It is exact in a topology and an
+    /// upper bound in other runs.
     pub instrument_kib: f64,
 }
 
 impl Summary {
-    /// The memory of the run. The numbers in a log are not trusted: sums saturate at the largest number.
+    /// The memory of the run. The sums saturate instead of overflowing, because a log may contain any numbers.
     #[must_use]
     pub fn memory(&self) -> RunMemory {
         let peaks = self.workers.iter().map(|worker| worker.memory.peak_rss_kib);
         let peaks = peaks.chain(self.daemons.iter().map(|daemon| daemon.memory.peak_rss_kib));
         let files = self.workers.iter().filter_map(|worker| Some(worker.footprint.as_ref()?.file.rss_kib)).max();
-        // A worker that exited early has no PSS, and the kernel does not show the PSS of another user's daemon.
+        // The PSS is unknown for a worker that exited early, and for another user's daemon.
         let of_worker =
             |worker: &WorkerEntry| worker.footprint.as_ref().map_or(worker.memory.rss_kib, without_files_kib);
         let of_daemon = |daemon: &DaemonUsage| {
@@ -44,7 +45,7 @@ fn sum(values: impl Iterator<Item = u64>) -> u64 {
     values.fold(0, u64::saturating_add)
 }
 
-/// The proportional memory (PSS) of a process without its mapped files, KiB.
+/// The PSS of a process without its mapped files, KiB.
 fn without_files_kib(footprint: &Footprint) -> u64 {
     let Footprint { heap, stack, shared, other, .. } = footprint;
     sum([heap, stack, shared, other].into_iter().map(|kind| kind.pss_kib))
@@ -56,7 +57,7 @@ mod tests {
     use crate::report::summary::tests::{daemon, summary};
     use perf_worker::measure::memory::{Memory, Resident};
 
-    /// A run with two workers of 60,000 KiB at their peaks, and a daemon of 5000 KiB.
+    /// A run with two workers, whose peaks are 60,000 KiB each, and a daemon of 5000 KiB.
     fn run() -> Summary {
         let mut summary = summary("", 1000);
         summary.daemons = vec![daemon()];
@@ -73,7 +74,7 @@ mod tests {
             (worker.footprint, worker.instrument_bytes) = (Some(footprint), Some(10 << 10));
         }
         run.daemons[0].footprint = Some(footprint);
-        // The sum has 130 KiB of each worker, the workers' files once, and a daemon with its own files.
+        // The sum consists of 130 KiB for each worker, the workers' files once, and the daemon with its own files.
         let found = run.memory();
         assert_eq!((found.pss_kib, found.instrument_kib), (2.0 * 130.0 + 14.0 + 137.0 - 20.0, 20.0));
         run.daemons[0].footprint = None;

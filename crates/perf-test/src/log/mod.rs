@@ -1,9 +1,9 @@
-//! Gantry's own log: one JSON document with everything that was measured, units in every name, versioned.
+//! Gantry's own log: one JSON document that contains everything that was measured. All names contain their units.
 //!
-//! `docs/internals/perf_test-log-2.schema.json` is generated from the types of this module: a test compares both, and
-//! the comments on the types are the descriptions in the schema. Invariant: the document is complete at every moment
-//! (see `document`); a killed run leaves a document without `summary`. `docs/internals/releasing.md` has the rule
-//! when the version in [`SCHEMA`] is raised.
+//! `docs/internals/perf_test-log-2.schema.json` is generated from the types of this module. A test compares both; the
+//! doc comments of the types are the descriptions in the schema. Invariant: the file is a complete document at every
+//! moment (see `document`); after a kill it only lacks `summary`. `docs/internals/releasing.md` has the rule for
+//! raising the version in [`SCHEMA`].
 
 mod build;
 mod chain;
@@ -36,17 +36,17 @@ pub(crate) use row::{documented_row, documented_row_with};
 pub use run::{NodesEntry, RunEntry, conditions, resolved};
 pub use server::ServerEntry;
 pub use summary::{NodeAndTopic, PublisherEntry, SubscriptionEntry, Summary, WorkerEntry};
-/// The version of the log.
+/// The name and version of the format of the log.
 pub const SCHEMA: &str = "gantry.perf_test/2";
 
-/// The members before the rows.
+/// The members of the document before the rows.
 #[derive(Clone, Debug, Serialize)]
 pub struct Head {
-    /// [`SCHEMA`].
+    /// The format of the log: [`SCHEMA`].
     pub schema: &'static str,
-    /// The run.
+    /// The run and its options.
     pub run: RunEntry,
-    /// The machine.
+    /// The machine before the run.
     pub environment: System,
 }
 
@@ -65,23 +65,23 @@ pub struct Head {
 pub struct Log {
     /// Name and version of this format: gantry.perf_test/2.
     pub schema: String,
-    /// The run.
+    /// The run and its options.
     pub run: RunEntry,
-    /// The machine before the run, as `perf_test system --json` has it under "system".
+    /// The machine before the run, in the form of the field "system" of `perf_test system --json`.
     pub environment: Map<String, Value>,
-    /// The seconds of the run in order, without the seconds of --warmup and --ignore; the last row may be shorter than
+    /// The seconds of the run in order, without the seconds of --warmup and --ignore. The last row may be shorter than
     /// a second.
     pub rows: Vec<RowEntry>,
-    /// The summary of the whole run; absent if the program was killed or still runs.
+    /// The summary of the whole run; absent if perf_test was killed or is still running.
     pub summary: Option<Summary>,
 }
 
 impl Head {
-    /// Creates the log without rows, or replaces the file of that name. The rows are the elements of the document, and
-    /// the member `summary` ends the document.
+    /// Creates a log without rows, or replaces an existing file. The rows become the elements of the returned document,
+    /// and `summary` becomes its last member.
     ///
     /// # Errors
-    /// If the file cannot be created or written, or `path` exists and is not a file.
+    /// The file cannot be created or written, or `path` exists and is no file.
     pub fn create(&self, path: &Path) -> io::Result<Document> {
         Document::create(path, &self.run.id, self, "rows")
     }
@@ -91,15 +91,15 @@ impl Log {
     /// Reads a log.
     ///
     /// # Errors
-    /// The reason, as a sentence, if the file cannot be read or is no log of this version.
+    /// The reason, as a sentence: the file cannot be read, or it is no log of this version.
     pub fn read(path: &Path) -> Result<Log, String> {
         Log::read_as(path, &path.display().to_string())
     }
 
-    /// Reads a log whose file has another `name` in error sentences.
+    /// Reads a log. Error sentences call the file `name`.
     ///
     /// # Errors
-    /// As [`Log::read`].
+    /// See [`Log::read`].
     pub fn read_as(path: &Path, name: &str) -> Result<Log, String> {
         let bytes = std::fs::read(path).map_err(|error| format!("cannot read {name}: {error}"))?;
         let is_no_log = |why: &str| {
@@ -107,7 +107,7 @@ impl Log {
                 "{name} is no log of perf_test ({why}): give a log written by --full-logfile, whose \"schema\" is \"{SCHEMA}\""
             )
         };
-        /// The field that all versions have.
+        /// The only field that is the same in all versions.
         #[derive(Deserialize)]
         struct Version {
             schema: String,

@@ -11,52 +11,52 @@ use perf_worker::measure::memory::Memory;
 use perf_worker::measure::tally::{Received, Relayed, Sent, Tally};
 use perf_worker::measure::usage::Usage;
 
-/// One second of a run, or the piece of a second with which the run ends.
+/// One second of a run, or the last part of a second at its end.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RowEntry {
     /// The time from the start of the first second to the end of this row, s.
     pub t_s: f64,
-    /// The length of this row, s. The counts belong to exactly this time.
+    /// The length of this row, s. The counts cover exactly this time.
     pub length_s: f64,
-    /// The messages sent and received within this row.
+    /// The messages sent and received in this row.
     pub total: TotalEntry,
-    /// The resources that the endpoints' and the middleware's threads of all workers used within this row.
+    /// The resources that the threads of endpoints and middleware used in this row, summed over all workers.
     pub used: UsedEntry,
-    /// The resources that the instrument's own threads in the workers used within this row; not part of `used`.
+    /// The resources that perf_test's own threads in the workers used in this row. They are not part of `used`.
     pub instrument_used: UsedEntry,
     /// The CPU time of `used`, percent of one core.
     pub core_percent: f64,
     /// The resident memory of all workers at the end of this row.
     pub memory: Memory,
-    /// The accounts of the workers at the end of this row, for outputs other than this log.
+    /// The resources of the workers at the end of this row, for other outputs than this log.
     #[serde(skip)]
     pub accounts: RowAccounts,
 }
 
-/// The accounts of the workers at the end of a row.
+/// The resources of the workers at the end of a row.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RowAccounts {
-    /// The usage of the endpoints' and the middleware's threads of all workers, each since its start.
+    /// The resources that the threads of endpoints and middleware have used since the start of their worker, summed
+    /// over all workers.
     pub usage: Usage,
     /// The workers, in the order of their plans.
     pub workers: Vec<WorkerRow>,
-    /// The cores that this program may use.
+    /// The number of cores that perf_test may use.
     pub cores: usize,
 }
 
-/// A worker in a row.
+/// One worker in a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WorkerRow {
-    /// The CPU time of the endpoints' and the middleware's threads in this row, percent of one core.
+    /// The CPU time of the threads of endpoints and middleware in this row, percent of one core.
     pub core_percent: f64,
     /// The memory of the worker at the end of this row.
     pub memory: Memory,
 }
 
 impl RowEntry {
-    /// Turns the row into the row of a run that is only a relay: the messages that it passed on count as received
-    /// and sent.
+    /// Converts the row of a run that is only a relay: the messages that it passed on count as received and as sent.
     #[must_use]
     pub fn with_relayed_counts(mut self) -> RowEntry {
         let Relayed { samples, bytes, .. } = self.total.relayed;
@@ -77,19 +77,19 @@ impl RowEntry {
         (self.length_s * SECOND_NS as f64).round() as i64
     }
 
-    /// A count of this row as a rate, per second.
+    /// A count of this row, converted to a rate per second.
     #[must_use]
     pub fn per_second(&self, count: u64) -> u64 {
         (count as f64 / self.length_s).round() as u64
     }
 
-    /// The bytes of whole messages received per second.
+    /// The number of bytes received per second. The whole size of each message counts.
     #[must_use]
     pub fn data_received(&self) -> u64 {
         self.per_second(self.total.received.bytes)
     }
 
-    /// The lost samples as a fraction of the received and lost ones, 0 to 1.
+    /// The lost samples as a fraction of the received and lost samples, 0 to 1.
     #[must_use]
     pub fn relative_loss(&self) -> f64 {
         let lost = self.total.received.lost();
@@ -112,39 +112,39 @@ pub struct TotalEntry {
     pub sent: Sent,
     /// The counts of all subscriptions.
     pub received: Received,
-    /// The counts of the relay, if the relay belongs to this run.
+    /// The counts of the relay or the servers of this run.
     pub relayed: Relayed,
-    /// The service latency: from the stamp right before publish until the subscription has the sample.
+    /// The service latency: from the stamp just before publish until the subscription has the sample.
     pub latency: Distribution,
-    /// The response latency: from the time when the message was due until the subscription has the sample. Empty if
+    /// The response latency: from the time at which the message was due until the subscription has the sample. Empty if
     /// other programs publish, or if messages are sent as fast as possible.
     pub response: Distribution,
-    /// The delay from the time when the message was due to its stamp.
+    /// The delay from the time at which the message was due to its stamp.
     pub send_lateness: Distribution,
-    /// The time that was left, after each publish, until the next message was due; negative if the publisher was late.
+    /// The time from the end of publish until the next message is due; negative if the publisher is late.
     pub loop_reserve: Spread,
-    /// The time from the wake-up for a message to its stamp: the loan, and the writing of the payload.
+    /// The time from the publisher's wake-up for a message to the stamp. It includes the loan and writing the payload.
     pub prepare: Spread,
     /// The time from the reception of a sample until its payload was read.
     pub read: Spread,
-    /// The phase from the stamp until the message was serialised. This phase and the next three are empty without
-    /// --phases, and if the middleware does not mark them.
+    /// The phase from the stamp until the message is serialised. This phase and the next three are empty without
+    /// --phases, or if the middleware does not take their time stamps.
     #[serde(default)]
     pub serialise: Spread,
-    /// The phase from the stamp until the message reached the process of the subscription.
+    /// The phase from the stamp until the message has reached the process of the subscription.
     #[serde(default)]
     pub transport: Spread,
-    /// The phase from the arrival in the process of the subscription until the thread that takes the message had
-    /// its bytes.
+    /// The phase from the arrival in the process of the subscription until the thread that takes the message has its
+    /// bytes.
     #[serde(default)]
     pub wake_up: Spread,
-    /// The phase from the arrival of the bytes in the taking thread until the subscription had the sample.
+    /// The phase from the arrival of the bytes in the taking thread until the subscription has the sample.
     #[serde(default)]
     pub deserialise: Spread,
 }
 
 impl TotalEntry {
-    /// Makes the entry of a tally. `received` are the counts of the samples that the tally's subscriptions received.
+    /// Creates the entry from a tally. `received` replaces the tally's own counts of received samples.
     #[must_use]
     pub fn new(tally: &Tally, received: &Received) -> TotalEntry {
         let Tally { sent, lateness, latencies, responses, relayed, .. } = tally;
@@ -166,7 +166,7 @@ impl TotalEntry {
     }
 }
 
-/// The resources that processes used, by the accounts of the kernel.
+/// The resources that processes used, as the kernel counts them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct UsedEntry {
@@ -174,18 +174,18 @@ pub struct UsedEntry {
     pub user_ns: i64,
     /// CPU time in the kernel, ns.
     pub system_ns: i64,
-    /// Context switches in which a thread gave up its CPU to wait.
+    /// Voluntary context switches: a thread gave up its CPU to wait.
     pub voluntary_switches: i64,
-    /// Context switches that were forced.
+    /// Involuntary context switches: the scheduler took the CPU away.
     pub involuntary_switches: i64,
-    /// Page faults without input or output.
+    /// Page faults that needed no input or output.
     pub minor_faults: i64,
-    /// Page faults that had to read.
+    /// Page faults for which the kernel had to read from a disk.
     pub major_faults: i64,
 }
 
 impl UsedEntry {
-    /// The entry with the numbers of the kernel's accounts.
+    /// Creates the entry from the kernel's counts.
     #[must_use]
     pub fn from_usage(usage: &Usage) -> UsedEntry {
         UsedEntry {
@@ -197,20 +197,20 @@ impl UsedEntry {
             major_faults: usage.majflt,
         }
     }
-    /// The CPU time in user space and in the kernel, ns.
+    /// The CPU time in user space and in the kernel together, ns.
     #[must_use]
     pub fn cpu_ns(&self) -> i64 {
         self.user_ns + self.system_ns
     }
 }
 
-/// The row in the first table of the documentation of zero copy, for tests of tables and logs.
+/// The row of the first table in performance_test's documentation of zero copy, for tests of tables and logs.
 #[cfg(test)]
 pub(crate) fn documented_row() -> RowEntry {
     documented_row_with(&Latencies::default())
 }
 
-/// The row in the first table of the documentation of zero copy, with the distribution of its latencies.
+/// The row of the first table in performance_test's documentation of zero copy, with the given histogram of latencies.
 #[cfg(test)]
 pub(crate) fn documented_row_with(latencies: &Latencies) -> RowEntry {
     use perf_worker::measure::moments::Moments;

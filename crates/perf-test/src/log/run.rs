@@ -1,4 +1,4 @@
-//! The run and its conditions in Gantry's own log.
+//! The run and its options in Gantry's own log.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -8,54 +8,54 @@ use crate::log::external_info::ExternalInfo;
 use crate::topology::Topology;
 use perf_worker::run_spec::RunSpec;
 
-/// One run of the program.
+/// One run of perf_test.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RunEntry {
-    /// The identifier of the run, a number of 16 hexadecimal digits.
+    /// The identifier of the run, 16 hexadecimal digits.
     pub id: String,
-    /// The program that measured.
+    /// The name of the program that measured.
     pub program: String,
     /// The version of the program.
     pub version: String,
-    /// The command line.
+    /// The command line with which the program was started.
     pub command_line: Vec<String>,
-    /// The time at which the log was created, by the system's wall clock, ms since 1970-01-01 UTC.
+    /// The time at which the log was created (wall clock), ms since 1970-01-01 UTC.
     pub created_unix_ms: u64,
-    /// The full name of the topic.
+    /// The full topic name.
     pub full_topic: String,
-    /// The environment variable APEX_PERFORMANCE_TEST.
+    /// The texts in the environment variable APEX_PERFORMANCE_TEST.
     pub external_info: ExternalInfo,
     /// The builds of the programs, and the boot of the machine.
     #[serde(default)]
     pub build: Build,
-    /// The conditions of the run, defaults included.
+    /// The options of the run, including the default values of options that were not given.
     pub spec: RunSpec,
-    /// The resolved topology, as `perf_test list --topology NAME --json` prints it. The publishers, subscriptions and
-    /// servers of the run are numbered in this order. The clients of a node come after its publishers and its
-    /// subscriptions: each client is a publisher of requests and a subscription to their responses. Absent in runs
-    /// without a topology.
+    /// The topology with all its defaults, as `perf_test list --topology NAME --json` prints it; absent in runs without
+    /// a topology. The publishers, subscriptions and servers of the run are numbered in this order. The clients of a
+    /// node come after its publishers and subscriptions: each client is a publisher of requests and a subscription to
+    /// their responses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub topology: Option<Map<String, Value>>,
-    /// The way in which the nodes of the topology were run; absent in other runs.
+    /// The options of the topology's nodes; absent in runs without a topology.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nodes: Option<NodesEntry>,
 }
 
-/// The way in which the nodes of a topology were run.
+/// The options of a topology's nodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct NodesEntry {
-    /// The processes of the nodes: `file` (one for each file), `node` (one for each node) or `one`.
+    /// The division into processes: `file` (one for each file), `node` (one for each node) or `one`.
     pub processes: String,
-    /// The `msg_pass_by` that replaces the value in the topology files, for all endpoints; null if nothing replaces it.
+    /// The value for all endpoints that replaces `msg_pass_by` of the topology files; null if the files' values apply.
     pub pass_by: Option<String>,
-    /// The latencies above which messages are late and too late, in words.
+    /// The latencies above which messages are late and too late, as text.
     pub late: String,
 }
 
-/// The fields of a run that are not conditions of the measurement: notes, the script of the mock, and the fields that
-/// follow from other fields.
+/// The fields of a run that are no conditions of the measurement: notes, the script of the mock, and fields that follow
+/// from other fields.
 const NO_CONDITIONS: [&str; 8] = [
     "capabilities",
     "heading_notes",
@@ -67,7 +67,7 @@ const NO_CONDITIONS: [&str; 8] = [
     "tracking",
 ];
 
-/// The conditions of a run by their names in the log.
+/// The conditions of a run. The names are the names in the log.
 #[must_use]
 pub fn conditions(spec: &RunSpec) -> Map<String, Value> {
     let Ok(Value::Object(mut fields)) = serde_json::to_value(spec) else { return Map::new() };
@@ -75,7 +75,7 @@ pub fn conditions(spec: &RunSpec) -> Map<String, Value> {
     fields
 }
 
-/// A topology as it is in the log.
+/// The topology as the log contains it.
 #[must_use]
 pub fn resolved(topology: &Topology) -> Option<Map<String, Value>> {
     match serde_json::to_value(topology) {
@@ -85,7 +85,7 @@ pub fn resolved(topology: &Topology) -> Option<Map<String, Value>> {
 }
 
 impl RunEntry {
-    /// The entry of a run of this process.
+    /// Creates the entry of a run that starts now.
     #[must_use]
     pub fn now(spec: &RunSpec, id: &str, full_topic: &str, external_info: &ExternalInfo) -> RunEntry {
         let since_1970 = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();

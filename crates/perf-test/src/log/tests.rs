@@ -1,4 +1,4 @@
-//! Tests: the schema is made from the types of the log, and logs match it.
+//! Tests of the log's schema: it is generated from the types of the log, and logs match it.
 
 use std::path::PathBuf;
 
@@ -13,12 +13,12 @@ use crate::log::external_info::ExternalInfo;
 use crate::report::summary::tests::{spec, summary};
 use perf_worker::measure::histogram::Latencies;
 
-/// The schema of a log, as the types define it.
+/// The schema of a log, generated from the types.
 fn schema() -> Value {
     schema_of::<Log>(SCHEMA)
 }
 
-/// The schema of a document of the type `T`. Its objects have no other fields, and its member `schema` is `name`.
+/// The schema of a document of the type `T`. Its objects allow no other fields, and its field `schema` must be `name`.
 pub(crate) fn schema_of<T: schemars::JsonSchema>(name: &str) -> Value {
     let mut generator = SchemaSettings::draft2020_12().into_generator();
     let mut schema = generator.root_schema_for::<T>();
@@ -50,7 +50,7 @@ fn the_committed_schema_is_that_of_the_types() {
     );
 }
 
-/// Every object of a schema that has fields.
+/// Adds all objects in a schema that have fields to `found`.
 fn objects<'a>(schema: &'a Value, found: &mut Vec<&'a Value>) {
     if schema.get("properties").is_some_and(Value::is_object) {
         found.push(schema);
@@ -70,14 +70,14 @@ fn every_field_is_described_and_its_unit_is_in_its_name() {
     objects(&schema, &mut found);
     let units = ["_ns", "_ns2", "_ms", "_s", "_hz", "_bytes", "_kib", "_percent"];
     for (name, field) in found.iter().flat_map(|object| object["properties"].as_object().unwrap()) {
-        // A number that need not be an integer is no count, so it needs a unit.
+        // A field that may have a fraction is no count, so its name must contain a unit.
         let kinds = field["type"].as_array().cloned().unwrap_or_else(|| vec![field["type"].clone()]);
         let has_unit = units.iter().any(|unit| name.ends_with(unit));
         assert!(has_unit || !kinds.contains(&json!("number")), "{name} has no unit");
     }
 }
 
-/// Each field of a schema has a description, and no object may have other fields.
+/// Asserts that each field of a schema has a description and that no object allows other fields.
 pub(crate) fn assert_described(schema: &Value) {
     let mut found = Vec::new();
     objects(schema, &mut found);
@@ -157,8 +157,8 @@ fn an_unknown_field_does_not_match() {
     assert!(!validator.is_valid(&other));
 }
 
-/// The log of a run of rclcpp. It was written before the conditions were in `run.spec` in the form that the
-/// workers get.
+/// The log is of a run of rclcpp with an earlier build, in which the conditions of a run had another form than
+/// `run.spec` has now.
 #[test]
 fn a_log_of_an_earlier_build_is_read_and_is_in_reports() {
     let path = [env!("CARGO_MANIFEST_DIR"), "tests/logs/array4m-0.1.0.json"].iter().collect::<PathBuf>();

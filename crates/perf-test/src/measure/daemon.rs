@@ -1,9 +1,9 @@
-//! A daemon of a middleware: a process that the middleware needs besides the workers. The user names the daemon
-//! (`--daemon`), or the run starts it. The CPU time and the memory of the daemon are part of the middleware's cost.
+//! A daemon of a middleware: a process that the middleware needs in addition to the workers. The user gives it
+//! (`--daemon`), or the run starts it. Its CPU time and memory count as a cost of the middleware.
 //!
-//! The kernel's accounts of the daemon are read at the beginning of the measurement and at the end of each second,
-//! at the same times as the accounts of the workers. CPU time before the first reading and after the last one does
-//! not count, and a daemon that exits keeps the figures of its last reading.
+//! The kernel's accounts of the daemon are read at the start of the measurement and at the end of each second, like the
+//! accounts of the workers. CPU time outside these readings does not count. A daemon that exits keeps the figures of
+//! its last reading.
 
 use std::fs;
 
@@ -17,7 +17,7 @@ use perf_worker::{
     },
 };
 
-/// A daemon that is watched.
+/// A daemon whose CPU time and memory are measured.
 #[derive(Debug)]
 pub struct Daemon {
     /// The process ID of the daemon.
@@ -28,7 +28,7 @@ pub struct Daemon {
     last: Option<Reading>,
 }
 
-/// The accounts of a daemon at one time.
+/// The kernel's accounts of a daemon at one time.
 #[derive(Debug)]
 struct Reading {
     taken_ns: i64,
@@ -42,16 +42,16 @@ impl Reading {
     }
 }
 
-/// The usage of a daemon during the measurement.
+/// The CPU time and memory of a daemon during the measurement.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct DaemonUsage {
-    /// The daemon's name: the middleware's name for a daemon that the run started, else the name in the
-    /// kernel (`comm`).
+    /// The name of the daemon: the middleware's name for it if the run started it, otherwise the kernel's name
+    /// (`comm`).
     pub name: String,
     /// The process ID of the daemon.
     pub pid: u32,
-    /// Whether the run started and ended the daemon.
+    /// Whether the run started the daemon (and ended it).
     pub started_by_run: bool,
     /// The CPU time of the daemon during the measurement, ns.
     pub cpu_ns: u64,
@@ -59,10 +59,10 @@ pub struct DaemonUsage {
     pub core_percent: f64,
     /// The resident memory of the daemon at the end of the last whole second.
     pub memory: Memory,
-    /// The daemon's memory by kind at the end; null if the kernel does not show it, for example for a
+    /// The daemon's memory at the end, by kind of memory; null if the kernel does not show it, for example for a
     /// process of another user.
     pub footprint: Option<Footprint>,
-    /// The usage of each thread of the daemon during the measurement.
+    /// The CPU time of each thread of the daemon during the measurement.
     pub threads: Vec<ThreadUsage>,
 }
 
@@ -70,7 +70,7 @@ impl Daemon {
     /// Finds the process with the pid `wanted`, or all processes with the name `wanted`.
     ///
     /// # Errors
-    /// The reason, as a sentence, if there is no such process.
+    /// The reason, as a sentence: there is no such process.
     pub fn find(wanted: &str) -> Result<Vec<Daemon>, String> {
         let daemon = |pid: u32| Some(Daemon { started_by_run: false, ..Daemon::started(pid, &name_of(pid)?) });
         let found: Vec<Daemon> = match wanted.parse() {
@@ -79,7 +79,7 @@ impl Daemon {
                 let folders =
                     fs::read_dir("/proc").map_err(|error| format!("cannot look for {wanted} in /proc: {error}"))?;
                 let pids = folders.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
-                // The kernel keeps 15 bytes of a name.
+                // The kernel keeps only the first 15 bytes of a name.
                 let is_wanted = |daemon: &Daemon| daemon.name == wanted.get(..15).unwrap_or(wanted);
                 pids.filter_map(daemon).filter(is_wanted).collect()
             }
@@ -92,16 +92,16 @@ impl Daemon {
         Ok(found)
     }
 
-    /// Creates the record of a daemon that the run has started, without a reading.
+    /// Creates the record of a daemon that the run has started. It has no reading yet.
     #[must_use]
     pub fn started(pid: u32, name: &str) -> Daemon {
         Daemon { pid, name: name.to_owned(), started_by_run: true, first: None, last: None }
     }
 
-    /// Reads the accounts of the daemon. The first reading begins the measurement, the last one ends it.
+    /// Reads the kernel's accounts of the daemon. The measured time is from the first reading to the last one.
     ///
     /// # Errors
-    /// The reason, as a sentence, if the daemon has exited.
+    /// The reason, as a sentence: the daemon has exited.
     pub fn read(&mut self) -> Result<(), String> {
         let reading = Reading::of_process(self.pid).map_err(|error| format!("the daemon {}: {error}", self.name))?;
         if self.first.is_some() {
@@ -112,10 +112,10 @@ impl Daemon {
         Ok(())
     }
 
-    /// The usage of the daemon between the first and the last reading, or from the only reading until now.
+    /// The CPU time and memory between the first and the last reading. If there was only one reading, until now.
     ///
     /// # Errors
-    /// The reason, as a sentence, if there was no reading, or the daemon exited after the only one.
+    /// The reason, as a sentence: there was no reading, or the daemon exited after its only reading.
     pub fn end(self) -> Result<DaemonUsage, String> {
         let Daemon { pid, name, started_by_run, first, last } = self;
         let first = first.ok_or_else(|| format!("{name} (pid {pid}) was not measured"))?;
@@ -123,7 +123,7 @@ impl Daemon {
         let threads = since(&last.threads, &first.threads);
         let cpu_ns = threads.iter().map(|thread| thread.cpu_ns).sum();
         let core_percent = cpu_ns as f64 / (last.taken_ns - first.taken_ns).max(1) as f64 * 100.0;
-        // The footprint is read only once, because the kernel walks the daemon's whole memory and locks it meanwhile.
+        // Read only once: the kernel walks the daemon's whole memory for this, and locks the memory meanwhile.
         let footprint = Footprint::of_process(pid).ok();
         Ok(DaemonUsage { name, pid, started_by_run, cpu_ns, core_percent, memory: last.memory, footprint, threads })
     }
@@ -145,7 +145,7 @@ mod tests {
         let mut daemon = Daemon::find(&own.to_string()).unwrap().remove(0);
         daemon.read().unwrap();
         let begin_ns = now_ns();
-        // A watchdog of the test runner ends this loop if the clock stands still.
+        // If the clock stood still, the time-out of the test runner would end this loop.
         while now_ns() - begin_ns < 20_000_000 {
             std::hint::black_box(0);
         }

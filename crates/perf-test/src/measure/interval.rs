@@ -1,39 +1,39 @@
-//! A confidence interval: the median of a figure over several runs, and an interval that contains the true median.
+//! The median of a figure over several runs, with a confidence interval for the true median.
 //!
-//! The ends of the interval are two of the values themselves (order statistics). This method assumes nothing about the
+//! The ends of the interval are two of the values (order statistics). So the method needs no assumption about the
 //! distribution of the values: latencies of runs are not normally distributed.
 
 use serde::{Deserialize, Serialize};
 
-/// The confidence that an interval should have. An interval of fewer than six values has less:
-/// see [`Interval::confidence`].
+/// The confidence that an interval should have. An interval of fewer than six values has a lower one: see
+/// [`Interval::confidence`].
 pub const CONFIDENCE: f64 = 0.95;
 
-/// A median with its interval.
+/// A median with its confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Interval {
     /// The number of values.
     pub n: usize,
-    /// The median.
+    /// The median of the values.
     pub median: f64,
-    /// The lower end.
+    /// The lower end of the interval.
     pub low: f64,
-    /// The upper end.
+    /// The upper end of the interval.
     pub high: f64,
-    /// The probability that the true median lies between the ends, 0 to 1.
+    /// The probability that the true median is between the ends, 0 to 1.
     pub confidence: f64,
 }
 
 impl Interval {
-    /// The interval of `values`; `None` without values.
+    /// Computes the interval of `values`; `None` if there are no values.
     #[must_use]
     pub fn from_values(mut values: Vec<f64>) -> Option<Interval> {
         values.sort_unstable_by(f64::total_cmp);
         let n = values.len();
         let (middle, upper) = (values.get(n.checked_sub(1)? / 2)?, values.get(n / 2)?);
-        // The number of values below the true median is binomial with p = 1/2. Values are dropped from both ends as
-        // long as the interval of the remaining values has enough confidence.
+        // The number of values below the true median is binomially distributed with p = 1/2. Values are dropped from
+        // both ends while the interval of the remaining values has enough confidence.
         let mut tail = 0.5_f64.powi(i32::try_from(n).unwrap_or(i32::MAX));
         let (mut dropped, mut outside, mut ways) = (0, tail, tail);
         while dropped + 1 < n.div_ceil(2) {
@@ -67,8 +67,8 @@ mod tests {
 
     #[test]
     fn the_interval_is_that_of_the_sign_test() {
-        // Taken from tables of the binomial distribution: the ranks of the values that bound the median with a
-        // confidence of at least 95 %.
+        // Source: tables of the binomial distribution. The ranks of the values that bound the median with a confidence
+        // of at least 95 %.
         for (n, low, high, confidence) in [
             (6, 1.0, 6.0, 0.96875),
             (8, 1.0, 8.0, 0.9922),

@@ -1,21 +1,23 @@
-//! The knee of a curve: the point from which the curve grows faster, found by a fit of two lines that meet at the knee.
+//! The knee of a curve: the point from which the curve grows faster. It is found by fitting two lines that meet at the
+//! knee.
 //!
-//! Both axes are logarithmic, so a slope of 1 is growth in proportion, and a slope of 0 is no growth.
+//! Both axes are logarithmic, so a slope of 1 means proportional growth, and a slope of 0 means no growth.
 
 use serde::Serialize;
 
 use super::least_squares::{least_squares, weighted_sum};
 
-/// The fewest points of a fit: Akaike's criterion divides by n - p - 1, and two lines that meet have p = 5 parameters.
+/// The least number of points for a fit. Akaike's criterion divides by n - p - 1, and two lines that meet have p = 5
+/// parameters.
 pub const MIN_POINTS: usize = 7;
-/// The positions that are tried as the knee divide the range of possible positions into this number of equal steps.
+/// The number of equal steps into which the range of possible knees is divided. The knee is tried at each step.
 const PLACES: u32 = 200;
-/// The root mean square of the deviations, in natural logarithms, below which one line explains all points: 5 %.
+/// The root mean square of the deviations, in natural logarithms (5 %), below which one line describes all points.
 const SMALL: f64 = 0.05;
-/// The numbers of parameters of one line and of two lines that meet, including the variance of the deviations.
+/// The numbers of parameters of one line, and of two lines that meet. The variance of the deviations is one of them.
 const PARAMETERS: [f64; 2] = [3.0, 5.0];
 
-/// A knee.
+/// The knee of a curve.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Knee {
@@ -23,13 +25,13 @@ pub struct Knee {
     pub at: f64,
     /// The slope of the line before the knee.
     pub slope_before: f64,
-    /// The slope of the line after the knee; it is greater than the slope before.
+    /// The slope of the line after the knee. It is greater than the slope before.
     pub slope_after: f64,
 }
 
-/// Finds the knee of a curve through points with positive coordinates. `None` if a single line explains the points as
-/// well (by Akaike's criterion with its correction for few points), if the curve grows more slowly after the bend than
-/// before it, or if there are fewer than [`MIN_POINTS`] points.
+/// Finds the knee of a curve through points with positive coordinates. `None` if a single line describes the points
+/// equally well (Akaike's criterion, corrected for few points), if the slope is smaller after the bend than before it,
+/// or if there are fewer than [`MIN_POINTS`] points.
 #[must_use]
 pub fn knee(points: &[(f64, f64)]) -> Option<Knee> {
     let mut points: Vec<(f64, f64)> =
@@ -43,7 +45,7 @@ pub fn knee(points: &[(f64, f64)]) -> Option<Knee> {
     if (one / n as f64).sqrt() < SMALL {
         return None;
     }
-    // The knee lies between the second point and the last but one, so each line goes through two points at least.
+    // The knee is between the second point and the last but one, so that each line has at least two points.
     let (first, last) = (points.get(1)?.0, points.get(n - 2)?.0);
     let places = (0..=PLACES).map(|step| first + (last - first) * f64::from(step) / f64::from(PLACES));
     let fits =
@@ -54,14 +56,14 @@ pub fn knee(points: &[(f64, f64)]) -> Option<Knee> {
     (is_better && more > 0.0).then(|| Knee { at: at.exp(), slope_before: slope, slope_after: slope + more })
 }
 
-/// Akaike's criterion with its correction for few points; a smaller value is better.
+/// Akaike's criterion, corrected for few points. A smaller value is better.
 fn criterion(squares: f64, n: usize, parameters: f64) -> f64 {
     let n = n as f64;
     let fit = n * (squares.max(f64::MIN_POSITIVE) / n).ln();
     fit + 2.0 * parameters + 2.0 * parameters * (parameters + 1.0) / (n - parameters - 1.0)
 }
 
-/// Fits a weighted sum of `terms` to the points. Returns the weights, and the sum of the squared deviations.
+/// Fits a weighted sum of `terms` to the points. Returns the weights and the sum of the squared deviations.
 fn fit(points: &[(f64, f64)], terms: impl Fn(f64) -> Vec<f64>) -> Option<(Vec<f64>, f64)> {
     let rows: Vec<(Vec<f64>, f64)> = points.iter().map(|(x, y)| (terms(*x), *y)).collect();
     let weights = least_squares(&rows)?;
@@ -76,7 +78,7 @@ mod tests {
     /// The sizes of performance_test's messages, from 1 KiB to 8 MiB.
     const KIB: [f64; 11] = [1.0, 4.0, 16.0, 32.0, 60.0, 64.0, 256.0, 1024.0, 2048.0, 4096.0, 8192.0];
 
-    /// Points of a curve, each with a deviation of at most 5 %, as a busy machine causes them.
+    /// Points of a curve. Each deviates by at most 5 %, as on a busy machine.
     fn points(curve: impl Fn(f64) -> f64) -> Vec<(f64, f64)> {
         let noise = [1.04, 0.97, 1.02, 0.95, 1.05, 1.01, 0.96, 1.03, 0.98, 1.04, 0.99];
         KIB.iter().zip(noise).map(|(kib, noise)| (*kib, curve(*kib) * noise)).collect()
@@ -87,7 +89,7 @@ mod tests {
         let found = knee(&points(|kib| if kib < 256.0 { 30.0 } else { 30.0 * kib / 256.0 })).unwrap();
         assert!((180.0..360.0).contains(&found.at), "{found:?}");
         assert!(found.slope_before.abs() < 0.1 && (found.slope_after - 1.0).abs() < 0.1, "{found:?}");
-        // The latency has a fixed part and a part for each byte: both are equal at 512 KiB.
+        // The latency has a fixed part and a part per byte. The two parts are equal at 512 KiB.
         let found = knee(&points(|kib| 30.0 + 30.0 * kib / 512.0)).unwrap();
         assert!((128.0..1024.0).contains(&found.at), "{found:?}");
     }
@@ -97,7 +99,7 @@ mod tests {
         for curve in [|_| 30.0, |kib| 5.0 * kib, |kib: f64| 10.0 * kib.sqrt()] {
             assert_eq!(knee(&points(curve)), None);
         }
-        // Exactly one line, too.
+        // Points exactly on one line have no knee, either.
         assert_eq!(knee(&KIB.map(|kib| (kib, 3.0 * kib))), None);
     }
 

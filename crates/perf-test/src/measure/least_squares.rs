@@ -1,14 +1,14 @@
-//! The linear fit of values by the least sum of squares.
+//! A linear fit with the least sum of squared deviations.
 
-/// A pivot below this value shows that the columns, scaled to at most 1, are linearly dependent.
+/// The smallest accepted pivot. A smaller one means that the columns, scaled to at most 1, are linearly dependent.
 const SINGULAR: f64 = 1e-9;
 
-/// Finds the weights with which the weighted sums of the rows' quantities come nearest to the rows' values. `None`
-/// without rows, or if the quantities are linearly dependent.
+/// Finds the weights for which the weighted sum of each row's quantities is nearest to the row's value. `None` if there
+/// are no rows, or if the quantities are linearly dependent.
 #[must_use]
 pub fn least_squares(rows: &[(Vec<f64>, f64)]) -> Option<Vec<f64>> {
     let n = rows.first()?.0.len();
-    // Quantities have very different units.
+    // Each column is scaled, because the quantities have very different units.
     let scale = |column: usize| {
         let largest = rows.iter().filter_map(|(row, _)| Some(row.get(column)?.abs())).fold(0.0, f64::max);
         if largest > 0.0 { largest } else { 1.0 }
@@ -33,7 +33,7 @@ pub fn weighted_sum(row: &[f64], weights: &[f64]) -> f64 {
     row.iter().zip(weights).map(|(quantity, weight)| quantity * weight).sum()
 }
 
-/// Gauss's elimination with pivots.
+/// Solves linear equations by Gaussian elimination with pivots.
 fn solve(mut equations: Vec<Vec<f64>>) -> Option<Vec<f64>> {
     let n = equations.len();
     for step in 0..n {

@@ -1,4 +1,4 @@
-//! Measurements of the coordinator: daemons, and the statistics of several runs.
+//! Measurements of daemons, and statistics of several runs.
 
 pub mod daemon;
 pub mod interval;

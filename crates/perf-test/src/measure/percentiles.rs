@@ -2,16 +2,16 @@
 
 /// The percentiles that are reported.
 pub const PERCENTILES: [f64; 5] = [50.0, 90.0, 99.0, 99.9, 99.99];
-/// The least number of samples that must lie beyond a percentile, so that its value can be trusted.
+/// The number of samples that must be beyond a percentile before its value is trusted.
 pub const MIN_TAIL_SAMPLES: f64 = 10.0;
 
-/// Whether enough of `n` samples lie beyond a percentile.
+/// Whether enough of `n` samples are beyond a percentile.
 #[must_use]
 pub fn has_tail_samples(n: u64, percentile: f64) -> bool {
     n as f64 * (1.0 - percentile / 100.0) >= MIN_TAIL_SAMPLES - 1e-6
 }
 
-/// The number of samples that a percentile needs to be trusted.
+/// The number of samples that a run needs before the percentile is trusted.
 #[must_use]
 pub fn samples_needed(percentile: f64) -> f64 {
     (MIN_TAIL_SAMPLES / (1.0 - percentile / 100.0)).round()

@@ -1,16 +1,16 @@
-//! The ratio of two groups of runs that are not paired: Hodges and Lehmann's estimate with its interval, and the test
-//! of Mann and Whitney.
+//! The ratio between two unpaired groups of runs: the Hodges-Lehmann estimate with its confidence interval, and the
+//! Mann-Whitney test.
 //!
-//! Assumed: the runs are independent of each other, and the logarithms of both groups are distributed alike, apart
-//! from a shift; the shape of that distribution does not matter. The interval inverts the test, so it excludes 1
-//! exactly if the test rejects at the same confidence. The distribution of the test is exact and assumes that no
-//! values are equal; a tie counts as evidence against a difference.
+//! Assumptions: the runs are independent, and the logarithms of both groups have the same distribution apart from a
+//! shift. The shape of the distribution does not matter. The interval excludes 1 exactly if the test rejects at the
+//! same confidence. The distribution of the test statistic is exact for values without ties; a tie counts as evidence
+//! against a difference.
 
 use super::interval::{CONFIDENCE, Interval};
 
-/// The ratio of the values of `after` to the values of `before`, and the p-value of the test: the two-sided
-/// probability, 0 to 1, that chance alone makes a ratio as far from 1. `None` if a group is empty. Values are not
-/// negative; 0 to 0 is a ratio of 1.
+/// The ratio of `after` to `before` with its interval, and the two-sided p-value: the probability, 0 to 1, that chance
+/// alone causes a ratio at least as far from 1. `None` if a group is empty. Values must not be negative; the ratio of 0
+/// to 0 counts as 1.
 #[must_use]
 pub fn ratio_of_groups(before: &[f64], after: &[f64]) -> Option<(Interval, f64)> {
     let mut ratios: Vec<f64> = before.iter().flat_map(|b| after.iter().map(|a| ratio(*b, *a))).collect();
@@ -19,7 +19,8 @@ pub fn ratio_of_groups(before: &[f64], after: &[f64]) -> Option<(Interval, f64)>
     let (middle, upper) = (*ratios.get(n.checked_sub(1)? / 2)?, *ratios.get(n / 2)?);
     let median = if middle == upper { middle } else { (middle * upper).sqrt() };
     let tails = tails(before.len(), after.len());
-    // If no tail is small enough, no ratio is dropped. With one value in each group, the interval is the ratio itself.
+    // If no tail is small enough, no ratio is dropped. With one value in each group, the interval is only the ratio
+    // itself.
     let dropped = tails.iter().rposition(|tail| 1.0 - 2.0 * tail >= CONFIDENCE).unwrap_or(0);
     let (low, high) = (*ratios.get(dropped)?, *ratios.get(n - 1 - dropped)?);
     let confidence = (1.0 - 2.0 * tails.get(dropped)?).max(0.0);
@@ -29,24 +30,24 @@ pub fn ratio_of_groups(before: &[f64], after: &[f64]) -> Option<(Interval, f64)>
     Some((Interval { n, median, low, high, confidence }, chance))
 }
 
-/// The smallest p-value that [`ratio_of_groups`] finds for groups of these sizes, which are not 0.
+/// The smallest p-value that [`ratio_of_groups`] can return for groups of these sizes. The sizes must not be 0.
 #[must_use]
 pub fn least_chance(before: usize, after: usize) -> f64 {
     tails(before, after).first().map_or(1.0, |tail| (2.0 * tail).min(1.0))
 }
 
-/// `after / before`, and 1 if both are 0.
+/// The ratio `after / before`; 1 if both are 0.
 #[must_use]
 pub fn ratio(before: f64, after: f64) -> f64 {
     if before == after { 1.0 } else { after / before }
 }
 
-/// The cumulative probabilities P(U ≤ u) of Mann and Whitney's U for groups of `m` and `n` values, for u from 0 to the
-/// middle of the distribution.
+/// The cumulative probabilities P(U ≤ u) of the Mann-Whitney statistic U for groups of `m` and `n` values, for u from 0
+/// to the middle of the distribution.
 ///
-/// The number of orderings of the values that have a given U is a coefficient of a Gaussian binomial, the product of
-/// (1 - q^(n+i)) / (1 - q^i) for i from 1 to m. Each factor is divided by its value at q = 1, so that the
-/// coefficients are probabilities.
+/// The number of orderings with a given U is a coefficient of the Gaussian binomial. This is the product, over i from 1
+/// to m, of the factors (1 - q^(n+i)) / (1 - q^i). Each factor is divided by its value at q = 1, so that the
+/// coefficients become probabilities.
 fn tails(m: usize, n: usize) -> Vec<f64> {
     let mut probabilities = vec![0.0; m * n / 2 + 1];
     probabilities[0] = 1.0;
@@ -74,8 +75,8 @@ mod tests {
 
     #[test]
     fn the_distribution_is_that_of_mann_and_whitney() {
-        // Table I of Mann and Whitney, "On a test of whether one of two random variables is stochastically larger"
-        // (1947).
+        // Source: Mann and Whitney, "On a test of whether one of two random variables is stochastically larger" (1947),
+        // table I.
         for (m, n, table) in [
             (3, 3, vec![0.05, 0.1, 0.2, 0.35, 0.5]),
             (3, 5, vec![0.018, 0.036, 0.071, 0.125, 0.196, 0.286, 0.393, 0.5]),
@@ -88,7 +89,7 @@ mod tests {
                 );
             }
         }
-        // The critical values of textbooks, two-sided at 5 %.
+        // Critical values from textbooks, two-sided at 5 %.
         for (n, critical) in [(4, 0), (5, 2), (6, 5), (8, 13), (10, 23), (15, 64), (20, 127)] {
             let tails = tails(n, n);
             assert!(tails[critical] <= 0.025 && tails[critical + 1] > 0.025, "{n}: {tails:?}");
@@ -100,8 +101,8 @@ mod tests {
 
     #[test]
     fn the_ratio_is_that_of_a_textbook() {
-        // Hollander and Wolfe, "Nonparametric Statistical Methods", examples 4.1, 4.3 and 4.5: the values
-        // are taken as logarithms.
+        // Source: Hollander and Wolfe, "Nonparametric Statistical Methods", examples 4.1, 4.3 and 4.5. Their values are
+        // used as logarithms here.
         let at_term = [0.80, 0.83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, 0.73, 1.46].map(f64::exp);
         let earlier = [1.15, 0.88, 0.90, 0.74, 1.21].map(f64::exp);
         let (found, chance) = ratio_of_groups(&at_term, &earlier).unwrap();

@@ -16,32 +16,32 @@ use perf_worker::{
 };
 use perf_worker_gantry::messages;
 
-/// The next steps for middlewares that are missing.
+/// The hint on how to install missing middlewares.
 const HOW_TO_ADD: &str = "`tools/contestants --install` builds all that it can. A worker program `perf_test_NAME` of your own, beside this \
      program or on the PATH, adds any other: docs/internals/worker-protocol.md";
 
 /// Everything that can be measured; serialises as the object of `--json`.
 #[derive(Debug, Serialize)]
 pub struct Listing {
-    /// The middlewares that `-c` finds.
+    /// The middlewares that `-c` can select.
     middlewares: Vec<Middleware>,
-    /// Other middlewares.
+    /// The known middlewares without an installed worker program.
     missing: Vec<Missing>,
     /// The version of performance_test (1.x or 2.x) that defines the messages.
     message_layout: String,
-    /// The messages that `-m` takes.
+    /// The messages that `-m` can select.
     messages: Vec<Message>,
     /// The topologies that come with the tool.
     topologies: Vec<NamedTopology>,
 }
 
-/// A middleware that `-c` finds.
+/// A middleware that `-c` can select.
 #[derive(Debug, Serialize)]
 struct Middleware {
     name: String,
-    /// The worker program of the middleware; none if its workers are this program.
+    /// The worker program of the middleware; none if this program is the worker program, too.
     program: Option<PathBuf>,
-    /// The version and the settings of the middleware; none if its program does not describe itself.
+    /// The version and the settings of the middleware; none if its worker program does not print a description.
     description: Option<Description>,
     /// The reason why there is no description.
     problem: Option<String>,
@@ -59,7 +59,7 @@ struct Missing {
 struct Message {
     name: &'static str,
     type_name: &'static str,
-    /// The size of the message as it is sent, with time and id and without an unbounded payload.
+    /// The size of the message as it is sent: with time and id, and with an unbounded payload of 0 bytes.
     size_bytes: usize,
 }
 
@@ -73,7 +73,7 @@ struct NamedTopology {
 }
 
 impl Listing {
-    /// Reads the list as it is now, with the messages of this layout.
+    /// Makes the list of the middlewares that are installed now, with the messages of this layout.
     #[must_use]
     pub fn new(layout: Layout) -> Listing {
         let is_of = |of: &Communicator, file: &str| matches!(&of.program, Program::Other(path) if path.ends_with(file));
@@ -199,7 +199,7 @@ impl Middleware {
     }
 }
 
-/// The messages of a layout as lines of text. The payload of a message of variable size has `unbounded_bytes`.
+/// The messages of a layout as lines of text. A message of variable size has a payload of `unbounded_bytes`.
 #[must_use]
 pub fn message_lines(layout: Layout, unbounded_bytes: u32) -> Vec<String> {
     let mut lines =

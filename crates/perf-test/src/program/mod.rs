@@ -1,4 +1,4 @@
-//! The program, from arguments to exit code. A failure is printed here, once, as a sentence on standard error.
+//! The program, from arguments to exit code. Each failure is printed here, once, as a sentence on standard error.
 
 mod listing;
 
@@ -37,17 +37,17 @@ use crate::{
 use perf_worker::worker;
 use perf_worker_gantry::messages;
 
-/// Runs the program. Exit codes: 0 good, 1 the measurement failed, 2 wrong usage, 3 a requirement was not met or a
+/// Runs the program. Exit codes: 0 success; 1 the measurement failed; 2 wrong usage; 3 a requirement is not met, or a
 /// regression is beyond its bound.
 #[must_use]
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    // A worker parses no command line.
+    // A worker has no options; it gets its orders on standard input.
     if arguments.get(1).is_some_and(|verb| verb == "worker") {
         return ExitCode::from(worker::run(&BUILT_IN));
     }
-    // Settings that a killed process has left are restored before all else, even if the command line turns out to be
-    // wrong. Only a daemon restores nothing, because it is a process of a run.
+    // Restores settings of the machine that a killed run has changed, even if this command line turns out to be wrong.
+    // A daemon restores nothing, because it belongs to a run that may have changed settings itself.
     if arguments.get(1).is_none_or(|verb| verb != "daemon") {
         restore_settings();
     }
@@ -79,7 +79,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     exit_code("perf_test", done)
 }
 
-/// Prints the help, or an error of the command line, and returns the exit code.
+/// Prints the help or an error of the command line. Returns the exit code.
 #[must_use]
 pub fn wrong_usage(error: &clap::Error) -> ExitCode {
     // The write fails only if the console is closed.
@@ -87,16 +87,16 @@ pub fn wrong_usage(error: &clap::Error) -> ExitCode {
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }
 
-/// Prints a failure as a sentence of the program with this name. Returns the exit code.
+/// Prints a failure after the name of the program. Returns the exit code.
 #[must_use]
 pub fn exit_code(program: &str, done: Result<(), Failure>) -> ExitCode {
     let Err(failure) = done else { return ExitCode::SUCCESS };
-    let sentence = failure.to_string(); // it may have texts of files and of other programs
+    let sentence = failure.to_string(); // may contain texts from files and other programs
     let _ = writeln!(std::io::stderr().lock(), "{program}: {}", printable(&sentence, &['\n', '\t']));
     ExitCode::from(failure.exit_code())
 }
 
-/// Restores settings of the machine that a killed process has left.
+/// Restores settings of the machine that a killed run has changed, and prints a sentence for each.
 fn restore_settings() {
     for sentence in conditions::restore_left(&system::root_folder()) {
         let _ = writeln!(std::io::stderr().lock(), "perf_test: {sentence}");
@@ -136,7 +136,7 @@ fn experiment(question: Question) -> Result<(), Failure> {
     results.map_or(Ok(()), Results::print)
 }
 
-/// The results of a preset; none if the user asks for the messages only.
+/// Does the runs of a preset and returns their results; none if the user asks only for the list of messages.
 fn preset_results(preset: &Preset, options: &SweepOptions) -> Result<Option<Results>, Failure> {
     if let Some(run) = options.asks_for_messages() {
         return print_messages(&run).map(|()| None);
@@ -144,7 +144,7 @@ fn preset_results(preset: &Preset, options: &SweepOptions) -> Result<Option<Resu
     matrix::measure(preset, None, options).map(Some)
 }
 
-/// Prints the result of a command, even with `-o none`.
+/// Prints the result of a command. `-o none` does not suppress it.
 fn print_lines(lines: &[String]) -> Result<(), Failure> {
     write_lines(lines).map_err(|error| cannot_write(&error))
 }
@@ -181,7 +181,7 @@ fn describe_system(options: SystemOptions) -> Result<(), Failure> {
     print_result(options.json, &found, lines)
 }
 
-/// Prints a result as one JSON object, or as lines.
+/// Prints a result as one JSON object or as lines of text.
 fn print_result(as_object: bool, result: &impl Serialize, lines: impl FnOnce() -> Vec<String>) -> Result<(), Failure> {
     print_lines(&if as_object { vec![as_json(result)?] } else { lines() })
 }
@@ -225,7 +225,7 @@ fn compare_conditions(options: &ConditionsOptions) -> Result<(), Failure> {
     .print()
 }
 
-/// Turns this process into `perf_micro`, and returns the failure if it cannot.
+/// Replaces this process by `perf_micro` (exec). Returns only on failure.
 fn become_micro(arguments: &[OsString]) -> Failure {
     let beside = std::env::current_exe().map(|path| path.with_file_name("perf_micro"));
     let program = beside.unwrap_or_else(|_| "perf_micro".into());
@@ -262,8 +262,8 @@ fn as_json(value: &impl Serialize) -> Result<String, Failure> {
         .map_err(|error| Failure::Measurement(format!("cannot write the result as JSON: {error}")))
 }
 
-/// Escapes the control characters in the texts of `json`: JSON permits these characters, but a terminal would
-/// obey them.
+/// Escapes the control characters in the texts of `json`. JSON permits some of them, but a terminal would interpret
+/// them.
 fn without_controls(json: &str) -> String {
     let mut text = String::with_capacity(json.len());
     for c in json.chars() {

@@ -1,11 +1,11 @@
-//! The CSV log: performance_test's header lines and columns, with one row for each second.
+//! The CSV log in performance_test's format: header lines, then a row for each second.
 //!
-//! Every row is one `write`; a `write` that fails leaves no part of its row. Keys, column names, order, separators and
-//! units are performance_test 2's, or performance_test 1's with `--message-layout 1.x`: latencies and loop reserves in
+//! Each row is one `write`; if the `write` fails, no part of the row stays in the file. Keys, columns, separators and
+//! units are performance_test 2's, or with `--message-layout 1.x` performance_test 1's: latencies and loop reserves in
 //! ms, `ru_utime` and `ru_stime` in s (in the JSON log in ns), `ru_maxrss` in KiB, `cpu_usage` in percent of all cores.
 //! Two values differ, because performance_test computes them wrongly. Variances are in ms²; performance_test writes s²
-//! times 1000. `relative_loss` is the lost part of the expected samples, 0 to 1; performance_test divides the losses of
-//! all subscriptions by the number of samples sent, as if there were one subscription.
+//! times 1000. `relative_loss` is the lost fraction of the expected samples, 0 to 1; performance_test divides the
+//! losses of all subscriptions by the number of sent samples, which is right only for one subscription.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -18,10 +18,10 @@ use perf_worker::measure::moments::Moments;
 use perf_worker::measure::usage::FIELDS;
 use perf_worker::run_spec::{Layout, RunSpec};
 
-/// The separators of column names and of values: scripts split at a comma with blanks around it.
+/// The separators of column names and of values. Existing scripts split at a comma with whitespace around it.
 const SEPARATORS: (&str, &str) = (",\t", ",\t\t");
 
-/// A CSV log that is being written.
+/// A CSV log to which rows are added.
 #[derive(Debug)]
 pub struct CsvLog {
     file: File,
@@ -31,10 +31,10 @@ pub struct CsvLog {
 }
 
 impl CsvLog {
-    /// Creates the log, or replaces the file of that name, and writes everything before the first row.
+    /// Creates the log or replaces an existing file, and writes the header lines and the column names.
     ///
     /// # Errors
-    /// If the file cannot be created or written.
+    /// The file cannot be created or written.
     pub fn create(path: &Path, spec: &RunSpec, run_id: &str, external: &ExternalInfo) -> io::Result<CsvLog> {
         let mut file = File::create(path)?;
         let layout = spec.message.layout;
@@ -48,19 +48,19 @@ impl CsvLog {
     /// Adds a row.
     ///
     /// # Errors
-    /// If the file cannot be written; the log is then unchanged.
+    /// The file cannot be written. The log is then unchanged.
     pub fn row(&mut self, row: &RowEntry) -> io::Result<()> {
         let mut line = values(row, self.layout).join(SEPARATORS.1);
         line.push('\n');
         self.file.write_all(line.as_bytes()).inspect_err(|_| {
-            // A pipe or a device cannot be truncated, and keeps no part of a row.
+            // Removes the written part of the row. This fails for a pipe or a device, which has no part to remove.
             let _ = self.file.set_len(self.length_bytes);
         })?;
         self.length_bytes += line.len() as u64;
         Ok(())
     }
 
-    /// The path of the log, if its file was removed and has no name any more.
+    /// The path of the log if its file has been removed; `None` otherwise.
     pub fn removed(&self) -> Option<&Path> {
         Some(self.path.as_path()).filter(|path| is_removed(&self.file, path))
     }
@@ -96,17 +96,17 @@ fn header(path: &Path, spec: &RunSpec, run_id: &str, external: &ExternalInfo) ->
         ("Unbounded message size", spec.message.unbounded_bytes.to_string()),
         ("Roundtrip Mode", if of_v1 { roundtrip.to_uppercase() } else { roundtrip.to_owned() }),
         ("Ignore seconds from beginning", spec.ignore_s.to_string()),
-        // Keys that performance_test does not have. Programs that read its logs accept any key.
+        // performance_test does not have these keys, but programs that read its logs accept any key.
         ("Execution strategy", spec.strategy.name().to_owned()),
         ("Message layout", spec.message.layout.name().to_owned()),
         ("Message size (bytes)", spec.message.bytes.to_string()),
     ]);
     lines.extend(external.iter().map(|(name, text)| (name.as_str(), text.clone())));
-    // A file name or the environment may contain line breaks; a header line is one line.
+    // A value, for example a file name, may contain line breaks, but a header line must be a single line.
     lines.iter().map(|(name, value)| format!("{name}: {value}").replace(['\n', '\r'], " ") + "\n").collect()
 }
 
-/// The quality of service in performance_test's words, which its plotter parses.
+/// The quality of service in the words that performance_test's plotter parses.
 fn qos(spec: &RunSpec) -> String {
     let (reliability, durability) = (spec.qos.reliability.name(), spec.qos.durability.name());
     let (history, depth) = (spec.qos.history.name(), spec.qos.depth);
@@ -152,7 +152,7 @@ fn values(row: &RowEntry, layout: Layout) -> Vec<String> {
     values
 }
 
-/// Minimum, maximum, mean and variance in ms and ms², with a resolution of ns or ns² and without an exponent.
+/// Minimum, maximum and mean in ms with six decimals, and the variance in ms², without exponents.
 fn milliseconds(moments_s: &Moments) -> [String; 4] {
     let ms = moments_s.scaled(1e3);
     let [min, max, mean] = [ms.min, ms.max, ms.mean].map(|value| format!("{value:.6}"));
@@ -173,7 +173,7 @@ mod tests {
         cli::resolve(&cli.options).unwrap().spec
     }
 
-    /// Reads a log in the way of existing scripts: header lines, marker, columns, rows.
+    /// Reads a log as existing scripts do: header lines, marker, columns, rows.
     fn read(text: &str) -> (HashMap<String, String>, Vec<HashMap<String, String>>) {
         let (header, body) = text.split_once("\n\n---EXPERIMENT-START---\n").unwrap();
         let pair = |line: &str| line.split_once(": ").map(|(name, value)| (name.to_owned(), value.to_owned())).unwrap();

@@ -1,7 +1,7 @@
-//! The heading of a run: its conditions, and the meaning and the true units of the tables' columns.
+//! The heading of a run: its options, and the meaning and units of the tables' columns.
 //!
-//! The heading states the treatment of the payload and the wait strategy, because these explain most
-//! unfair comparisons.
+//! The heading includes the treatment of the payload and the wait strategy, because differences in these two explain
+//! most unfair comparisons.
 
 use std::fmt::Write;
 
@@ -14,10 +14,10 @@ use perf_worker::run_spec::{
     Content, History, Phase, Qos, Reliability, Roundtrip, RtScope, RunSpec, Strategy, Touch, Wait,
 };
 
-/// The end of the heading's line `message` in a run with `--raw`.
+/// The suffix of the line `message` in a run with `--raw`.
 const RAW: &str = ", raw: bytes without a type, nothing is serialised";
 
-/// The heading of a run as lines of text. `topic` is the full name of the topic, and `process` has the scheduling that
+/// The heading of a run as lines of text. `topic` is the full topic name. `process` is this process, whose scheduling
 /// the workers inherit.
 #[must_use]
 pub fn heading(spec: &RunSpec, topic: &str, process: &Process) -> Vec<String> {
@@ -64,7 +64,7 @@ pub fn heading(spec: &RunSpec, topic: &str, process: &Process) -> Vec<String> {
     named_lines(lines)
 }
 
-/// Makes the lines of a heading from their names and values.
+/// Formats names and values as the lines of a heading.
 pub fn named_lines(lines: impl IntoIterator<Item = (&'static str, String)>) -> Vec<String> {
     lines.into_iter().map(|(name, value)| format!("{name:<12}{value}")).chain([String::new()]).collect()
 }
@@ -78,7 +78,7 @@ fn phases(spec: &RunSpec) -> &'static str {
     }
 }
 
-/// The middleware with its version.
+/// The middleware and its version, as text.
 pub fn middleware(spec: &RunSpec) -> String {
     match spec.communicator.as_str() {
         "Mock" => format!("Mock, no middleware: {}", spec.mock),
@@ -86,7 +86,7 @@ pub fn middleware(spec: &RunSpec) -> String {
     }
 }
 
-/// The phases of a message that the middleware marks, as text.
+/// The phases of a message for which the middleware takes time stamps, as text.
 fn phases_marked(spec: &RunSpec) -> String {
     let found = match (spec.communicator.as_str(), spec.zero_copy) {
         ("Gantry", true) => "none is marked: with zero copy Gantry serialises nothing",
@@ -96,7 +96,7 @@ fn phases_marked(spec: &RunSpec) -> String {
     format!("{found}; each mark costs a reading of the clock, which is part of the latency")
 }
 
-/// The QoS as text, with the loss of messages that RELIABLE does not exclude.
+/// The QoS as text. If RELIABLE permits losses with this history, the text says so.
 fn qos(qos: Qos) -> String {
     match (qos.reliability, qos.history) {
         (Reliability::Reliable, History::KeepLast) => {
@@ -106,7 +106,7 @@ fn qos(qos: Qos) -> String {
     }
 }
 
-/// The settings of the middleware.
+/// The settings of the middleware, as text.
 pub fn settings(spec: &RunSpec) -> String {
     let settings: Vec<String> = spec.settings.iter().map(|(name, value)| format!("{name} {value}")).collect();
     if settings.is_empty() { "none".to_owned() } else { settings.join(", ") }
@@ -246,7 +246,7 @@ fn placement(spec: &RunSpec) -> String {
     if parts.is_empty() { "scheduled by the system, on any CPU".to_owned() } else { parts.join("; ") }
 }
 
-/// The treatment of the payload's bytes that neither the stamp nor `--touch` writes, as text.
+/// The state of the payload bytes that neither the stamp nor `--touch` writes, as text.
 fn rest_of_payload(spec: &RunSpec) -> &'static str {
     match (spec.message.content, spec.zero_copy) {
         (Content::Plain, true) => "the other bytes stay as they are",
@@ -263,7 +263,7 @@ fn rest_of_payload(spec: &RunSpec) -> &'static str {
     }
 }
 
-/// The way in which subscriptions wait for samples.
+/// The way in which subscriptions wait for samples, as text.
 #[must_use]
 pub fn how_readers_wait(spec: &RunSpec) -> &'static str {
     match (spec.capabilities.delivery, spec.wait) {
@@ -274,7 +274,7 @@ pub fn how_readers_wait(spec: &RunSpec) -> &'static str {
     }
 }
 
-/// The meaning of the columns of the tables, as lines of text.
+/// Lines of text that explain the columns of the tables.
 #[must_use]
 pub fn legend(tables: Tables) -> Vec<String> {
     let loops = [

@@ -1,9 +1,9 @@
-//! The JSON log: performance_test's fields, in a document that is complete at every moment.
+//! The JSON log in performance_test's format. The file is a complete JSON document at every moment.
 //!
 //! Names, types and units are performance_test's: times in s (variance and M2 in s²), `experiment_start`, `loop_start`,
-//! `utime` and `stime` in ns, `maxrss` in KiB, CPU usage in percent of all cores. With `--message-layout 1.x` the
-//! header and the loop reserves are as in performance_test 1.x. As in performance_test, `experiment_start` is the time
-//! since the start and `loop_start` is the length of the row.
+//! `utime` and `stime` in ns, `maxrss` in KiB, CPU usage in percent of all cores. With `--message-layout 1.x`, header
+//! and loop reserves are as in performance_test 1.x. As in performance_test, `experiment_start` is the time since the
+//! start, and `loop_start` is the length of the row.
 
 use std::io;
 use std::path::Path;
@@ -17,10 +17,10 @@ use perf_worker::measure::moments::Moments;
 use perf_worker::measure::usage::FIELDS;
 use perf_worker::run_spec::{Layout, RunSpec};
 
-/// Creates a JSON log without rows, or replaces the file of that name.
+/// Creates a JSON log without rows, or replaces an existing file.
 ///
 /// # Errors
-/// If the file cannot be created or written, or `path` exists and is not a file.
+/// The file cannot be created or written, or `path` exists and is no file.
 pub fn create(path: &Path, spec: &RunSpec, run_id: &str, external: &ExternalInfo) -> io::Result<Document> {
     Document::create(path, run_id, &header(path, spec, run_id, external), "analysis_results")
 }
@@ -59,7 +59,7 @@ fn header(path: &Path, spec: &RunSpec, run_id: &str, external: &ExternalInfo) ->
         put("qos_sync_pubsub", json!(true));
         put("use_single_participant", json!(false));
         put("roundtrip_mode", json!(roundtrip.to_uppercase()));
-        // performance_test 1.x always writes these five texts, under other names; a text that is not given is empty.
+        // performance_test 1.x always writes these five fields, under these names. A text that is not given is empty.
         for name in ["Githash", "Platform", "Branch", "Architecture", "CI"] {
             let text = external.get(name).map_or("", String::as_str);
             put(&format!("external_info_{}", name.to_lowercase()), json!(text));

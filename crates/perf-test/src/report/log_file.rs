@@ -1,4 +1,4 @@
-//! A log to which each row of a run is added: performance_test's CSV and JSON, and Gantry's own.
+//! A log to which the rows of a run are added: CSV or JSON as in performance_test, or Gantry's own log.
 
 use std::{io, path::Path};
 
@@ -6,12 +6,12 @@ use super::{csv::CsvLog, json::fields};
 use crate::log::{RowEntry, Summary, document::Document};
 use perf_worker::run_spec::Layout;
 
-/// A log of the rows of a run, in one of three formats.
+/// A log of a run, in one of three formats.
 #[derive(Debug)]
 pub enum LogFile {
-    /// performance_test's CSV.
+    /// A CSV log in performance_test's format.
     Csv(CsvLog),
-    /// performance_test's JSON, with the fields of this layout.
+    /// A JSON log in performance_test's format, with the fields of this message layout.
     Json(Document, Layout),
     /// Gantry's own log.
     Full(Document),
@@ -21,7 +21,7 @@ impl LogFile {
     /// Adds a row.
     ///
     /// # Errors
-    /// If the file cannot be written; the log is then unchanged.
+    /// The file cannot be written. The log is then unchanged.
     pub fn row(&mut self, row: &RowEntry) -> io::Result<()> {
         match self {
             LogFile::Csv(log) => log.row(row),
@@ -30,7 +30,7 @@ impl LogFile {
         }
     }
 
-    /// The path of the log, if its file was removed and has no name any more.
+    /// The path of the log if its file has been removed; `None` otherwise.
     pub fn removed(&self) -> Option<&Path> {
         match self {
             LogFile::Csv(log) => log.removed(),
@@ -38,10 +38,10 @@ impl LogFile {
         }
     }
 
-    /// Ends the log, with the summary if the format has one.
+    /// Ends the log. If the format has a summary, adds it.
     ///
     /// # Errors
-    /// If the file cannot be written; the log is then unchanged.
+    /// The file cannot be written. The log is then unchanged.
     pub fn finish(self, summary: &Summary) -> io::Result<()> {
         match self {
             LogFile::Full(document) => document.finish("summary", summary),

@@ -1,6 +1,7 @@
-//! The results of a run, for people and programs: tables, summary, logs.
+//! The results of a run for people and programs: tables, summary and logs.
 //!
-//! The input is a [`RowEntry`] for each second and a [`Summary`] at the end; this module depends on no middleware.
+//! The input is a [`RowEntry`] for each second and a [`Summary`] at the end. This module does not depend on a
+//! middleware.
 
 pub mod csv;
 pub mod heading;
@@ -28,39 +29,40 @@ use log_file::LogFile;
 use outputs::Outputs;
 use perf_worker::{endpoint::Endpoint, measure::events::Events, run_spec::RunSpec};
 
-/// All outputs of one run.
+/// The outputs of one run.
 #[derive(Debug)]
 pub struct Reports {
     terminal: Option<terminal::Terminal>,
-    /// The logs with their kinds.
+    /// The logs, each with its kind as a word for sentences.
     logs: Vec<(&'static str, LogFile)>,
-    /// iRobot's files in a run of a topology; `None` once one of them could not be written.
+    /// iRobot's files in a run of a topology; `None` after one of them could not be written.
     pub irobot: Option<irobot::Files>,
-    /// Whether no figure is shown, because only the counts are used.
+    /// Whether the run shows no figures, because the caller needs only the counts.
     quiet: bool,
-    /// The channel for the number of messages sent in each row.
+    /// The channel that gets the number of messages sent in each row.
     rows: Option<Sender<u64>>,
 }
 
 impl Reports {
-    /// Reports without output, for runs of which only the counts matter. `rows` gets the number of messages sent in
-    /// each row.
+    /// Creates reports without output, for a caller that needs only the counts of a run. `rows` gets the number of
+    /// messages sent in each row.
     #[must_use]
     pub fn quiet(rows: Option<Sender<u64>>) -> Reports {
         Reports { terminal: None, logs: Vec::new(), irobot: None, quiet: true, rows }
     }
 
-    /// Whether no figure is shown, so that the machine need not be calibrated.
+    /// Whether the run shows no figures. The calibration of the machine is then left out.
     #[must_use]
     pub fn is_quiet(&self) -> bool {
         self.quiet
     }
 
-    /// Opens the outputs; existing logs are replaced. The full log of a run of a topology also has the `topology` and
-    /// the options of its nodes.
+    /// Opens the outputs and replaces existing logs. In a run of a topology, the full log also contains the `topology`
+    /// and the options of its nodes.
     ///
     /// # Errors
-    /// [`Failure::Usage`] if a log cannot be created, or `APEX_PERFORMANCE_TEST` is malformed.
+    /// [`Failure::Usage`] if a log cannot be created, or if the environment variable `APEX_PERFORMANCE_TEST` is
+    /// malformed.
     pub fn open(
         outputs: &Outputs,
         spec: &RunSpec,
@@ -99,13 +101,13 @@ impl Reports {
         Ok(Reports { terminal, logs, irobot: None, quiet: false, rows: None })
     }
 
-    /// Logs the start of the run. A log that cannot be written is closed, and a sentence about it is returned.
+    /// Logs the start of the run. A log that cannot be written is closed; the returned sentence says so.
     pub fn started(&mut self, start_ns: i64, matched_after_ns: i64) -> Option<String> {
         self.in_irobot(|files| files.started(start_ns, matched_after_ns))
     }
 
-    /// Logs single messages of an endpoint. A log that cannot be written is closed, and a sentence about it
-    /// is returned.
+    /// Logs late and lost messages of an endpoint. A log that cannot be written is closed; the returned sentence says
+    /// so.
     pub fn events(&mut self, endpoint: Endpoint, events: &Events) -> Option<String> {
         if events.is_empty() {
             return None;
@@ -116,15 +118,14 @@ impl Reports {
         })
     }
 
-    /// The time of the next reading of CPU and memory by [`sample`](Self::sample); `None` if the rows have
-    /// CPU and memory.
+    /// The time of the next call of [`sample`](Self::sample); `None` if the rows of the run have CPU and memory.
     #[must_use]
     pub fn next_sample_ns(&self) -> Option<i64> {
         self.irobot.as_ref()?.next_sample_ns()
     }
 
-    /// Logs CPU and memory of the workers `pids`, if the user chose a period for them and it is over. A log that cannot
-    /// be written is closed, and a sentence about it is returned.
+    /// Logs CPU and memory of the workers `pids`, if the user chose a period and the next sample is due. A log that
+    /// cannot be written is closed; the returned sentence says so.
     pub fn sample(&mut self, now_ns: i64, pids: impl Iterator<Item = u32>) -> Option<String> {
         self.in_irobot(|files| files.sample(now_ns, pids))
     }
@@ -135,15 +136,15 @@ impl Reports {
         Some(format!("iRobot's files end here: {error}. Their lines so far are complete"))
     }
 
-    /// Shows and logs one row. Each log that cannot be written is closed, and a sentence about it is returned.
+    /// Shows and logs one row. A log that cannot be written is closed, and a sentence about it is returned.
     ///
     /// # Errors
-    /// [`Failure::Measurement`] if the console cannot be written, because its reader has gone.
+    /// [`Failure::Measurement`] if the console cannot be written, for example because its pipe is closed.
     pub fn row(&mut self, row: &RowEntry) -> Result<Vec<String>, Failure> {
         let ends_s = row.t_s - row.length_s;
         let mut given_up = Vec::new();
         if let Some(rows) = &self.rows {
-            // Fails if the receiver has gone.
+            // The send fails only if the receiver was dropped.
             let _ = rows.send(row.total.sent.samples);
         }
         self.logs.retain_mut(|(kind, log)| match log.row(row) {
@@ -161,7 +162,7 @@ impl Reports {
         Ok(given_up)
     }
 
-    /// Ends the logs. Returns a warning for each log that cannot be written or was removed.
+    /// Ends the logs. Returns a warning for each log that cannot be written or has been removed.
     pub fn finish(&mut self, summary: &Summary) -> Vec<Warning> {
         let unfinished = self.irobot.take().and_then(|files| files.finish(summary).err());
         let sentence = |error| format!("iRobot's files of the latencies are not complete: {error}");
@@ -169,7 +170,7 @@ impl Reports {
         let mut warnings: Vec<Warning> = irobot.into_iter().collect();
         let mut warn = |sentence, hint| warnings.push(Warning::new(WarningKind::Log, sentence, hint));
         for (kind, log) in self.logs.drain(..) {
-            // A removed file can still be written, and is lost when this process ends.
+            // A write to a removed file succeeds, but its content is lost when this process ends.
             if let Some(path) = log.removed() {
                 let sentence = format!("the {kind} log {} was removed during the run", path.display());
                 warn(sentence, "Keep its folder and run again");
@@ -183,7 +184,7 @@ impl Reports {
         warnings
     }
 
-    /// Writes lines to the console, if the console is an output.
+    /// Prints lines, if the console is one of the outputs.
     ///
     /// # Errors
     /// [`Failure::Measurement`] if the console cannot be written.

@@ -1,23 +1,23 @@
-//! The outputs of a run: the console, and each log with its file name.
+//! The outputs of a run: the console, and the logs with their file names.
 
 use std::path::PathBuf;
 
 use clap::ValueEnum;
 
-/// The end of the name of Gantry's own log, if the program chooses the name.
+/// The suffix of Gantry's own log, if perf_test chooses the name.
 pub const FULL_LOG_SUFFIX: &str = "full.json";
 
-/// The version of performance_test whose tables are drawn.
+/// The version of performance_test whose tables are printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Tables {
-    /// The tables have the publishers' loop reserve, which shows whether they keep their schedule.
+    /// Tables with the publishers' loop reserve, the time left in each period after publishing.
     #[default]
     #[value(name = "1.x")]
     V1,
-    /// Without the loop reserve.
+    /// Tables without the loop reserve.
     #[value(name = "2.x")]
     V2,
-    /// No tables of single seconds, only the progress.
+    /// No tables of the single seconds; only the progress is shown.
     #[value(skip)]
     None,
 }
@@ -25,9 +25,9 @@ pub enum Tables {
 /// The outputs of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outputs {
-    /// Tables on the console.
+    /// Whether tables are printed on the console.
     pub console: bool,
-    /// The look of the tables.
+    /// The version of the tables.
     pub tables: Tables,
     /// The file of the CSV log.
     pub csv: Option<PathBuf>,
@@ -35,14 +35,14 @@ pub struct Outputs {
     pub json: Option<PathBuf>,
     /// The file of Gantry's own log.
     pub full: Option<PathBuf>,
-    /// Whether the run is drawn, too.
+    /// Whether a plot is drawn from Gantry's own log.
     pub plot: bool,
-    /// Whether the program chose the name of a log.
+    /// Whether perf_test chose the name of a log.
     pub log_named_here: bool,
 }
 
 impl Outputs {
-    /// Returns the outputs with `suffix` in the names of the logs, for one of several runs.
+    /// The outputs of one of several runs: `suffix` is added to the names of the logs.
     #[must_use]
     pub fn named(&self, suffix: &str) -> Outputs {
         let with_suffix = |path: &PathBuf| -> PathBuf {

@@ -1,8 +1,8 @@
-//! Boxes of text, alone and side by side, in the form of performance_test's tables.
+//! Tables as boxes of text, single or side by side, in the form of performance_test's tables.
 //!
-//! A column is as wide as its widest cell; cells are left-aligned.
+//! A column is as wide as its widest cell. Cells are left-aligned.
 
-/// A titled box of rows, as lines of text.
+/// A box with a title and rows, as lines of text.
 #[must_use]
 pub fn table(title: &str, rows: &[Vec<String>]) -> Vec<String> {
     let widths = widths(rows);
@@ -20,7 +20,7 @@ pub fn table(title: &str, rows: &[Vec<String>]) -> Vec<String> {
     lines
 }
 
-/// Blocks of text in two columns. The blocks of a pair stand side by side, and all right blocks begin in the
+/// Places the two blocks of each pair side by side, and the pairs one below the other. All right blocks start in the
 /// same column.
 #[must_use]
 pub fn side_by_side(pairs: &[(Vec<String>, Vec<String>)]) -> Vec<String> {
@@ -36,7 +36,7 @@ pub fn side_by_side(pairs: &[(Vec<String>, Vec<String>)]) -> Vec<String> {
     lines
 }
 
-/// The rows as a table of Markdown; the first row is the header.
+/// The rows as a Markdown table. The first row is the header.
 #[must_use]
 pub fn markdown_table(rows: &[Vec<String>]) -> Vec<String> {
     let columns = rows.first().map_or(0, Vec::len);
@@ -52,12 +52,12 @@ pub fn markdown_table(rows: &[Vec<String>]) -> Vec<String> {
     lines
 }
 
-/// One row of a table.
+/// The cells of one row, as owned texts.
 pub fn cells<const N: usize>(cells: [&str; N]) -> Vec<String> {
     cells.map(str::to_owned).into()
 }
 
-/// The widths of the columns of a table, characters.
+/// The widths of the table's columns, in characters.
 #[must_use]
 pub fn widths(rows: &[Vec<String>]) -> Vec<usize> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);

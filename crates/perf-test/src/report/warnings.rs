@@ -1,7 +1,7 @@
-//! The warnings that follow from the figures of a run. Other warnings come from the coordinator and from the watch over
-//! the machine.
+//! The warnings that follow from the figures of a run. The coordinator and the watch of the machine (`system::watch`)
+//! make other warnings.
 //!
-//! Invariant: a run has no such warning if its figures give no reason for one.
+//! Invariant: a run whose figures are good has none of these warnings.
 
 use crate::common::units::format_ns;
 use crate::common::warning::{Warning, WarningKind};
@@ -9,31 +9,32 @@ use crate::log::Summary;
 use crate::measure::percentiles::{MIN_TAIL_SAMPLES, has_tail_samples, samples_needed};
 use perf_worker::run_spec::{Content, RunSpec, Strategy, Wait};
 
-/// The smallest fraction of the requested rate with which a run has held the rate.
+/// A run holds the rate if it reaches at least this fraction of the requested rate.
 const MIN_RATE_FRACTION: f64 = 0.99;
-/// If workers use a larger fraction of all cores, they wait for each other to be scheduled.
+/// A run has a warning if its workers use more than this fraction of all cores: their threads then wait for a free
+/// core.
 const CORES_WARN_FRACTION: f64 = 0.9;
-/// A run with too few samples for this percentile has a warning.
+/// A run has a warning if it has too few samples for this percentile.
 const EXPECTED_PERCENTILE: f64 = 99.0;
-/// A run has a warning if the cost of the instrument exceeds this fraction of the median latency.
+/// A run has a warning if the cost of measuring exceeds this fraction of the median latency.
 const OWN_COST_WARN_FRACTION: f64 = 0.1;
 /// A run has a warning if the error of the clocks exceeds this fraction of the median latency.
 const CLOCK_ERROR_WARN_FRACTION: f64 = 0.1;
 
 impl Summary {
-    /// The warnings that follow from the figures.
+    /// The warnings that follow from the figures of this run.
     #[must_use]
     pub fn figure_warnings(&self, spec: &RunSpec) -> Vec<Warning> {
         let (sending, loss) = (self.sending_warnings(spec), self.loss_warnings(spec));
         [sending, loss, self.latency_warnings(spec), self.set_up_warnings(spec)].concat()
     }
 
-    /// Whether the publishers sent at the requested rate; true if the achieved rate is not known.
+    /// Whether the publishers reached the requested rate; true if the achieved rate is unknown.
     #[must_use]
     pub fn rate_was_held(&self, spec: &RunSpec) -> bool {
-        // The number of messages is not known if no publisher finished.
+        // If all publishers exited early, the number of messages is unknown.
         let known = spec.publishers > 0 && self.exited != Some("publishers") && self.measured_s > 0.0;
-        // Refused messages count, because the publisher tried to send them on time.
+        // Refused messages count, because the publisher tried to send them in time.
         let refused_hz = self.total.sent.refused as f64 / self.measured_s / f64::from(spec.publishers);
         !known || self.achieved_hz + refused_hz >= f64::from(spec.rate_hz) * MIN_RATE_FRACTION
     }
@@ -142,8 +143,8 @@ impl Summary {
             "They are in no latency figure: the clock differs between cores, or the stamps come from another host",
         ));
         let n = self.total.latency.n;
-        // Only p99 is checked, because nearly every run has too few samples for p99.99; the table marks
-        // such percentiles.
+        // Only p99 causes a warning: nearly every run has too few samples for p99.99, and the table marks such
+        // percentiles.
         let (percentile, needed) = (EXPECTED_PERCENTILE, samples_needed(EXPECTED_PERCENTILE));
         warnings.extend(Warning::when(
             n > 0 && !has_tail_samples(n, EXPECTED_PERCENTILE),
@@ -183,7 +184,7 @@ impl Summary {
 
     fn set_up_warnings(&self, spec: &RunSpec) -> Vec<Warning> {
         let mut warnings = Vec::new();
-        // The instrument's own threads compete for the cores, too.
+        // perf_test's own threads use the cores, too.
         let all_percent =
             self.core_percent * (1.0 + self.instrument_used.cpu_ns() as f64 / self.used.cpu_ns().max(1) as f64);
         warnings.extend(Warning::when(
@@ -211,7 +212,7 @@ mod tests {
     use super::*;
     use crate::report::summary::tests::{spec, summary};
 
-    /// A run without a warning: p99 has enough of its 3000 samples, p99.9 has not.
+    /// A run without warnings. It has 3000 samples: enough for p99, too few for p99.9.
     fn quiet(options: &str) -> (RunSpec, Summary) {
         (spec(options), summary(options, 1_000_000))
     }

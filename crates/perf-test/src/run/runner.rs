@@ -1,4 +1,4 @@
-//! The runner: one run as its users see it, with heading, tables, logs, summary, pictures and verdicts.
+//! The runner does one run and shows it to the user: heading, tables, logs, summary, plots and verdicts.
 
 use std::io::Write;
 use std::sync::mpsc::Sender;
@@ -21,31 +21,31 @@ use crate::{
 };
 use perf_worker::{run_spec::RunSpec, worker::protocol::Plan};
 
-/// One run, of endpoints or of a topology: its processes, its outputs and its verdicts.
+/// One run, with or without a topology: its options, processes, outputs and checks.
 pub struct Run<'a> {
-    /// The conditions of the run.
+    /// The options of the run, all with a value.
     pub spec: &'a RunSpec,
     /// The middleware.
     pub communicator: &'a Communicator,
-    /// The plans of the run's workers.
+    /// The plan of each worker.
     pub plans: Vec<Plan>,
-    /// The outputs of the run.
+    /// The console and the logs to which the run is reported.
     pub reports: Reports,
-    /// The lines before the first row.
+    /// The lines that are printed before the first row.
     pub heading: Vec<String>,
-    /// Returns the warnings of this run that `Summary::figure_warnings` does not return.
+    /// Returns warnings that only this kind of run has; `Summary::figure_warnings` returns all others.
     pub warnings: &'a dyn Fn(&Summary) -> Vec<Warning>,
-    /// Returns the verdicts on the summary, which already contains all figures and warnings.
+    /// Returns the verdicts on the summary, in which all figures and warnings are complete.
     pub verdicts: &'a dyn Fn(&Summary) -> Vec<Verdict>,
     /// Returns the lines that are printed after the last row.
     pub ending: &'a dyn Fn(&Summary) -> Vec<String>,
 }
 
 impl Run<'_> {
-    /// Measures, judges and reports the run. More lines can be written to the returned reports.
+    /// Measures, judges and reports the run. The caller may write more lines to the returned reports.
     ///
     /// # Errors
-    /// The run could not begin or failed.
+    /// The run could not start or failed.
     pub fn measure(self, interrupt: &Interrupt) -> Result<(Summary, Reports), Failure> {
         let Run { spec, communicator, plans, mut reports, heading, .. } = self;
         reports.lines(&heading)?;
@@ -59,16 +59,16 @@ impl Run<'_> {
     }
 }
 
-/// The settings that all runs of a command share.
+/// The options that all runs of a command share.
 #[derive(Debug)]
 pub struct Runner {
     /// The destinations of results.
     pub outputs: Outputs,
     /// The requirements for each run.
     pub requirements: Vec<Requirement>,
-    /// Whether warnings and verdicts go to standard error if the console shows nothing.
+    /// Whether warnings and verdicts go to standard error if the console is not an output.
     pub has_messages: bool,
-    /// The interrupt of the user.
+    /// The flag by which the user ends the run early (Ctrl-C).
     pub interrupt: Interrupt,
 }
 
@@ -76,16 +76,17 @@ impl Runner {
     /// Measures and reports one run.
     ///
     /// # Errors
-    /// The run could not begin, failed, or did not meet its requirements.
+    /// The run could not start, failed, or did not meet its requirements.
     pub fn once(&self, spec: &RunSpec) -> Result<(), Failure> {
         all_met(&self.measure(spec, &self.outputs, None)?, "requirements")
     }
 
-    /// Measures one of several runs, whose logs have `suffix` in their names. An incomplete run is an error. The
-    /// returned number is the number of requirements that the run did not meet: the other runs follow nonetheless.
+    /// Measures one of several runs; `suffix` is part of the names of its logs. Returns the number of requirements that
+    /// the run did not meet. This number is no error, so the other runs follow.
     ///
     /// # Errors
-    /// The run could not begin, failed, or was ended early. After an error the other runs must not begin.
+    /// The run could not start, failed, ended early, or has no complete logs. After an error the remaining runs must be
+    /// left out.
     pub fn one_of_several(&self, spec: &RunSpec, title: &str, suffix: &str) -> Result<(Summary, usize), Failure> {
         let summary = self.measure(spec, &self.outputs.named(suffix), Some(title))?;
         complete(&summary)?;
@@ -97,10 +98,10 @@ impl Runner {
         Ok((summary, missed))
     }
 
-    /// Measures and reports one run, and judges it by the requirements.
+    /// Measures and reports one run. The summary has the verdicts on the requirements.
     ///
     /// # Errors
-    /// The run could not begin or failed.
+    /// The run could not start or failed.
     pub fn measure(&self, spec: &RunSpec, outputs: &Outputs, title: Option<&str>) -> Result<Summary, Failure> {
         let (communicator, run_id, topic) = begin(spec)?;
         let title = title.map(|title| [String::new(), format!("=== {title} ==="), String::new()]);
@@ -122,7 +123,7 @@ impl Runner {
         };
         let (summary, mut reports) = run.measure(&self.interrupt)?;
         if outputs.plot {
-            // The run is valid without its picture, and the picture can be drawn again from the log.
+            // A plot that fails is no failure of the run: it can be drawn again from the log.
             match plot::write_beside_each(outputs) {
                 Ok(pictures) => {
                     let named = pictures.iter().map(|picture| format!("plot: {}", picture.display()));
@@ -139,17 +140,17 @@ impl Runner {
     }
 }
 
-/// Measures one run without any output. After each second, `rows` gets the number of messages sent in it.
+/// Measures one run without any output. At the end of each second, `rows` gets the number of messages sent in it.
 ///
 /// # Errors
-/// The run could not begin or failed.
+/// The run could not start or failed.
 pub fn measure_quietly(spec: &RunSpec, interrupt: &Interrupt, rows: Option<Sender<u64>>) -> Result<Summary, Failure> {
     let (communicator, _, topic) = begin(spec)?;
     coordinator::run(spec, &communicator, coordinator::plans(spec, &topic), &mut Reports::quiet(rows), interrupt)
 }
 
-/// Returns the middleware of the run, the id of the run, and the full name of the run's topic. Removes the files that
-/// an earlier run left behind when it was killed.
+/// Prepares a run: returns its middleware, its id and its full topic name. Removes files that a killed earlier run left
+/// behind.
 fn begin(spec: &RunSpec) -> Result<(Communicator, String, String), Failure> {
     let communicator = Communicator::find(&spec.communicator).map_err(Failure::Usage)?;
     let run_id = random_id()?;
@@ -158,7 +159,7 @@ fn begin(spec: &RunSpec) -> Result<(Communicator, String, String), Failure> {
     Ok((communicator, run_id, topic))
 }
 
-/// The names of the logs as lines. A name that was generated here is printed even if the console shows nothing else.
+/// The names of the logs, one line each. If perf_test chose a name, it is printed even if the console is no output.
 fn names_of_logs(outputs: &Outputs) -> Vec<String> {
     let logs = [("CSV", &outputs.csv), ("JSON", &outputs.json), ("full", &outputs.full)];
     let named = logs.iter().filter_map(|(kind, log)| Some(format!("{kind} log: {}", log.as_ref()?.display())));
@@ -176,10 +177,11 @@ fn print_to_stderr(lines: impl IntoIterator<Item = impl std::fmt::Display>) {
     }
 }
 
-/// Returns the failure with which the program ends after a run, if there is one.
+/// Checks that a run has usable figures and complete logs and meets its limits.
 ///
 /// # Errors
-/// The figures of the run are worthless, its logs are not complete, or one of its `limits` is not met.
+/// The figures are unusable, a log is not complete, or a limit is not met. `limits` is the word for limits in the
+/// sentence.
 pub fn all_met(summary: &Summary, limits: &str) -> Result<(), Failure> {
     complete(summary)?;
     match missed(summary) {
@@ -188,7 +190,7 @@ pub fn all_met(summary: &Summary, limits: &str) -> Result<(), Failure> {
     }
 }
 
-/// The failure of a run whose figures are worthless, or whose logs are not complete.
+/// Checks that a run has usable figures and complete logs.
 fn complete(summary: &Summary) -> Result<(), Failure> {
     let why = summary.failure.clone().or_else(|| summary.cut_logs());
     why.map_or(Ok(()), |sentence| Err(Failure::Measurement(sentence)))
@@ -199,10 +201,10 @@ fn missed(summary: &Summary) -> usize {
     summary.requirements.iter().filter(|verdict| !verdict.met).count()
 }
 
-/// An id that no other run has.
+/// A random id, which no other run has.
 ///
 /// # Errors
-/// [`Failure::Measurement`]: the kernel has no random number.
+/// [`Failure::Measurement`]: the kernel provides no random number.
 pub fn random_id() -> Result<String, Failure> {
     let mut bytes = [0_u8; 8];
     rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())

@@ -1,46 +1,46 @@
-//! The surroundings of this process: a container, and control groups that limit its CPU time.
+//! The container in which this process runs, and the control groups that limit its CPU time.
 //!
-//! Both versions of control groups are read. The quota of any control group between the group of the process and the
-//! root group counts.
+//! Control groups of both versions are read. A quota of any group from the process's own group up to the root group
+//! limits the process.
 
 use serde::{Deserialize, Serialize};
 
 use super::root::{Root, printable};
 
-/// The mounts of the `cpu` controller of cgroup v1.
+/// The possible mount points of cgroup v1's `cpu` controller.
 const OLD_MOUNTS: [&str; 2] = ["sys/fs/cgroup/cpu,cpuacct", "sys/fs/cgroup/cpu"];
-/// The mounts of cgroup v2: alone, or beside cgroup v1.
+/// The possible mount points of cgroup v2: without cgroup v1, or beside it.
 const NEW_MOUNTS: [&str; 2] = ["sys/fs/cgroup", "sys/fs/cgroup/unified"];
-/// The parts of control group paths that identify a container.
+/// Words in the path of a control group that show that it belongs to a container.
 const GROUP_SIGNS: [&str; 6] = ["docker", "kubepods", "containerd", "libpod", "lxc", "garden"];
-/// The limit on the depth of control groups.
+/// The greatest depth of nested control groups that is read.
 const MAX_DEPTH: usize = 64;
 
-/// The container and control groups around this process.
+/// The container and the control groups of this process.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Container {
     /// The kind of container; `None` if none was detected.
     pub kind: Option<String>,
-    /// The control group that accounts for the CPU time of this process; `None` if the group is not known, and then its
-    /// quotas are not known either.
+    /// The control group that counts the CPU time of this process; `None` if it is unknown. Its quotas are then
+    /// unknown, too.
     pub control_group: Option<String>,
     /// The tightest limit of CPU time; `None` if no limit was found.
     pub quota: Option<CpuQuota>,
 }
 
-/// A limit of CPU time: a process that exhausts it stops until the period ends.
+/// A limit of CPU time. A process that has used up its quota stops until the period ends.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CpuQuota {
-    /// The CPU time in each period, microseconds.
+    /// The CPU time that is allowed in each period, microseconds.
     pub quota_us: u64,
-    /// The period, microseconds.
+    /// The length of a period, microseconds.
     pub period_us: u64,
     /// The file that sets the limit.
     pub file: String,
 }
 
 impl CpuQuota {
-    /// The limit in CPUs.
+    /// The limit as a number of CPUs.
     #[must_use]
     pub fn cpus(&self) -> f64 {
         self.quota_us as f64 / self.period_us.max(1) as f64
@@ -59,8 +59,7 @@ impl Container {
     }
 }
 
-/// The mount of cgroup v2 that has the `cpuset` controller, so that its groups can have CPUs of their own; `None` if
-/// no mount has it.
+/// The mount point of cgroup v2 with the `cpuset` controller, which can assign CPUs to groups; `None` if there is none.
 pub(crate) fn cpuset_mount(root: &Root) -> Option<&'static str> {
     let has_cpuset = |mount: &&str| {
         let controllers = root.line(&format!("{mount}/cgroup.controllers"));
@@ -69,7 +68,8 @@ pub(crate) fn cpuset_mount(root: &Root) -> Option<&'static str> {
     NEW_MOUNTS.into_iter().find(has_cpuset)
 }
 
-/// The CPUs of isolated partitions: from the kernel's own list if there is one, else from the groups below the root.
+/// The CPUs of isolated cpuset partitions: from the kernel's list, or on older kernels from the groups directly below
+/// the root.
 pub(super) fn partition_cpus(root: &Root) -> Option<Vec<u32>> {
     let mount = cpuset_mount(root)?;
     if let Some(cpus) = root.list(&format!("{mount}/cpuset.cpus.isolated")) {
@@ -86,14 +86,14 @@ pub(super) fn partition_cpus(root: &Root) -> Option<Vec<u32>> {
     Some(cpus)
 }
 
-/// The control group of this process in cgroup v2, as a path below the mount that begins with `/`.
+/// The cgroup v2 group of this process, as a path below the mount point that starts with `/`.
 pub(crate) fn own_group(root: &Root) -> Option<String> {
     let text = root.text("proc/self/cgroup")?;
     text.lines().find_map(|line| line.strip_prefix("0::")).and_then(printable)
 }
 
-/// The number of times that an exhausted quota has stopped the control groups of this process; `None` if there is no
-/// such count.
+/// How often an exhausted quota has stopped the control groups of this process; `None` if the kernel does not count
+/// this.
 pub(super) fn throttled(root: &Root) -> Option<u64> {
     let count = |folder: String| -> Option<u64> {
         let text = root.text(&format!("{folder}/cpu.stat"))?;
@@ -118,7 +118,7 @@ fn kind(root: &Root) -> Option<String> {
         })
 }
 
-/// The control groups of this process that account for CPU time.
+/// The control groups of this process that count CPU time, in cgroup v1 and v2.
 #[derive(Default)]
 struct Groups {
     old: Option<String>,
@@ -130,7 +130,7 @@ fn groups(root: &Root) -> Groups {
     for line in root.text("proc/self/cgroup").unwrap_or_default().lines() {
         let mut parts = line.splitn(3, ':').skip(1);
         let (Some(controllers), Some(path)) = (parts.next(), parts.next().and_then(printable)) else { continue };
-        // A path with `..` lies outside of the namespace of this process.
+        // A path with `..` is outside the cgroup namespace of this process, so it cannot be read.
         if !path.starts_with('/') || path.split('/').any(|part| part == "..") {
             continue;
         }
@@ -143,15 +143,15 @@ fn groups(root: &Root) -> Groups {
     groups
 }
 
-/// The folders of this process's control groups and of their parents, each once.
+/// The folders of this process's control groups and of all their parents, without duplicates.
 fn folders(root: &Root) -> Vec<String> {
     let groups = groups(root);
     let mut folders = Vec::new();
     for (mounts, path) in [(NEW_MOUNTS, groups.new), (OLD_MOUNTS, groups.old)] {
         let Some(path) = path else { continue };
         let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).take(MAX_DEPTH).collect();
-        // In a container, the group's own folder is the mount itself, and the path in
-        // `/proc/self/cgroup` does not exist.
+        // In a container the mount point itself is the folder of the group, and the path from `/proc/self/cgroup` does
+        // not exist below it.
         for mount in mounts {
             folders.extend((0..=parts.len()).map(|depth| {
                 let below = parts[..depth].iter().map(|part| format!("/{part}")).collect::<String>();
@@ -160,7 +160,7 @@ fn folders(root: &Root) -> Vec<String> {
         }
     }
     folders.retain(|folder| root.exists(&format!("{folder}/cpu.stat")));
-    // One mount may be a symbolic link to the other.
+    // Removes duplicates, because one mount point may be a symbolic link to the other.
     let mut known = Vec::new();
     folders.retain(|folder| {
         let place = root.path(folder).canonicalize().unwrap_or_else(|_| root.path(folder));

@@ -1,4 +1,4 @@
-//! The CPUs: model, number, and their sharing of cores, caches and memory.
+//! The CPUs: models, numbers, and the cores, caches and memory nodes that they share.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,54 +7,54 @@ use serde::{Deserialize, Serialize};
 use super::root::{Root, cpu_list, field};
 use super::{container, cpu_model};
 
-/// The folder of all CPUs.
+/// The kernel's folder with a subfolder for each CPU.
 pub(crate) const CPUS: &str = "sys/devices/system/cpu";
 
-/// The CPUs. An unreadable value is `None`.
+/// The CPUs of the machine. An unreadable value is `None`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cpu {
-    /// The models of the CPUs, each with the number of its CPUs.
+    /// The models of the CPUs, each with its number of CPUs.
     pub model: Option<String>,
-    /// The architecture for which this program was built, which is also the kernel's.
+    /// The architecture for which perf_test was built, which is also the kernel's.
     pub architecture: String,
-    /// The CPUs that the kernel uses.
+    /// The CPUs that are online.
     pub online_cpus: Option<Vec<u32>>,
     /// The CPUs on which this process may run.
     pub usable_cpus: Option<Vec<u32>>,
-    /// Sockets.
+    /// The number of CPU sockets.
     pub sockets: Option<usize>,
-    /// The number of cores; each has one or more CPUs.
+    /// The number of cores. With SMT, a core has several CPUs.
     pub cores: Option<usize>,
-    /// The number of CPUs of the core with the most CPUs.
+    /// The greatest number of CPUs in one core.
     pub threads_per_core: Option<usize>,
-    /// Whether cores have several CPUs now (SMT).
+    /// Whether SMT is active: cores have several CPUs.
     pub smt_active: Option<bool>,
-    /// The control of SMT: `on`, `off`, `forceoff`, `notsupported`.
+    /// The kernel's SMT setting: `on`, `off`, `forceoff` or `notsupported`.
     pub smt_control: Option<String>,
-    /// The caches; equal ones are counted.
+    /// The caches. Equal caches are one element with a count.
     pub caches: Vec<Cache>,
-    /// NUMA nodes.
+    /// The number of NUMA nodes.
     pub numa_nodes: Option<usize>,
-    /// The CPUs that the scheduler does not use by itself (isolcpus).
+    /// The CPUs to which the scheduler assigns no threads by itself (`isolcpus`).
     pub isolated_cpus: Option<Vec<u32>>,
-    /// The CPUs without a periodic timer tick while only one thread runs (nohz_full).
+    /// The CPUs without a periodic timer tick while they run only one thread (`nohz_full`).
     pub nohz_full_cpus: Option<Vec<u32>>,
-    /// The CPUs of isolated partitions of control groups, which are made while the machine runs; `None` if the kernel
-    /// shows no partitions.
+    /// The CPUs of isolated cpuset partitions, which can be created without a reboot; `None` if the kernel does not
+    /// show partitions.
     #[serde(default)]
     pub partition_cpus: Option<Vec<u32>>,
 }
 
-/// Equal caches.
+/// Several equal caches.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Cache {
-    /// The level; 1 is nearest to the core.
+    /// The level of the caches; 1 is nearest to the core.
     pub level: u8,
-    /// `Data`, `Instruction` or `Unified`.
+    /// The kind of the caches: `Data`, `Instruction` or `Unified`.
     pub kind: String,
     /// The size of each of these caches, KiB.
     pub size_kib: u64,
-    /// The number of these caches.
+    /// The number of caches.
     pub count: usize,
 }
 
@@ -83,26 +83,27 @@ impl Cpu {
         }
     }
 
-    /// The number of CPUs that the kernel uses.
+    /// The number of CPUs that are online.
     #[must_use]
     pub fn online(&self) -> Option<usize> {
         self.online_cpus.as_ref().map(Vec::len)
     }
 }
 
-/// Returns the list; `None` if it is empty, because such a list has at least one element on every machine.
+/// Returns the list, or `None` if it is empty: every machine has at least one such CPU, so an empty list was read
+/// wrongly.
 fn some(list: Option<Vec<u32>>) -> Option<Vec<u32>> {
     list.filter(|list| !list.is_empty())
 }
 
-/// The different values that `file` has in the folders of the CPUs `names`.
+/// The different contents of `file` in the folders of the CPUs `names`.
 fn each(root: &Root, names: &[String], file: &str) -> BTreeSet<String> {
     names.iter().filter_map(|name| root.line(&format!("{CPUS}/{name}/{file}"))).collect()
 }
 
 fn caches(root: &Root, names: &[String]) -> Vec<Cache> {
-    // A cache that several CPUs share is in the folder of each of them: the list of the sharing
-    // CPUs identifies the cache.
+    // A shared cache appears in the folder of each CPU that shares it. The list of these CPUs identifies the cache, so
+    // it is counted once.
     let mut found: BTreeSet<(u8, String, u64, String)> = BTreeSet::new();
     for name in names {
         let folder = format!("{CPUS}/{name}/cache");

@@ -1,45 +1,45 @@
-//! The sleep states of idle CPUs (C-states) and their wake-up times.
+//! The sleep states of idle CPUs (C-states), and the time to wake up from them.
 
 use serde::{Deserialize, Serialize};
 
 use super::{cpu::CPUS, root::Root};
 
-/// A sleep state is deep if its wake-up takes longer than this time: a message can take less time, so the wake-up
-/// would be most of its latency.
+/// The wake-up time above which a sleep state counts as deep. A message may take less time than this, so a longer
+/// wake-up would be most of its latency.
 pub(super) const DEEP_LATENCY_US: u64 = 10;
 
-/// The device through which programs limit the wake-up time of CPUs.
+/// The device file by which programs limit the wake-up time of CPUs.
 pub(crate) const LATENCY_DEVICE: &str = "dev/cpu_dma_latency";
-/// The limit that the kernel reports if no program sets one, microseconds.
+/// The value that the kernel reports if no program sets a limit, microseconds.
 const NO_LATENCY_LIMIT_US: i32 = 2_000_000_000;
 
-/// The idle states of the CPUs.
+/// The sleep states of the CPUs, with their driver and governor.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CpuIdle {
-    /// The driver.
+    /// The cpuidle driver.
     pub driver: Option<String>,
-    /// The governor that chooses the state.
+    /// The cpuidle governor, which chooses the state of an idle CPU.
     pub governor: Option<String>,
-    /// The states, the lightest first; empty if the kernel shows none.
+    /// The states, the lightest first; empty if the kernel shows no states.
     pub states: Vec<SleepState>,
-    /// The longest wake-up time that programs allow now by holding /dev/cpu_dma_latency open, microseconds; `None` if
-    /// there is no limit, or if this user may not read the device.
+    /// The current limit on the wake-up time, which programs set by holding /dev/cpu_dma_latency open, microseconds;
+    /// `None` if there is no limit, or if this user may not read the file.
     #[serde(default)]
     pub latency_limit_us: Option<i32>,
 }
 
-/// One sleep state.
+/// A sleep state of idle CPUs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SleepState {
-    /// The name of the state's folder: `state0`.
+    /// The name of the state's folder, such as `state0`.
     pub folder: String,
-    /// The name that the driver gives to the state: `C6`.
+    /// The driver's name of the state, such as `C6`.
     pub name: Option<String>,
-    /// The worst time from an interrupt to the first instruction, microseconds.
+    /// The longest time from an interrupt to the first instruction, microseconds.
     pub latency_us: Option<u64>,
     /// Whether the state is disabled on all CPUs that have it.
     pub disabled: Option<bool>,
-    /// The time that all CPUs together have spent in the state, microseconds.
+    /// The time that all CPUs together have spent in this state, microseconds.
     pub time_us: Option<u64>,
 }
 
@@ -54,13 +54,13 @@ impl CpuIdle {
         }
     }
 
-    /// The states that are deep and not disabled.
+    /// The deep states that are enabled.
     pub fn deep_states(&self) -> impl Iterator<Item = &SleepState> {
         self.states.iter().filter(|state| state.is_deep() && state.disabled == Some(false))
     }
 }
 
-/// The states of all CPUs, equal ones merged.
+/// The states of all CPUs. The same state of several CPUs is one element.
 pub(super) fn states(root: &Root) -> Vec<SleepState> {
     let mut states: Vec<SleepState> = Vec::new();
     for cpu in root.numbered(CPUS, "cpu") {
@@ -88,20 +88,20 @@ impl SleepState {
         }
     }
 
-    /// Adds the same state of another CPU.
+    /// Merges the same state of another CPU.
     fn add(&mut self, other: &SleepState) {
         self.latency_us = self.latency_us.max(other.latency_us);
         self.disabled = self.disabled.zip(other.disabled).map(|(ours, theirs)| ours && theirs);
         self.time_us = self.time_us.zip(other.time_us).map(|(ours, theirs)| ours.saturating_add(theirs));
     }
 
-    /// Whether a wake-up from the state takes longer than a message.
+    /// Whether a wake-up from the state may take longer than a message.
     #[must_use]
     pub fn is_deep(&self) -> bool {
         self.latency_us.is_some_and(|latency_us| latency_us > DEEP_LATENCY_US)
     }
 
-    /// The name of the state.
+    /// The driver's name of the state, or the name of its folder.
     #[must_use]
     pub fn label(&self) -> &str {
         self.name.as_deref().unwrap_or(&self.folder)

@@ -1,11 +1,11 @@
-//! The names of the CPUs. x86 reports a name; ARM reports numbers, which these tables map to names. An unknown number
-//! stays a number.
+//! The names of the CPUs. x86 CPUs report a name. ARM CPUs report numbers, for which these tables have names. An
+//! unknown number is shown as it is.
 
 use std::collections::BTreeMap;
 
 use super::root::{Root, printable};
 
-/// The part numbers of ARM's own CPUs that boards of robots have.
+/// The part numbers of ARM's own CPUs that are used on robots.
 const ARM_PARTS: [(u32, &str); 27] = [
     (0xd02, "Cortex-A34"),
     (0xd03, "Cortex-A53"),
@@ -36,7 +36,7 @@ const ARM_PARTS: [(u32, &str); 27] = [
     (0xd82, "Cortex-X4"),
 ];
 
-/// The implementers of ARM CPUs.
+/// The implementer codes of ARM CPUs.
 const IMPLEMENTERS: [(u32, &str); 9] = [
     (0x41, "ARM"),
     (0x42, "Broadcom"),
@@ -50,7 +50,7 @@ const IMPLEMENTERS: [(u32, &str); 9] = [
 ];
 const NVIDIA_PARTS: [(u32, &str); 2] = [(0x003, "Denver 2"), (0x004, "Carmel")];
 
-/// The names of all CPUs, each with the number of its CPUs: `4 × ARM Cortex-A55 + 4 × ARM Cortex-A76`.
+/// The names of all CPUs, each with its number of CPUs: `4 × ARM Cortex-A55 + 4 × ARM Cortex-A76`.
 pub(super) fn read(root: &Root) -> Option<String> {
     let text = root.text("proc/cpuinfo").unwrap_or_default();
     let mut names = named(&text);
@@ -68,7 +68,7 @@ pub(super) fn read(root: &Root) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(" + "))
 }
 
-/// One name for each CPU of `/proc/cpuinfo`.
+/// The name of each CPU in the text of `/proc/cpuinfo`.
 fn named(cpu_info: &str) -> Vec<String> {
     let mut names = Vec::new();
     let mut implementer = None;
@@ -78,8 +78,7 @@ fn named(cpu_info: &str) -> Vec<String> {
                 names.extend(printable(value).map(|name| name.split_whitespace().collect::<Vec<_>>().join(" ")))
             }
             "CPU implementer" => implementer = hexadecimal(value),
-            // Old kernels also write a model name, but it names only the architecture. The part number
-            // names the model itself.
+            // The model name that old kernels write is only the architecture, so the part number is used.
             "CPU part" => names.extend(implementer.zip(hexadecimal(value)).map(|(who, part)| arm_name(who, part))),
             _ => {}
         }

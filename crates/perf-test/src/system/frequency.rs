@@ -1,4 +1,5 @@
-//! The frequencies of the CPUs and their control: cpufreq's policies, turbo, and the governors of other devices.
+//! The frequencies of the CPUs and their control: cpufreq policies, turbo, and the frequency governors of other
+//! devices.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,26 +7,27 @@ use super::root::Root;
 
 pub(crate) const POLICIES: &str = "sys/devices/system/cpu/cpufreq";
 pub(super) const DEVICES: &str = "sys/class/devfreq";
-/// The file with which Intel's driver turns turbo off.
+/// The file by which Intel's driver turns turbo off.
 const NO_TURBO: &str = "sys/devices/system/cpu/intel_pstate/no_turbo";
-/// The file with which other drivers turn turbo on.
+/// The file by which other drivers turn turbo on.
 const BOOST: &str = "sys/devices/system/cpu/cpufreq/boost";
 
-/// Frequencies. A list is empty if the kernel shows none: a virtual machine, a container, a board without cpufreq.
+/// The frequencies of the machine. A list is empty if the kernel shows nothing, as in a virtual machine, in a container
+/// or on a board without cpufreq.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Frequency {
-    /// The CPUs' policies.
+    /// The cpufreq policies.
     pub policies: Vec<Policy>,
-    /// Memory, buses, GPUs and accelerators that change their frequency.
+    /// Other devices with a variable frequency: memory, buses, GPUs, accelerators.
     pub devices: Vec<Device>,
-    /// Whether CPUs may exceed their nominal frequency for a while.
+    /// Whether turbo is on, and how to change it; `None` if the kernel shows no turbo.
     pub turbo: Option<Turbo>,
 }
 
-/// Turbo: frequencies above the nominal one.
+/// Turbo: frequencies above the nominal one for a short time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Turbo {
-    /// Whether CPUs may use turbo now.
+    /// Whether CPUs may use turbo.
     pub on: bool,
     /// The file that turns turbo on and off.
     pub file: String,
@@ -33,37 +35,37 @@ pub struct Turbo {
     pub off_value: u8,
 }
 
-/// CPUs whose frequency changes together.
+/// A cpufreq policy: CPUs whose frequency changes together.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Policy {
-    /// The name of the policy's folder: `policy0`.
+    /// The name of the policy's folder, such as `policy0`.
     pub name: String,
     /// The CPUs of the policy.
     pub cpus: Option<Vec<u32>>,
-    /// The driver.
+    /// The cpufreq driver.
     pub driver: Option<String>,
-    /// The governor: `performance`, `schedutil`, `powersave`, …
+    /// The cpufreq governor: `performance`, `schedutil`, `powersave`, …
     pub governor: Option<String>,
-    /// The energy preference of drivers that choose the frequency by themselves.
+    /// The energy preference, if the driver chooses the frequency by itself.
     pub energy_performance_preference: Option<String>,
-    /// The lowest frequency allowed now, kHz.
+    /// The lowest frequency that is allowed, kHz.
     pub min_khz: Option<u64>,
-    /// The highest frequency allowed now, kHz.
+    /// The highest frequency that is allowed, kHz.
     pub max_khz: Option<u64>,
-    /// The frequency at the time of reading, kHz.
+    /// The frequency when it was read, kHz.
     pub current_khz: Option<u64>,
 }
 
-/// Another device that changes its frequency.
+/// Another device with a variable frequency (devfreq).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Device {
-    /// The name of the device's folder: `devfreq0`.
+    /// The name of the device's folder, such as `devfreq0`.
     pub name: String,
-    /// The governor.
+    /// The devfreq governor.
     pub governor: Option<String>,
-    /// The lowest frequency allowed now, Hz.
+    /// The lowest frequency that is allowed, Hz.
     pub min_hz: Option<u64>,
-    /// The highest frequency allowed now, Hz.
+    /// The highest frequency that is allowed, Hz.
     pub max_hz: Option<u64>,
 }
 
@@ -78,7 +80,7 @@ impl Frequency {
     }
 }
 
-/// The CPUs' policies.
+/// Reads all cpufreq policies.
 pub(crate) fn policies(root: &Root) -> Vec<Policy> {
     root.numbered(POLICIES, "policy").into_iter().map(|name| Policy::read(root, name)).collect()
 }
@@ -98,7 +100,7 @@ impl Policy {
         }
     }
 
-    /// Whether a governor lowers the frequency of these CPUs; false if there is only one frequency.
+    /// Whether a governor may lower the frequency of these CPUs; false if they have only one frequency.
     #[must_use]
     pub fn is_lowered(&self) -> bool {
         lowers(self.governor.as_deref(), self.min_khz, self.max_khz)
@@ -116,7 +118,7 @@ impl Device {
         }
     }
 
-    /// Whether a governor lowers the frequency of this device; false if there is only one frequency.
+    /// Whether a governor may lower the frequency of this device; false if it has only one frequency.
     #[must_use]
     pub fn is_lowered(&self) -> bool {
         lowers(self.governor.as_deref(), self.min_hz, self.max_hz)
@@ -127,7 +129,7 @@ fn lowers(governor: Option<&str>, min: Option<u64>, max: Option<u64>) -> bool {
     governor.is_some_and(|governor| governor != "performance") && (min.is_none() || min != max)
 }
 
-/// The command that gives the governor `performance` to all policies that have another one.
+/// The command that sets the governor `performance` for all policies with another governor.
 pub(super) fn performance_command(policies: &[Policy]) -> String {
     let lowered: Vec<&str> =
         policies.iter().filter(|policy| policy.is_lowered()).map(|policy| policy.name.as_str()).collect();

@@ -1,4 +1,4 @@
-//! The kernel: release, preemption, scheduler settings, clock source.
+//! The kernel: release, preemption model, scheduler settings, clock source.
 
 use std::collections::BTreeMap;
 
@@ -8,33 +8,35 @@ use super::root::Root;
 
 pub(super) const SYSCTL: &str = "proc/sys/kernel";
 pub(super) const CLOCK_SOURCE: &str = "sys/devices/system/clocksource/clocksource0";
-/// The limit on the length of a setting. Longer settings are lists of features, which do not help to compare machines.
+/// The longest value of a setting that is kept. Longer values are lists of features, which do not help to compare
+/// machines.
 const MAX_SETTING_BYTES: usize = 64;
 
-/// The kernel. An unreadable value is `None`.
+/// The kernel and its settings. An unreadable value is `None`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Kernel {
-    /// `5.10.0-rt` …
+    /// The release, such as `5.10.0-rt`.
     pub release: Option<String>,
-    /// `#1 SMP PREEMPT …`
+    /// The version text, such as `#1 SMP PREEMPT …`.
     pub version: Option<String>,
-    /// `PREEMPT_RT`, `PREEMPT_DYNAMIC (full)`, `PREEMPT`, or `none or voluntary`.
+    /// The preemption model: `PREEMPT_RT`, `PREEMPT_DYNAMIC (full)`, `PREEMPT`, or `none or voluntary`.
     pub preemption: Option<String>,
     /// The command line of the kernel.
     pub command_line: Option<String>,
-    /// Whether GRUB's configuration sets the command line of the kernel.
+    /// Whether GRUB sets the kernel's command line, so that advice can mention its file.
     pub has_grub: bool,
-    /// The time that real-time threads may run in each period, microseconds; -1 is no limit.
+    /// The time that real-time threads may run in each period, microseconds; -1 means no limit.
     pub sched_rt_runtime_us: Option<i64>,
     /// The period of `sched_rt_runtime_us`, microseconds.
     pub sched_rt_period_us: Option<i64>,
-    /// Every setting of the scheduler that could be read, named as the kernel names it.
+    /// All readable settings of the scheduler, by the kernel's names.
     pub scheduler: BTreeMap<String, String>,
-    /// The time by which the kernel may delay timers of this process to let several expire at once, nanoseconds.
+    /// The timer slack of this process, nanoseconds: the kernel may delay timers by this time to let several expire
+    /// together.
     pub timer_slack_ns: Option<u64>,
-    /// The clock source.
+    /// The current clock source.
     pub clock_source: Option<String>,
-    /// The available clock sources.
+    /// The clock sources that can be chosen.
     pub available_clock_sources: Option<Vec<String>>,
 }
 
@@ -62,7 +64,7 @@ fn preemption(root: &Root, version: Option<&str>) -> Option<String> {
     if root.flag("sys/kernel/realtime") == Some(true) {
         return Some("PREEMPT_RT".to_owned());
     }
-    // Only version strings with SMP name the preemption model.
+    // Only version texts that begin with `#` contain the preemption model.
     let version = version.filter(|version| version.starts_with('#'))?;
     let Some(model) = version.split(' ').find(|word| word.starts_with("PREEMPT")) else {
         return Some("none or voluntary".to_owned());

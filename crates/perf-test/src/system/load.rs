@@ -1,6 +1,6 @@
-//! The load of the CPUs: load averages, the kernel's accounts of CPU time, and the CPU time of this run.
+//! The load of the CPUs: load averages, the kernel's counts of CPU time, and the CPU time of this run.
 //!
-//! Steal is time in which the hypervisor ran another machine although a CPU of this machine had work.
+//! Steal is the time in which a CPU had work but the hypervisor ran another virtual machine on it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,37 +8,37 @@ use serde::{Deserialize, Serialize};
 
 use super::root::Root;
 
-/// Load. An unreadable value is `None`.
+/// The load of the CPUs. An unreadable value is `None`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Load {
-    /// The mean number of runnable threads over the last minute.
+    /// The load average over the last minute.
     pub mean_1_min: Option<f64>,
-    /// The mean number of runnable threads over five minutes.
+    /// The load average over the last five minutes.
     pub mean_5_min: Option<f64>,
-    /// The mean number of runnable threads over fifteen minutes.
+    /// The load average over the last fifteen minutes.
     pub mean_15_min: Option<f64>,
-    /// The CPU times since boot.
+    /// The CPU times since the boot.
     pub cpu_times: Option<CpuTimes>,
 }
 
-/// The times of all CPUs together, milliseconds.
+/// The times of all CPUs added up, milliseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CpuTimes {
-    /// The time in programs of normal priority.
+    /// The time in programs with normal priority.
     pub user_ms: u64,
-    /// The time in programs of low priority.
+    /// The time in programs with low priority (positive nice value).
     pub nice_ms: u64,
-    /// The time in the kernel, for programs.
+    /// The time in the kernel on behalf of programs.
     pub system_ms: u64,
-    /// The time in which CPUs were idle.
+    /// The idle time.
     pub idle_ms: u64,
-    /// The time in which CPUs were idle while a thread waited for a disk.
+    /// The idle time while a thread waited for a disk.
     pub iowait_ms: u64,
     /// The time in interrupts.
     pub irq_ms: u64,
     /// The time in deferred work of interrupts (softirq).
     pub softirq_ms: u64,
-    /// The time in which the hypervisor ran another machine (steal).
+    /// The time in which the hypervisor ran another virtual machine (steal).
     pub steal_ms: u64,
 }
 
@@ -62,27 +62,27 @@ impl CpuTimes {
         Some(CpuTimes { user_ms, nice_ms, system_ms, idle_ms, iowait_ms, irq_ms, softirq_ms, steal_ms })
     }
 
-    /// All time of all CPUs.
+    /// The sum of all times.
     #[must_use]
     pub fn total_ms(&self) -> u64 {
         [self.busy_ms(), self.idle_ms, self.iowait_ms, self.steal_ms].into_iter().fold(0, u64::saturating_add)
     }
 
-    /// The time in which the CPUs of this machine worked.
+    /// The time in which the CPUs were busy.
     #[must_use]
     pub fn busy_ms(&self) -> u64 {
         let parts = [self.user_ms, self.nice_ms, self.system_ms, self.irq_ms, self.softirq_ms];
         parts.into_iter().fold(0, u64::saturating_add)
     }
 
-    /// The stolen fraction of all time, 0 to 1; `None` if there was no time.
+    /// The stolen fraction of all time, 0 to 1; `None` if the sum of all times is 0.
     #[must_use]
     pub fn stolen_part(&self) -> Option<f64> {
         let total_ms = self.total_ms();
         (total_ms > 0).then(|| self.steal_ms as f64 / total_ms as f64)
     }
 
-    /// The times since `earlier`.
+    /// The differences to the `earlier` times.
     #[must_use]
     pub fn since(&self, earlier: &CpuTimes) -> CpuTimes {
         let between = |figure: fn(&CpuTimes) -> u64| figure(self).saturating_sub(figure(earlier));
@@ -99,7 +99,7 @@ impl CpuTimes {
     }
 }
 
-/// The CPU time of this process, of its living descendants, and of descendants that have ended, milliseconds.
+/// The CPU time of this process, its living descendants and its ended descendants, milliseconds.
 pub(super) fn own_ms(root: &Root) -> Option<u64> {
     let (own, _, own_ms) = process(root, "self")?;
     let others: Vec<(u32, u32, u64)> =
@@ -118,20 +118,19 @@ pub(super) fn own_ms(root: &Root) -> Option<u64> {
     Some(sum_ms)
 }
 
-/// The process ID of a process and of its parent, and the CPU time of the process and of its children that have
-/// ended, milliseconds.
+/// The ID of a process, the ID of its parent, and the CPU time of the process and its ended children, milliseconds.
 fn process(root: &Root, folder: &str) -> Option<(u32, u32, u64)> {
     let text = root.text(&format!("proc/{folder}/stat"))?;
-    // The name of the program is the second field. It is in parentheses and may contain anything.
+    // The second field is the program's name in parentheses. It may contain any characters, even spaces.
     let (before, after) = (text.split_once(' ')?.0, text.rsplit_once(')')?.1);
     let fields: Vec<&str> = after.split_whitespace().collect();
     let ticks = |place: usize| fields.get(place)?.parse::<u64>().ok();
-    // utime, stime, cutime and cstime are fields 14 to 17; the first one of `fields` is field 3, the state.
+    // Fields 14 to 17 are utime, stime, cutime and cstime. `fields` starts with field 3, the state.
     let all = (11..15).map(ticks).try_fold(0_u64, |sum, ticks| Some(sum.saturating_add(ticks?)))?;
     Some((before.parse().ok()?, fields.get(1)?.parse().ok()?, milliseconds(all)?))
 }
 
-/// Converts the ticks of the kernel's accounts into milliseconds.
+/// Converts ticks, in which the kernel counts CPU time, into milliseconds.
 fn milliseconds(ticks: u64) -> Option<u64> {
     Some(ticks.checked_mul(1000)? / procfs::ticks_per_second().max(1))
 }

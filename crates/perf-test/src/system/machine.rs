@@ -4,18 +4,18 @@ use serde::{Deserialize, Serialize};
 
 use super::root::{Root, field, printable};
 
-/// Names that only virtual machines have, in lower case.
+/// Parts of model names that only virtual machines have, in lower case.
 const VIRTUAL: [&str; 8] =
     ["qemu", "kvm", "vmware", "virtualbox", "virtual machine", "xen", "amazon ec2", "dummy-virt"];
 
-/// The machine as a whole.
+/// The machine as a whole. An unreadable value is `None`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Machine {
-    /// The name of the machine: from the device tree, else vendor and product from the firmware.
+    /// The model: from the device tree, or vendor and product from the firmware.
     pub model: Option<String>,
-    /// Whether the machine runs on a hypervisor. x86 CPUs report it; elsewhere only the model's name shows it.
+    /// Whether the machine is virtual. x86 CPUs report this; on others, only the model name shows it.
     pub hypervisor: Option<bool>,
-    /// Whether root runs this program.
+    /// Whether root runs perf_test.
     pub root_user: Option<bool>,
 }
 

@@ -8,10 +8,10 @@ pub(super) const HUGE_PAGES: &str = "sys/kernel/mm/transparent_hugepage";
 pub(super) const SHARED_MEMORY: &str = "dev/shm";
 pub(super) const SOCKETS: &str = "proc/sys/net/core";
 
-/// Memory. An unreadable value is `None`.
+/// The memory of the machine. An unreadable value is `None`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Memory {
-    /// The whole memory, KiB.
+    /// The whole main memory, KiB.
     pub total_kib: Option<u64>,
     /// The memory available to programs, KiB.
     pub available_kib: Option<u64>,
@@ -19,32 +19,32 @@ pub struct Memory {
     pub shared_memory_kib: Option<u64>,
     /// The free part of `/dev/shm`, KiB.
     pub shared_memory_free_kib: Option<u64>,
-    /// The mode of transparent huge pages: `always`, `madvise`, `never`.
+    /// The mode of transparent huge pages: `always`, `madvise` or `never`.
     pub transparent_huge_pages: Option<String>,
-    /// The mode of defragmentation for transparent huge pages.
+    /// The mode in which the kernel defragments memory for transparent huge pages.
     pub transparent_huge_pages_defrag: Option<String>,
     /// The mode of transparent huge pages for shared memory.
     pub transparent_huge_pages_shared: Option<String>,
-    /// The number of reserved explicit huge pages.
+    /// The number of reserved (explicit) huge pages.
     pub huge_pages: Option<u64>,
-    /// The size of each explicit huge page, KiB.
+    /// The size of a reserved huge page, KiB.
     pub huge_page_kib: Option<u64>,
-    /// The memory that this process may lock, bytes; [`u64::MAX`] is no limit.
+    /// The memory that this process may lock, bytes; [`u64::MAX`] means no limit.
     pub lock_limit_bytes: Option<u64>,
-    /// The highest real-time priority that this process may use without root; [`u64::MAX`] is no limit.
+    /// The highest real-time priority that this process may use without root; [`u64::MAX`] means no limit.
     pub rt_priority_limit: Option<u64>,
 }
 
-/// Limits of sockets' buffers, for middlewares that use the network.
+/// The sizes of socket buffers, which matter to middlewares that use the network.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SocketBuffers {
-    /// The largest receive buffer, bytes.
+    /// The largest allowed receive buffer, bytes.
     pub receive_max_bytes: Option<u64>,
-    /// The default receive buffer, bytes.
+    /// The default size of receive buffers, bytes.
     pub receive_default_bytes: Option<u64>,
-    /// The largest send buffer, bytes.
+    /// The largest allowed send buffer, bytes.
     pub send_max_bytes: Option<u64>,
-    /// The default send buffer, bytes.
+    /// The default size of send buffers, bytes.
     pub send_default_bytes: Option<u64>,
 }
 

@@ -1,8 +1,8 @@
-//! The machine: its description, advice on its settings, its noise, and the changes during a run.
+//! The machine: its description, advice on its settings, its noise, and its changes during a run.
 //!
-//! `perf_test system` prints all of it; each run has a [`Watch`], whose [`Warning`]s are part of the summary, and a
-//! [`System`] in its log. Everything is read from files below a root folder, so that tests can imitate machines. An
-//! unreadable value is `None` and is printed as not known; nothing is invented.
+//! `perf_test system` prints description, noise and advice. Each run has a [`System`] in its log, and a [`Watch`],
+//! whose [`Warning`]s are in the summary. Values are read from files below a root folder, which tests replace to
+//! imitate other machines. An unreadable value is `None` and is printed as not known.
 //!
 //! ```text
 //! root ─► machine, cpu, frequency, cpu_idle, kernel, memory, container, process, load ─► System ─► advice
@@ -36,32 +36,32 @@ pub use advice::Advice;
 pub use noise::Noise;
 pub use watch::Watch;
 
-/// The environment variable with a folder that replaces `/`, for tests.
+/// The environment variable with a folder that tests use instead of `/`.
 const ROOT_VARIABLE: &str = "PERF_TEST_SYSTEM_ROOT";
 
-/// The name of the file with a [`Description`] in a folder of results.
+/// The name of the file in a folder of results that contains a [`Description`].
 pub const ENVIRONMENT: &str = "environment.json";
 
-/// The machine as it is now.
+/// The machine and its current settings.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct System {
-    /// The machine as a whole.
+    /// The model of the machine.
     pub machine: machine::Machine,
     /// The CPUs of the machine.
     pub cpu: cpu::Cpu,
-    /// The frequencies of the CPUs.
+    /// The frequencies of the CPUs and their control.
     pub frequency: frequency::Frequency,
     /// The sleep states of the CPUs.
     pub cpu_idle: cpu_idle::CpuIdle,
-    /// The kernel.
+    /// The kernel and its settings.
     pub kernel: kernel::Kernel,
     /// The memory of the machine.
     pub memory: memory::Memory,
-    /// The limits of sockets' buffers.
+    /// The sizes of socket buffers.
     pub sockets: memory::SocketBuffers,
-    /// The container and control groups around this process.
+    /// The container and the control groups of this process.
     pub container: container::Container,
-    /// The scheduling and the limits of this process and its workers.
+    /// The scheduling and the limits of this process, which its workers inherit.
     pub process: process::Process,
     /// The load of the CPUs.
     pub load: load::Load,
@@ -74,12 +74,12 @@ pub struct Description {
     pub system: System,
     /// The noise of the machine, if it was measured.
     pub noise: Option<Noise>,
-    /// Recommended changes before measurements.
+    /// Changes of settings that are recommended before measurements.
     pub advice: Vec<Advice>,
 }
 
 impl System {
-    /// Reads the files below `root`, which is `/` except in tests.
+    /// Reads the machine from the files below `root`, which is `/` except in tests.
     #[must_use]
     pub fn read(root: &Path) -> System {
         let root = &root::Root::new(root);
@@ -98,13 +98,13 @@ impl System {
     }
 }
 
-/// The scheduling of this process.
+/// The scheduling and the limits of this process.
 #[must_use]
 pub fn own_process() -> process::Process {
     process::Process::read(&root::Root::new(&root_folder()))
 }
 
-/// The folder with the description of this machine: `/`, or in tests the value of `PERF_TEST_SYSTEM_ROOT`.
+/// The root folder of the machine's files: `/`, or in tests the value of `PERF_TEST_SYSTEM_ROOT`.
 #[must_use]
 pub fn root_folder() -> PathBuf {
     std::env::var_os(ROOT_VARIABLE).map_or_else(|| PathBuf::from("/"), PathBuf::from)

@@ -1,7 +1,7 @@
-//! The noise floor of the machine: lateness of timers, cost of a wake-up and of the clock, and stops of a thread that
-//! never sleeps. No middleware can be faster than this floor, and no measurement can be finer.
+//! The noise floor of the machine: lateness of timers, cost of a wake-up and of reading the clock, and stops of a
+//! thread that never sleeps. No middleware can be faster than this floor, and no measurement can be finer.
 //!
-//! The noise is measured on a separate thread with the smallest timer slack. The threads are neither pinned nor of
+//! The noise is measured on a separate thread with the smallest timer slack. The threads are not pinned and have no
 //! real-time priority, like the threads of an ordinary run.
 
 use std::num::NonZeroU64;
@@ -17,17 +17,17 @@ use perf_worker::measure::calibration::clock_cost_ns;
 use perf_worker::measure::calibration::wake_up::Sleeper;
 use perf_worker::measure::histogram::Latencies;
 
-/// The period of the timers.
+/// The period of the timers whose lateness is measured.
 const TIMER_PERIOD_NS: i64 = 1_000_000;
-/// The sleep before each wake-up.
+/// The time that a thread sleeps before a measured wake-up.
 const SLEEP: Duration = Duration::from_millis(1);
-/// The number of readings of the clock. The smallest step between two readings counts.
+/// The number of clock readings for the cost and the step of the clock. The smallest step is used.
 const CLOCK_READINGS: u32 = 10_000;
-/// The shortest gap between two readings of the clock that counts as a stop of the thread.
+/// The shortest gap between two clock readings that counts as a stop of the thread.
 const STOP_NS: i64 = 5_000;
-/// The largest p99 of timers and wake-ups on a quiet machine.
+/// A machine is quiet if the p99 of timers and of wake-ups is not above this value.
 const MAX_QUIET_P99_NS: u64 = 100_000;
-/// The longest stop of a thread on a quiet machine.
+/// A machine is quiet if no stop of a thread is longer than this.
 const MAX_QUIET_GAP_NS: u64 = 1_000_000;
 
 /// The noise of the machine.
@@ -35,34 +35,34 @@ const MAX_QUIET_GAP_NS: u64 = 1_000_000;
 pub struct Noise {
     /// The length of the measurement, seconds.
     pub length_s: f64,
-    /// The delay of a thread that sleeps until a timer expires, for timers at 1 kHz.
+    /// The lateness of a thread that sleeps until a timer expires, with timers at 1 kHz.
     pub timer_lateness: Spread,
-    /// The time from waking a thread to its first reading of the clock, after sleeps of a millisecond.
+    /// The time from the wake call to the woken thread's first clock reading, after a sleep of a millisecond.
     pub wake_up: Spread,
-    /// The cost of one reading of the clock, nanoseconds.
+    /// The cost of one clock reading, nanoseconds.
     pub clock_cost_ns: f64,
-    /// The smallest step between two different readings of the clock, nanoseconds.
+    /// The smallest step between two different clock readings, nanoseconds.
     pub clock_step_ns: u64,
     /// The longest stop of a thread that never sleeps, nanoseconds.
     pub largest_gap_ns: u64,
-    /// The fraction of time in stops of more than 5 µs, 0 to 1.
+    /// The fraction of time in stops longer than 5 µs, 0 to 1.
     pub stopped_part: f64,
-    /// Whether the machine is quiet.
+    /// Whether the machine is quiet enough for measurements of p99.
     pub quiet: bool,
-    /// The meaning of the noise for p99, in a sentence.
+    /// A sentence on the meaning of the noise for p99.
     pub verdict: String,
 }
 
-/// The number, median, 99th percentile and maximum of some times.
+/// The number, median, 99th percentile and maximum of several times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Spread {
-    /// The number of values.
+    /// The number of times.
     pub n: u64,
     /// The median, nanoseconds.
     pub p50_ns: u64,
     /// The 99th percentile, nanoseconds.
     pub p99_ns: u64,
-    /// The largest value, nanoseconds.
+    /// The longest time, nanoseconds.
     pub max_ns: u64,
 }
 
@@ -77,7 +77,7 @@ impl Noise {
     /// Measures the noise for about `length_s` seconds.
     ///
     /// # Errors
-    /// The reason, as a sentence, if no thread can be started.
+    /// The reason, as a sentence: the system cannot start a thread.
     pub fn measure(length_s: u32) -> Result<Noise, String> {
         let cannot = |error| format!("cannot start a thread to measure the noise floor: {error}");
         let meter =
@@ -86,10 +86,10 @@ impl Noise {
     }
 }
 
-/// Measures the noise on the current thread, and changes the timer slack of this thread.
+/// Measures the noise on the current thread. Sets the timer slack of this thread to the minimum.
 fn measure_here(length_s: u32) -> Result<Noise, String> {
-    // If the kernel refuses this setting, timers expire later by the timer slack of this thread, which is then part
-    // of this machine's noise.
+    // If the kernel refuses this, the timers expire later by the default slack, which then counts as noise of this
+    // machine.
     let _ = set_current_timer_slack(NonZeroU64::new(1));
     let length_ns = i64::from(length_s) * SECOND_NS;
     let begin_ns = now_ns();
@@ -116,7 +116,7 @@ fn timer_lateness(length_ns: i64) -> Spread {
     for timer in 1..=length_ns / TIMER_PERIOD_NS {
         let due_ns = begin_ns + timer * TIMER_PERIOD_NS;
         let mut awake_ns = now_ns();
-        // After a long stop the next timers are due immediately. They are late, too, and their lateness counts.
+        // After a long stop, several timers are already due. Their lateness counts, too.
         while awake_ns < due_ns {
             sleep_until(due_ns);
             awake_ns = now_ns();
@@ -137,7 +137,7 @@ fn wake_ups(length_ns: i64) -> Result<Spread, String> {
     Ok(Spread::from_values(&values))
 }
 
-/// The largest gap between two readings of the clock, and the fraction of time in gaps of more than [`STOP_NS`].
+/// The largest gap between two clock readings, and the fraction of time in gaps longer than [`STOP_NS`].
 fn gaps(length_ns: i64) -> (u64, f64) {
     let begin_ns = now_ns();
     let (mut before_ns, mut largest_ns, mut stopped_ns) = (begin_ns, 0, 0);
@@ -162,8 +162,8 @@ fn clock_step_ns() -> u64 {
     steps.min().unwrap_or(0)
 }
 
-/// Decides whether the machine is quiet, and returns a sentence about it. A latency from the send time includes the
-/// wake-up of the reader; only a latency from the due time also includes the lateness of the publisher's timer.
+/// Decides whether the machine is quiet, and returns a sentence. A latency from the send time contains only the wake-up
+/// of the reader. A latency from the due time also contains the lateness of the publisher's timer.
 fn verdict(timer: &Spread, wake_up: &Spread, gap_ns: u64) -> (bool, String) {
     let quiet = timer.p99_ns.max(wake_up.p99_ns) <= MAX_QUIET_P99_NS && gap_ns <= MAX_QUIET_GAP_NS;
     let parts = [wake_up.p99_ns, timer.p99_ns.saturating_add(wake_up.p99_ns), gap_ns];

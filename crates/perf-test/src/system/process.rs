@@ -1,39 +1,39 @@
-//! The scheduling of this process, which its workers inherit: policy, priority, nice, as `chrt` and `nice` set them,
-//! and limits.
+//! The scheduling of this process, which its workers inherit: policy, priority and nice value (as `chrt` and `nice` set
+//! them), and limits.
 
 use serde::{Deserialize, Serialize};
 
 use super::{memory::soft_limit, root::Root};
 
-/// The names of the scheduling policies by the kernel's numbers (sched(7)).
+/// The names of the scheduling policies. The index is the kernel's number of the policy (sched(7)).
 const POLICIES: [&str; 8] =
     ["SCHED_OTHER", "SCHED_FIFO", "SCHED_RR", "SCHED_BATCH", "SCHED_ISO", "SCHED_IDLE", "SCHED_DEADLINE", "SCHED_EXT"];
-/// The index of the nice value in `/proc/self/stat` (proc_pid_stat(5)), counted from the end of the program's name.
+/// The index of the nice value among the fields after the program's name in `/proc/self/stat` (proc_pid_stat(5)).
 const NICE: usize = 16;
-/// The index of the real-time priority in `/proc/self/stat`, counted from the end of the program's name.
+/// The index of the real-time priority among the fields after the program's name in `/proc/self/stat`.
 const RT_PRIORITY: usize = 37;
-/// The index of the scheduling policy in `/proc/self/stat`, counted from the end of the program's name.
+/// The index of the scheduling policy among the fields after the program's name in `/proc/self/stat`.
 const POLICY: usize = 38;
 
-/// Scheduling and limits. An unreadable value is `None`.
+/// The scheduling and limits of this process. An unreadable value is `None`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Process {
-    /// `SCHED_OTHER`, `SCHED_FIFO`, `SCHED_RR` …
+    /// The scheduling policy: `SCHED_OTHER`, `SCHED_FIFO`, `SCHED_RR`, …
     pub policy: Option<String>,
-    /// The real-time priority, 1 to 99; 0 with a policy that is not real-time.
+    /// The real-time priority, 1 to 99; 0 if the policy is not real-time.
     pub rt_priority: Option<u32>,
-    /// The nice value, from -20 (first) to 19 (last).
+    /// The nice value, from -20 (highest priority) to 19 (lowest).
     pub nice: Option<i32>,
-    /// The number of files that the process may open.
+    /// The number of files that this process may open.
     pub open_files_limit: Option<u64>,
-    /// The address space that the process may use, bytes; `u64::MAX` if there is no limit.
+    /// The address space that this process may use, bytes; `u64::MAX` means no limit.
     pub address_space_limit_bytes: Option<u64>,
 }
 
 impl Process {
     pub(super) fn read(root: &Root) -> Process {
         let stat = root.text("proc/self/stat").unwrap_or_default();
-        // The name may contain anything, also spaces and parentheses.
+        // The program's name in parentheses may contain any characters, even spaces and parentheses.
         let fields: Vec<&str> = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace().collect();
         let number = |index: usize| fields.get(index)?.parse::<i32>().ok();
         let policy = number(POLICY).and_then(|number| POLICIES.get(usize::try_from(number).ok()?));
@@ -47,7 +47,7 @@ impl Process {
         }
     }
 
-    /// The policy, the priority and the nice value in words.
+    /// The policy, the priority and the nice value as text.
     #[must_use]
     pub fn scheduling(&self) -> Option<String> {
         let policy = self.policy.as_deref()?;
@@ -58,7 +58,7 @@ impl Process {
         })
     }
 
-    /// Whether the policy or the nice value differs from the default of the system.
+    /// Whether the policy or the nice value is not the system's default.
     #[must_use]
     pub fn is_special(&self) -> bool {
         self.policy.as_deref().is_some_and(|policy| policy != POLICIES[0]) || self.nice.is_some_and(|nice| nice != 0)

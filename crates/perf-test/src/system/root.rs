@@ -1,21 +1,21 @@
-//! The files in which the machine describes itself: below `/`, or below a folder that replaces it in tests.
+//! The files that describe the machine, below a root folder: `/`, or in tests a folder that replaces it.
 //!
-//! Nothing read here is trusted: a file that is missing, too long, not text or malformed gives `None`, and text with
-//! control characters never reaches a terminal.
+//! No content is trusted. A file that is missing, too long, malformed or no text gives `None`, and text with control
+//! characters is rejected, so that it never reaches a terminal.
 
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// The limit on the length of a file. `/proc/cpuinfo` of 1000 CPUs is shorter.
+/// The largest part of a file that is read. `/proc/cpuinfo` of 1000 CPUs is shorter.
 const MAX_FILE_BYTES: u64 = 4 << 20;
-/// The limit on the length of a line. The kernel's command line is shorter.
+/// The longest line that is accepted. The kernel's command line is shorter.
 const MAX_LINE_BYTES: usize = 8192;
-/// The limit on CPU numbers.
+/// The largest CPU number that is accepted.
 const MAX_CPU: u32 = 16_383;
 
-/// The folder that replaces `/`.
+/// The root folder: `/`, or a folder that replaces it in tests.
 #[derive(Clone, Debug)]
 pub(crate) struct Root(PathBuf);
 
@@ -24,12 +24,12 @@ impl Root {
         Root(root.to_owned())
     }
 
-    /// The real path of `path`, which does not begin with `/`.
+    /// The path of a file below the root. `path` does not start with `/`.
     pub(crate) fn path(&self, path: &str) -> PathBuf {
         self.0.join(path)
     }
 
-    /// Whether the root is `/` and not a folder that replaces it.
+    /// Whether the root is `/`, so that the files describe this machine.
     pub(crate) fn is_machine(&self) -> bool {
         self.0 == Path::new("/")
     }
@@ -38,14 +38,14 @@ impl Root {
         self.path(path).exists()
     }
 
-    /// A whole file, if it is text.
+    /// The whole content of a file; `None` if it is no text.
     pub(crate) fn text(&self, path: &str) -> Option<String> {
         let mut bytes = Vec::new();
         File::open(self.path(path)).ok()?.take(MAX_FILE_BYTES).read_to_end(&mut bytes).ok()?;
         String::from_utf8(bytes).ok()
     }
 
-    /// The text of a file of one line, without the white space and the NULs around it; `None` if nothing is left.
+    /// The content of a file with one line, without surrounding white space and NULs; `None` if nothing is left.
     pub(crate) fn line(&self, path: &str) -> Option<String> {
         printable(&self.text(path)?)
     }
@@ -55,19 +55,19 @@ impl Root {
         Some(self.line(path)?.split_whitespace().next()?.to_owned())
     }
 
-    /// The number in a file that holds one number.
+    /// The number in a file that contains only a number.
     pub(crate) fn number<T: FromStr>(&self, path: &str) -> Option<T> {
         self.line(path)?.parse().ok()
     }
 
-    /// The number in a device that holds one number in the machine's own byte order.
+    /// The number in a device file that contains a binary number in native byte order.
     pub(crate) fn binary_number(&self, path: &str) -> Option<i32> {
         let mut bytes = [0; 4];
         File::open(self.path(path)).ok()?.read_exact(&mut bytes).ok()?;
         Some(i32::from_ne_bytes(bytes))
     }
 
-    /// The value of a file that holds 0 or 1.
+    /// The value of a file that contains 0 or 1.
     pub(crate) fn flag(&self, path: &str) -> Option<bool> {
         match self.number::<u8>(path)? {
             0 => Some(false),
@@ -76,19 +76,19 @@ impl Root {
         }
     }
 
-    /// The CPUs or nodes in a file with a list in the kernel's form; empty if the list names none.
+    /// The CPU or node numbers in a file with a list such as `0-3,8`; empty if the list is empty.
     pub(crate) fn list(&self, path: &str) -> Option<Vec<u32>> {
         cpu_list(&self.text(path)?)
     }
 
-    /// The choice that stands between these brackets: `never` in `always madvise [never]`.
+    /// The choice in brackets of the given kind: `never` in `always madvise [never]`.
     pub(crate) fn chosen_in(&self, path: &str, (opening, closing): (char, char)) -> Option<String> {
         let line = self.line(path)?;
         let (_, after) = line.split_once(opening)?;
         Some(after.split_once(closing)?.0.to_owned())
     }
 
-    /// The names in a folder that begin with `prefix`; names with a number are in the order of the numbers.
+    /// The names in a folder that start with `prefix`. Names that end in a number are ordered by it.
     pub(crate) fn names(&self, folder: &str, prefix: &str) -> Vec<String> {
         let Ok(entries) = fs::read_dir(self.path(folder)) else { return Vec::new() };
         let names = entries.flatten().filter_map(|entry| printable(entry.file_name().to_str()?));
@@ -97,7 +97,7 @@ impl Root {
         names
     }
 
-    /// The names in a folder that consist of `prefix` and a number: `cpu0`, not `cpufreq`.
+    /// The names in a folder that consist of `prefix` and a number: `cpu0`, but not `cpufreq`.
     pub(crate) fn numbered(&self, folder: &str, prefix: &str) -> Vec<String> {
         let mut names = self.names(folder, prefix);
         names.retain(|name| name[prefix.len()..].parse::<u32>().is_ok());
@@ -105,20 +105,20 @@ impl Root {
     }
 }
 
-/// Trims white space and NULs around one line of text; `None` if nothing is left, or if the line has control
-/// characters.
+/// Trims white space and NULs around one line of text; `None` if nothing is left, if the line is too long, or if it
+/// contains control characters.
 pub(crate) fn printable(text: &str) -> Option<String> {
     let text = text.trim_matches(|char: char| char.is_whitespace() || char == '\0');
     let good = !text.is_empty() && text.len() <= MAX_LINE_BYTES && !text.chars().any(char::is_control);
     good.then(|| text.to_owned())
 }
 
-/// The value after `name:` in a text with lines such as the lines of `/proc/self/status`.
+/// The value after `name:` in a text that has a name and a value on each line, such as `/proc/self/status`.
 pub(crate) fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     text.lines().find_map(|line| line.strip_prefix(name)?.trim_start().strip_prefix(':')).map(str::trim)
 }
 
-/// The numbers in a list such as `0-3,8`.
+/// Parses a list of numbers such as `0-3,8`.
 pub(crate) fn cpu_list(text: &str) -> Option<Vec<u32>> {
     let text = text.trim();
     if text.is_empty() || text == "(null)" {
@@ -138,7 +138,7 @@ pub(crate) fn cpu_list(text: &str) -> Option<Vec<u32>> {
     Some(numbers)
 }
 
-/// The text of a list of numbers, such as `0-3,8`.
+/// Formats a list of numbers, such as `0-3,8`.
 pub(crate) fn list_text(numbers: &[u32]) -> String {
     let mut parts: Vec<(u32, u32)> = Vec::new();
     for number in numbers {

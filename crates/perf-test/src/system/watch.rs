@@ -1,7 +1,6 @@
-//! The watch over the machine: it reads the state before and after a run and compares both.
+//! The watch of the machine: it reads the state of the machine before and after a run, and warns of changes.
 //!
-//! The watch never fails: an unreadable value raises no warning. It reads files before and after the run, and nothing
-//! in between.
+//! The watch never fails: an unreadable value causes no warning. It does nothing during the run.
 
 use std::path::Path;
 
@@ -16,28 +15,28 @@ use crate::common::units::format_ns;
 use crate::common::warning::{Warning, WarningKind};
 use perf_worker::clock::{SECOND_NS, now_ns};
 
-/// The stolen fraction of all CPU time above which there is a warning.
+/// There is a warning if the hypervisor steals more than this fraction of all CPU time.
 const STEAL_WARN_FRACTION: f64 = 0.01;
-/// The fraction of all CPU time used by other programs above which there is a warning.
+/// There is a warning if other programs use more than this fraction of all CPU time.
 const LOAD_WARN_FRACTION: f64 = 0.10;
-/// The fraction of all CPU time in deep sleep above which there is a warning.
+/// There is a warning if CPUs spend more than this fraction of all CPU time in deep sleep.
 const SLEEP_WARN_FRACTION: f64 = 0.01;
-/// The relative change of the frequency above which there is a warning.
+/// There is a warning if the frequency changes by more than this fraction.
 const FREQUENCY_WARN_FRACTION: f64 = 0.10;
-/// The change of the wall clock relative to the monotonic clock above which the wall clock counts as stepped: NTP
-/// slews both clocks alike.
+/// The wall clock counts as stepped if it moves by more than this time against the monotonic clock. NTP's gradual
+/// corrections do not count, because they slow or speed up both clocks alike.
 const STEP_NS: i64 = 1_000_000;
-/// The number of readings of both clocks; the pair with the shortest time between its two readings counts.
+/// The number of times that both clocks are read. The pair with the shortest time between its two readings is used.
 const CLOCK_READINGS: usize = 8;
 
-/// The machine before a run.
+/// The state of the machine before a run.
 #[derive(Debug)]
 pub struct Watch {
     root: Root,
     before: Reading,
 }
 
-/// The machine at one time.
+/// The state of the machine at one time.
 #[derive(Debug, Default)]
 struct Reading {
     wall_offset_ns: i64,
@@ -49,15 +48,15 @@ struct Reading {
 }
 
 impl Watch {
-    /// Reads the machine before a run.
+    /// Reads the state of the machine before a run.
     #[must_use]
     pub fn start(root: &Path) -> Watch {
         let root = Root::new(root);
         Watch { before: Reading::take(&root), root }
     }
 
-    /// Reads the machine again and returns the warnings. Call it when all workers have ended, or while all of them
-    /// still run: otherwise the CPU time of workers counts as the load of other programs.
+    /// Reads the state again and returns the warnings. Call it when all workers have ended, or while all of them are
+    /// still running: otherwise the CPU time of ended workers would count as load of other programs.
     #[must_use]
     pub fn end(self) -> Vec<Warning> {
         let after = Reading::take(&self.root);
@@ -79,7 +78,7 @@ impl Reading {
     }
 }
 
-/// The difference between the wall clock and the monotonic clock, ns.
+/// The difference between wall clock and monotonic clock, ns.
 fn wall_offset_ns() -> i64 {
     let pair = || {
         let before_ns = now_ns();
@@ -87,11 +86,11 @@ fn wall_offset_ns() -> i64 {
         let after_ns = now_ns();
         (after_ns - before_ns, wall.tv_sec * SECOND_NS + wall.tv_nsec - i64::midpoint(before_ns, after_ns))
     };
-    // An interruption between two readings makes their distance longer, so the pair with the shortest distance counts.
+    // An interruption between the two readings makes a pair inexact, so the pair with the shortest distance is used.
     (0..CLOCK_READINGS).map(|_| pair()).min().map_or(0, |(_, offset_ns)| offset_ns)
 }
 
-/// The CPU times between both readings; `None` if they are not known or zero.
+/// The CPU times between the two readings; `None` if they are unknown or zero.
 fn cpu_times(before: &Reading, after: &Reading) -> Option<CpuTimes> {
     let times = after.cpu_times?.since(&before.cpu_times?);
     (times.total_ms() > 0).then_some(times)
@@ -132,7 +131,7 @@ fn frequency(before: &Reading, after: &Reading) -> Option<Warning> {
             "the CPU frequency of {name} was limited to {to_mhz} MHz during the run, from {from_mhz} MHz"
         ));
     }
-    // The frequency of a sleeping CPU is meaningless. The CPU that reads the frequencies is awake, so the highest one
+    // The frequency of a sleeping CPU is meaningless. The CPU that reads the files is awake, so the highest frequency
     // is valid.
     let fastest = |reading: &Reading| reading.policies.iter().filter_map(|policy| policy.current_khz).max();
     let (from_khz, to_khz) = (fastest(before)?, fastest(after)?);

@@ -1,9 +1,9 @@
-//! The chains of a topology: the topics of each chain, and the endpoints on its path.
+//! The chains of a topology. A chain is a path of messages from some first topics through several nodes to a last
+//! topic.
 //!
-//! A chain begins with the messages of some topics, continues with the messages that these trigger, and ends when
-//! a subscription to its last topic has received a message. Each message but the first ones carries in its
-//! payload the origin of the chain (the times at which the oldest and the newest first message were sent), and
-//! must have room for it.
+//! A chain begins with messages on its first topics and continues with the messages that these trigger. It ends when a
+//! subscription to its last topic has received a message. Every later message carries the origin of the chain in its
+//! payload: the send times of the oldest and of the newest first message. The payload must have room for it.
 
 use std::collections::BTreeSet;
 
@@ -18,13 +18,13 @@ use perf_worker::nearest::or_nearest;
 use perf_worker::{endpoint::ChainLink, run_spec::Content};
 
 const KEYS: &[&str] = &["name", "from", "to"];
-/// The size of the origin of a chain in a payload, bytes: two send times.
+/// The size of a chain's origin (two send times) in a payload, bytes.
 const ORIGIN_BYTES: u64 = 16;
 
 /// Reads an element of the list `chains`.
 ///
 /// # Errors
-/// The reason, as a sentence that begins with the path of the wrong value in the file.
+/// The reason, as a sentence that starts with the path of the wrong value in the file.
 pub fn read(file: &str, place: String, value: &RawValue) -> Result<Chain, String> {
     let object = Object::read(place, value, &[KEYS])?;
     let text = |key| object.text(key)?.ok_or_else(|| object.missing(key));
@@ -34,11 +34,11 @@ pub fn read(file: &str, place: String, value: &RawValue) -> Result<Chain, String
     Ok(Chain { name: text("name")?, from, to, place: format!("{file}: {}", object.place) })
 }
 
-/// The paths of all chains.
+/// The chains of a topology with their paths.
 #[derive(Clone, Debug, Default)]
 pub struct ChainPaths(Vec<ChainPath>);
 
-/// The topics of a chain, from the first to the last one.
+/// A chain with the topics on its path.
 #[derive(Clone, Debug)]
 struct ChainPath {
     chain: Chain,
@@ -46,17 +46,17 @@ struct ChainPath {
 }
 
 impl ChainPaths {
-    /// Finds the paths of the chains in all files.
+    /// Finds the paths of all chains.
     pub fn new(processes: &[Process]) -> ChainPaths {
         let chains = processes.iter().flat_map(|process| &process.chains);
         ChainPaths(chains.map(|chain| ChainPath { chain: chain.clone(), topics: way(processes, chain) }).collect())
     }
 
-    /// Checks that triggers connect the first topics of each chain with the last one, and that the messages have
-    /// room for the origin.
+    /// Checks that triggers lead from the first topics of each chain to its last topic, and that the messages have room
+    /// for the origin.
     ///
     /// # Errors
-    /// The reason, as a sentence that begins with the path of the wrong value in the file.
+    /// The reason, as a sentence that starts with the path of the wrong value in the file.
     pub fn check(&self, processes: &[Process]) -> Result<(), String> {
         let publishers = || processes.iter().flat_map(|process| &process.nodes).flat_map(|node| &node.publishers);
         let subscriptions = || processes.iter().flat_map(|process| &process.nodes).flat_map(|node| &node.subscriptions);
@@ -93,13 +93,13 @@ impl ChainPaths {
         Ok(())
     }
 
-    /// The chains on whose path the publishers of this topic are.
+    /// The chains whose path contains the publishers of this topic.
     pub fn publisher_links(&self, topic: &str) -> Vec<ChainLink> {
         self.links(topic, |_| true)
     }
 
-    /// The chains on whose path the node's subscription to `topic` is. Such a chain either ends with the
-    /// subscription, or continues with a publisher that the subscription's messages trigger.
+    /// The chains whose path contains the node's subscription to `topic`. Such a chain either ends at the subscription,
+    /// or continues with a publisher of the node that the subscription's messages trigger.
     pub fn subscription_links(&self, node: &Node, topic: &str) -> Vec<ChainLink> {
         let carries_on = |way: &ChainPath| {
             node.publishers.iter().any(|of| {
@@ -122,7 +122,7 @@ impl ChainPaths {
     }
 }
 
-/// The number of payload bytes in a publisher's messages that can be written in place.
+/// The number of bytes in the payload of a publisher's messages in which an origin could be written.
 fn payload_bytes(publisher: &Publisher) -> u64 {
     match publisher.payload.message.content {
         Content::Fields | Content::Text => 0,
@@ -130,7 +130,7 @@ fn payload_bytes(publisher: &Publisher) -> u64 {
     }
 }
 
-/// The topics on the path of a chain: topics that the chain's first messages trigger and that lead to its last topic.
+/// The topics on the path of a chain. They follow from its first topics by triggers and lead to its last topic.
 fn way(processes: &[Process], chain: &Chain) -> BTreeSet<String> {
     let publishers = || processes.iter().flat_map(|process| &process.nodes).flat_map(|node| &node.publishers);
     let triggers = |of: &Publisher| match &of.trigger {
@@ -148,7 +148,7 @@ fn way(processes: &[Process], chain: &Chain) -> BTreeSet<String> {
     }
     let mut way: BTreeSet<String> = reached.iter().filter(|topic| **topic == chain.to).cloned().collect();
     let leads = |way: &BTreeSet<String>| {
-        // Topics that trigger the first messages lie before the chain, not on its path.
+        // Topics that trigger a first topic come before the chain, so they are not on its path.
         let on_way = publishers().filter(|of| way.contains(&of.topic) && !chain.from.contains(&of.topic));
         on_way.flat_map(&triggers).find(|topic| reached.contains(topic) && !way.contains(topic))
     };

@@ -1,4 +1,4 @@
-//! The counts of a topology: its size and its messages per second.
+//! The counts of a topology: its nodes and endpoints, and its messages per second.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,24 +7,24 @@ use serde::Serialize;
 use super::{Topology, process::Process};
 use perf_worker::clock::SECOND_NS;
 
-/// The numbers of a topology.
+/// The size of a topology and its messages per second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Counts {
-    /// Processes.
+    /// The number of processes.
     pub processes: usize,
-    /// Executors of all processes.
+    /// The number of executors in all processes.
     pub executors: usize,
-    /// Nodes.
+    /// The number of nodes.
     pub nodes: usize,
-    /// Topics.
+    /// The number of topics.
     pub topics: usize,
-    /// Publishers.
+    /// The number of publishers.
     pub publishers: usize,
-    /// Subscriptions.
+    /// The number of subscriptions.
     pub subscriptions: usize,
-    /// Services.
+    /// The number of services.
     pub services: usize,
-    /// Clients.
+    /// The number of clients.
     pub clients: usize,
     /// The number of messages that all publishers send per second.
     pub sent_hz: f64,
@@ -32,7 +32,7 @@ pub struct Counts {
     pub received_hz: f64,
     /// The number of requests that all clients send per second.
     pub requests_hz: f64,
-    /// The payload bytes that all publishers send per second.
+    /// The number of payload bytes that all publishers send per second.
     pub sent_bytes_per_s: f64,
 }
 
@@ -71,7 +71,7 @@ impl Topology {
     }
 }
 
-/// The sum of the values. Without values it is 0, where `Iterator::sum` returns -0.
+/// The sum of the values. The sum of no values is 0; `Iterator::sum` would return -0.
 fn total(values: impl Iterator<Item = f64>) -> f64 {
     values.fold(0.0, |sum, value| sum + value)
 }

@@ -1,7 +1,7 @@
-//! The publishers, subscriptions, clients and servers of a node, in iRobot's schema.
+//! The publishers, subscriptions, clients and servers of a node, in the schema of iRobot's topology files.
 //!
-//! Two keys are not in iRobot's schema. `triggered_by` replaces a rate: it lists the topics whose messages make a
-//! publisher publish. `work_us` is the CPU time of a callback.
+//! Two keys extend iRobot's schema. `triggered_by` replaces the rate of a publisher: the publisher publishes when each
+//! listed topic has had a message since its last publication. `work_us` is the CPU time of a callback.
 
 use serde_json::value::RawValue;
 
@@ -33,31 +33,31 @@ const SUBSCRIPTION_KEYS: &[&str] = &[TOPIC, MESSAGE, WORK, PASS_BY];
 const CLIENT_KEYS: &[&str] = &[SERVICE, SERVICE_TYPE, FREQUENCY, PERIOD];
 const SERVER_KEYS: &[&str] = &[SERVICE, SERVICE_TYPE, WORK];
 
-/// The longest CPU time of a callback: ten seconds.
+/// The longest allowed CPU time of a callback: ten seconds.
 const MAX_WORK_US: u32 = 10_000_000;
 
-/// The values of `msg_pass_by`.
+/// The allowed values of `msg_pass_by`.
 const PASS_BY_VALUES: [(&str, PassBy); 3] =
     [("unique_ptr", PassBy::UniquePtr), ("shared_ptr", PassBy::SharedPtr), ("loaned_msg", PassBy::LoanedMsg)];
 
-/// The messages of iRobot are the same in both layouts.
+/// The layout of the messages. iRobot's messages are the same in both layouts.
 const LAYOUT: Layout = Layout::V2;
 
 const MICROSECOND_NS: i64 = 1000;
-/// One day.
+/// The longest allowed period: one day.
 const MAX_PERIOD_US: f64 = 86_400e6;
-/// The tolerance below a whole number of microseconds within which a period is rounded up: such a difference comes
-/// from the binary fraction.
+/// A period this close below a whole number of microseconds is rounded up. The difference comes from the binary
+/// representation of fractions.
 const ROUNDING_US: f64 = 1e-6;
 
-/// The parser of the endpoints of one node.
+/// Reads the endpoints of one node from JSON.
 #[derive(Debug)]
 pub struct Reader<'a> {
-    /// The node.
+    /// The names of the node.
     pub node: &'a NodeName,
     /// The name of the file, for errors and notes.
     pub file: &'a str,
-    /// Sentences about keys without effect.
+    /// Sentences about keys without effect. The reader adds to them.
     pub notes: &'a mut Vec<String>,
 }
 
@@ -65,7 +65,7 @@ impl Reader<'_> {
     /// Reads an element of the list `publishers`.
     ///
     /// # Errors
-    /// The reason, as a sentence that begins with the path of the wrong value in the file.
+    /// The reason, as a sentence that starts with the path of the wrong value in the file.
     pub fn publisher(&mut self, place: String, value: &RawValue) -> Result<Publisher, String> {
         let object = Object::read(place, value, &[PUBLISHER_KEYS, qos::KEYS])?;
         let topic = self.name(&object, TOPIC)?;
@@ -81,7 +81,7 @@ impl Reader<'_> {
             payload,
             trigger: self.trigger(&object)?,
             work_us: work_us(&object)?,
-            // The rate is set after all files are read.
+            // The rate is computed when all files have been read, because triggering topics may be in other files.
             rate_hz: 0.0,
             pass_by: object.choice(PASS_BY, &PASS_BY_VALUES)?.unwrap_or(PassBy::UniquePtr),
             qos: self.qos(&object)?,
@@ -94,7 +94,7 @@ impl Reader<'_> {
         let object = Object::read(place, value, &[SUBSCRIPTION_KEYS, qos::KEYS])?;
         let mut pass_by = object.choice(PASS_BY, &PASS_BY_VALUES)?.unwrap_or(PassBy::SharedPtr);
         if pass_by == PassBy::LoanedMsg {
-            // iRobot's tool also replaces `loaned_msg` of a subscription by `shared_ptr`, with a warning.
+            // `shared_ptr` replaces `loaned_msg` in a subscription, with a note. iRobot's tool does the same.
             self.note(&object, PASS_BY, "a subscription has no `loaned_msg`, and this one has `shared_ptr`");
             pass_by = PassBy::SharedPtr;
         }
@@ -142,7 +142,7 @@ impl Reader<'_> {
         qos::read(object)
     }
 
-    /// The full name of a topic or a service.
+    /// Reads the name of a topic or service. Returns the full name.
     fn name(&self, object: &Object<'_>, key: &str) -> Result<String, String> {
         let name = object.text(key)?.ok_or_else(|| object.missing(key))?;
         self.node.expand(&name).map_err(|sentence| object.problem(key, &sentence))
@@ -161,7 +161,7 @@ impl Reader<'_> {
         format!("{}: {}", self.file, object.place)
     }
 
-    /// Adds a note, unless a copy of the node has added the same note.
+    /// Adds a note once: the copies of a node cause the same note.
     fn note(&mut self, object: &Object<'_>, key: &str, sentence: &str) {
         let note = format!("{}: {}", self.file, object.problem(key, sentence));
         if !self.notes.contains(&note) {
@@ -170,7 +170,7 @@ impl Reader<'_> {
     }
 }
 
-/// Reads a list of topics. `expand` turns each name into a full name.
+/// Reads a list of topics. `expand` converts each name to a full name.
 ///
 /// # Errors
 /// The reason, as a sentence: the list is empty, or a topic occurs twice.
@@ -199,15 +199,15 @@ fn work_us(object: &Object<'_>) -> Result<u32, String> {
     Ok(object.whole(WORK, 0..=MAX_WORK_US)?.unwrap_or(0))
 }
 
-/// The messages of a topic or a service. The requests and the responses of a service are both of the message type with
-/// the service's name.
+/// The message type and the payload size of a topic or service. For a service, the requests and the responses both have
+/// the message type that is named like the service type.
 fn payload(object: &Object<'_>, key: &str, size_bytes: u32) -> Result<Payload, String> {
     let name = object.text(key)?.ok_or_else(|| object.missing(key))?;
     let found =
         messages::find(&name, LAYOUT, size_bytes as usize).map_err(|sentence| object.problem(key, &sentence))?;
     let (unbounded_bytes, payload_bytes) = match found.payload_bytes {
         _ if found.content.is_unbounded() => (size_bytes, size_bytes as usize),
-        // A message of plain fields is payload as a whole.
+        // A message that consists only of plain fields counts as payload as a whole.
         0 => (0, found.bytes),
         payload_bytes => (0, payload_bytes),
     };
@@ -215,11 +215,11 @@ fn payload(object: &Object<'_>, key: &str, size_bytes: u32) -> Result<Payload, S
     Ok(Payload { message: found.spec(LAYOUT, unbounded_bytes), payload_bytes })
 }
 
-/// The pace from `freq_hz`, or else from `period_ms`. The period is truncated to whole microseconds, as in
-/// iRobot's tool.
+/// The pace of a timer, from `freq_hz` or `period_ms`. As in iRobot's tool, the period is truncated to whole
+/// microseconds.
 fn pace(object: &Object<'_>) -> Result<Option<Pace>, String> {
     let of_period_us = |key: &str, what: &str, period_us: f64| {
-        // The range also excludes infinite periods.
+        // This range check also excludes an infinite period (a frequency of 0).
         if !(1.0..=MAX_PERIOD_US).contains(&period_us) {
             return Err(object.wrong(key, &format!("{what} from a microsecond to a day")));
         }

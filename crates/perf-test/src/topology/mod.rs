@@ -1,7 +1,8 @@
-//! Topologies: systems of nodes, read from files in iRobot's JSON or, by name, from the files that come with the tool.
+//! Topologies: systems of nodes, read from files in iRobot's JSON. Some of these files come with the tool and have a
+//! name.
 //!
-//! Each file describes one process. [`Topology::read`] reads all files of a system, checks that they fit together,
-//! and resolves names, periods, sizes and QoS. This module starts no process and uses no middleware.
+//! Each file describes one process. [`Topology::read`] reads all files of a system, checks that they fit together, and
+//! resolves names, periods, sizes and QoS. This module does not start processes or use a middleware.
 //!
 //! ```text
 //! text ─► node ─► chains, endpoints, qos ─► object    one file: places, keys, values
@@ -40,23 +41,22 @@ pub use process::{
     Chain, Client, Liveliness, Node, NodeQos, Payload, Process, Publisher, Server, Subscription, Trigger,
 };
 
-/// A system of nodes.
+/// A system of nodes, with all defaults filled in.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Topology {
     /// The processes of the system, one for each file.
     pub processes: Vec<Process>,
-    /// Sentences about keys without effect, and about endpoints that have no counterpart.
+    /// Sentences about keys without effect, and about endpoints to which no other endpoint connects.
     pub notes: Vec<String>,
 }
 
 impl Topology {
-    /// Reads the processes of a system. Each source is a file or, if there is no such file, the name of a topology
+    /// Reads the processes of a system. Each source is a file. If there is no such file, it is the name of a topology
     /// that comes with the tool.
     ///
     /// # Errors
-    /// The reason, as a sentence that begins with the file and the path of the wrong value in it, such as
-    /// `robot.json: nodes[3].publishers[0].freq_hz: `; or the sentence that a source is neither a file nor the
-    /// name of a topology.
+    /// The reason, as a sentence that starts with the file and the path of the wrong value, such as `robot.json:
+    /// nodes[3].publishers[0].freq_hz: `; or the sentence that a source is neither a file nor the name of a topology.
     pub fn read(sources: &[String]) -> Result<Topology, String> {
         let texts = sources.iter().map(|source| text_of(source)).collect::<Result<Vec<_>, _>>()?;
         let texts: Vec<(&str, &str)> =
@@ -64,16 +64,16 @@ impl Topology {
         Topology::of_texts(&texts)
     }
 
-    /// The topology that comes with the tool under this name, as one process; `None` if there is no such name.
+    /// The topology of this name that comes with the tool, as one process; `None` if there is no such name.
     #[must_use]
     pub fn read_named(name: &str) -> Option<Topology> {
         Topology::of_texts(&[(name, &named::text(name)?)]).ok()
     }
 
-    /// Parses a system of nodes from the names and the texts of its files.
+    /// Parses a system of nodes. `files` has the names and texts of its files.
     ///
     /// # Errors
-    /// The errors of [`Topology::read`].
+    /// See [`Topology::read`].
     pub fn of_texts(files: &[(&str, &str)]) -> Result<Topology, String> {
         let (mut processes, mut notes) = (Vec::new(), Vec::new());
         for (file, text) in files {
@@ -88,7 +88,7 @@ impl Topology {
     }
 }
 
-/// The note about nodes that share a name, which ROS 2 allows.
+/// The note that several nodes have the same name, which ROS 2 allows; `None` if all names differ.
 fn equal_names(processes: &[Process]) -> Option<String> {
     let mut counts: BTreeMap<&str, u32> = BTreeMap::new();
     for node in processes.iter().flat_map(|process| &process.nodes) {
@@ -102,7 +102,7 @@ fn equal_names(processes: &[Process]) -> Option<String> {
     ))
 }
 
-/// The text of a file, or of the topology that comes with the tool under this name.
+/// The text of the file `source`. If there is no such file, the text of the topology of this name.
 fn text_of(source: &str) -> Result<String, String> {
     match std::fs::read_to_string(source) {
         Ok(text) => Ok(text),

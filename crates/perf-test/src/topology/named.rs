@@ -1,7 +1,7 @@
 //! The topologies that come with the tool, by name.
 //!
-//! The facts are from irobot-ros/ros2-performance (`irobot_benchmark/topology`) and
-//! ros-realtime/reference-system (`autoware_reference_system`).
+//! Source: irobot-ros/ros2-performance (`irobot_benchmark/topology`) and ros-realtime/reference-system
+//! (`autoware_reference_system`) have the nodes, topics and rates.
 
 use super::{Topology, process::Publisher};
 
@@ -10,11 +10,11 @@ use super::{Topology, process::Publisher};
 pub struct Named {
     /// The name of the topology.
     pub name: String,
-    /// The description of the topology, a phrase without a full stop.
+    /// A phrase that describes the topology, without a full stop.
     pub description: String,
 }
 
-/// The topology of a robot: name, text of the file, and description.
+/// The topology of a robot: its name, the text of its file, and its description.
 type NamedTopology = (&'static str, &'static str, &'static str);
 
 const ROBOTS: [NamedTopology; 5] = [
@@ -33,14 +33,14 @@ const ROBOTS: [NamedTopology; 5] = [
     ),
 ];
 
-/// The robots to which a node for debugging can be added.
+/// The robots for which there is also a topology with a node for debugging.
 const DEBUGGED: [&str; 2] = ["sierra_nevada", "mont_blanc"];
 const DEBUG_RELIABILITIES: [&str; 2] = ["reliable", "best_effort"];
 
-/// The message sizes of the small topologies, each with the period in ms.
+/// The small topologies: their message size, and the period in ms.
 const SIZES: [(&str, u32); 4] = [("10b", 1), ("100kb", 100), ("1mb", 50), ("4mb", 100)];
-/// The small topologies that exist for each message size: the prefix of the name, `msg_pass_by` of the publisher if
-/// there is one, whether there is a subscription, and the description.
+/// The small topologies that exist for each message size: the prefix of the name, the publisher's `msg_pass_by` (`None`
+/// without a publisher), whether there is a subscription, and the description.
 const SMALL: [(&str, Option<&str>, bool, &str); 5] = [
     ("pub_sub_", Some("unique_ptr"), true, "a publisher and a subscription in one process"),
     ("pub_sub_loaned_", Some("loaned_msg"), true, "the same with loaned messages"),
@@ -55,7 +55,7 @@ const SERVICE_TEXT: &str = r#"{ "nodes": [
   { "node_name": "client_node", "clients": [{ "service_name": "service", "srv_type": "stamped10b", "freq_hz": 1000 }] }
 ] }"#;
 
-/// All of them.
+/// All topologies that come with the tool.
 #[must_use]
 pub fn all() -> Vec<Named> {
     let named = |name: String, description: String| Named { name, description };
@@ -72,7 +72,7 @@ pub fn all() -> Vec<Named> {
     robots.chain(debugging).chain(small).chain([service]).collect()
 }
 
-/// The text of the file of a topology; `None` if no topology has this name.
+/// The text of the file of a topology; `None` if there is no such name.
 #[must_use]
 pub fn text(name: &str) -> Option<String> {
     if name == SERVICE {
@@ -82,7 +82,7 @@ pub fn text(name: &str) -> Option<String> {
     robot.or_else(|| small_text(name)).or_else(|| debug_text(name))
 }
 
-/// The text of the file of a small topology.
+/// The text of a small topology's file; `None` if there is no such name.
 fn small_text(name: &str) -> Option<String> {
     let (size, period_ms, pass_by, has_subscription) =
         SMALL.iter().find_map(|(prefix, pass_by, has_subscription, _)| {
@@ -108,7 +108,7 @@ fn debug_name(robot: &str, reliability: &str) -> String {
     format!("debug_{robot}_{reliability}")
 }
 
-/// The text of a file with a node that subscribes to all topics of a robot.
+/// The text of a file with one node that subscribes to all topics of a robot.
 fn debug_text(name: &str) -> Option<String> {
     let (robot, reliability) = DEBUGGED
         .iter()

@@ -1,5 +1,5 @@
-//! The nodes of a file, in iRobot's schema. If a node has the key `number`, its copies are named `<node_name>_1`
-//! and so on.
+//! The nodes of a topology file, in iRobot's schema. A node with the key `number` stands for several copies, which are
+//! named `<node_name>_1` and so on.
 
 use serde_json::value::RawValue;
 
@@ -13,15 +13,15 @@ use super::{
 const ROOT_KEYS: &[&str] = &["nodes", "chains"];
 const KEYS: &[&str] =
     &["node_name", "node_namespace", "number", "executor_id", "publishers", "subscribers", "clients", "servers"];
-/// The keys of actions, which newer files of iRobot may have.
+/// The keys of actions, which newer files of iRobot may have. perf_test does not support them.
 const ACTION_KEYS: &[&str] = &["action_servers", "action_clients"];
-/// The largest number of nodes in a process, which limits the memory for them.
+/// The largest number of nodes in a process. It limits the memory that a file can request.
 const MAX_NODES: u32 = 100_000;
 
-/// Parses the text of a file. Adds sentences about keys without effect to `notes`.
+/// Parses a topology file as one process. Adds sentences about keys without effect to `notes`.
 ///
 /// # Errors
-/// The reason, as a sentence that begins with the path of the wrong value in the file.
+/// The reason, as a sentence that starts with the path of the wrong value in the file.
 pub fn read(name: &str, file: &str, text: &str, notes: &mut Vec<String>) -> Result<Process, String> {
     let value: &RawValue = serde_json::from_str(text).map_err(|error| format!("{file}: it is no JSON: {error}"))?;
     let in_file = |sentence: String| format!("{file}: {sentence}");
@@ -48,7 +48,7 @@ pub fn read(name: &str, file: &str, text: &str, notes: &mut Vec<String>) -> Resu
     Ok(Process { name: name.to_owned(), nodes, chains: chains.map_err(in_file)? })
 }
 
-/// The copies of a node; a node without `number` is the only one.
+/// The copies of a node; without the key `number`, the node itself.
 fn copies(object: &Object<'_>, file: &str, notes: &mut Vec<String>) -> Result<Vec<Node>, String> {
     if let Some(key) = ACTION_KEYS.iter().find(|key| object.has(key)) {
         return Err(object.problem(key, "perf_test measures topics and services, and no actions: remove it"));

@@ -1,6 +1,6 @@
-//! The names of a node.
+//! The name and namespace of a node.
 
-/// The names of a node.
+/// The name and namespace of a node.
 #[derive(Clone, Debug)]
 pub struct NodeName {
     /// The name of the node without its namespace.
@@ -10,7 +10,7 @@ pub struct NodeName {
 }
 
 impl NodeName {
-    /// The full name of a topic or a service that the node uses.
+    /// Expands the name of a topic or service of the node to its full name.
     ///
     /// # Errors
     /// The reason, as a sentence with the rule of ROS 2 that the name breaks.

@@ -1,4 +1,4 @@
-//! The options with which the nodes of a topology are run.
+//! The options that apply to all nodes of a topology.
 
 use clap::ValueEnum;
 use serde::Serialize;
@@ -6,26 +6,26 @@ use serde::Serialize;
 use crate::common::units::format_ns;
 use perf_worker::run_spec::{PassBy, Threshold};
 
-/// The processes of a topology.
+/// The division of a topology into processes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum Processes {
-    /// One for each file.
+    /// One process for each file.
     #[default]
     File,
-    /// One for each node.
+    /// One process for each node.
     Node,
-    /// One for all.
+    /// One process for all nodes.
     One,
 }
 
-/// The options with which the nodes of a topology are run.
+/// The options that apply to all nodes of a topology.
 #[derive(Clone, Copy, Debug)]
 pub struct NodeOptions {
     /// The division of the nodes into processes.
     pub processes: Processes,
-    /// The way in which callbacks hand messages over; it replaces the value in the files. `None` keeps the
-    /// files' value.
+    /// The kind of pointer in which callbacks pass messages, instead of the value in the files. `None` keeps the files'
+    /// value.
     pub pass_by: Option<PassBy>,
     /// The latency above which a sample is late.
     pub late: Threshold,
@@ -34,7 +34,7 @@ pub struct NodeOptions {
 }
 
 impl NodeOptions {
-    /// The two thresholds of lateness in words.
+    /// The limits of late and too late messages, as text.
     #[must_use]
     pub fn limits(&self) -> String {
         let above = |threshold: &Threshold| {

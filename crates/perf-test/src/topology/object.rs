@@ -1,6 +1,6 @@
-//! An object of a topology file: its keys, each with the text of its value, and the object's path in the file.
+//! A JSON object of a topology file: its keys with the texts of their values, and its path in the file.
 //!
-//! Every error begins with the path of the wrong value in the file, such as `nodes[3].publishers[0].freq_hz: `.
+//! Every error starts with the path of the wrong value in the file, such as `nodes[3].publishers[0].freq_hz: `.
 
 use std::ops::RangeInclusive;
 
@@ -10,10 +10,10 @@ use serde_json::value::RawValue;
 use crate::common::no_key;
 use perf_worker::nearest::or_nearest;
 
-/// The largest number of characters of a wrong value that an error shows.
+/// The number of characters of a wrong value that an error shows at most.
 const MAX_SHOWN_CHARS: usize = 40;
 
-/// An object of the file. Its keys are unique and known.
+/// A JSON object of the file. Its keys are unique and known.
 #[derive(Debug)]
 pub struct Object<'a> {
     /// The path of the object in the file, such as `nodes[3].publishers[0]`; empty for the whole file.
@@ -22,10 +22,10 @@ pub struct Object<'a> {
 }
 
 impl<'a> Object<'a> {
-    /// Parses the object whose path is `place`. Only the keys in `keys` are allowed.
+    /// Parses an object. `place` is its path in the file, and `keys` are the allowed keys.
     ///
     /// # Errors
-    /// The reason, as a sentence: the value is not an object, or it has an unknown key or a key twice.
+    /// The reason, as a sentence: the value is not an object, or a key is unknown or occurs twice.
     pub fn read(place: String, value: &'a RawValue, keys: &[&[&str]]) -> Result<Object<'a>, String> {
         let Ok(Entries(entries)) = serde_json::from_str(value.get()) else {
             return Err(at(&place, &format!("it is `{}`, and must be an object in braces", shown(value.get()))));
@@ -63,8 +63,8 @@ impl<'a> Object<'a> {
         self.value(key, "a number")
     }
 
-    /// The whole number under `key`, which must be in the range; `None` if the key is missing. `100.0` is a whole
-    /// number, too.
+    /// The whole number under `key`; `None` if the key is missing. The number must be in the range. `100.0` is also
+    /// accepted as a whole number.
     ///
     /// # Errors
     /// The reason, as a sentence: the value is not a whole number, or it is out of range.
@@ -80,7 +80,7 @@ impl<'a> Object<'a> {
     /// The text under `key`, which must be one of `values`; `None` if the key is missing.
     ///
     /// # Errors
-    /// The reason, as a sentence with the nearest allowed text and all others.
+    /// The reason, as a sentence with the most similar allowed text and all allowed texts.
     pub fn choice<T: Copy>(&self, key: &str, values: &[(&str, T)]) -> Result<Option<T>, String> {
         let Some(given) = self.text(key)? else { return Ok(None) };
         if let Some((_, value)) = values.iter().find(|(name, _)| *name == given) {
@@ -109,12 +109,12 @@ impl<'a> Object<'a> {
         at(&self.place, &format!("the key `{key}` is missing"))
     }
 
-    /// A sentence about the value of a key.
+    /// An error sentence about the value of a key, with the path of the value.
     pub fn problem(&self, key: &str, sentence: &str) -> String {
         at(&inside(&self.place, key), sentence)
     }
 
-    /// A sentence about the value of a key: the value, and the kind of value that is expected.
+    /// An error sentence about the value of a key. It contains the value, and the kind of value that is expected.
     pub fn wrong(&self, key: &str, expected: &str) -> String {
         let given = self.raw(key).map_or("", RawValue::get);
         self.problem(key, &format!("it is `{}`, and must be {expected}", shown(given)))
@@ -130,7 +130,7 @@ impl<'a> Object<'a> {
     }
 }
 
-/// A sentence about the value whose path is `place`.
+/// An error sentence about the value whose path is `place`.
 pub fn at(place: &str, sentence: &str) -> String {
     if place.is_empty() { sentence.to_owned() } else { format!("{place}: {sentence}") }
 }
@@ -147,7 +147,8 @@ fn shown(text: &str) -> String {
     }
 }
 
-/// The keys and values of an object in the order of the text; a key that occurs twice is in the list twice.
+/// The keys and values of an object, in the order of the text. A duplicate key is in the list twice, so that it can be
+/// refused.
 struct Entries<'a>(Vec<(String, &'a RawValue)>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Entries<'a> {

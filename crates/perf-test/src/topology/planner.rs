@@ -1,4 +1,4 @@
-//! The plans of the endpoints of a topology: their numbers, names, paces, limits of lateness, and counterparts.
+//! The plans of a topology's endpoints: their numbers, names, paces, limits of lateness, and expected counterparts.
 
 use std::collections::BTreeMap;
 
@@ -16,21 +16,21 @@ use perf_worker::{
     run_spec::{PassBy, RunSpec},
 };
 
-/// The numbers of publishers and subscriptions of one topic, and the rates of the publishers.
+/// The numbers of publishers and subscriptions of one topic or service, and the paces of the publishers.
 #[derive(Clone, Copy, Debug, Default)]
 struct Ends {
     publishers: u32,
     subscriptions: u32,
-    /// The pace that all publishers share; `None` if their paces differ or there is no publisher.
+    /// The pace that all publishers have in common; `None` if their paces differ or there is no publisher.
     pace: Option<Pace>,
-    /// The shortest period of all publishers, ns.
+    /// The shortest period among the publishers, ns.
     period_ns: Option<i64>,
     /// The number of messages that all publishers send per second.
     rate_hz: f64,
 }
 
-/// The endpoints of all topics and services. The key of a topic is (`false`, name), the key of a service
-/// (`true`, name).
+/// The numbers of endpoints of all topics and services. The key is (`false`, name) for a topic and (`true`, name) for a
+/// service, because a topic and a service may have the same name.
 fn all_ends(topology: &Topology) -> BTreeMap<(bool, &str), Ends> {
     let mut all: BTreeMap<(bool, &str), Ends> = BTreeMap::new();
     for node in topology.processes.iter().flat_map(|process| &process.nodes) {
@@ -49,8 +49,8 @@ fn all_ends(topology: &Topology) -> BTreeMap<(bool, &str), Ends> {
 }
 
 impl Ends {
-    /// Adds a publisher. A publisher without a timer has no pace; the rate of its triggers decides which messages
-    /// are late.
+    /// Adds a publisher. A publisher without a timer has no pace. Its limits of lateness follow from the rate of the
+    /// topics that trigger it.
     fn add_publisher(&mut self, trigger: &Trigger, rate_hz: f64) {
         match trigger {
             Trigger::Timer(pace) => self.add_pace(*pace),
@@ -64,7 +64,7 @@ impl Ends {
         }
     }
 
-    /// Adds a publisher or a client that has this pace.
+    /// Adds a publisher or client with this pace.
     fn add_pace(&mut self, pace: Pace) {
         self.pace = if self.publishers == 0 { Some(pace) } else { self.pace.filter(|other| *other == pace) };
         self.publishers += 1;
@@ -77,7 +77,7 @@ impl Ends {
     }
 }
 
-/// Gives each endpoint its number and its plan.
+/// Assigns numbers to the endpoints of a topology and creates their plans.
 pub struct Planner<'a> {
     spec: &'a RunSpec,
     ends: BTreeMap<(bool, &'a str), Ends>,
@@ -93,20 +93,20 @@ fn work_ns(work_us: u32) -> i64 {
     i64::from(work_us) * 1000
 }
 
-/// The next unused number of one kind of endpoint.
+/// The next unused number of a kind of endpoint.
 fn next(count: &mut u32) -> u32 {
     *count += 1;
     *count - 1
 }
 
 impl<'a> Planner<'a> {
-    /// The planner of a topology.
+    /// Creates the planner of a topology.
     pub fn new(topology: &'a Topology, spec: &'a RunSpec, nodes: &'a NodeOptions, run_id: &'a str) -> Planner<'a> {
         let (ends, ways) = (all_ends(topology), ChainPaths::new(&topology.processes));
         Planner { spec, ends, ways, nodes, run_id, publishers: 0, subscriptions: 0, servers: 0 }
     }
 
-    /// The plans of the endpoints of a node that belongs to this executor.
+    /// The plans of all endpoints of a node, which belongs to this executor.
     pub fn node(&mut self, node: &Node, executor: u32) -> Vec<EndpointPlan> {
         let first = self.subscriptions;
         let subscriptions = || (first..).map(Endpoint::Subscription).zip(&node.subscriptions);
@@ -134,7 +134,8 @@ impl<'a> Planner<'a> {
 
     fn publisher(&mut self, of: &Publisher) -> EndpointPlan {
         let endpoint = Endpoint::Publisher(next(&mut self.publishers));
-        // Each publisher has its own limits of lateness, which are used if the middleware can tell publishers apart.
+        // The limits of lateness follow from this publisher alone. They apply if the middleware can tell publishers
+        // apart.
         let mut own = Ends::default();
         own.add_publisher(&of.trigger, of.rate_hz);
         EndpointPlan {
@@ -161,7 +162,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// The plans of a client: a publisher of requests and a subscription to responses.
+    /// The plans of a client: its publisher of requests, and its subscription to responses.
     fn client(&mut self, of: &Client) -> [EndpointPlan; 2] {
         let requests = Endpoint::Publisher(next(&mut self.publishers));
         let responses = Endpoint::Subscription(next(&mut self.subscriptions));
@@ -171,7 +172,7 @@ impl<'a> Planner<'a> {
             pass_by: self.nodes.pass_by.unwrap_or(PassBy::UniquePtr),
             service: true,
             publishers: 1,
-            // The publisher of requests expects to match the servers of the service.
+            // The requests must match all servers of the service.
             expected: self.ends(true, &of.service).subscriptions,
             ..self.endpoint(endpoint, &of.service, (&of.payload, &of.qos), own)
         };
@@ -195,9 +196,9 @@ impl<'a> Planner<'a> {
         self.ends.get(&(is_service, name)).copied().unwrap_or_default()
     }
 
-    /// The plan of an endpoint. `of` sums up the relevant publishers: the endpoint itself, or the publishers from
-    /// which it receives. Their shortest period decides which messages are late. If their paces differ, there is no
-    /// common schedule, so no latency is counted from due times.
+    /// The plan of an endpoint. `of` are the publishers that matter: the endpoint itself, or the publishers from which
+    /// it receives. Their shortest period gives the limits of lateness. If their paces differ, they have no common
+    /// schedule, so the plan has no due times.
     fn endpoint(
         &self,
         endpoint: Endpoint,
@@ -212,7 +213,7 @@ impl<'a> Planner<'a> {
             pace,
             rate_hz: of.rate_hz,
             qos: qos.qos,
-            // A timer expires for the first time after one period.
+            // A timer expires for the first time after a whole period.
             phase_ns: pace.period_ns().unwrap_or(0),
             private: true,
             late_ns: self.nodes.late.limit_ns(limits).unwrap_or(u64::MAX),

@@ -1,7 +1,7 @@
-//! The workers of a topology: the endpoints that each process has, and the plan of each process.
+//! The plans of a topology's workers: the processes, and the endpoints of each process.
 //!
-//! The numbers of endpoints follow the order of the topology and do not depend on the division into processes. A
-//! client is a publisher of requests and a subscription to its responses; a server is a relay.
+//! Endpoints are numbered in the order of the topology; the division into processes has no influence. A client consists
+//! of a publisher of requests and a subscription to its responses. A server is a relay.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,10 +18,10 @@ use perf_worker::{
 };
 
 impl Topology {
-    /// Checks that the system can be measured.
+    /// Checks that the topology can be measured.
     ///
     /// # Errors
-    /// The reason, as a sentence: the topology has no publishers or no subscriptions.
+    /// The reason, as a sentence: the topology has no publisher or no subscription.
     pub fn check_runnable(&self) -> Result<(), String> {
         let missing = match self.endpoint_counts() {
             (0, _) => "publisher and no client",
@@ -31,7 +31,7 @@ impl Topology {
         Err(format!("the topology has no {missing}: give the files of all its processes"))
     }
 
-    /// The numbers of publishers and of subscriptions. Each client counts in both.
+    /// The numbers of publishers and subscriptions. A client counts as both.
     #[must_use]
     pub fn endpoint_counts(&self) -> (u32, u32) {
         let counts = self.counts();
@@ -39,18 +39,18 @@ impl Topology {
         (whole(counts.publishers + counts.clients), whole(counts.subscriptions + counts.clients))
     }
 
-    /// The payload size of an endpoint in bytes; `endpoint` is its number in the plans.
+    /// The payload size of an endpoint, bytes; `None` if there is no such endpoint.
     #[must_use]
     pub fn payload_bytes(&self, endpoint: Endpoint) -> Option<u64> {
         let nodes = self.processes.iter().flat_map(|process| &process.nodes);
-        // The planner numbers a node's clients after the node's own publishers and subscriptions.
+        // The planner numbers the clients of a node after the node's own publishers and subscriptions.
         nodes
             .flat_map(|node| payloads(node, endpoint))
             .nth(endpoint.index() as usize)
             .map(|payload| payload.payload_bytes)
     }
 
-    /// The plans of the workers of the run `spec`, each with a unique name. The names of the topics contain `run_id`.
+    /// The plans of the workers of the run `spec`. Each has a unique name, and its topic names contain `run_id`.
     #[must_use]
     pub fn plans(&self, spec: &RunSpec, nodes: &NodeOptions, run_id: &str) -> Vec<Plan> {
         let processes = nodes.processes;
@@ -91,7 +91,7 @@ impl Topology {
     }
 }
 
-/// The payloads of a node's endpoints that are of the same kind as `endpoint`, in order.
+/// The payloads of all endpoints of a node that have the same kind as `endpoint`, in order.
 fn payloads(node: &Node, endpoint: Endpoint) -> Vec<&Payload> {
     let of_clients = node.clients.iter().map(|of| &of.payload);
     match endpoint {
@@ -101,7 +101,7 @@ fn payloads(node: &Node, endpoint: Endpoint) -> Vec<&Payload> {
     }
 }
 
-/// Makes names unique: from the second equal name on, a number is appended: `robot`, `robot_2`.
+/// Makes names unique. The second of several equal names gets a number: `robot`, `robot_2`.
 pub fn numbered(names: Vec<String>) -> Vec<String> {
     let mut used: BTreeSet<String> = BTreeSet::new();
     let given: BTreeSet<String> = names.iter().cloned().collect();

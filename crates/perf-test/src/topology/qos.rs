@@ -1,5 +1,5 @@
-//! The QoS keys of an endpoint. An endpoint without these keys has rmw's default profile: reliable, volatile,
-//! 10 samples.
+//! The QoS keys of an endpoint in a topology file. Without these keys, the endpoint has rmw's default profile:
+//! reliable, volatile, 10 samples.
 
 use super::{
     object::Object,
@@ -7,7 +7,7 @@ use super::{
 };
 use perf_worker::run_spec::{Durability, History, Qos, Reliability};
 
-/// The keys.
+/// The QoS keys of an endpoint.
 pub const KEYS: &[&str] = &[
     HISTORY,
     DEPTH,
@@ -25,21 +25,21 @@ const RELIABILITY: &str = "qos_reliability";
 const DURABILITY: &str = "qos_durability";
 const LIVELINESS: &str = "qos_liveliness";
 const NO_CONVENTIONS: &str = "qos_avoid_ros_namespace_conventions";
-/// The keys that allow only the value `default`, for no limit.
+/// The keys whose only allowed value is `default`, which means no limit.
 const UNLIMITED: [&str; 3] = ["qos_deadline", "qos_lifespan", "qos_liveliness_lease_duration"];
 
-/// The keys that also allow the value `unknown`, which has the effect of `system_default`.
+/// The keys that also allow the value `unknown`. It has the same effect as `system_default`.
 pub const CHOICES: [&str; 4] = [HISTORY, RELIABILITY, DURABILITY, LIVELINESS];
-/// The value that rmw gives to a policy that it could not determine.
+/// The value that rmw uses for a policy that it could not determine.
 pub const UNKNOWN: &str = "unknown";
 
-/// The value that leaves the policy to the middleware. Gantry then uses the default profile.
+/// The value that leaves a policy to the middleware. perf_test then uses the default profile.
 const SYSTEM_DEFAULT: &str = "system_default";
 const DEFAULT: Qos =
     Qos { reliability: Reliability::Reliable, durability: Durability::Volatile, history: History::KeepLast, depth: 10 };
 const MAX_DEPTH: u32 = 1_000_000;
 
-/// Reads the QoS of an endpoint.
+/// Reads the QoS keys of an endpoint.
 ///
 /// # Errors
 /// The reason, as a sentence about the first value that is not valid.
@@ -64,7 +64,7 @@ pub fn read(object: &Object<'_>) -> Result<NodeQos, String> {
     Ok(NodeQos { qos, liveliness: choice(object, LIVELINESS, Liveliness::Automatic, liveliness)? })
 }
 
-/// The value of a policy; `default` if the key is absent, `unknown` or `system_default`.
+/// The value of a policy. If the key is absent or its value is `unknown` or `system_default`, this is `default`.
 fn choice<T: Copy>(object: &Object<'_>, key: &str, default: T, [one, other]: [(&str, T); 2]) -> Result<T, String> {
     let values = [(SYSTEM_DEFAULT, default), one, other, (UNKNOWN, default)];
     Ok(object.choice(key, &values)?.unwrap_or(default))

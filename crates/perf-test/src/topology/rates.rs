@@ -1,18 +1,18 @@
-//! The rates of publishers. The rate is set by a timer or by the topics that trigger the publisher.
+//! The rates of publishers, each from its timer or from the topics that trigger it.
 
 use std::collections::BTreeMap;
 
 use super::process::{Process, Publisher, Trigger};
 
-/// Sets the rate of each publisher.
+/// Computes the rates of all publishers.
 ///
 /// # Errors
-/// The reason, as a sentence that begins with the path of the wrong value in the file: publishers trigger each
-/// other in a cycle.
+/// The reason, as a sentence that starts with the path of the wrong value in the file: publishers trigger each other in
+/// a cycle.
 pub fn set(processes: &mut [Process]) -> Result<(), String> {
     let publishers = processes.iter_mut().flat_map(|process| &mut process.nodes).flat_map(|node| &mut node.publishers);
     let mut open: Vec<&mut Publisher> = publishers.collect();
-    // For each topic: the sum of the publishers' rates that are known, and the number of publishers whose rate is not.
+    // For each topic, the sum of the known rates of its publishers, and the number of publishers with unknown rates.
     let mut topics: BTreeMap<String, (f64, usize)> = BTreeMap::new();
     for publisher in &open {
         topics.entry(publisher.topic.clone()).or_default().1 += 1;
@@ -44,7 +44,7 @@ pub fn set(processes: &mut [Process]) -> Result<(), String> {
     Ok(())
 }
 
-/// The rate of a publisher; `None` if the rate of a topic that triggers it is not known yet.
+/// The rate of a publisher; `None` if the rate of a topic that triggers it is still unknown.
 fn rate_hz(trigger: &Trigger, topics: &BTreeMap<String, (f64, usize)>) -> Option<f64> {
     match trigger {
         Trigger::Timer(pace) => Some(pace.messages_per_s()),

@@ -1,4 +1,4 @@
-//! A topology as lines of text: its nodes with their endpoints, its counts, and the notes.
+//! A topology as lines of text: nodes with their endpoints, counts, and notes.
 
 use super::{
     Counts, Topology,
@@ -8,7 +8,7 @@ use crate::common::units::several;
 use perf_worker::{choice::Choice, pacing::Pace};
 
 impl Topology {
-    /// The lines about the nodes of all processes, the counts and the notes.
+    /// The lines about the nodes of all processes, then the counts and the notes.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
         let mut lines: Vec<String> = self.processes.iter().flat_map(Process::lines).collect();
@@ -76,7 +76,7 @@ impl std::fmt::Display for NodeQos {
 }
 
 impl Counts {
-    /// The counts as one line of text.
+    /// The counts in one line of text.
     #[must_use]
     pub fn sentence(&self) -> String {
         let Counts { processes, executors, nodes, topics, publishers, subscriptions, services, clients, .. } = self;
@@ -100,12 +100,12 @@ impl Counts {
     }
 }
 
-/// The CPU time of a callback as text.
+/// The CPU time of a callback as the end of a line; empty if it is 0.
 fn works(work_us: u32) -> String {
     if work_us == 0 { String::new() } else { format!(", works {work_us} µs") }
 }
 
-/// The period of a pace that has one message per period, as text.
+/// The period of a timer with one message per period, as text.
 fn every(pace: &Pace) -> String {
     format!("every {} ms", pace.per_ns as f64 / 1e6)
 }

@@ -1,5 +1,5 @@
-//! The topics and services that the processes of a topology share. Types and QoS must fit, and a subscription gets
-//! the message size of its publishers.
+//! Checks that the processes of a topology agree on their common topics and services. Each subscription gets the
+//! message size of its publishers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,11 +7,11 @@ use super::process::{Node, NodeQos, Payload, Process, Publisher, Subscription, T
 use perf_worker::nearest::or_nearest;
 use perf_worker::run_spec::{Durability, Reliability};
 
-/// Checks that the endpoints of all processes fit together, and gives each subscription the largest message size of
-/// its publishers. Adds sentences about endpoints without a counterpart to `notes`.
+/// Checks that the types and the QoS of all processes fit together, and sets the message size of each subscription to
+/// the largest size of its publishers. Adds sentences to `notes` about endpoints to which no other endpoint connects.
 ///
 /// # Errors
-/// The reason, as a sentence that begins with the path of the wrong value in the file.
+/// The reason, as a sentence that starts with the path of the wrong value in the file.
 pub fn connect(processes: &mut [Process], notes: &mut Vec<String>) -> Result<(), String> {
     for node in processes.iter().flat_map(|process| &process.nodes) {
         check_triggers(node)?;
@@ -35,7 +35,7 @@ pub fn connect(processes: &mut [Process], notes: &mut Vec<String>) -> Result<(),
     connect_services(processes, notes)
 }
 
-/// The publishers of each topic, by the name of the topic.
+/// The publishers of each topic. The key is the full topic name.
 fn publishers(processes: &[Process]) -> Result<BTreeMap<String, Vec<Publisher>>, String> {
     let mut found: BTreeMap<String, Vec<Publisher>> = BTreeMap::new();
     for publisher in processes.iter().flat_map(|process| &process.nodes).flat_map(|node| &node.publishers) {
@@ -69,7 +69,7 @@ fn connect_one(subscription: &mut Subscription, publishers: &[Publisher]) -> Res
     Ok(())
 }
 
-/// The first policy in which a subscription requests more than a publisher offers; `None` if they are compatible.
+/// The first policy for which a subscription requests more than a publisher offers; `None` if the QoS are compatible.
 fn incompatible(offered: &NodeQos, asked: &NodeQos) -> Option<&'static str> {
     let (of, wants) = (offered.qos, asked.qos);
     if of.reliability == Reliability::BestEffort && wants.reliability == Reliability::Reliable {
@@ -83,7 +83,7 @@ fn incompatible(offered: &NodeQos, asked: &NodeQos) -> Option<&'static str> {
     }
 }
 
-/// An endpoint in the checks of a topic: its path in the file, and its messages.
+/// An endpoint of a topic: its path in the file, and its message.
 type There<'a> = (&'a str, &'a Payload);
 
 fn same_type(kind: &str, name: &str, there: There<'_>, here: There<'_>, key: &str) -> Result<(), String> {
@@ -134,7 +134,7 @@ fn connect_services(processes: &[Process], notes: &mut Vec<String>) -> Result<()
     Ok(())
 }
 
-/// Adds a note about an endpoint, unless there is one: copies of a node share the endpoint's path.
+/// Adds a note about the endpoint at `place`, but only once: copies of a node have the same path.
 fn note(notes: &mut Vec<String>, place: &str, sentence: &str) {
     let begin = format!("{place}: ");
     if !notes.iter().any(|note| note.starts_with(&begin)) {

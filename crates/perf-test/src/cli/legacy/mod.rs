@@ -1,4 +1,4 @@
-//! The command line of older performance_test versions: the names of their options, and the options that only they had.
+//! The command line of older performance_test versions: their spellings of options, and the options that only they had.
 
 pub mod options;
 pub mod resolve;

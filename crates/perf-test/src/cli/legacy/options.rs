@@ -1,7 +1,8 @@
-//! The options of older performance_test versions that have another name here, are settings of a middleware, or
-//! cannot apply.
+//! The options of older performance_test versions that have another name here, are now settings of a middleware, or do
+//! not apply to perf_test.
 //!
-//! No option is silently ignored: it takes effect, the heading mentions it, or the command is refused with the reason.
+//! No option is silently ignored. Either it takes effect, or the heading of the report mentions it, or perf_test
+//! refuses the command with the reason.
 
 use clap::Args;
 

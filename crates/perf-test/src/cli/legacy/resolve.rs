@@ -1,17 +1,18 @@
 //! The effects of the options that only older performance_test versions had.
 //!
-//! The heading mentions an option that is always in effect. An option that cannot apply is refused with the reason.
+//! The heading of the report mentions an option that is always in effect. An option that does not apply is refused with
+//! the reason.
 
 use super::options::LegacyOptions;
 use crate::cli::options::MachineOptions;
 use crate::cli::values::Cpus;
 use perf_worker::backend::Description;
 
-/// The meaning of --use-drive-px-rt.
+/// The priority and the CPUs that --use-drive-px-rt sets.
 const DRIVE_PX_PRIORITY: u32 = 5;
 const DRIVE_PX_CPUS: [u32; 5] = [1, 2, 3, 4, 5];
 
-/// Refuses the options that cannot apply.
+/// Refuses the options that do not apply to perf_test.
 pub fn refuse(options: &LegacyOptions) -> Result<(), String> {
     if options.no_micro_intra {
         return Err("--no-micro-intra does not apply: it turns off a transport of Connext DDS Micro, which perf_test does not have. \
@@ -39,13 +40,13 @@ pub fn refuse(options: &LegacyOptions) -> Result<(), String> {
     }
 }
 
-/// An option, and the name and the value of the setting that it stands for.
+/// An option with the middleware's setting (name, value) that replaces it.
 type Meaning = (&'static str, (&'static str, &'static str));
 
-/// An option, and the name and the value of the setting that it requests.
+/// An option with the middleware's setting (name, value) that it requests.
 pub type OptionSetting = (&'static str, (String, String));
 
-/// The given options that stand for settings of the middleware.
+/// The options of the command line that are now settings of the middleware.
 fn given(options: &LegacyOptions) -> impl Iterator<Item = Meaning> {
     let all = [
         (options.shared_memory, ("--shared-memory", ("transport", "shared-memory"))),
@@ -55,7 +56,7 @@ fn given(options: &LegacyOptions) -> impl Iterator<Item = Meaning> {
     all.into_iter().filter(|(given, _)| *given).map(|(_, meaning)| meaning)
 }
 
-/// The settings for which the given options stand, each with its option.
+/// The settings that these options of the command line request, each with its option.
 ///
 /// # Errors
 /// The reason, as a sentence: the middleware lacks one of these settings.
@@ -73,7 +74,7 @@ pub fn settings(
     given(options).map(setting).collect()
 }
 
-/// The notes for the heading about the given options that are always in effect with this middleware.
+/// The notes on options that are always in effect with this middleware, for the heading of the report.
 pub fn heading_notes(options: &LegacyOptions, description: &Description) -> Vec<String> {
     let note = |(option, (name, _)): Meaning| {
         let setting = description.setting(name).filter(|setting| setting.values.len() == 1)?;
@@ -82,7 +83,7 @@ pub fn heading_notes(options: &LegacyOptions, description: &Description) -> Vec<
     given(options).filter_map(note).collect()
 }
 
-/// The real-time priority and the CPUs of the workers.
+/// The real-time priority and the CPUs of the workers. `drive_px` is true if --use-drive-px-rt was given.
 pub fn real_time(options: &MachineOptions, drive_px: bool) -> Result<(u32, Vec<u32>), String> {
     let Cpus(cpus) = options.use_rt_cpus.clone().unwrap_or_default();
     if !drive_px {

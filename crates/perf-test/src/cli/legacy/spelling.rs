@@ -1,12 +1,12 @@
-//! The three spellings of option names in existing scripts, converted to one spelling.
+//! The spellings of option names in existing scripts, converted to one spelling with hyphens.
 //!
-//! performance_test wrote `--num_pub_threads`, later `--num-pub-threads`, and for some options a
-//! mixture (`--dds-domain_id`). An underscore in the *name* of a long option becomes a hyphen; values and
-//! everything after `--` stay as they are.
+//! performance_test first had `--num_pub_threads`, later `--num-pub-threads`, and for some options a mixture
+//! (`--dds-domain_id`). An underscore in the *name* of a long option becomes a hyphen. Values and everything after `--`
+//! are not changed.
 
 use std::ffi::OsString;
 
-/// The arguments, with hyphens in the names of all long options.
+/// Returns the arguments with hyphens instead of underscores in the names of long options.
 pub fn normalise(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     let mut options_ended = false;
     arguments

@@ -1,8 +1,8 @@
-//! The subcommands ("verbs") of earlier versions, and the subcommands that a user may leave out.
+//! The old names of subcommands ("verbs"), and the subcommands that a user may leave out.
 
 use std::ffi::OsString;
 
-/// The subcommands of earlier versions, each with the words that replace it.
+/// The old names of subcommands, each with its new words.
 const RENAMED: [(&str, &[&str]); 4] = [
     ("experiment", &["sweep"]),
     ("versus", &["compare", "middlewares"]),
@@ -12,7 +12,7 @@ const RENAMED: [(&str, &[&str]); 4] = [
 /// The words that may follow `compare`. Any other argument after `compare` is a log.
 const OF_COMPARE: [&str; 5] = ["logs", "middlewares", "conditions", "-h", "--help"];
 
-/// The arguments, with the subcommands of this version in place of the earlier ones.
+/// Replaces an old subcommand by its new words, and inserts a subcommand that the user left out.
 pub fn renamed(mut arguments: Vec<OsString>) -> Vec<OsString> {
     if let Some((_, words)) = earlier(&arguments) {
         arguments.splice(1..2, words.iter().map(OsString::from));
@@ -29,13 +29,13 @@ pub fn renamed(mut arguments: Vec<OsString>) -> Vec<OsString> {
     arguments
 }
 
-/// Whether the word after `sweep` is an option or a file, so that `matrix` was left out. Any other word is a
-/// subcommand, perhaps a misspelt one.
+/// Whether the word after `sweep` is an option or a file, so that the subcommand `matrix` must be inserted before it.
+/// Any other word is a subcommand, perhaps a misspelt one.
 fn is_of_matrix(word: &str) -> bool {
     (word.starts_with('-') && !["-h", "--help"].contains(&word)) || word.contains(['.', '/'])
 }
 
-/// The sentence about a subcommand that is now called otherwise; `None` if the arguments have none.
+/// The notice that a subcommand has a new name; `None` if the arguments have no old subcommand.
 pub fn notice(arguments: &[OsString]) -> Option<String> {
     let (old, words) = earlier(arguments)?;
     Some(format!("`{old}` is now `{}`; the next version does not know the old name", words.join(" ")))

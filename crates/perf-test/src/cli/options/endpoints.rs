@@ -12,22 +12,22 @@ use perf_worker::run_spec::{MockScript, Roundtrip, Strategy};
 pub struct EndpointOptions {
     /// Middleware: Gantry, Mock, or the NAME of a worker program perf_test_NAME [default: Gantry]
     ///
-    /// perf_test looks for worker programs in its own folder and on the PATH. Mock is no middleware: it treats messages
-    /// as --mock says, for tests of perf_test itself. Example: -c Mock
+    /// perf_test looks for worker programs in its own folder and on the PATH. Mock is no middleware: it delays, drops
+    /// or damages messages as --mock says, for tests of perf_test itself. Example: -c Mock
     #[arg(short, long, value_name = "NAME", visible_alias = "communication")]
     pub communicator: Option<String>,
     /// Script of -c Mock: the latency, losses and defects of its messages [default: latency=1ms]
     ///
-    /// An unknown word makes perf_test list all words. Example, latency 2 ms and every tenth message lost:
-    /// -c Mock --mock latency=2ms,lose=10
+    /// A word that is not valid makes perf_test list all words. Example, latency 2 ms and every tenth message lost: -c
+    /// Mock --mock latency=2ms,lose=10
     #[arg(long, value_name = "SCRIPT")]
     pub mock: Option<MockScript>,
-    /// A setting of the middleware; repeatable. `perf_test list` shows the settings of each
+    /// A setting of the middleware; repeatable. `perf_test list` shows the settings of each middleware
     ///
     /// Example: --set publishing=async
     #[arg(long, value_name = "NAME=VALUE", value_parser = setting)]
     pub set: Vec<(String, String)>,
-    /// The thread that sends: sync is the publishing thread, async is one of the middleware; the same as --set
+    /// The thread that sends: sync is the thread that publishes, async is a thread of the middleware; the same as --set
     /// publishing=MODE
     ///
     /// Example: --publishing async
@@ -38,15 +38,16 @@ pub struct EndpointOptions {
     /// Example: -p 0 -t camera
     #[arg(short = 'p', long, value_name = "COUNT", value_parser = within(0..=64), allow_hyphen_values = true)]
     pub num_pub_threads: Option<u32>,
-    /// Number of subscriptions, 0 to 1000; 0 leaves them to another program [default: 1]
+    /// Number of subscriptions, 0 to 1000; 0 measures only publishers, whose subscriptions are in another program
+    /// [default: 1]
     ///
-    /// Each has its own process unless -e says otherwise. Example: -s 3
+    /// Each subscription has its own process by default; -e changes this. Example: -s 3
     #[arg(short = 's', long, value_name = "COUNT", value_parser = within(0..=1000), allow_hyphen_values = true)]
     pub num_sub_threads: Option<u32>,
     /// Topic name [default: test_topic]
     ///
-    /// A run with publishers and subscriptions has a private topic; with -p 0 or -s 0 it shares the topic with other
-    /// programs. Example: -t camera/image
+    /// A run with both publishers and subscriptions adds a private part to the name, so no other program matches. With
+    /// -p 0 or -s 0 the topic has exactly this name. Example: -t camera/image
     #[arg(short, long, value_name = "NAME")]
     pub topic: Option<String>,
     /// ROS 2 domain ID, 0 to 232 [default: ROS_DOMAIN_ID, or 0]
@@ -62,8 +63,9 @@ pub struct EndpointOptions {
     pub execution_strategy: Option<Strategy>,
     /// Sends messages to a relay and back, or requests to a service; latencies are round-trip times [default: None]
     ///
-    /// Main and Relay run as two commands, Both as one. Main and Both have one publisher and one subscription. Service
-    /// has one server, and -p is the number of its clients. Example: --roundtrip-mode Both
+    /// Main and Relay are for two commands, which together measure one round trip; Both does it in one command. Main
+    /// and Both have one publisher and one subscription. Service has one server, and -p is the number of its clients.
+    /// Example: --roundtrip-mode Both
     #[arg(long, value_name = "MODE", value_parser = choice::<Roundtrip>(), ignore_case = true)]
     pub roundtrip_mode: Option<Roundtrip>,
     /// Publishers that each subscription waits for before the start, 0 to 64 [default: the value of -p]

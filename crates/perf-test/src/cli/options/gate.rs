@@ -1,4 +1,4 @@
-//! The requirements on a run.
+//! The requirements that a run must meet.
 
 use clap::Args;
 
@@ -24,8 +24,8 @@ pub struct GateOptions {
     ///   rss                                    sum of the peaks of all workers and daemons: KiB MiB
     ///   warnings                               number of warnings in the summary
     ///
-    /// An unknown value does not meet a requirement, nor does a percentile with fewer than 10 samples beyond it. With
-    /// --runs, each run must meet it. Example: --require 'p99<500us' --require lost=0
+    /// A requirement is not met if its value is unknown, or if it is a percentile with fewer than 10 samples beyond it.
+    /// With --runs, each run must meet it. Example: --require 'p99<500us' --require lost=0
     #[arg(long, value_name = "EXPR", verbatim_doc_comment)]
     pub require: Vec<Requirement>,
 }

@@ -9,7 +9,7 @@ use perf_worker::run_spec::{Threshold, Wait};
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Measuring")]
 pub struct MeasuringOptions {
-    /// Strategy by which subscriptions wait for samples [default: adaptive]
+    /// How subscriptions wait for samples [default: adaptive]
     ///
     /// Example: --wait block
     #[arg(long, value_name = "STRATEGY", value_parser = choice::<Wait>(), ignore_case = true)]
@@ -25,18 +25,17 @@ pub struct MeasuringOptions {
     /// Example: --too-late 10ms
     #[arg(long, value_name = "LIMIT", value_parser = threshold)]
     pub too_late: Option<Threshold>,
-    /// Shows where the time of a message goes, as far as the middleware marks it: serialise, transport, wake-up,
+    /// Splits the latency into phases, if the middleware takes their time stamps: serialise, transport, wake-up,
     /// deserialise
     ///
-    /// Each mark costs a reading of the clock, which is part of the latency. Example: --phases -m Array1m
+    /// Each time stamp costs a reading of the clock, which is part of the latency. Example: --phases -m Array1m
     #[arg(long)]
     pub phases: bool,
-    /// Time for which each subscription is busy with each message, as with the work of a callback: a time (us, ms, s)
+    /// Time for which each subscription busy-waits with each message, like a callback that works: a time (us, ms, s)
     /// [default: 0]
     ///
-    /// The subscription is busy for this elapsed time after it has recorded the message, and holds the message
-    /// meanwhile. With a relay or a service, the relay or the server works before it sends the message back or
-    /// answers. Example: --work 100us
+    /// The subscription first records the message, then is busy for this elapsed time and still holds the message. A
+    /// relay works before it sends the message back, a server before it answers. Example: --work 100us
     #[arg(long, value_name = "TIME", value_parser = work)]
     pub work: Option<i64>,
     /// Counts the allocations of the measuring threads per message

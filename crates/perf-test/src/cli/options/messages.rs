@@ -12,7 +12,7 @@ use perf_worker_gantry::messages::MAX_UNBOUNDED_BYTES;
 pub struct MessageOptions {
     /// Message type of performance_test or ros2-performance [default: Array128; Array1k with --message-layout 1.x]
     ///
-    /// --msg-list lists them. Types of iRobot's ros2-performance may also be spelt as in its topologies:
+    /// --msg-list lists the types. Types of iRobot's ros2-performance may also be spelt as in its topologies:
     /// stamped9_float32. Example: -m Array4m
     #[arg(short, long, value_name = "NAME")]
     pub msg: Option<String>,
@@ -28,16 +28,16 @@ pub struct MessageOptions {
     /// performance_test version whose message layouts are used: Array1k is 1040 bytes in 1.x, 1024 in 2.x [default:
     /// 2.x]
     ///
-    /// 1.x also adds the loop columns to CSV logs. Example: --message-layout 1.x
+    /// 1.x also adds the columns about loops to CSV logs. Example: --message-layout 1.x
     #[arg(long, value_name = "LAYOUT", value_parser = choice::<Layout>(), ignore_case = true)]
     pub message_layout: Option<Layout>,
-    /// Loans messages and reads them in place; without it, publish and take copy them
+    /// Loans messages and reads them in place; without this option, publish and take copy messages
     #[arg(long, visible_alias = "loaned-samples")]
     pub zero_copy: bool,
-    /// Sends the same number of bytes without a type: time, id and payload, nothing serialised
+    /// Sends the same number of bytes without a message type: time, id and payload, without serialisation
     ///
-    /// The difference to a run without --raw is the share of the type. -m still gives the size. Example: --raw -m
-    /// Array1m
+    /// The difference to a run without --raw is the cost of the message type. -m still gives the size. Example: --raw
+    /// -m Array1m
     #[arg(long)]
     pub raw: bool,
     /// Part of each payload that is written before sending and read after reception [default: stamp]

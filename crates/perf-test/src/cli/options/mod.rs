@@ -1,7 +1,7 @@
-//! The options of one run, in modules by the headings of `--help`.
+//! The options of one run, one module for each heading of `--help`.
 //!
-//! An option that is not given is `None` or `false`, because its default depends on the command. The first paragraph of
-//! each comment is what `-h` shows, with unit, range and default; `--help` shows the whole comment, with an example.
+//! An option that is not given is `None` or `false`, because its default depends on the subcommand. `-h` shows the
+//! first paragraph of each comment, with unit, range and default; `--help` shows the whole comment, with an example.
 
 mod endpoints;
 mod gate;

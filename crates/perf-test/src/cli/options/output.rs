@@ -15,7 +15,7 @@ pub enum Output {
     Csv,
     /// A JSON log in performance_test's format.
     Json,
-    /// Gantry's own log: JSON with units in the names and complete histograms.
+    /// Gantry's own log: JSON with complete histograms and with units in its names.
     Full,
     /// No output: only the exit code and errors.
     None,
@@ -58,7 +58,7 @@ pub struct OutputOptions {
     /// Example: --full-logfile run1.full.json
     #[arg(long, value_name = "FILE")]
     pub full_logfile: Option<PathBuf>,
-    /// Draws the run as an SVG beside Gantry's own log, which it turns on
+    /// Draws the run as an SVG beside Gantry's own log, and writes this log
     ///
     /// Example: -l run1.csv --plot
     #[arg(long)]

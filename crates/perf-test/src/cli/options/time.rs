@@ -15,7 +15,7 @@ pub struct TimeOptions {
     /// Example: -r 100
     #[arg(short, long, value_name = "HZ", value_parser = within(0..=1_000_000), allow_hyphen_values = true)]
     pub rate: Option<u32>,
-    /// When the periods of several publishers begin: spread evenly over a period, aligned, or random [default: spread]
+    /// Start of each publisher's period: spread evenly over a period, aligned, or random [default: spread]
     ///
     /// Nodes of a robot publish at different times; aligned publishers make a burst in each period. Example: -p 8
     /// --phase aligned
@@ -38,7 +38,8 @@ pub struct TimeOptions {
     pub ignore: Option<u32>,
     /// Number of runs, 1 to 1000 [default: 1]
     ///
-    /// Each run prints its results; the end shows medians with confidence intervals. Example: --runs 5 --max-runtime 10
+    /// Each run prints its results; at the end, perf_test prints medians with confidence intervals. Example: --runs 5
+    /// --max-runtime 10
     #[arg(long, value_name = "COUNT", value_parser = within(1..=1000), allow_hyphen_values = true)]
     pub runs: Option<u32>,
 }

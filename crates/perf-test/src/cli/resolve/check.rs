@@ -1,10 +1,11 @@
-//! The rules about the combination of a run's options. Each rule is a function that returns a sentence if it is broken.
+//! The rules about combinations of a run's options. Each rule is a function that returns a sentence if the rule is
+//! broken.
 
 use crate::cli::options::RunOptions;
 use perf_worker::choice::Choice;
 use perf_worker::run_spec::{History, Roundtrip, RunSpec, Strategy};
 
-/// The size of a message from which on the heading has a note about the memory of the messages.
+/// The size from which a message counts as large: the heading of the report then has a note on the memory of messages.
 const LARGE_MESSAGE_BYTES: usize = 256 << 20;
 
 /// Checks the options of a run against each other and against the capabilities of the middleware.
@@ -27,7 +28,7 @@ pub fn check(spec: &RunSpec, options: &RunOptions) -> Result<(), String> {
     broken.into_iter().flatten().next().map_or(Ok(()), Err)
 }
 
-/// The notes for the heading about given options that have no effect.
+/// The notes on given options that have no effect, for the heading of the report.
 pub fn heading_notes(spec: &RunSpec, options: &RunOptions) -> Vec<String> {
     let endpoints = &options.endpoints;
     let wait = match options.measuring.wait {
@@ -54,7 +55,7 @@ pub fn heading_notes(spec: &RunSpec, options: &RunOptions) -> Vec<String> {
     notes.chain(memory_of_messages(spec)).collect()
 }
 
-/// The note about messages that need much memory and a long preparation before the start.
+/// The note that the messages of this run need much memory and a long preparation before the start.
 fn memory_of_messages(spec: &RunSpec) -> Option<String> {
     let bytes = spec.message.bytes;
     let of_publisher = 1 + if spec.qos.history == History::KeepLast { u64::from(spec.qos.depth) } else { 0 };
@@ -82,7 +83,8 @@ fn no_measured_time(spec: &RunSpec) -> Option<String> {
     })
 }
 
-/// A run with both publishers and subscriptions has a private topic, so it can match only its own endpoints.
+/// Refuses to expect more endpoints than the run has. A run with both publishers and subscriptions has a private topic,
+/// so it can match only its own endpoints.
 fn too_many_expected(spec: &RunSpec) -> Option<String> {
     let kinds = [
         ("--expected-num-pubs", spec.expected_publishers, "-p", spec.publishers),

@@ -7,7 +7,7 @@ use perf_worker::choice::Choice;
 use perf_worker::run_spec::Roundtrip;
 use perf_worker_gantry::messages;
 
-/// The middleware that `-c` names.
+/// The middleware that `-c` selects.
 pub fn communicator(given: Option<&str>) -> Result<Communicator, String> {
     let name = given.unwrap_or("Gantry");
     if name.contains(',') || name.eq_ignore_ascii_case("all") {
@@ -26,7 +26,7 @@ pub fn counts(options: &EndpointOptions) -> Result<(Roundtrip, u32, u32), String
     let leave_out = format!("leave out{}{}", given("-p", publishers), given("-s", subscriptions));
     match roundtrip {
         Roundtrip::None => Ok((roundtrip, publishers.unwrap_or(1), subscriptions.unwrap_or(1))),
-        // In performance_test, a relay required one publisher and one subscription, or neither option.
+        // performance_test requires `-p 1 -s 1` or neither option for a relay, so both are accepted here.
         Roundtrip::Relay
             if publishers.is_none_or(|count| count <= 1) && subscriptions.is_none_or(|count| count <= 1) =>
         {
@@ -38,7 +38,7 @@ pub fn counts(options: &EndpointOptions) -> Result<(Roundtrip, u32, u32), String
         Roundtrip::Main | Roundtrip::Both if publishers.unwrap_or(1) == 1 && subscriptions.unwrap_or(1) == 1 => {
             Ok((roundtrip, 1, 1))
         }
-        // Each client is a publisher of requests and a subscription to their responses.
+        // Each client publishes requests and subscribes to their responses, so -p and -s must be equal.
         Roundtrip::Service => {
             let clients = publishers.or(subscriptions).unwrap_or(1);
             if clients == 0 || subscriptions.is_some_and(|count| count != clients) {
@@ -55,7 +55,7 @@ pub fn counts(options: &EndpointOptions) -> Result<(Roundtrip, u32, u32), String
     }
 }
 
-/// The topic of the run. `message_given` is true if `-m` was given, too.
+/// The topic of the run. `message_given` is true if the user also gave `-m`.
 pub fn topic(options: &EndpointOptions, message_given: bool) -> Result<String, String> {
     let topic = options.topic.as_deref().unwrap_or("test_topic");
     if !message_given && messages::is_message(topic) {
@@ -68,7 +68,7 @@ pub fn topic(options: &EndpointOptions, message_given: bool) -> Result<String, S
     Ok(topic.to_owned())
 }
 
-/// The domain.
+/// The ROS 2 domain ID of the run.
 pub fn domain_id(given: Option<u32>) -> Result<u32, String> {
     if let Some(id) = given {
         return Ok(id);

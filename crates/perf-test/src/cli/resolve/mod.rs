@@ -1,7 +1,7 @@
-//! The conversion of the options into one checked run and its outputs.
+//! Conversion of the options into one checked run and its outputs.
 //!
-//! Contradictions are errors and are never resolved silently. Every error that can be found before a process starts
-//! is found here, except errors that only the machine can report.
+//! Contradicting options are an error; none of them wins silently. All errors are found here, before a process starts,
+//! except the errors that only the machine can report.
 
 mod check;
 
@@ -28,9 +28,9 @@ use perf_worker_gantry::messages::{self, MessageChoice};
 /// A resolved command line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Resolved {
-    /// The run.
+    /// The run, with a value for each option.
     pub spec: RunSpec,
-    /// The outputs.
+    /// The destinations of the results.
     pub outputs: Outputs,
     /// The number of runs.
     pub runs: u32,
@@ -48,7 +48,7 @@ pub fn resolve(options: &RunOptions) -> Result<Resolved, Failure> {
     resolve_for(&communicator, description, options)
 }
 
-/// Like [`resolve`], but for the given middleware and its description in place of the middleware that the options name.
+/// Like [`resolve`], but for the given middleware. The option `-c` is ignored.
 ///
 /// # Errors
 /// [`Failure::Usage`] if options contradict each other or a name is unknown.
@@ -66,7 +66,7 @@ pub fn resolve_for(
     resolved().map_err(Failure::Usage)
 }
 
-/// Checks the rules that do not depend on the middleware. The rules about the message are in [`check_message`].
+/// Checks the rules that do not depend on the middleware. [`check_message`] checks the rules about the message.
 ///
 /// # Errors
 /// [`Failure::Usage`]: options contradict each other, or a value is not allowed.
@@ -83,17 +83,17 @@ pub fn check_shared(options: &RunOptions) -> Result<(), Failure> {
     check().map_err(Failure::Usage)
 }
 
-/// Checks the message that `-m` names, and its size.
+/// Checks the message type of `-m` and the payload size.
 ///
 /// # Errors
-/// [`Failure::Usage`]: no message has this name, or the size does not apply to the message.
+/// [`Failure::Usage`]: no message has this name, or the message has no variable size.
 pub fn check_message(options: &RunOptions) -> Result<(), Failure> {
     let layout = options.messages.message_layout.unwrap_or_default();
     message(&options.messages, "Array1k", layout).map(drop).map_err(Failure::Usage)
 }
 
-/// The outputs of one of several runs: the logs and the picture that the options name, and the console if the
-/// options contain `-o stdout`.
+/// The outputs of each run if there are several: the logs and the plot that the options name. The console is among them
+/// only if the user asks for it, as with `-o stdout`.
 ///
 /// # Errors
 /// [`Failure::Usage`]: options contradict each other.
@@ -104,7 +104,7 @@ pub fn outputs_of_several(options: &RunOptions) -> Result<Outputs, Failure> {
     found.map(|outputs| Outputs { console: outputs.console && is_asked, ..outputs }).map_err(Failure::Usage)
 }
 
-/// The run `spec` with or without zero copy, with the daemons that the middleware then needs.
+/// The run `spec` with or without zero copy. Its daemons are determined anew, because they may depend on zero copy.
 ///
 /// # Errors
 /// [`Failure::Usage`] if the middleware refuses the run.
@@ -184,7 +184,7 @@ fn spec(communicator: &Communicator, description: Description, options: &RunOpti
     })
 }
 
-/// The values of all settings of the middleware.
+/// The values of all settings of the middleware: requested by options, else the defaults.
 fn settings(options: &RunOptions, communicator: &Communicator, description: &Description) -> Result<Settings, String> {
     let mut requested: BTreeMap<String, (String, String)> = BTreeMap::new();
     let publishing = options.endpoints.publishing.clone().map(|mode| ("--publishing", ("publishing".to_owned(), mode)));
@@ -216,7 +216,7 @@ fn message(options: &MessageOptions, default: &str, layout: Layout) -> Result<Me
     if options.raw { raw(found) } else { Ok(found) }
 }
 
-/// A message of bytes without a type that has the size of `message`.
+/// A message of untyped bytes with the same size as `message`.
 fn raw(message: MessageChoice) -> Result<MessageChoice, String> {
     let Some(payload_bytes) = message.bytes.checked_sub(RAW_HEADER_BYTES) else {
         return Err(format!(
@@ -227,8 +227,8 @@ fn raw(message: MessageChoice) -> Result<MessageChoice, String> {
     Ok(MessageChoice { content: Content::Plain, payload_bytes, last_id: u64::MAX, ..message })
 }
 
-/// The part of each payload that is written and read, and a note for the heading if the message has no payload and
-/// the requested part is therefore replaced by the stamp.
+/// The part of each payload that is written and read. If the message has no payload, this is the stamp, and a note says
+/// so.
 fn touch(asked: Touch, message: &MessageChoice) -> (Touch, Vec<String>) {
     if asked == Touch::Stamp || message.payload_bytes > 0 {
         return (asked, Vec::new());
@@ -237,7 +237,7 @@ fn touch(asked: Touch, message: &MessageChoice) -> (Touch, Vec<String>) {
     (Touch::Stamp, vec![format!("--touch {asked} has no effect: {name} has no payload that could stay untouched")])
 }
 
-/// The quality of service that the options give. With `reliable`, as for services, the default reliability is RELIABLE.
+/// The quality of service that the options give. If `reliable` is true, as for services, RELIABLE is the default.
 ///
 /// # Errors
 /// The reason, as a sentence: a switch and an option contradict each other.
@@ -256,7 +256,8 @@ pub fn qos(options: &QosOptions, reliable: bool) -> Result<Qos, String> {
     })
 }
 
-/// The value of an option for which a switch exists, too.
+/// The value of an option that also has a switch: --reliable is --reliability RELIABLE. Both may be given if they
+/// agree.
 fn switch<T: Choice>(given: bool, name: &str, meaning: T, option: &str, value: Option<T>) -> Result<Option<T>, String> {
     match value {
         Some(value) if given && value != meaning => {

@@ -1,11 +1,11 @@
-//! The outputs that the options describe. If the user gives no name for a log, the name is chosen here.
+//! The outputs that the options describe. A log without a name gets a name here.
 
 use std::path::{Path, PathBuf};
 
 use crate::cli::options::{Output, OutputOptions};
 use crate::report::outputs::{FULL_LOG_SUFFIX, Outputs};
 
-/// The outputs by these options.
+/// The outputs that these options describe.
 pub fn outputs(options: &OutputOptions, disable_logging: bool, topic: &str) -> Result<Outputs, String> {
     let asked = |output| options.output.contains(&output);
     if asked(Output::None) && (options.output.iter().any(|output| *output != Output::None) || options.print_to_console)
@@ -68,7 +68,8 @@ fn each_has_its_own_file(logs: &[(&str, &PathBuf)]) -> Result<(), String> {
     Ok(())
 }
 
-/// A path that is equal for all spellings of a file's path, if the file's folder exists.
+/// The absolute path of a file without symbolic links, so that all spellings of one path are equal. If neither the file
+/// nor its folder exists, the path as it is.
 fn location(path: &Path) -> PathBuf {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let there = path.canonicalize();
@@ -81,7 +82,8 @@ fn suffix(path: &Path) -> String {
     path.extension().map(|suffix| suffix.to_string_lossy().to_lowercase()).unwrap_or_default()
 }
 
-/// A file name in the current folder. It contains the time in seconds, so it differs from the names of earlier runs.
+/// A file name in the current folder. The name contains the time in seconds and so differs from the names of earlier
+/// runs.
 fn default_name(topic: &str, suffix: &str) -> PathBuf {
     let since_epoch = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     let topic: String = topic.chars().map(|c| if c.is_alphanumeric() || "_-".contains(c) { c } else { '_' }).collect();

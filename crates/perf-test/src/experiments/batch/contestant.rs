@@ -1,5 +1,5 @@
-//! A contestant of a comparison: a middleware with settings. The user writes it
-//! as `NAME[:best][:SETTING=VALUE]...[:raw][:zero-copy]`.
+//! A contestant of a comparison: a middleware with its settings. The user writes it as
+//! `NAME[:best][:SETTING=VALUE]...[:raw][:zero-copy]`.
 
 use crate::{
     backend::BUILT_IN,
@@ -12,35 +12,35 @@ use perf_worker::{
     run_spec::{History, Reliability, RunSpec, Wait},
 };
 
-/// The list of all installed middlewares.
+/// The word that stands for all installed middlewares.
 pub const ALL: &str = "all";
-/// Communicators that are no middlewares: the mock of the instrument, and the example of a worker program in C.
+/// Worker programs that `all` leaves out: the mock, and the example of a worker program in C.
 const NO_MIDDLEWARES: [&str; 2] = ["mock", "example"];
-/// The form of a contestant that has the recommended settings of its middleware.
+/// The word for the recommended settings of the middleware.
 pub const BEST: &str = "best";
 const RAW: &str = "raw";
 const ZERO_COPY: &str = "zero-copy";
 
-/// A contestant.
+/// A middleware with its settings.
 #[derive(Clone)]
 pub struct Contestant {
     /// The contestant as the user wrote it, with the middleware's name in lower case: `zenoh:best`.
     pub label: String,
     /// The name of the middleware in lower case: `zenoh`.
     middleware: String,
-    /// Whether the recommended settings of the middleware apply, and zero copy if the middleware can loan the message.
+    /// Whether to use the recommended settings of the middleware, and zero copy if the middleware can loan the message.
     is_best: bool,
     communicator: Communicator,
-    /// The middleware's description of itself, or the reason why there is none, as a sentence.
+    /// The middleware's description. If the middleware gives none, the reason as a sentence.
     description: Result<Description, String>,
-    /// The settings that the user wrote.
+    /// The settings that the user gave.
     settings: Settings,
     raw: bool,
     zero_copy: bool,
 }
 
-/// Parses a list of contestants with commas between them. `all` stands for every installed middleware: with its
-/// default settings and, if its best settings differ from them, also with its best settings.
+/// Parses a list of contestants, separated by commas. `all` stands for every installed middleware with its default
+/// settings, and also with its best settings if they differ.
 ///
 /// # Errors
 /// The reason, as a sentence: a name or a setting is unknown, or the list has a contestant twice.
@@ -61,7 +61,7 @@ pub fn contestants(list: &str) -> Result<Vec<Contestant>, String> {
     Ok(found)
 }
 
-/// Every installed middleware.
+/// The contestants for which `all` stands.
 fn all() -> Vec<Contestant> {
     let built_in = BUILT_IN.into_iter().map(|backend| backend.name().to_owned());
     let names = built_in.chain(Communicator::installed().into_keys());
@@ -74,7 +74,7 @@ fn all() -> Vec<Contestant> {
     forms.flatten().collect()
 }
 
-/// The name of the middleware in the spelling of a contestant: the text before the first colon.
+/// The name of a contestant's middleware: the text before the first colon.
 #[must_use]
 pub fn middleware_of(contestant: &str) -> &str {
     contestant.split(':').next().unwrap_or_default()
@@ -113,7 +113,8 @@ impl Contestant {
         Ok(contestant)
     }
 
-    /// Applies `part`, one of the parts of `spelling` that colons separate.
+    /// Applies one part of a contestant's text, such as `best` or `publishing=async`. `spelling` is the whole text, for
+    /// errors.
     fn add(&mut self, spelling: &str, part: &str) -> Result<(), String> {
         match (part, part.split_once('=')) {
             (BEST, _) => self.is_best = true,
@@ -142,7 +143,7 @@ impl Contestant {
         Contestant { label: format!("{}:{BEST}", self.label), is_best: true, ..self.clone() }
     }
 
-    /// Whether the best settings differ from the defaults for some message.
+    /// Whether the best settings differ from the default settings, or the middleware can loan a message.
     fn has_best(&self) -> bool {
         self.description.as_ref().is_ok_and(|description| {
             let Capabilities { zero_copy, copies, .. } = &description.capabilities;
@@ -150,13 +151,12 @@ impl Contestant {
         })
     }
 
-    /// The run of this contestant with the options that all contestants share. If the middleware lacks the wait
-    /// strategy, the reliability, the history or the depth, the run has the nearest value that the middleware
-    /// offers. If the middleware refuses its best settings, the run has the defaults. A note in the run mentions
-    /// each replacement.
+    /// The run of this contestant with the options `shared` by all contestants. If the middleware does not support the
+    /// wait strategy, reliability, history or depth, the run has the nearest supported value. If the middleware refuses
+    /// its best settings, the run has default settings instead. A note in the run mentions each replacement.
     ///
     /// # Errors
-    /// The reason, as a sentence: the middleware refuses the run, or does not describe itself.
+    /// The reason, as a sentence: the middleware refuses the run, or gives no description.
     pub fn spec(&self, shared: &RunOptions) -> Result<RunSpec, String> {
         let mut spec = self.resolve(shared, fit)?;
         let (asked, wait) = (asked_wait(shared).name(), wait_of(&spec));
@@ -169,16 +169,15 @@ impl Contestant {
         Ok(spec)
     }
 
-    /// The run of this contestant with exactly these options, as for a single run: no option is replaced by another
-    /// one that the middleware offers.
+    /// The run of this contestant with exactly these options. An unsupported value is an error and is not replaced.
     ///
     /// # Errors
-    /// The reason, as a sentence: the middleware refuses the run, or does not describe itself.
+    /// The reason, as a sentence: the middleware refuses the run, or gives no description.
     pub fn exact_spec(&self, options: &RunOptions) -> Result<RunSpec, String> {
         self.resolve(options, |_, _| ())
     }
 
-    /// The values of a setting of the middleware; empty if the user or the best settings have fixed its value.
+    /// The possible values of a setting; empty if the user or the best settings have already chosen its value.
     #[must_use]
     pub fn open_values(&self, setting: &str) -> Vec<String> {
         let Ok(description) = &self.description else { return Vec::new() };
@@ -204,7 +203,7 @@ impl Contestant {
         fit(&mut options, &can);
         let spec = self.with_best(options, &description)?;
         if self.is_best && !spec.zero_copy && can.zero_copy.contains(&spec.message.content) {
-            // A middleware that can loan a message may be unable to loan it with these settings.
+            // The middleware can loan this message, but perhaps not with these settings. Then the run has no zero copy.
             return Ok(cli::with_zero_copy(&spec, true).unwrap_or(spec));
         }
         Ok(spec)
@@ -212,8 +211,8 @@ impl Contestant {
 }
 
 impl Contestant {
-    /// The run with the best settings. If the middleware refuses all of them together, the run has a note and all
-    /// best settings but one, or the defaults if the middleware refuses each of these combinations, too.
+    /// The run with the best settings. If the middleware refuses them, one of them is left out; if it also refuses each
+    /// such combination, the run has the default settings. A note in the run mentions this.
     fn with_best(&self, options: RunOptions, description: &Description) -> Result<RunSpec, String> {
         let resolve = |settings: &Settings| {
             let mut options = options.clone();
@@ -245,7 +244,7 @@ impl Contestant {
     }
 }
 
-/// Replaces each option that the middleware lacks by the nearest one that it offers.
+/// Replaces each value that the middleware does not support by the nearest supported one.
 fn fit(options: &mut RunOptions, can: &Capabilities) {
     let wait = asked_wait(options);
     let nearest = match wait {
@@ -322,10 +321,10 @@ mod tests {
         let spec = best.spec(&shared("-m Array1k")).unwrap();
         assert_eq!(spec.settings, one("Mock").spec(&shared("-m Array1k")).unwrap().settings);
         assert!(spec.heading_notes[0].contains("cannot be `green`"), "{:?}", spec.heading_notes);
-        // If the defaults cannot run either, the error is the sentence about the best settings.
+        // If the middleware also refuses the default settings, the error is about the best settings.
         let refused = best.spec(&shared("-m Arry1k")).unwrap_err();
         assert!(refused.contains("cannot be `green`"), "{refused}");
-        // A second setting keeps its best value, because the middleware does not refuse it.
+        // The middleware refuses only the first setting, so the second one keeps its best value.
         if let Ok(description) = &mut best.description {
             let mut other = description.settings[0].clone();
             (other.name, other.best) = ("shade".into(), Some("red".to_owned()));
@@ -364,7 +363,7 @@ mod tests {
         let push = one("Mock").spec(&shared("-c Mock --mock push --wait block")).unwrap();
         assert_eq!(wait_of(&push), "adaptive (push)");
         assert_eq!(push.heading_notes, ["cannot wait `block` and has its nearest: adaptive (push)"]);
-        // The option `--mock` concerns only the mock, not the other middlewares.
+        // `--mock` has no effect on a middleware other than the mock.
         let pull = one("Gantry").spec(&shared("-c Mock --mock push --wait block")).unwrap();
         assert_eq!(wait_of(&pull), "block");
         let mut options = shared("--reliable --keep-last --history-depth 10 --wait spin");

@@ -1,5 +1,5 @@
-//! The folder of the results of a batch: full logs at any depth, `environment.json`, `commands.txt`, and a file
-//! with the reason for each run without figures.
+//! The folder with the results of a batch: full logs, also in subfolders; `environment.json`; `commands.txt`; and, for
+//! each run without figures, a file with the reason.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -15,19 +15,19 @@ use crate::{
 };
 use perf_worker::run_spec::RunSpec;
 
-/// The suffix of the file that is written for a run without figures.
+/// The suffix of the file with the reason why a run has no figures.
 pub const SHORTFALL_SUFFIX: &str = "failed.json";
-/// The time for which the noise of the machine is measured, s.
+/// The duration of the noise measurement, s.
 const NOISE_S: u32 = 1;
 
-/// The log of an earlier run with the same conditions, at the path of a planned run's log.
+/// The log of an earlier run at the path that a planned run would use.
 #[derive(Debug)]
 pub(super) enum Earlier {
-    /// There is no log, or it is not complete.
+    /// There is no log, or the log is not complete.
     None,
-    /// A log that the same programs wrote since the present boot.
+    /// The log is from the same programs and the current boot. The value is its summary.
     Same(Box<Summary>),
-    /// A log that other programs wrote, or that is of another boot; the text names the difference.
+    /// The log is from other programs or another boot. The text describes the difference.
     OtherBuild(String),
 }
 
@@ -92,8 +92,8 @@ impl Folder {
         self.write(name, &(text + "\n"))
     }
 
-    /// The log of an earlier run at the path `log`, if that run had the conditions of the run `spec` with
-    /// this topology.
+    /// The log of an earlier run at the path `log`. The earlier run must have the same conditions as the run `spec`
+    /// with this topology.
     ///
     /// # Errors
     /// The reason, as a sentence: the log is of a run with other conditions.
@@ -120,7 +120,7 @@ impl Folder {
         })
     }
 
-    /// The path of a log in this folder. The log's own folder is made if it does not exist.
+    /// The path of a log in this folder. Creates the subfolder of the log if it does not exist.
     pub(super) fn make_room_for(&self, log: &Path) -> Result<PathBuf, String> {
         let path = self.0.join(log);
         let folder = path.parent().unwrap_or(&self.0);
@@ -128,13 +128,13 @@ impl Folder {
         Ok(path)
     }
 
-    /// Writes the reason for a run without figures to its file. If the file cannot be written, the reason appears
-    /// only on the console.
+    /// Writes the reason why a run has no figures into a file. An error of this write is ignored: the console shows the
+    /// reason in any case.
     pub(super) fn keep_shortfall(&self, log: &Path, shortfall: &Shortfall) {
         let _ = self.write_json(&log.with_extension(SHORTFALL_SUFFIX).to_string_lossy(), shortfall);
     }
 
-    /// Removes the file with the reason why an earlier attempt had no figures.
+    /// Removes the file with the reason why an earlier attempt of a run had no figures.
     pub(super) fn forget_shortfall(&self, log: &Path) {
         let _ = fs::remove_file(self.0.join(log.with_extension(SHORTFALL_SUFFIX)));
     }
@@ -156,12 +156,12 @@ fn refused(path: &Path, error: &io::Error) -> String {
     format!("cannot write {}: {error}. Give --results a folder that is writable", path.display())
 }
 
-/// The differences between the conditions of two runs, for example `rate_hz 100 there, 200 now`. The version of the
-/// middleware is left out: it is compared with the programs.
+/// The differences between the conditions of two runs, for example `rate_hz 100 there, 200 now`. The middleware's
+/// version is left out, because the comparison of the programs covers it.
 fn difference(before: &RunSpec, now: &RunSpec) -> Option<String> {
     let fields = |spec: &RunSpec| {
         let mut fields = conditions(spec);
-        // The command line of a daemon may name files that only its own run has, so it is not compared.
+        // The commands of daemons are not compared: they may contain names of files that exist only in one run.
         ["started_daemons", "middleware_version"].iter().for_each(|name| _ = fields.remove(*name));
         fields
     };
@@ -174,8 +174,8 @@ fn difference(before: &RunSpec, now: &RunSpec) -> Option<String> {
     (!found.is_empty()).then(|| found.join("; "))
 }
 
-/// A text made fit for a file name: characters other than letters, digits, `-`, `=` and `.` become `_`, and a text of
-/// dots alone becomes `_`, too, so not even `..` leads out of the folder.
+/// Converts a text to a file name. Characters other than letters, digits, `-`, `=` and `.` become `_`. A text of dots
+/// alone becomes `_`, so that `..` cannot lead out of the folder.
 #[must_use]
 pub fn file_name(text: &str) -> String {
     let is_plain =

@@ -1,18 +1,19 @@
-//! A batch of runs: planned beforehand and measured in order. Each run has its own log in one folder of results.
+//! A batch of runs, which are planned beforehand and measured in order. Each run has its own log in a folder of
+//! results.
 //!
 //! A command uses a batch in three steps:
-//! 1. [`contestants`] parses the user's list (`Gantry,zenoh:best`). [`Contestant::spec`] makes a contestant's run
-//!    from the options that all contestants share, with the nearest value if the middleware lacks one. The command
-//!    puts the contestant and the run into a [`PlannedRun`].
-//! 2. [`Batch::open`] makes the folder; [`Batch::run_all`] writes `environment.json` and `commands.txt`, measures, and
-//!    shows the progress on standard error.
-//! 3. Each run has an [`Outcome`]. If a contestant refuses, crashes or hangs, that is an outcome, too, and the
-//!    remaining runs follow.
+//! 1. [`contestants`] parses the user's list (`Gantry,zenoh:best`). [`Contestant::spec`] makes the run of a contestant
+//!    from the shared options; an unsupported value becomes the nearest supported one. The command puts the contestant
+//!    and its run into a [`PlannedRun`].
+//! 2. [`Batch::open`] creates the folder. [`Batch::run_all`] writes `environment.json` and `commands.txt`, measures the
+//!    runs, and shows the progress on standard error.
+//! 3. Each run has an [`Outcome`]. A contestant that refuses, crashes or hangs also has an outcome, and the remaining
+//!    runs follow.
 //!
-//! A run whose complete log with the same conditions is in the folder is not repeated, unless the user gives
-//! `--again`. A complete log with other conditions is an error: it is never replaced unasked. A run whose log is of
-//! another build or of an earlier boot is measured again. A run without a good measurement leaves the reason as a
-//! [`Shortfall`] beside its log (`NAME.failed.json` for `NAME.json`).
+//! A run is not repeated if the folder has its complete log with the same conditions; `--again` repeats it. A complete
+//! log with other conditions is an error, because only `--again` may replace it. A run whose log is of another build or
+//! of an earlier boot is measured again. A run without usable figures leaves the reason as a [`Shortfall`] beside its
+//! log (`NAME.failed.json` for `NAME.json`).
 
 mod contestant;
 mod folder;
@@ -41,37 +42,37 @@ pub use progress::Progress;
 pub use rounds::RunOutcomes;
 pub use shortfall::{Shortfall, ShortfallKind};
 
-/// The number of failures in succession after which further runs with the same conditions are skipped: a contestant
-/// that hangs costs a minute each time.
+/// The number of consecutive failures after which runs with the same conditions are skipped. A contestant that hangs
+/// costs a minute for each failure.
 const MOST_FAILURES: usize = 2;
 
-/// A run of a batch; if the batch has rounds, the run is done once in each round.
+/// A run of a batch. If the batch has rounds, each round does the run once.
 #[derive(Clone, Debug)]
 pub struct PlannedRun {
     /// The contestant as the user wrote it, for example `zenoh:best`.
     pub contestant: String,
-    /// The description of the run in the progress, for example `zenoh:best 4MB, round 2`.
+    /// The title of the run in the progress lines, for example `zenoh:best 4MB, round 2`.
     pub title: String,
-    /// The path of the log (`….json`), relative to the folder of results. If the run is repeated in rounds, the
-    /// path lacks the round and the suffix.
+    /// The path of the log (`….json`), relative to the folder of results. In a plan that rounds repeat, the path has no
+    /// round number and no suffix yet.
     pub log: PathBuf,
-    /// The run, or the sentence with which it was refused.
+    /// The options of the run, or the reason why the middleware refused them.
     pub spec: Result<RunSpec, String>,
-    /// The topology, if the run measures one; `spec` then has the settings that all its processes share.
+    /// The topology, if the run measures one. `spec` then has the options that all its processes share.
     pub robot: Option<Arc<TopologyRun>>,
-    /// The outputs of the run besides the log in the folder.
+    /// The outputs that the user requested in addition to the log in the folder.
     pub outputs: Outputs,
-    /// Whether this is a warm-up: it is run even if the folder has a complete log of the run, writes no log, and
-    /// its figures are not kept.
+    /// Whether this is a warm-up run. It is done even if the folder has a complete log, and its log and figures are not
+    /// kept.
     pub is_warmup: bool,
-    /// The options of the run by their names, as tables show them.
+    /// The options of the run, by name, as tables show them.
     pub options: Options,
-    /// The command-line arguments with which a single run repeats this one, without `-c`.
+    /// The command-line arguments that repeat this run as a single run, without `-c`.
     pub arguments: Vec<String>,
 }
 
 impl PlannedRun {
-    /// A run that measures no topology and has no outputs besides the log.
+    /// Creates a run without a topology and without additional outputs.
     #[must_use]
     pub fn new(contestant: &str, title: String, log: PathBuf, spec: Result<RunSpec, String>) -> PlannedRun {
         PlannedRun {
@@ -93,9 +94,9 @@ impl PlannedRun {
 pub enum Outcome {
     /// The run was measured, in this batch or earlier.
     Measured(Box<Summary>),
-    /// The run has no figures.
+    /// The run has no usable figures, for this reason.
     Missing(Shortfall),
-    /// The user ended the batch before or during this run.
+    /// The user ended the batch before this run was complete.
     NotDone,
 }
 
@@ -118,18 +119,18 @@ impl Outcome {
 /// A batch of runs.
 #[derive(Debug)]
 pub struct Batch {
-    /// The folder of results; with `None`, no file is written.
+    /// The folder of results; `None` if no files are written.
     folder: Option<Folder>,
-    /// Whether runs are measured although their logs exist.
+    /// Whether runs are measured again although the folder has their logs.
     again: bool,
     interrupt: Interrupt,
 }
 
 impl Batch {
-    /// A batch with a folder of results, which is made if it does not exist; or a batch without a folder.
+    /// Creates a batch. `results` is the path of its folder, which is created if it does not exist.
     ///
     /// # Errors
-    /// [`Failure::Usage`]: the path is not a folder, or the folder cannot be made.
+    /// [`Failure::Usage`]: the path is not a folder, or the folder cannot be created.
     pub fn open(results: Option<PathBuf>, again: bool, interrupt: Interrupt) -> Result<Batch, Failure> {
         let folder = results.map(Folder::open).transpose().map_err(Failure::Usage)?;
         Ok(Batch { folder, again, interrupt })
@@ -141,12 +142,12 @@ impl Batch {
         self.folder.as_ref()
     }
 
-    /// Does the runs in order and returns the outcome of each. `before` is called with the index of a run just
-    /// before the run is done, and never for a run that is skipped. If `before` fails, the run is refused.
+    /// Does the runs in order and returns the outcome of each. Calls `before` with the index of a run just before that
+    /// run, but not for a run that is skipped. If `before` fails, the run counts as refused.
     ///
     /// # Errors
-    /// [`Failure::Usage`], before the first run: the folder cannot be written, or it has the log of a run with
-    /// other conditions.
+    /// [`Failure::Usage`], before the first run: the folder is not writable, or it has the log of a run with other
+    /// conditions.
     pub fn run_all(
         &self,
         runs: &[PlannedRun],
@@ -187,7 +188,7 @@ impl Batch {
         Ok(outcomes)
     }
 
-    /// The log of an earlier run with the same conditions, at the path of this run's log.
+    /// Looks for the log of an earlier run at the path of this run's log.
     fn earlier(&self, run: &PlannedRun) -> Result<Earlier, String> {
         match (&self.folder, &run.spec) {
             (Some(folder), Ok(spec)) if !self.again && !run.is_warmup => {
@@ -200,7 +201,7 @@ impl Batch {
     fn run(&self, run: &PlannedRun) -> Outcome {
         let measured = run.spec.clone().map_err(Failure::Usage).and_then(|spec| self.measure(run, &spec));
         let (kind, sentence) = match measured {
-            // The user stopped this run, as its summary shows; it is the last run of the batch.
+            // The user interrupted this run, so the batch ends here.
             Ok(summary) if summary.stopped_early && self.interrupt.is_requested() => return Outcome::NotDone,
             Err(_) if self.interrupt.is_requested() => return Outcome::NotDone,
             Ok(summary) => match problem(&summary) {
@@ -236,14 +237,13 @@ impl Batch {
         runner.measure(spec, &runner.outputs, Some(&run.title))
     }
 
-    /// The folder, if the run writes files there.
+    /// The folder of results; `None` for a warm-up run, which writes no files.
     fn folder_of(&self, run: &PlannedRun) -> Option<&Folder> {
         self.folder.as_ref().filter(|_| !run.is_warmup)
     }
 }
 
-/// The shortfall (the reason for missing figures) of a run that is skipped, because the last runs with the same
-/// conditions all failed.
+/// The reason for skipping a run: the last runs with the same conditions all failed. `None` if the run must be done.
 fn repeated_failure(run: &PlannedRun, runs: &[PlannedRun], outcomes: &[Outcome]) -> Option<Shortfall> {
     let earlier = runs.iter().zip(outcomes).rev().filter(|(other, _)| is_same(run, other));
     let failures: Vec<&Shortfall> = earlier.map_while(|(_, outcome)| outcome.shortfall()).take(MOST_FAILURES).collect();
@@ -251,15 +251,16 @@ fn repeated_failure(run: &PlannedRun, runs: &[PlannedRun], outcomes: &[Outcome])
     Some(Shortfall::new(run, last.kind, last.sentence.clone()))
 }
 
-/// Whether both runs have the same contestant and, apart from the length, the same conditions. A run that was
-/// refused equals no other run: it costs no time, and it keeps its own reason.
+/// Whether both runs have the same contestant and the same conditions except their duration. A refused run equals no
+/// other run: it costs no time, and its own reason is kept.
 fn is_same(one: &PlannedRun, other: &PlannedRun) -> bool {
     let (Ok(spec), Ok(other_spec)) = (&one.spec, &other.spec) else { return false };
     let alike = |spec: &RunSpec| RunSpec { max_runtime_s: 0, warmup_s: 0, ignore_s: 0, ..spec.clone() };
     one.contestant == other.contestant && alike(spec) == alike(other_spec)
 }
 
-/// The reason why a run that ended has no good figures, followed by the ways in which its processes ended.
+/// The reason why a finished run has no usable figures, followed by the warnings about its workers and logs. `None` if
+/// the figures are usable.
 fn problem(summary: &Summary) -> Option<String> {
     let sentences = |kind| summary.warnings_of(kind).map(|warning| warning.sentence.clone());
     let of_logs = || sentences(WarningKind::Log).reduce(|all, log| all + "; " + &log);

@@ -6,19 +6,19 @@ use perf_worker::run_spec::{History, Reliability};
 /// The default depth of histories in comparisons.
 const DEPTH: u32 = 10;
 
-/// The options of a run: their names, with the values that tables show.
+/// The options of a run, as pairs of name and value for tables.
 pub type Options = Vec<(String, String)>;
 
-/// The value of an option of a run.
+/// The value of an option of a run; `None` if the run does not have the option.
 #[must_use]
 pub fn value<'a>(options: &'a Options, option: &str) -> Option<&'a str> {
     options.iter().find(|(name, _)| name == option).map(|(_, value)| value.as_str())
 }
 
-/// Refuses the options of a single run that a batch cannot apply. `command` is the name of the command, for the error.
+/// Refuses options of a single run that do not apply to a batch. `command` is the name of the command, for the error.
 ///
 /// # Errors
-/// The reason, as a sentence with the option that the user should give instead.
+/// The reason, as a sentence, with the option to use instead.
 pub fn refuse(run: &RunOptions, command: &str) -> Result<(), String> {
     let output = &run.output;
     let logs = [&output.logfile, &output.csv_logfile, &output.json_logfile, &output.full_logfile];
@@ -40,8 +40,8 @@ pub fn refuse(run: &RunOptions, command: &str) -> Result<(), String> {
     wrong.map_or(Ok(()), |(_, sentence)| Err(format!("{command}: {sentence}")))
 }
 
-/// The options with the defaults of comparisons: RELIABLE, KEEP_LAST 10, and the given seconds of warm-up
-/// and measurement.
+/// Adds the defaults of comparisons to the options: RELIABLE, KEEP_LAST 10, and the given seconds of warm-up and
+/// measurement.
 #[must_use]
 pub fn with_defaults(options: &RunOptions, warmup_s: u32, measured_s: u32) -> RunOptions {
     let mut options = options.clone();

@@ -1,5 +1,5 @@
-//! Runs in rounds: each run is done once in each round. Every second round is in the reverse order, so that a slow
-//! change of the machine concerns all runs.
+//! Runs in rounds. Each round does every run once; every second round has the reverse order. So a slow change of the
+//! machine affects all runs alike.
 
 use std::path::PathBuf;
 
@@ -10,36 +10,37 @@ use perf_worker::run_spec::RunSpec;
 /// The length of a warm-up run, s.
 const WARMUP_RUN_S: u32 = 1;
 
-/// The outcomes of a run.
+/// The outcomes of one run in all rounds.
 #[derive(Clone, Debug, Default)]
 pub struct RunOutcomes {
     /// The outcome of the warm-up run, if there was one.
     pub warmup: Option<Outcome>,
-    /// The outcomes of the rounds.
+    /// The outcome in each round.
     pub rounds: Vec<Outcome>,
 }
 
 impl RunOutcomes {
-    /// The outcomes of the warm-up run and of all rounds.
+    /// The outcome of the warm-up run and the outcomes of all rounds.
     pub fn all(&self) -> impl Iterator<Item = &Outcome> {
         self.warmup.iter().chain(&self.rounds)
     }
 
-    /// Whether at least one round has figures.
+    /// Whether the run has figures in at least one round.
     #[must_use]
     pub fn is_measured(&self) -> bool {
         self.rounds.iter().any(|outcome| outcome.measured().is_some())
     }
 
-    /// The reason why the results are not complete: the user ended the batch early, or no run has figures. In the
-    /// second case the reason is `nothing`.
+    /// The reason why the results are incomplete; `None` if they are complete. The user ended the batch early, or no
+    /// run has figures. In the second case the sentence is `nothing`.
     #[must_use]
     pub fn failure(runs: &[RunOutcomes], nothing: &str) -> Option<String> {
         let is_measured = runs.iter().any(RunOutcomes::is_measured);
         RunOutcomes::ended_early(runs).or_else(|| (!is_measured).then(|| nothing.to_owned()))
     }
 
-    /// The sentence on runs that were not done because the user ended the batch; `None` without such runs.
+    /// The sentence with the number of runs that were not done, because the user ended the batch early; `None` if all
+    /// were done.
     #[must_use]
     pub fn ended_early(runs: &[RunOutcomes]) -> Option<String> {
         let not_done = runs.iter().flat_map(RunOutcomes::all).filter(|one| matches!(one, Outcome::NotDone)).count();
@@ -50,11 +51,11 @@ impl RunOutcomes {
 }
 
 impl Batch {
-    /// Measures all rounds. With `has_warmups`, each run begins with a warm-up run, unless all its logs exist
-    /// already. `before` is called before each run, as in [`Batch::run_all`].
+    /// Measures all rounds. If `has_warmups` is true, each run has a warm-up run before the rounds, except a run whose
+    /// logs already exist. `before` is called before each run, as in [`Batch::run_all`].
     ///
     /// # Errors
-    /// The errors of [`Batch::run_all`].
+    /// See [`Batch::run_all`].
     pub fn run_rounds(
         &self,
         runs: &[PlannedRun],
@@ -83,8 +84,8 @@ impl Batch {
     }
 }
 
-/// The index and the round of each run, in the order of measurement. If a run's flag in `warmups` is set, the run
-/// is also done once before all rounds, with `None` as its round.
+/// The order of measurement: the index of a run, and its round. All warm-up runs come first, with `None` as the round;
+/// `warmups` has a flag for each run that has one.
 fn order(warmups: &[bool], rounds: u32) -> Vec<(usize, Option<u32>)> {
     let first = warmups.iter().enumerate().filter(|(_, has_one)| **has_one).map(|(index, _)| (index, None));
     let mut order: Vec<(usize, Option<u32>)> = first.collect();
@@ -100,7 +101,7 @@ fn order(warmups: &[bool], rounds: u32) -> Vec<(usize, Option<u32>)> {
 }
 
 impl PlannedRun {
-    /// The planned run of one round; with `None`, the planned warm-up run.
+    /// The run in the given round, with its title and log; `None` makes the warm-up run.
     fn in_round(&self, round: Option<u32>, rounds: u32) -> PlannedRun {
         let (what, file) = match round {
             None => (", warm-up".to_owned(), "warmup".to_owned()),

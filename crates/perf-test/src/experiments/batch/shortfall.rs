@@ -1,4 +1,4 @@
-//! A run without figures, with its contestant and the sentence that gives the reason.
+//! The reason why a run has no figures, with the contestant and the log of the run.
 
 use std::fmt;
 
@@ -6,16 +6,16 @@ use serde::{Deserialize, Serialize};
 
 use super::PlannedRun;
 
-/// The reason in one word why a run has no figures.
+/// The kind of reason why a run has no figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum ShortfallKind {
-    /// The middleware or the instrument refused the run before any process was started.
+    /// The middleware or perf_test refused the run before any process started.
     Refused,
-    /// A process crashed, or nothing was received.
+    /// A process crashed, or no message was received.
     Failed,
-    /// A process was not ready or did not finish in time, and the instrument ended it.
+    /// A process was not ready in time or did not end in time, so perf_test killed it.
     Hung,
 }
 
@@ -35,9 +35,9 @@ impl fmt::Display for ShortfallKind {
 pub struct Shortfall {
     /// The contestant as the user wrote it, for example `zenoh:best`.
     pub contestant: String,
-    /// The description of the run in the progress, for example `zenoh:best 4MB, round 2`.
+    /// The title of the run in the progress lines, for example `zenoh:best 4MB, round 2`.
     pub title: String,
-    /// The name of the run's log, which may be incomplete or not exist.
+    /// The name of the run's log. The log may be incomplete or missing.
     pub log: String,
     /// The reason in one word.
     pub kind: ShortfallKind,
@@ -46,7 +46,7 @@ pub struct Shortfall {
 }
 
 impl Shortfall {
-    /// The reason in one word, followed by the sentence.
+    /// The kind of the reason, then the sentence.
     #[must_use]
     pub fn reason(&self) -> String {
         format!("{}: {}", self.kind, self.sentence)

@@ -81,7 +81,7 @@ fn each_refusal_has_its_own_sentence_and_file() {
 fn a_run_after_failures_of_its_kind_is_not_tried_and_leaves_its_file() {
     let folder = tempfile::tempdir().unwrap();
     let batch = Batch::open(Some(folder.path().into()), false, Interrupt::of_program()).unwrap();
-    // No worker program has this name, so each run fails at once.
+    // There is no worker program of this name, so each run fails at once.
     let spec = RunSpec { communicator: "absent".to_owned(), ..mock() };
     let run = |round: u32| PlannedRun {
         title: format!("absent, round {round}"),

@@ -1,4 +1,4 @@
-//! The best condition of a figure.
+//! The condition (setting of the machine) under which a run has the best value of a figure.
 
 use serde::Serialize;
 
@@ -7,22 +7,21 @@ use crate::{
     measure::interval::{CONFIDENCE, Interval},
 };
 
-/// The condition under which one run has the best value of one figure.
+/// The condition under which a run has the best value of a figure.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Best {
-    /// The figure.
+    /// The name of the figure.
     pub metric: &'static str,
     /// The condition with the lowest median; null if fewer than two conditions have the figure.
     pub condition: Option<String>,
-    /// The conditions whose intervals overlap with the interval of the best one, so no difference between them and
-    /// the best one is shown.
+    /// The conditions whose intervals overlap with the interval of the best one. They may be as good as the best one.
     pub ties: Vec<String>,
-    /// Whether all intervals have the confidence that a verdict needs.
+    /// Whether all intervals have the confidence that a verdict requires.
     pub is_confident: bool,
 }
 
 impl Best {
-    /// Finds the best of the conditions, each with the interval of its figure.
+    /// Finds the best condition. `found` has the conditions, each with the interval of the figure.
     #[must_use]
     pub fn among(figure: &'static Figure, found: &[(&str, Interval)]) -> Best {
         let lowest = found.iter().min_by(|(_, a), (_, b)| a.median.total_cmp(&b.median)).filter(|_| found.len() > 1);
@@ -38,8 +37,8 @@ impl Best {
         }
     }
 
-    /// The mark of a condition in the table: best, tied with the best, or empty. A mark has a question mark if the
-    /// intervals do not have the confidence for a verdict.
+    /// The mark of a condition in the table: best, tied with the best, or none. A question mark is added if the
+    /// intervals do not have the confidence that a verdict requires.
     #[must_use]
     pub fn mark(&self, condition: &str) -> &'static str {
         let is_best = self.condition.as_deref() == Some(condition);
@@ -53,7 +52,7 @@ impl Best {
         }
     }
 
-    /// The best of `number` conditions in words.
+    /// The best condition and its ties as text. `number` is the number of all conditions.
     #[must_use]
     pub fn words(&self, number: usize) -> String {
         let Some(condition) = &self.condition else { return "-".to_owned() };

@@ -1,10 +1,9 @@
-//! The settings of a condition that a boot decides: parameters of the kernel's command line, the frequency driver
-//! and the kernel itself.
+//! The settings of a condition that only a reboot can change: parameters of the kernel's command line, the frequency
+//! driver, and the kernel itself.
 //!
-//! The boot is only compared with the condition, never changed. A kernel parameter that any condition of the plan
-//! names counts for all conditions: a condition that names it needs a boot with the same value, and a condition that
-//! does not name it needs a boot without it. Otherwise the condition `baseline`, which has no settings, would be
-//! measured under `idle=poll`, too.
+//! These settings are only compared with the running system. If one condition of the plan contains a kernel parameter,
+//! the parameter matters for all conditions: a condition without it needs a boot without it. Otherwise the condition
+//! `baseline`, which has no settings, could be measured with `idle=poll`.
 
 use super::plan::Condition;
 use crate::common::distinct;
@@ -13,9 +12,9 @@ use crate::system::{
     root::{cpu_list, list_text},
 };
 
-/// Kernel parameters whose values are lists of CPUs; flags may stand before the list.
+/// Kernel parameters whose values are lists of CPUs. Flags may come before the list.
 const OF_CPUS: [&str; 4] = ["isolcpus", "nohz_full", "rcu_nocbs", "irqaffinity"];
-/// Frequency drivers, each with the kernel parameter that chooses it on a CPU that supports it.
+/// Frequency drivers, each with the kernel parameter that selects it if the CPU supports the driver.
 const DRIVERS: [(&str, &str); 6] = [
     ("amd-pstate", "amd_pstate=passive"),
     ("amd-pstate-epp", "amd_pstate=active"),
@@ -25,7 +24,7 @@ const DRIVERS: [(&str, &str); 6] = [
     ("cpufreq-dt", ""),
 ];
 
-/// The reason why this boot does not fit the condition, and how to boot so that it does; `None` if this boot fits.
+/// The reason why the running system does not fit the condition, and the way to boot one that fits; `None` if it fits.
 #[must_use]
 pub fn needs(condition: &Condition, all: &[Condition], system: &System) -> Option<String> {
     let line = system.kernel.command_line.as_deref().unwrap_or_default();
@@ -55,7 +54,7 @@ pub fn needs(condition: &Condition, all: &[Condition], system: &System) -> Optio
     Some(format!("it needs a boot {}{place}", problems.join(" and ")))
 }
 
-/// The frequency drivers of all policies, without duplicates.
+/// The frequency drivers of all cpufreq policies, without duplicates.
 #[must_use]
 pub fn drivers(system: &System) -> Vec<&str> {
     distinct(system.frequency.policies.iter().filter_map(|policy| policy.driver.as_deref()))
@@ -80,7 +79,7 @@ fn name_of(parameter: &str) -> &str {
     parameter.split_once('=').map_or(parameter, |(name, _)| name)
 }
 
-/// Whether two parameters with one name have the same value. Lists of CPUs are compared as sets: `0-1` equals `0,1`.
+/// Whether two parameters of the same name have the same value. Lists of CPUs are compared as sets: `0-1` equals `0,1`.
 fn same(one: &str, other: &str) -> bool {
     let value = |parameter: &str| {
         let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));

@@ -1,8 +1,9 @@
-//! The settings of a condition that can be changed while the machine runs: a check whether they can be changed, and
-//! the change.
+//! The settings of a condition that can be changed without a reboot: a check whether this machine and user can change
+//! them, and the change.
 //!
-//! Files of the kernel are changed through the journal. The limit on wake-up times ends when its device file is
-//! closed, and the scheduling ends with the process, so the kernel itself restores both after a kill.
+//! Files of the kernel are changed through the journal, which can undo them after a kill. The limit on wake-up times
+//! and the scheduling need no journal: the kernel drops the limit when the device file is closed, and the scheduling
+//! ends with the process.
 
 use std::fs::OpenOptions;
 use std::io::ErrorKind;
@@ -27,11 +28,11 @@ use crate::{
 };
 use perf_worker::worker::placement::{Scheduling, run_on};
 
-/// The prefix of the name of the control group with the isolated CPUs.
+/// The prefix of the control group that contains the isolated CPUs.
 const GROUP: &str = "perf_test";
 
-/// Checks whether the settings of a condition can be changed, and changes nothing. Returns a reason if this machine
-/// lacks a setting.
+/// Checks whether the settings of a condition can be changed, without changing them. Returns the reason if this machine
+/// does not have a setting; `None` if all can be changed.
 ///
 /// # Errors
 /// The reason, as a sentence: a value is not valid on this machine, or this user may not change the setting.
@@ -123,32 +124,33 @@ fn writable(root: &Root, path: &str) -> Result<(), String> {
     Err(format!("/{path} cannot be written: {error}. To change it, {way}"))
 }
 
-/// The machine while a condition holds. Dropping the value restores the settings.
+/// Changes the settings of the machine to a condition. Dropping this value restores the original settings.
 #[derive(Debug)]
 pub struct Machine {
     root: PathBuf,
-    /// The condition that holds at present.
+    /// The condition that is applied now.
     condition: Option<Condition>,
     awake: Option<Awake>,
     journal: Journal,
-    /// The scheduling of this thread before the condition.
+    /// The scheduling of this thread before a condition was applied.
     scheduling: Option<Scheduling>,
 }
 
 impl Machine {
-    /// Opens the machine with its present settings. No other process changes them while this value exists.
+    /// Locks the settings of the machine: no other perf_test process changes them while this value exists.
     ///
     /// # Errors
-    /// The errors of [`Journal::open`].
+    /// See [`Journal::open`].
     pub fn open(root: &Path) -> Result<Machine, String> {
         let journal = Journal::open(root)?;
         Ok(Machine { root: root.to_owned(), condition: None, awake: None, journal, scheduling: None })
     }
 
-    /// Restores the settings of the present condition, if any, and applies `condition` to the machine and this thread.
+    /// Restores the settings of the applied condition, if any. Then applies `condition` to the machine and to this
+    /// thread.
     ///
     /// # Errors
-    /// The reason, as a sentence: a setting cannot be changed or restored. Afterwards no condition holds.
+    /// The reason, as a sentence: a setting cannot be changed or restored. After an error no condition is applied.
     pub fn change_to(&mut self, condition: &Condition) -> Result<(), String> {
         if self.condition.as_ref() == Some(condition) {
             return Ok(());
@@ -171,7 +173,7 @@ impl Machine {
         if let Some(governor) = &condition.governor {
             for policy in policies(root) {
                 let folder = format!("{POLICIES}/{}", policy.name);
-                // Drivers that choose frequencies themselves change their energy preference along with the governor.
+                // Some drivers (such as intel_pstate) change their energy preference together with the governor.
                 let preference = format!("{folder}/energy_performance_preference");
                 self.journal.write(&format!("{folder}/scaling_governor"), governor, &[preference])?;
             }
@@ -188,16 +190,16 @@ impl Machine {
         condition.chrt.map_or(Ok(()), realtime)
     }
 
-    /// Restores the settings.
+    /// Restores the original settings.
     ///
     /// # Errors
-    /// The reason, as a sentence: a setting could not be restored. The journal keeps it, and the next start
-    /// tries again.
+    /// The reason, as a sentence: a setting could not be restored. It stays in the journal, and the next start of
+    /// perf_test tries again.
     pub fn restore(&mut self) -> Result<(), String> {
         self.condition = None;
         self.awake = None;
-        // The scheduling is restored first, because a control group may refuse a real-time thread. The CPU affinity
-        // is restored once more after the thread has left the group.
+        // The scheduling is restored first, because a control group may refuse a real-time thread. It is restored once
+        // more afterwards, because leaving the group changes the CPU affinity.
         self.scheduling.as_ref().map(Scheduling::restore).into_iter().for_each(drop);
         let files = self.journal.restore();
         let own = self.scheduling.as_ref().map_or(Ok(()), Scheduling::restore);
@@ -207,7 +209,7 @@ impl Machine {
         files.and(own)
     }
 
-    /// Makes an isolated partition and moves this process into it. Workers are started in it.
+    /// Creates an isolated cpuset partition and moves this process into it. Workers that start later are in it, too.
     fn isolate(&mut self, cpus: &[u32], root: &Root) -> Result<(), String> {
         let (Some(mount), Some(own)) = (cpuset_mount(root), own_group(root)) else {
             return Err("control groups of version 2 have gone".to_owned());
@@ -230,7 +232,7 @@ impl Machine {
 
 impl Drop for Machine {
     fn drop(&mut self) {
-        // The journal tries to restore once more when it is dropped, and reports a failure.
+        // An error is ignored: the dropped journal tries once more, and reports a failure.
         drop(self.restore());
     }
 }

@@ -1,11 +1,12 @@
-//! One experiment under several conditions of the machine, compared (`perf_test compare conditions`).
+//! Runs under several conditions (settings of the machine), compared: `perf_test compare conditions`.
 //!
 //! ```text
 //! plan ─► boot, knobs: can each condition be had here? ─► knobs::Machine (journal) ─► batch ─► logs, record
 //! folders of logs ─► record ─► setup, best, table ─► text, CSV, JSON
 //! ```
-//! A condition holds during its runs of one round. Every second round takes the conditions in the reverse order, so
-//! that a slow change of the machine concerns all conditions. The command `merge` measures nothing and only compares.
+//! In each round, a condition is applied once, for all its runs. Every second round has the conditions in the reverse
+//! order, so that a slow change of the machine affects all conditions alike. `merge` measures nothing and only
+//! compares.
 
 mod best;
 mod boot;
@@ -40,10 +41,10 @@ use crate::{
 
 /// The figures by which conditions and runs of topologies are compared. A lower value is better in each of them.
 pub static FIGURES: [&Figure; 6] = [&CPU, &PEAK_MEMORY, &MEAN, &LATE, &TOO_LATE, &LOST_PERCENT];
-/// The name of the files of results in a folder, without the suffix.
+/// The name of the files with the results, without the suffix.
 const NAME: &str = "conditions";
 
-/// Measures a plan.
+/// Measures the runs of a plan under its conditions.
 ///
 /// # Errors
 /// [`Failure::Usage`]: the plan is not valid, this user may not change a setting, or the folder cannot be used.
@@ -85,12 +86,12 @@ pub fn measure(options: &ConditionsOptions) -> Result<Results, Failure> {
 /// Merges the results of several folders into one comparison.
 ///
 /// # Errors
-/// [`Failure::Usage`]: a folder has no results, or the results of the folders do not belong together.
+/// [`Failure::Usage`]: a folder has no results, or the results of the folders cannot be compared.
 pub fn merge(options: &ConditionsMergeOptions) -> Result<Results, Failure> {
     merged(&options.folders, options.output.as_ref())
 }
 
-/// For each condition, the reason why it is skipped; `None` if this machine can apply it.
+/// For each condition the reason why this machine cannot apply it; `None` if it can.
 fn ready(plan: &Plan, root: &Path) -> Result<Vec<Option<String>>, String> {
     let found = System::read(root);
     let reason = |condition: &Condition| match boot::needs(condition, &plan.conditions, &found) {
@@ -100,8 +101,8 @@ fn ready(plan: &Plan, root: &Path) -> Result<Vec<Option<String>>, String> {
     plan.conditions.iter().map(reason).collect()
 }
 
-/// Measures all rounds. Returns a sentence if the experiment is not complete or a setting of the machine is
-/// not restored.
+/// Measures all rounds. Returns a sentence if the results are incomplete or a setting of the machine could not be
+/// restored.
 fn run(plan: &Plan, here: &[&Condition], batch: &Batch, root: &Path) -> Result<Option<String>, Failure> {
     let (conditions, runs) = planned(plan, here).map_err(Failure::Usage)?;
     let mut machine = Machine::open(root).map_err(Failure::Usage)?;
@@ -109,13 +110,15 @@ fn run(plan: &Plan, here: &[&Condition], batch: &Batch, root: &Path) -> Result<O
         Some(condition) => machine.change_to(condition),
         None => Ok(()),
     });
-    // The settings are restored after an error of a run, too. The figures stay valid, so the table still follows.
+    // The settings are restored even if a run failed. If restoring fails, the figures are valid, so the table is still
+    // printed.
     let not_restored = machine.restore().err().map(|why| format!("the machine is not as it was: {why}"));
     let problems: Vec<String> = not_restored.into_iter().chain(incomplete(&runs, &outcomes?)).collect();
     Ok((!problems.is_empty()).then(|| problems.join("; ")))
 }
 
-/// Each run of the plan under each condition, and, in the same order, the condition of each run.
+/// Every combination of a condition and a run of the plan. The first list has the condition of each run in the second
+/// list.
 fn planned<'a>(plan: &Plan, here: &[&'a Condition]) -> Result<(Vec<&'a Condition>, Vec<PlannedRun>), String> {
     let (mut conditions, mut runs) = (Vec::new(), Vec::new());
     for condition in here {
@@ -130,8 +133,8 @@ fn planned<'a>(plan: &Plan, here: &[&'a Condition]) -> Result<(Vec<&'a Condition
     Ok((conditions, runs))
 }
 
-/// The reason why the experiment is not complete: the user has interrupted it, or a run has no figures under one of
-/// the conditions.
+/// The reason why the results are incomplete: the user interrupted, or a run has no figures under one of the
+/// conditions.
 fn incomplete(runs: &[PlannedRun], outcomes: &[RunOutcomes]) -> Option<String> {
     let reason = |(run, outcomes): (&PlannedRun, &RunOutcomes)| {
         let shortfall = outcomes.rounds.iter().find_map(Outcome::shortfall).filter(|_| !outcomes.is_measured())?;
@@ -142,7 +145,7 @@ fn incomplete(runs: &[PlannedRun], outcomes: &[RunOutcomes]) -> Option<String> {
     RunOutcomes::ended_early(outcomes).or(without)
 }
 
-/// Merges the results of the folders and writes them into `output`, or into the folder itself if there is only one.
+/// Merges the results of the folders. Writes them into `output`; without it, into the folder if there is only one.
 fn merged(folders: &[PathBuf], output: Option<&PathBuf>) -> Result<Results, Failure> {
     let (mut measured, mut gaps, mut run_ids) = (Vec::new(), Vec::new(), BTreeSet::new());
     let mut known: Vec<PathBuf> = Vec::new();
@@ -172,13 +175,13 @@ fn merged(folders: &[PathBuf], output: Option<&PathBuf>) -> Result<Results, Fail
     Ok(results)
 }
 
-/// The folder of results beside the plan: `night-results` for the plan `night.yaml`.
+/// The default folder of results, beside the plan: `night-results` for the plan `night.yaml`.
 fn default_folder(plan: &Path) -> PathBuf {
     let name = plan.file_stem().unwrap_or_default().to_string_lossy();
     plan.with_file_name(format!("{name}-results"))
 }
 
 fn say(line: &str) {
-    // The write fails only if the console is gone.
+    // The write fails only if the console is closed.
     let _ = writeln!(std::io::stderr().lock(), "perf_test: {line}");
 }

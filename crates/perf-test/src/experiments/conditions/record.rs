@@ -1,8 +1,8 @@
-//! The record of a condition in a folder of results: `CONDITION/condition.json`, beside the
-//! logs `CONDITION/RUN-roundN.json`.
+//! The file `CONDITION/condition.json` in a folder of results, which describes a condition. The logs of its runs are
+//! beside it: `CONDITION/RUN-roundN.json`.
 //!
-//! The table is made from these files alone. So the command that measured and a later `merge` of the folders of
-//! several boots make the same table.
+//! The table is made only from these files. So the command that measured and a later `merge` of several folders make
+//! the same table.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -18,15 +18,15 @@ use crate::{
     system::System,
 };
 
-/// The format of `condition.json`.
+/// The schema of `condition.json`.
 const SCHEMA: &str = "gantry.perf_test.condition/1";
 const RECORD: &str = "condition.json";
 
-/// A condition and its runs.
+/// The content of `condition.json`: a condition and its runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     schema: String,
-    /// The condition.
+    /// The settings of the condition.
     pub condition: Condition,
     /// The reason why the condition was not measured; null if it was measured.
     pub skipped: Option<String>,
@@ -36,11 +36,11 @@ pub struct Record {
     runs: Vec<LabelledRun>,
 }
 
-/// A condition of the comparison. Its rounds are all of one boot: a boot places memory anew, which alone
-/// changes figures.
+/// A condition of the comparison. All its rounds are of one boot, because even a reboot alone changes figures: the
+/// kernel then places memory differently.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ConditionEntry {
-    /// The name of the condition. If several conditions have this name, the kernel, the boot or a number is added.
+    /// The name of the condition. The kernel, the boot or a number is added if several conditions have the same name.
     pub name: String,
     /// The settings of the condition.
     pub settings: Condition,
@@ -55,11 +55,11 @@ pub struct ConditionEntry {
 pub struct Measured {
     /// The run.
     pub run: LabelledRun,
-    /// The condition and the state of the machine under it. The comparison sets the final name of the condition.
+    /// The condition, with the state of the machine. The comparison later makes its name unique.
     pub condition: ConditionEntry,
     /// The index of the condition in its plan.
     pub position: usize,
-    /// The log.
+    /// The path of the log.
     pub log: PathBuf,
     /// The summary of the round.
     pub round: Summary,
@@ -68,11 +68,11 @@ pub struct Measured {
 /// A run or a condition without figures.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Gap {
-    /// The condition.
+    /// The name of the condition.
     pub condition: String,
     /// The label of the run; null if the whole condition has no figures.
     pub label: Option<String>,
-    /// The reason.
+    /// The reason why there are no figures.
     pub reason: String,
     /// The index of the condition in its plan.
     #[serde(skip)]
@@ -80,30 +80,29 @@ pub struct Gap {
 }
 
 impl Record {
-    /// The record of a condition of a plan.
+    /// Creates the record of a condition, which has the index `position` in the plan.
     #[must_use]
     pub fn new(plan: &Plan, position: usize, condition: &Condition, skipped: Option<String>) -> Record {
         let (schema, runs) = (SCHEMA.to_owned(), plan.runs.clone());
         Record { schema, condition: condition.clone(), skipped, position, rounds: plan.rounds, runs }
     }
 
-    /// The path of a run's log relative to the folder of results, without the round and the suffix.
+    /// The path of a run's log relative to the folder of results, without the round number and the suffix.
     #[must_use]
     pub fn stem(condition: &Condition, label: &str) -> PathBuf {
         PathBuf::from(condition.folder()).join(file_name(label))
     }
 
-    /// Writes the record into a folder of results. If a condition was measured earlier and is skipped now, the
-    /// earlier record stays, so that one folder collects the runs of several boots.
+    /// Writes the record into a folder of results. If the condition is skipped now but was measured earlier, the
+    /// earlier record is kept. So one folder can collect the runs of several boots.
     ///
     /// # Errors
-    /// The reason, as a sentence: the folder has runs of a condition with this name and other settings, or
-    /// it cannot be written.
+    /// The reason, as a sentence: the folder has a condition of this name with other settings, or is not writable.
     pub fn write(&self, folder: &Folder, again: bool) -> Result<(), String> {
         let path = folder.path().join(self.condition.folder());
         if let Some(earlier) = Record::read(&path)?.filter(|earlier| earlier.skipped.is_none()) {
             if self.skipped.is_some() && again {
-                return Ok(()); // it cannot be measured again here
+                return Ok(()); // it cannot be measured again on this boot
             }
             let is_other = |own: &LabelledRun| {
                 earlier.runs.iter().any(|run| run.label == own.label && run.arguments != own.arguments)
@@ -123,7 +122,7 @@ impl Record {
         folder.write_json(&format!("{}/{RECORD}", self.condition.folder()), self).map(drop)
     }
 
-    /// Reads the record in the folder of a condition; `None` if there is none.
+    /// Reads the record in the folder of a condition; `None` if the folder has no record.
     fn read(folder: &Path) -> Result<Option<Record>, String> {
         let path = folder.join(RECORD);
         if !path.exists() {
@@ -138,11 +137,11 @@ impl Record {
     }
 }
 
-/// Reads the runs in a folder of results: the measured rounds, and a gap for each run without figures. `known` has
-/// the ids of the runs in other folders, so that a run that lies in several folders counts once.
+/// Reads a folder of results: the measured rounds, and a gap for each run without figures. `known` has the ids of all
+/// runs that were read before, so a log that is copied to several folders counts once.
 ///
 /// # Errors
-/// The reason, as a sentence: the folder has no conditions, or a file is damaged.
+/// The reason, as a sentence: the folder has no condition, or a file is damaged.
 pub fn read(folder: &Path, known: &mut BTreeSet<String>) -> Result<(Vec<Measured>, Vec<Gap>), String> {
     let (mut measured, mut gaps, mut count) = (Vec::new(), Vec::new(), 0);
     for place in paths_in(folder)? {
@@ -168,7 +167,7 @@ pub fn read(folder: &Path, known: &mut BTreeSet<String>) -> Result<(Vec<Measured
     Ok((measured, gaps))
 }
 
-/// The measured rounds of a run under a condition, and the reason why the last missing round, if any, has no figures.
+/// The measured rounds of a run under a condition. If rounds have no figures, also the reason of the last such round.
 fn rounds(
     folder: &Path,
     record: &Record,
@@ -190,7 +189,7 @@ fn rounds(
             continue;
         };
         if !known.insert(log.run.id.clone()) {
-            continue; // a copy
+            continue; // a copy of a log that was already read
         }
         let environment = serde_json::from_value::<System>(log.environment.into());
         let system = environment.map_err(|error| format!("{}: its environment is damaged: {error}", path.display()))?;

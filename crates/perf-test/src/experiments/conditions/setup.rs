@@ -1,4 +1,4 @@
-//! The state of the machine under a condition, from the description of the environment in a log. Each field is a
+//! The state of the machine under a condition, taken from the description of the machine in a log. Each field is a
 //! column of the table of conditions.
 
 use serde::Serialize;
@@ -10,25 +10,25 @@ use crate::{
     system::{System, root::list_text},
 };
 
-/// The columns of the table. Runs are merged if these values and the boot are equal.
+/// The state of the machine. Rounds of different folders are merged if all these values and the boot are equal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Setup {
-    /// The machine and its CPU.
+    /// The model of the machine and of its CPU.
     pub machine: String,
     /// The kernel's release.
     pub kernel: String,
-    /// The frequency driver.
+    /// The cpufreq driver.
     pub driver: String,
-    /// The governor.
+    /// The cpufreq governor.
     pub governor: String,
-    /// The lowest and the highest frequency that are allowed.
+    /// The lowest and the highest allowed frequency.
     pub frequency: String,
-    /// The settings for idle CPUs: the kernel parameter `idle`, the limit on their wake-up time, and the disabled
-    /// idle states.
+    /// The settings of idle CPUs: the kernel parameter `idle`, the limit on the wake-up time, and the disabled idle
+    /// states.
     pub idle: String,
     /// The isolated CPUs, the CPUs without a scheduling tick, and the CPUs of isolated partitions.
     pub isolation: String,
-    /// The scheduling policy, priority, CPU affinity and pins of the program and its workers.
+    /// The scheduling policy, priority, CPU affinity and pins of perf_test and its workers.
     pub scheduling: String,
     /// The kernel's command line.
     pub command_line: String,
@@ -40,7 +40,7 @@ impl Setup {
     /// The names of the columns that [`Setup::columns`] fills: all except the machine and the command line.
     pub const COLUMNS: [&str; 7] = ["kernel", "driver", "governor", "frequency", "idle", "isolation", "scheduling"];
 
-    /// The state of the machine that a run under this condition has recorded.
+    /// The state of the machine from the description that a run under this condition has logged.
     #[must_use]
     pub fn new(system: &System, condition: &Condition) -> Setup {
         let or_unknown = |text: Option<String>| text.unwrap_or_else(|| UNKNOWN.to_owned());

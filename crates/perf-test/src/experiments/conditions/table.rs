@@ -1,5 +1,5 @@
-//! The comparison of runs and conditions in all figures, with the best condition of each figure and the state of
-//! the machine under each condition.
+//! The comparison of all runs under all conditions, with the best condition for each figure and the state of the
+//! machine under each condition.
 
 use std::path::PathBuf;
 
@@ -16,7 +16,7 @@ use crate::{
     measure::interval::Interval,
 };
 
-/// The comparison. It is serialised as the `details` of `conditions.json`.
+/// The comparison. It is the field `details` of `conditions.json`.
 #[derive(Debug, Serialize)]
 pub struct Comparison {
     /// The conditions, in the order of the plan.
@@ -33,20 +33,20 @@ pub struct LabelledResults {
     /// The label and the arguments of the run.
     #[serde(flatten)]
     pub run: LabelledRun,
-    /// The figures of the run under each condition in which it has any.
+    /// The figures of the run under each condition. A condition without figures is left out.
     pub cells: Vec<Cell>,
-    /// The best condition of each figure.
+    /// The best condition for each figure.
     pub best: Vec<Best>,
 }
 
-/// A run under one condition.
+/// The results of a run under one condition.
 #[derive(Debug)]
 pub struct Cell {
     /// The name of the condition.
     pub condition: String,
-    /// The logs of the rounds.
+    /// The paths of the logs of all rounds.
     pub logs: Vec<PathBuf>,
-    /// The results of the run under the condition. In place of a contestant they have the label of the run.
+    /// The figures of all rounds. The field for the contestant contains the label of the run.
     pub results: RunResults,
 }
 
@@ -54,7 +54,7 @@ impl Comparison {
     /// Compares measured rounds, which may come from several folders.
     ///
     /// # Errors
-    /// The reason, as a sentence: two runs with one label have different arguments.
+    /// The reason, as a sentence: two runs with the same label have different arguments.
     pub fn new(mut measured: Vec<Measured>, mut gaps: Vec<Gap>) -> Result<Comparison, String> {
         measured.sort_by_key(|one| one.position);
         gaps.sort_by_key(|gap| gap.position);
@@ -68,7 +68,7 @@ impl Comparison {
         let labels = distinct(measured.iter().map(|one| one.run.label.as_str()));
         let results = labels.into_iter().map(|label| LabelledResults::new(label, &measured, &conditions));
         let runs = results.collect::<Result<_, String>>()?;
-        // A condition that was skipped on one boot may have been measured on another.
+        // A gap is dropped if its condition was skipped on one boot but measured on another.
         let is_there = |gap: &Gap| {
             gap.label.is_none() && conditions.iter().any(|condition| condition.settings.name == gap.condition)
         };
@@ -77,7 +77,7 @@ impl Comparison {
     }
 }
 
-/// The names of the conditions. If several conditions have one name, their kernels, boots or numbers are added.
+/// Unique names for the conditions. If several have the same name, their kernel, boot or number is added.
 fn names(conditions: &[ConditionEntry]) -> Vec<String> {
     let name = |(index, one): (usize, &ConditionEntry)| {
         let (name, machine) = (&one.settings.name, &one.machine);
@@ -132,7 +132,7 @@ impl LabelledResults {
 }
 
 impl Cell {
-    /// The median of a figure over the rounds, with its interval.
+    /// The median of a figure over the rounds, with its confidence interval.
     pub fn interval(&self, figure: &Figure) -> Option<Interval> {
         figure.interval(self.results.rounds.iter().flatten())
     }

@@ -1,4 +1,4 @@
-//! The comparison as text and as CSV.
+//! The comparison as text tables, as a results file and as CSV.
 
 use super::FIGURES;
 use super::plan::LabelledRun;
@@ -13,15 +13,15 @@ use crate::{
 };
 
 impl Comparison {
-    /// The tables: one for each run, one of the best conditions, and one of the machine under each condition with
-    /// all notes.
+    /// The tables: one for each run, one with the best conditions, and one with the state of the machine under each
+    /// condition. The last table also has the notes.
     fn tables(&self) -> Vec<Table> {
         let of_runs = self.runs.iter().map(|run| self.of_run(run));
         let best = (self.conditions.len() > 1).then(|| self.best());
         of_runs.chain(best).chain([self.machines()]).collect()
     }
 
-    /// The comparison in the form of a file of results.
+    /// The comparison as the content of `conditions.json`.
     #[must_use]
     pub fn file(&self) -> ResultsFile {
         let cells = self.runs.iter().flat_map(|run| &run.cells);
@@ -107,7 +107,7 @@ impl Comparison {
         notes
     }
 
-    /// The comparison as CSV: a row for each run and condition.
+    /// The comparison as CSV, with a row for each run under each condition.
     #[must_use]
     pub fn csv(&self) -> String {
         let of_figure = |figure: &&Figure| ["median", "low", "high"].map(|part| format!("{}_{part}", figure.field));
@@ -137,7 +137,7 @@ impl Comparison {
 }
 
 impl Gap {
-    /// The gap as a sentence: the run or the condition without figures, and the reason.
+    /// The gap as a sentence, with the run or condition and the reason.
     #[must_use]
     pub fn sentence(&self) -> String {
         match &self.label {

@@ -1,25 +1,25 @@
-//! A case: the message and the rate, and the options that all contestants share.
+//! A case of the comparison: a message and a rate, with the options that all contestants share.
 
 use crate::cli::{self, RunOptions};
 use crate::experiments::batch::{Options, with_defaults};
 use perf_worker::run_spec::RunSpec;
 
-/// The cases if the options give neither `-m` nor `-r`: name, message, rate in Hz.
+/// The cases if the user gives neither `-m` nor `-r`: name, message, rate in Hz.
 const CASES: [(&str, &str, u32); 2] = [("4MB", "Array4m", 100), ("256B", "Array256", 2000)];
-/// The seconds of warm-up and of measurement of each run.
+/// The default seconds of warm-up and of measurement of each run.
 const WARMUP_S: u32 = 1;
 const MEASURED_S: u32 = 3;
 
-/// A case.
+/// A message and a rate in which all contestants are measured.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// The name of the case in ratios.
+    /// The name of the case, such as `4MB`.
     pub name: String,
-    /// The options of the runs in the case.
+    /// The options of all runs in the case.
     pub options: RunOptions,
 }
 
-/// The cases of the options: one case with the given message and rate, or both default cases.
+/// The cases that the options describe: one case with the given message and rate, or the two default cases.
 pub fn cases(options: &RunOptions) -> Vec<Case> {
     let options = with_defaults(options, WARMUP_S, MEASURED_S);
     let (message, rate_hz) = (options.messages.msg.as_deref(), options.time.rate);
@@ -46,14 +46,14 @@ pub fn cases(options: &RunOptions) -> Vec<Case> {
 }
 
 impl Case {
-    /// The name of the case, its message and its rate, as files of results have them.
+    /// The name, message and rate of the case, as options for tables and results files.
     pub fn shown_options(&self, spec: Option<&RunSpec>) -> Options {
         let of_run = spec.map(|spec| [("msg", spec.message.name.clone()), ("rate", spec.rate_hz.to_string())]);
         let options = [("case", self.name.clone())].into_iter().chain(of_run.into_iter().flatten());
         options.map(|(name, value)| (name.to_owned(), value)).collect()
     }
 
-    /// The quality of service that the options ask for.
+    /// The quality of service that the user requested, as text.
     pub fn qos(&self) -> String {
         cli::qos(&self.options.qos, false).map_or_else(|why| why, |qos| qos.to_string())
     }

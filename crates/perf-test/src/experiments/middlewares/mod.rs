@@ -1,6 +1,6 @@
-//! Several contestants compared (`perf_test compare middlewares`): all contestants are measured in the same cases,
-//! in rounds, so that a slow change of the machine concerns them all. Results are medians over the rounds, and
-//! ratios within rounds.
+//! Comparison of several contestants (`perf_test compare middlewares`). All contestants are measured in the same cases.
+//! The runs are in rounds, so that a slow change of the machine affects all contestants alike. The results are medians
+//! over the rounds, and ratios within rounds.
 
 mod case;
 mod pairs;
@@ -20,13 +20,14 @@ use crate::{
 use case::{Case, cases};
 use pairs::ratios;
 
-/// The number of rounds from which on each contestant also has a warm-up run: it costs little beside them.
+/// The number of rounds from which each contestant also has a warm-up run. With fewer rounds it would take too much
+/// time.
 const CHEAP_FROM_ROUNDS: u32 = 3;
 
-/// The comparison.
+/// The comparison of all contestants in all cases.
 #[derive(Debug)]
 struct Versus {
-    /// The number of rounds that the options ask for.
+    /// The number of rounds that the user requested.
     rounds: u32,
     cases: Vec<CaseResults>,
     ratios: Vec<Ratio>,
@@ -36,15 +37,15 @@ struct Versus {
 #[derive(Debug)]
 struct CaseResults {
     case: Case,
-    /// The results of each contestant.
+    /// The results, one element for each contestant.
     rows: Vec<RunResults>,
 }
 
-/// Measures all contestants. The figures go into a file only if `options.results` names a folder.
+/// Measures all contestants. Files are written only if `options.results` is given.
 ///
 /// # Errors
 /// [`Failure::Usage`]: an option does not apply, a contestant, message or topic is not valid, or the folder of results
-/// has a log of a run with other conditions.
+/// has the log of a run with other conditions.
 pub fn measure(options: &VersusOptions) -> Result<Results, Failure> {
     refuse(&options.run, "compare middlewares").map_err(Failure::Usage)?;
     let list = options.run.endpoints.communicator.as_deref().unwrap_or("all");

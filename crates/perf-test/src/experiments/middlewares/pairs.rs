@@ -1,9 +1,9 @@
-//! The pairs of contestants whose ratios are shown.
+//! The pairs of contestants for which ratios are shown. In each pair a contestant is compared with the base.
 //!
-//! The base is Gantry, or the first middleware if Gantry is not measured. A baseline (a contestant that is no
-//! middleware, such as `memcpy`) is the base only if all contestants are baselines. A contestant with defaults is
-//! compared with the base's defaults, and its `best` form with the base's `best` form. A contestant with only one
-//! form is compared with both forms of the base.
+//! The base is Gantry; without Gantry, it is the first middleware. A baseline (a contestant that is no middleware, such
+//! as `memcpy`) is the base only if all contestants are baselines. A contestant with default settings is compared with
+//! the base's defaults, and a contestant with `best` with the base's `best`. If a contestant has only one of these
+//! forms, it is compared with both forms of the base.
 
 use super::CaseResults;
 use crate::{
@@ -15,14 +15,14 @@ use crate::{
     log::figures::{Figure, PEAK_MEMORY},
 };
 
-/// The base, if it is among the contestants.
+/// The preferred base, used if it is among the contestants.
 const BASE: &str = "gantry";
 
 fn ratio(base: &RunResults, other: &RunResults, case: Option<&str>, figure: (&str, &Figure)) -> Option<Ratio> {
     Ratio::new((&base.contestant, &base.rounds), (&other.contestant, &other.rounds), case, figure)
 }
 
-/// All ratios, ordered by contestant.
+/// The ratios of all pairs in all cases, ordered by contestant.
 pub fn ratios(cases: &[CaseResults]) -> Vec<Ratio> {
     let Some(first) = cases.first() else { return Vec::new() };
     let mut ratios = Vec::new();
@@ -39,7 +39,7 @@ pub fn ratios(cases: &[CaseResults]) -> Vec<Ratio> {
     ratios
 }
 
-/// The pairs of a base and a contestant that is compared with it, as indices into `rows`.
+/// The pairs of the base and a contestant, as indices into `rows`.
 fn pairs(rows: &[RunResults]) -> Vec<(usize, usize)> {
     let Some(first) = rows.first() else { return Vec::new() };
     let first = rows.iter().find(|row| !is_baseline(&row.contestant)).unwrap_or(first);
@@ -70,7 +70,7 @@ fn middleware(row: &RunResults) -> &str {
     middleware_of(&row.contestant)
 }
 
-/// The form of a contestant as the command line spells it, without the middleware: `:best`.
+/// The part of a contestant's text after the middleware, such as `:best`.
 fn form(row: &RunResults) -> &str {
     row.contestant.strip_prefix(middleware(row)).unwrap_or_default()
 }

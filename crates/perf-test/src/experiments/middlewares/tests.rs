@@ -2,7 +2,7 @@ use super::*;
 use crate::experiments::batch::{Shortfall, ShortfallKind};
 use crate::log::figures::{CPU_PER_MESSAGE, LOST, P50, P99, PEAK_MEMORY, PSS, Values};
 
-/// The results of a contestant whose rounds have these median latencies.
+/// The results of a contestant with these median latencies in its rounds.
 fn row(contestant: &str, p50s_ns: &[Option<f64>]) -> RunResults {
     let figures =
         |p50_ns: f64| Values::known([(&P50, p50_ns), (&CPU_PER_MESSAGE, 2.0 * p50_ns), (&PEAK_MEMORY, 1024.0)]);
@@ -35,7 +35,7 @@ fn lines(rows: Vec<RunResults>) -> Vec<String> {
 
 #[test]
 fn a_ratio_says_as_plainly_where_the_base_loses_as_where_it_wins() {
-    // The machine's speed changes by a factor of 6 over the rounds, but the ratios within rounds stay the same.
+    // The machine's speed changes by a factor of 6 over the rounds, but the ratio is the same in each round.
     let found = lines(vec![row("gantry", &six(10.0)), row("slow", &six(20.0)), row("fast", &six(8.0))]);
     let expected = [
         "ratio gantry/slow-4MB-latency 0.500 [0.500, 0.500] gantry is better",
@@ -60,8 +60,8 @@ fn defaults_are_compared_with_defaults_and_one_form_with_both() {
     let latencies: Vec<&String> = found.iter().filter(|line| line.contains("latency")).collect();
     assert_eq!(latencies.len(), 4, "{found:?}");
     assert!(latencies[1].starts_with("ratio gantry:raw/zenoh:raw-"), "{found:?}");
-    // Without Gantry, the first contestant is the base. The other forms of one middleware are compared with its
-    // first form.
+    // Without Gantry, the first contestant is the base. If all contestants are the same middleware, they are compared
+    // with the first one.
     assert!(lines(vec![row("zenoh", &six(1.0)), row("udp", &six(1.0))])[0].starts_with("ratio zenoh/udp-4MB-latency"));
     let forms = lines(vec![row("gantry", &six(1.0)), row("gantry:best", &six(1.0))]);
     assert!(forms[0].starts_with("ratio gantry/gantry:best-4MB-latency"), "{forms:?}");

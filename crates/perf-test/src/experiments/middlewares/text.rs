@@ -1,4 +1,4 @@
-//! The results of the comparison as tables, as a file, and as the panels of a picture.
+//! The results of the comparison as tables, as a results file, and as panels of a plot.
 
 use super::{CaseResults, Versus};
 use crate::{
@@ -9,19 +9,19 @@ use crate::{
     report::plot::dots::{Dot, Panel},
 };
 
-/// The figures of the first table of a case. The other figures have a second table, so that the rows stay short.
+/// The figures of the first table of a case. The other figures are in a second table to keep the rows short.
 static FIGURES: [&Figure; 3] = [&P50, &P99, &LOST];
 /// The figures of the second table.
 static COSTS: [&Figure; 5] = [&CPU_PER_MESSAGE, &PEAK_MEMORY, &PSS, &RECEIVED_HZ, &THROUGHPUT];
-/// The note that explains the figures of memory.
+/// The note below the table that explains the two figures of memory.
 const MEMORY: &str = "memory: the sum of the processes' peaks, daemons included; pages that they share count in each. \
     PSS: at the end of the run; shared pages count once, and the instrument's counts do not";
-/// The figures of the picture, with their titles.
+/// The figures of the plot, each with the title of its panels.
 static PICTURED: [(&str, &Figure); 3] =
     [("median latency", &P50), ("CPU time per message", &CPU_PER_MESSAGE), ("memory", &PEAK_MEMORY)];
 
 impl Versus {
-    /// The results in the form of a file of results.
+    /// The results as the content of `versus.json`.
     #[must_use]
     pub fn file(&self) -> ResultsFile {
         let runs = self.cases.iter().flat_map(|case| &case.rows).cloned();
@@ -30,8 +30,8 @@ impl Versus {
         ResultsFile { ratios: self.ratios.clone(), ..file }
     }
 
-    /// The tables of a case: latency and losses; costs; and, if they were measured, the sections of a message's
-    /// way. The first table also lists the contestants without figures.
+    /// The tables of a case: latency and losses; costs; and the phases of the latency, if they were measured. The first
+    /// table also lists the contestants without figures.
     fn tables(&self, case: &CaseResults) -> Vec<Table> {
         let of_measured = |title: &str, notes, figures: &[&Figure]| {
             let measured = case.rows.iter().filter(|row| row.medians.is_some());
@@ -51,7 +51,7 @@ impl Versus {
         [of_case, costs].into_iter().chain(case.case.options.measuring.phases.then(phases)).collect()
     }
 
-    /// The panels of the picture: latency, CPU time and memory of each case.
+    /// The panels of the plot: latency, CPU time and memory for each case.
     #[must_use]
     pub fn panels(&self) -> Vec<Panel> {
         let bases: Vec<&String> = self.ratios.iter().map(|ratio| &ratio.base).collect();

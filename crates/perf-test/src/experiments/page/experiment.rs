@@ -1,4 +1,5 @@
-//! The experiment and the contestant of a log, taken from the path of the log in the folder of results.
+//! The experiment and the contestant to which a log belongs. Both follow from the path of the log in the folder of
+//! results.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -6,32 +7,33 @@ use std::path::Path;
 use super::run::Run;
 use crate::experiments::batch::BEST;
 
-/// The experiments of a folder: each of its subfolders that has a file of results or the description of a machine.
+/// The experiments of a folder. Each is a subfolder that directly contains a results file or a description of a
+/// machine.
 #[derive(Debug, Default)]
 pub struct Experiments(BTreeSet<String>);
 
 impl Experiments {
-    /// Adds an experiment: the folder in which `file` lies.
+    /// Adds the folder that contains `file` as an experiment.
     pub fn add(&mut self, file: &str) {
         self.0.extend(Path::new(file).parent().map(|folder| folder.display().to_string()));
     }
 
-    /// The experiment of a file: the nearest folder above the file that is an experiment. Empty if no folder above
-    /// it is one.
+    /// The experiment to which a file belongs: the nearest folder above it that is an experiment. Empty if there is
+    /// none.
     pub fn of_file(&self, file: &str) -> String {
         let folders = Path::new(file).ancestors().skip(1).map(|folder| folder.display().to_string());
         folders.into_iter().find(|folder| self.0.contains(folder)).unwrap_or_default()
     }
 
-    /// Sets the experiment and the form of the contestant of a run.
+    /// Sets the experiment and the contestant's settings (`form`) of a run, from the path of its log.
     pub fn name(&self, run: &mut Run) {
         run.experiment = self.of_file(&run.file);
         run.form = form(&run.file, &run.entry.spec.communicator);
     }
 }
 
-/// The form of the contestant, such as `best`, from the path of the run's log. A command that makes several runs puts
-/// the form behind the name of the middleware: `zenoh_best/…`, `zenoh_best-round1.json` or `rclcpp_executor=events`.
+/// The settings of the contestant, such as `best`, from the path of the log. Commands with several runs write them
+/// behind the name of the middleware: `zenoh_best/…`, `zenoh_best-round1.json` or `rclcpp_executor=events`.
 fn form(file: &str, middleware: &str) -> Option<String> {
     let middleware = format!("{}_", middleware.to_lowercase());
     let of_part = |part: &str| {

@@ -1,4 +1,4 @@
-//! The files of a folder of results: logs, runs without figures, and the description of the machine.
+//! The files in a folder of results: logs, reasons for missing figures, and descriptions of the machine.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,9 +14,9 @@ use crate::experiments::results_file::{self, Ratio, Table, ratio_tables};
 use crate::log::Log;
 use crate::system::{ENVIRONMENT, System};
 
-/// The schema that `versus.json` had before all files of results got a common schema.
+/// The former schema of `versus.json`. Newer results files have a common schema.
 const OLD_VERSUS: &str = "gantry.perf_test.versus/1";
-/// The prefix of the schema of every file with the results of several runs.
+/// The prefix of the schemas of all results files (results of several runs).
 const OF_SEVERAL_RUNS: &str = "gantry.perf_test.";
 
 /// A folder of results.
@@ -24,21 +24,21 @@ const OF_SEVERAL_RUNS: &str = "gantry.perf_test.";
 pub struct Folder {
     /// The name of the folder.
     pub name: String,
-    /// The runs that have a log, ordered by the names of the log files.
+    /// The runs without a topology that have a log, ordered by the names of the logs.
     pub runs: Vec<Run>,
-    /// The runs of topologies that have a log, ordered by the names of the log files.
+    /// The runs of topologies that have a log, ordered by the names of the logs.
     pub robots: Vec<Run>,
-    /// The runs without figures, each with the name of its file.
+    /// The runs without figures, each with the name of the file that has the reason.
     pub shortfalls: Vec<(String, Shortfall)>,
-    /// The ratios of each file of results, with the name of the file.
+    /// The ratios of each results file, with the name of the file.
     pub ratios: Vec<(String, Vec<Ratio>)>,
-    /// The tables of each file of results, with the name of the file and the command that wrote it.
+    /// The tables of each results file, with the name of the file and the command that wrote it.
     pub tables: Vec<(String, String, Vec<Table>)>,
-    /// The machines. Each has the description in its `environment.json` or, without such a file, in its first log.
+    /// The machines on which the runs were done, from `environment.json` or, without such a file, from the first log.
     pub machines: Vec<System>,
-    /// The experiments.
+    /// The experiments in the folder.
     pub experiments: Experiments,
-    /// The other JSON files, each with the reason why it is not shown.
+    /// The JSON files that are not shown, each with the reason.
     pub skipped: Vec<String>,
 }
 
@@ -49,10 +49,10 @@ struct Description {
 }
 
 impl Folder {
-    /// Reads all JSON files in the folder and its subfolders at any depth. Symbolic links to folders are not followed.
+    /// Reads all JSON files in the folder and in all subfolders. Symbolic links to folders are not followed.
     ///
     /// # Errors
-    /// The reason, as a sentence: a folder cannot be read, or there is no log and no run without figures.
+    /// The reason, as a sentence: a folder cannot be read, or it has neither a log nor a run without figures.
     pub fn read(path: &Path) -> Result<Folder, String> {
         let mut files = Vec::new();
         json_files(path, &mut files)?;
@@ -92,7 +92,7 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Adds the tables and the ratios of a file of results, if it has any.
+    /// Adds the tables and ratios of the results file `name`.
     fn add(&mut self, name: String, found: Found) {
         self.experiments.add(&name);
         if !found.tables.is_empty() {
@@ -103,13 +103,14 @@ impl Folder {
         }
     }
 
-    /// All runs of the folder; the runs of topologies come last.
+    /// All runs of the folder, the runs of topologies last.
     pub fn all_runs(&self) -> impl Iterator<Item = &Run> {
         self.runs.iter().chain(&self.robots)
     }
 }
 
-/// The machines, one for each short description. An `environment.json` takes precedence over a log.
+/// The different machines, which are recognised by their short descriptions. `environment.json` takes precedence over
+/// logs.
 fn machines<'a>(described: Vec<System>, runs: impl Iterator<Item = &'a Run>) -> Vec<System> {
     let mut machines: BTreeMap<String, System> = BTreeMap::new();
     for machine in described.into_iter().chain(runs.filter_map(|run| run.machine.clone())) {
@@ -118,7 +119,7 @@ fn machines<'a>(described: Vec<System>, runs: impl Iterator<Item = &'a Run>) -> 
     machines.into_values().collect()
 }
 
-/// Adds the JSON files of a folder and its subfolders to `files`, ordered by name.
+/// Adds the JSON files in a folder and in all subfolders to `files`, ordered by name.
 fn json_files(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), String> {
     for path in paths_in(folder)? {
         if path.is_dir() && !path.is_symlink() {
@@ -130,10 +131,10 @@ fn json_files(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), String> {
     Ok(())
 }
 
-/// The fields of a file with the results of several runs that the page shows.
+/// The fields of a results file that the page shows.
 #[derive(Debug, Default, Deserialize)]
 struct Found {
-    /// The command of `perf_test` that measured the results.
+    /// The command of `perf_test` that wrote the file.
     #[serde(default)]
     command: String,
     /// The tables.
@@ -143,8 +144,8 @@ struct Found {
     ratios: Vec<Ratio>,
 }
 
-/// The tables and the ratios of a file with the results of several runs. Of the formats of earlier versions, only
-/// the file of `versus` is read; the others give no tables. `None` if the file has no such results.
+/// The tables and ratios of a results file; `None` if the file is no results file. Of the formats of earlier versions,
+/// only `versus.json` is read; for others, the page shows no tables.
 fn results(file: &Path) -> Option<Result<Found, String>> {
     let content: serde_json::Value = json_file(file).ok()?;
     let schema = content["schema"].as_str()?;

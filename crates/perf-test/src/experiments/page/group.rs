@@ -1,4 +1,4 @@
-//! Groups of runs with equal settings. Each group is a row of the tables and a mark of the plots.
+//! Groups of runs with equal settings. Each group is a row of the tables and a point of the plots.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,11 +19,11 @@ use perf_worker::run_spec::RunSpec;
 pub struct Group<'a> {
     /// The runs of the group, ordered by the names of their logs.
     pub runs: Vec<&'a Run>,
-    /// The settings, which all runs of the group share.
+    /// The settings that all runs of the group share.
     pub settings: Settings,
-    /// The index of the curve in the plots over message size to which the group belongs.
+    /// The index of the group's curve in the plots over message size.
     pub series: usize,
-    /// The distribution of the latencies of all runs without a fault.
+    /// The merged latency histogram of all runs without a fault.
     pub cells: Cells,
 }
 
@@ -39,44 +39,44 @@ impl<'a> Group<'a> {
         self.runs.iter().copied().filter(|run| run.fault.is_none())
     }
 
-    /// The median of a figure over the runs without a fault, with its interval.
+    /// The median of a figure over the runs without a fault, with its confidence interval.
     pub fn interval(&self, figure: &Figure) -> Option<Interval> {
         figure.interval(self.good().map(|run| &run.values))
     }
 
-    /// Whether a figure rests on too few samples in one of the group's runs.
+    /// Whether one of the runs has too few samples for a figure.
     pub fn is_uncertain(&self, figure: &Figure) -> bool {
         self.good().any(|run| run.values.get(figure).is_some() && figure.is_uncertain(run.samples))
     }
 
-    /// The contestant as the command line spells it.
+    /// The contestant, spelt as on the command line.
     pub fn contestant(&self) -> String {
         self.runs[0].contestant()
     }
 
-    /// The experiment.
+    /// The name of the experiment.
     pub fn experiment(&self) -> &'a str {
         &self.runs[0].experiment
     }
 
-    /// The conditions of the group's first run.
+    /// The options of the group's first run.
     pub fn conditions(&self) -> &'a RunSpec {
         &self.runs[0].entry.spec
     }
 
-    /// The message and its size.
+    /// The message type and its size, as text.
     pub fn message(&self) -> String {
         let message = &self.conditions().message;
         format!("{}, {}", message.name, format_bytes(message.bytes as u64))
     }
 
-    /// The name and the size of the message, as the page's URL has them.
+    /// The name and size of the message, in the form of the page's URL.
     pub fn message_key(&self) -> String {
         let message = &self.conditions().message;
         format!("{}:{}", message.name, message.bytes)
     }
 
-    /// The values by which the page filters the group's row and its runs.
+    /// The values by which the page filters the row of the group and its runs.
     pub fn filtered_by(&self) -> Vec<(&'static str, String)> {
         let middleware = self.conditions().communicator.to_lowercase();
         let (message, experiment) = (self.message_key(), self.experiment().to_owned());
@@ -84,30 +84,30 @@ impl<'a> Group<'a> {
     }
 }
 
-/// A curve of the plots over message size: groups whose settings differ in the message alone.
+/// A curve in the plots over message size. Its groups have the same settings except the message.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct Series {
-    /// The contestant, and the settings in which its curves of one experiment differ.
+    /// The contestant, with the settings that distinguish it from the contestant's other curves in the experiment.
     pub label: String,
     /// The middleware in lower case.
     pub middleware: String,
-    /// The experiment.
+    /// The name of the experiment.
     pub experiment: String,
-    /// The index of the curve among the curves of the same middleware in the experiment.
+    /// The index of the curve among the middleware's curves in the experiment.
     pub variant: usize,
 }
 
 /// All groups of a folder, or of one topology.
 #[derive(Debug)]
 pub struct Groups<'a> {
-    /// The groups, ordered by the size of the message, then by the other conditions, and last by the middleware, so
-    /// that the contestants of one case are neighbours.
+    /// The groups, ordered by message size, then by the other options, and last by the middleware. So the contestants
+    /// of one case are neighbours.
     pub groups: Vec<Group<'a>>,
     /// The curves of the plots over message size.
     pub series: Vec<Series>,
-    /// The settings that all groups have in common.
+    /// The settings that are equal in all groups.
     pub common: Settings,
-    /// The settings that all groups of an experiment have in common, by the name of the experiment.
+    /// For each experiment, by name, the settings that are equal in all its groups.
     of_experiments: BTreeMap<String, Settings>,
 }
 
@@ -135,7 +135,7 @@ impl<'a> Groups<'a> {
         Groups { groups, series, common, of_experiments }
     }
 
-    /// The topologies of the runs with their groups, ordered by the names of the topologies.
+    /// The topologies, each with the groups of its runs, ordered by name.
     pub fn of_topologies(runs: &'a [Run]) -> Vec<(&'a str, Groups<'a>)> {
         let mut by_name: BTreeMap<&str, Vec<&Run>> = BTreeMap::new();
         runs.iter().for_each(|run| by_name.entry(&run.entry.spec.topic).or_default().push(run));
@@ -147,9 +147,9 @@ impl<'a> Groups<'a> {
         self.of_experiments.keys().map(String::as_str)
     }
 
-    /// The settings of a group in words, the settings of the middleware first. Settings that have a column of their
-    /// own, or that all groups of the experiment share, are left out. If there are several experiments, the name of
-    /// the experiment comes last.
+    /// The settings of a group as text, the middleware's settings first. Settings with their own column, and settings
+    /// that are equal in the whole experiment, are left out. If there are several experiments, the text ends with the
+    /// name of the experiment.
     pub fn settings_in_words(&self, group: &Group) -> String {
         let of_middleware = group.settings.iter().filter(|(name, _)| is_of_middleware(name));
         let common = self.of_experiments.get(group.experiment());
@@ -161,14 +161,14 @@ impl<'a> Groups<'a> {
     }
 }
 
-/// The settings that groups have in common.
+/// The settings that are equal in all groups.
 fn common(groups: &[&Group]) -> Settings {
     let mut common = groups.first().map(|group| group.settings.clone()).unwrap_or_default();
     common.retain(|name, value| groups.iter().all(|group| group.settings.get(name) == Some(value)));
     common
 }
 
-/// Finds the curves over message size and sets the `series` of each group.
+/// Assigns each group to a curve over message size by its field `series`. Returns the curves.
 fn name_series(groups: &mut [Group]) -> Vec<Series> {
     let line_of = |group: &Group| {
         let middleware = group.conditions().communicator.clone();

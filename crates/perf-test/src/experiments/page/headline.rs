@@ -1,8 +1,8 @@
-//! The sentences at the top of the page: each says how much faster a contestant is than the others, with intervals.
+//! The sentences at the top of the page. Each says how much faster a contestant is than others, with intervals.
 //!
-//! The ratios in a file of results are paired by rounds, and the page's tables show the same ratios. For an
-//! experiment without such a file, two groups are compared, whose runs are not paired. Baselines such as `memcpy` are
-//! not middlewares, so no sentence names them.
+//! If an experiment has a results file, the sentences use its ratios, which compare runs of the same round. Otherwise
+//! they compare the medians of two groups, whose runs belong to no common round. Baselines such as `memcpy` are no
+//! middlewares, so they are in no sentence.
 
 use super::folder::Folder;
 use super::group::{Group, Groups};
@@ -14,25 +14,25 @@ use crate::log::figures::P50;
 use crate::measure::interval::Interval;
 use crate::measure::ranks::ratio_of_groups;
 
-/// The contestant with which the others are compared if there is no file of results.
+/// The contestant with which others are compared if there is no results file.
 const BASE: &str = "gantry";
-/// The settings that two contestants must share for their latencies to be compared.
+/// The settings that must be equal for a comparison of two latencies.
 const ALIKE: [&str; 2] = ["rate_hz", "execution_strategy"];
-/// The number of names that a list spells out. Further names are only counted.
+/// The number of names that a sentence lists at most. The number of further names is given instead.
 const MOST_NAMES: usize = 4;
 
-/// A sentence.
+/// A sentence at the top of the page.
 #[derive(Debug)]
 pub struct Headline {
-    /// The experiment.
+    /// The name of the experiment.
     pub experiment: String,
     /// The sentence.
     pub sentence: String,
-    /// Whether the ratios come from a file of results, where they are paired by rounds.
+    /// Whether the ratios compare runs of the same round. This is so for ratios from a results file.
     pub is_paired: bool,
 }
 
-/// The sentences of a folder; within an experiment, the sentence on the largest message comes first.
+/// The sentences of a folder. In each experiment, the sentence about the largest message comes first.
 pub fn headlines(folder: &Folder, groups: &Groups) -> Vec<Headline> {
     let of = |experiment: &str, ratios: &[Ratio], is_paired| {
         let sentences = sentences(ratios).into_iter();
@@ -50,7 +50,7 @@ pub fn headlines(folder: &Folder, groups: &Groups) -> Vec<Headline> {
     found
 }
 
-/// A sentence for each case and each base.
+/// The sentences for these ratios, one for each case and base.
 fn sentences(ratios: &[Ratio]) -> Vec<String> {
     let latencies: Vec<&Ratio> =
         ratios.iter().filter(|ratio| ratio.figure == "latency" && !ratio.has_baseline()).collect();
@@ -61,8 +61,8 @@ fn sentences(ratios: &[Ratio]) -> Vec<String> {
     keys.into_iter().filter_map(of_key).collect()
 }
 
-/// The ratios for the largest message of an experiment. Each contestant takes part with the settings under which
-/// its latency is lowest, among the settings that agree with the base in [`ALIKE`].
+/// The ratios for the largest message of an experiment without a results file. Of each contestant, the settings with
+/// the lowest latency are used; the settings in [`ALIKE`] must equal the base's.
 fn unpaired(groups: &Groups, experiment: &str) -> Option<Vec<Ratio>> {
     let p50 = |group: &&Group| group.interval(&P50).map(|found| found.median);
     let is_middleware = |group: &Group| group.experiment() == experiment && !is_baseline(&group.contestant());
@@ -89,7 +89,7 @@ fn unpaired(groups: &Groups, experiment: &str) -> Option<Vec<Ratio>> {
     Some(fastest.iter().skip(1).filter_map(ratio).collect())
 }
 
-/// The factor by which the faster of the two contestants is faster, with its interval.
+/// The factor by which the faster contestant is faster, with its interval, as text.
 fn factor(ratio: &Ratio) -> String {
     let Interval { median, low, high, .. } = ratio.interval;
     let of_slower = [1.0 / median, 1.0 / high, 1.0 / low];
@@ -97,7 +97,7 @@ fn factor(ratio: &Ratio) -> String {
     format!("{median} × [{low}, {high}]")
 }
 
-/// The sentence on the ratios of one base; `None` if the base is compared with no other contestant.
+/// The sentence about the ratios of one base; `None` if there are none.
 fn sentence(mut ratios: Vec<&Ratio>) -> Option<String> {
     ratios.sort_by(|one, other| other.interval.median.total_cmp(&one.interval.median));
     let Ratio { case, base, .. } = ratios.first()?;
@@ -120,7 +120,7 @@ fn sentence(mut ratios: Vec<&Ratio>) -> Option<String> {
     Some(format!("{case}{}.", parts.join("; ")))
 }
 
-/// The names as a list in words; `None` without a name.
+/// The names as a list in words; `None` if there are no names.
 fn list<'a>(names: impl Iterator<Item = &'a str>) -> Option<String> {
     let names: Vec<&str> = names.collect();
     match names.as_slice() {
@@ -131,7 +131,7 @@ fn list<'a>(names: impl Iterator<Item = &'a str>) -> Option<String> {
     }
 }
 
-/// A factor with two or three digits.
+/// A factor as text, with two or three digits.
 fn digits(factor: f64) -> String {
     if factor < 10.0 { format!("{factor:.2}") } else { format!("{factor:.0}") }
 }

@@ -1,4 +1,4 @@
-//! The tables of a folder as Markdown, for a README.
+//! The tables of a folder of results as Markdown, for example for a README.
 
 use super::folder::Folder;
 use super::group::Groups;
@@ -7,7 +7,7 @@ use super::table::{PageTable, plain};
 use crate::experiments::results_file::MEANING_OF_INTERVALS;
 use crate::experiments::results_file::ratio_tables;
 
-/// The tables, with a sentence about the machine above them.
+/// A sentence about the machine, followed by the tables.
 pub fn text(folder: &Folder, groups: &Groups) -> String {
     let machines: Vec<String> =
         folder.machines.iter().map(machine_in_short).filter(|machine| !machine.is_empty()).collect();

@@ -1,9 +1,9 @@
-//! A folder of results as one page (`perf_test report`): every full log in the folder, in groups of runs with
-//! equal settings.
+//! The HTML page of a folder of results (`perf_test report`). It shows every full log in the folder, in groups of runs
+//! with equal settings.
 //!
-//! The page is one HTML file that refers to no other file. The tables are HTML, so that they can be read, printed
-//! and searched without a script; scripts only filter, sort and draw. No measured value is left out: a group shows
-//! the medians of its runs with their intervals, and below it stands each run with its log.
+//! The page is one HTML file without references to other files. The tables are plain HTML, so they can be read, printed
+//! and searched without scripts; the scripts only filter, sort and draw. The page contains all measured values: a group
+//! shows the medians of its runs with intervals, and lists each run with its log.
 //!
 //! ```text
 //! folder ─► run ─► group ─► headline, table ─► html, markdown
@@ -27,11 +27,11 @@ use std::path::{Path, PathBuf};
 use folder::Folder;
 use group::Groups;
 
-/// The file name of the page within the folder, if the user gives no other.
+/// The default file name of the page in the folder.
 const PAGE: &str = "report.html";
 
-/// Writes the page of a folder into the file `page`, or into `report.html` in the folder, and the page's tables
-/// into the file `markdown`, if it is given. Returns the names of the written files.
+/// Writes the HTML page of a folder into the file `page`; the default is `report.html` in the folder. If `markdown` is
+/// given, also writes the tables into this file. Returns the paths of the written files.
 ///
 /// # Errors
 /// The reason, as a sentence: the folder cannot be read or has no log, or a file cannot be written.

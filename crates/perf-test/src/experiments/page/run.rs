@@ -1,4 +1,4 @@
-//! One run of a folder, with its conditions and figures, even if the run was killed or failed.
+//! One run of a folder of results, with its options and figures. Killed and failed runs are included.
 
 use super::figures::{LATENCIES, latencies};
 use crate::common::warning::Warning;
@@ -6,36 +6,36 @@ use crate::log::{Log, RowEntry, RunEntry, Summary, figures::Values};
 use crate::system::System;
 use perf_worker::measure::cells::Cells;
 
-/// One run.
+/// A run of the folder, read from its log.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// The path of the run's log in the folder.
+    /// The path of the run's log, relative to the folder.
     pub file: String,
-    /// The experiment that the run belongs to; empty if the folder has no experiments.
+    /// The experiment to which the run belongs; empty if the folder has no experiments.
     pub experiment: String,
-    /// The form of the contestant, for example `best`; `None` for a middleware with its defaults, or if the path of
-    /// the log has no form.
+    /// The contestant's settings in short, for example `best`; `None` for default settings, or if the path of the log
+    /// does not contain them.
     pub form: Option<String>,
-    /// The description of the run in its log.
+    /// The run as its log describes it.
     pub entry: RunEntry,
-    /// The machine; `None` if the log describes it in another format.
+    /// The machine; `None` if the format of its description in the log is unknown.
     pub machine: Option<System>,
-    /// The reason why the run's figures enter no median, with its kind: `failed`, `killed` or `stopped early`.
+    /// The reason why the run's figures are left out of medians. Its kind is `failed`, `killed` or `stopped early`.
     pub fault: Option<Warning>,
-    /// The figures of the run. A run that was killed has only the latencies.
+    /// The figures of the run. A killed run has only latencies.
     pub values: Values,
     /// The number of samples with a latency.
     pub samples: u64,
-    /// The distribution of the latencies.
+    /// The histogram of the latencies.
     pub cells: Cells,
-    /// The latencies of each second, ns, with the end of the second, counted from the start in s.
+    /// For each second, its end (in s from the start) and its latencies in ns.
     pub seconds: Vec<(f64, [Option<f64>; LATENCIES.len()])>,
     /// The warnings of the run: the reasons to check its results before they are trusted.
     pub warnings: Vec<Warning>,
 }
 
 impl Run {
-    /// The run of a log.
+    /// Creates the run from a log, whose path is `file`.
     pub fn new(log: Log, file: String) -> Run {
         let Log { run: entry, environment, rows, summary, .. } = log;
         let mut cells = Cells::default();
@@ -57,7 +57,7 @@ impl Run {
         }
     }
 
-    /// The contestant as the command line spells it: the middleware, followed by its form if it has one.
+    /// The contestant, spelt as on the command line: the middleware, then its settings if there are any.
     pub fn contestant(&self) -> String {
         let middleware = &self.entry.spec.communicator;
         self.form.as_ref().map_or_else(|| middleware.clone(), |form| format!("{middleware}:{form}"))
@@ -69,7 +69,7 @@ impl Run {
     }
 }
 
-/// The reason why the figures of a run enter no median.
+/// The reason why the figures of a run are left out of medians; `None` if they are included.
 fn fault(summary: Option<&Summary>, rows: &[RowEntry]) -> Option<Warning> {
     let (kind, sentence) = match summary {
         None => {
@@ -83,7 +83,7 @@ fn fault(summary: Option<&Summary>, rows: &[RowEntry]) -> Option<Warning> {
     Some(Warning { kind: kind.to_owned(), sentence, hint: "The figures are in no median".to_owned() })
 }
 
-/// The latencies of a run without a summary, from its rows. The other figures of such a run are not known.
+/// The latencies of a run that has rows but no summary. Its other figures are unknown.
 fn values_of_rows(rows: &[RowEntry], cells: &Cells) -> Values {
     let quantile = |quantile| (cells.n() > 0).then(|| cells.quantile_ns(quantile) as f64);
     let max = rows.iter().filter_map(|row| row.total.latency.max_ns).reduce(f64::max);

@@ -1,4 +1,4 @@
-//! The settings of a run as names and values, from its log: the conditions of the run, and the machine.
+//! The settings of a run as names and values: the conditions of the run and the machine, from the log.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::{log::conditions, system::System};
 /// The settings of a run, by their names. A setting of the middleware has the name `setting NAME`.
 pub type Settings = BTreeMap<String, String>;
 
-/// Conditions that may differ within a group of runs: they name one run, or follow from other conditions.
+/// Conditions that may differ within a group of runs: they identify a single run, or follow from other conditions.
 const OF_ONE_RUN: [&str; 9] = [
     "topic",
     "domain_id",
@@ -22,19 +22,20 @@ const OF_ONE_RUN: [&str; 9] = [
     "late_above_ns",
     "too_late_above_ns",
 ];
-/// Conditions that may change with the size of the message.
+/// Conditions that differ between messages, and so between the points of one curve over message size.
 const OF_THE_MESSAGE: [&str; 4] = ["message", "message_bytes", "message_layout", "unbounded_payload_bytes"];
-/// Conditions that have a column of their own, or that identify the contestant.
+/// Conditions that have their own column, or that identify the contestant.
 const IN_COLUMNS: [&str; 8] =
     [CONTESTANT, "communicator", "executor", "middleware_version", "delivery", "rate_hz", "wait", "zero_copy"];
-/// The setting with the contestant's name, if the contestant has a form.
+/// The name of the setting that has the contestant's text, such as `zenoh:best`. Contestants with default settings lack
+/// it.
 const CONTESTANT: &str = "contestant";
-/// The experiment.
+/// The name of the setting that has the run's experiment.
 pub const EXPERIMENT: &str = "experiment";
-/// The prefix of the name of every setting of the middleware.
+/// The prefix in the names of the middleware's settings.
 const OF_MIDDLEWARE: &str = "setting ";
 
-/// The settings of a run by which runs are put into groups: all except [`OF_ONE_RUN`].
+/// The settings by which runs are grouped: all except [`OF_ONE_RUN`].
 pub fn of_run(run: &Run) -> Settings {
     let mut settings = Settings::new();
     for (name, value) in conditions(&run.entry.spec) {
@@ -55,8 +56,7 @@ pub fn of_run(run: &Run) -> Settings {
     settings
 }
 
-/// The settings without the message. Runs that agree in these settings belong to one curve over the size of
-/// the message.
+/// The settings without the message. Runs with the same values of these settings are on one curve over message size.
 pub fn without_message(settings: &Settings) -> Settings {
     settings
         .iter()
@@ -70,12 +70,12 @@ pub fn has_no_column(name: &str) -> bool {
     !IN_COLUMNS.contains(&name) && !OF_THE_MESSAGE.contains(&name) && !is_of_middleware(name)
 }
 
-/// Whether a setting is a setting of the middleware, by its name.
+/// Whether the name belongs to a setting of the middleware.
 pub fn is_of_middleware(name: &str) -> bool {
     name.starts_with(OF_MIDDLEWARE)
 }
 
-/// A setting in words, as short as possible.
+/// A setting as a short phrase.
 pub fn in_words(name: &str, value: &str) -> String {
     if name == "executor" {
         return value.to_owned();
@@ -97,7 +97,7 @@ pub fn in_words(name: &str, value: &str) -> String {
     }
 }
 
-/// A description of the machine in a single line of text.
+/// The machine in one line of text: model, CPU and kernel.
 pub fn machine_in_short(machine: &System) -> String {
     let kernel = machine.kernel.release.as_ref().map(|release| format!("Linux {release}"));
     let parts = [machine.machine.model.clone(), machine.cpu.model.clone(), kernel];

@@ -1,4 +1,4 @@
-//! A table of the page, from which both HTML and Markdown are written.
+//! A table of the page. It is written as HTML and as Markdown.
 
 use std::collections::BTreeMap;
 
@@ -12,10 +12,10 @@ use crate::experiments::{batch::middleware_of, results_file::Table};
 use crate::{experiments::conditions::FIGURES as OF_TOPOLOGIES, log::figures::Figure};
 use perf_worker::choice::Choice;
 
-/// A table.
+/// A table of the page.
 #[derive(Debug)]
 pub struct PageTable {
-    /// The headings, each with a flag: whether its column holds numbers.
+    /// The headings. The flag is true if the column contains numbers.
     pub heads: Vec<(String, bool)>,
     /// The rows.
     pub rows: Vec<PageRow>,
@@ -24,38 +24,38 @@ pub struct PageTable {
 /// A row. If it has fewer cells than the table has columns, its last cell spans the remaining columns.
 #[derive(Debug, Default)]
 pub struct PageRow {
-    /// The cells of the row; the first one is a heading.
+    /// The cells of the row. The first cell is the heading of the row.
     pub cells: Vec<Cell>,
     /// The CSS class of the row.
     pub class: &'static str,
-    /// The values by which scripts find the row, with their names.
+    /// The names and values of the row's `data-` attributes, by which scripts select rows.
     pub data: Vec<(&'static str, String)>,
 }
 
-/// A cell.
+/// A cell of the table.
 #[derive(Debug, Default)]
 pub struct Cell {
-    /// The text of the cell; each line of the text is a paragraph.
+    /// The text of the cell. Each line becomes a paragraph.
     pub text: String,
     /// Whether the text is printed in bold.
     pub is_strong: bool,
-    /// Whether the text is a number that rests on few samples.
+    /// Whether the text is a number that is computed from few samples.
     pub is_uncertain: bool,
-    /// An addition in small letters.
+    /// A second text in small letters.
     pub small: String,
-    /// The value by which the column is sorted; `None` if it is sorted by the text.
+    /// The value by which the column is sorted; `None` means that the text is used.
     pub sort: Option<String>,
-    /// The id of the element of the page that the cell links to.
+    /// The id of the page element to which the cell links.
     pub link: Option<String>,
 }
 
 impl Cell {
-    /// A text.
+    /// Creates a cell with a text.
     pub fn new(text: impl Into<String>) -> Cell {
         Cell { text: text.into(), ..Cell::default() }
     }
 
-    /// A cell with a text, sorted by another value than the text.
+    /// Creates a cell with a text that is sorted by the value `sort`.
     pub fn sorted(text: impl Into<String>, sort: impl ToString) -> Cell {
         Cell { sort: Some(sort.to_string()), ..Cell::new(text) }
     }
@@ -67,7 +67,7 @@ impl Cell {
         Cell { small, is_uncertain, ..Cell::sorted(figure.show(found.median), found.median) }
     }
 
-    /// The number of runs without a fault, and the number of runs with each kind of fault.
+    /// The cell with the number of runs without a fault, and the number of runs with each kind of fault.
     fn runs(group: &Group) -> Cell {
         let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
         let faults = group.runs.iter().filter_map(|run| run.fault.as_ref());
@@ -87,7 +87,7 @@ fn number(name: &str) -> (String, bool) {
 }
 
 impl PageTable {
-    /// The table of all groups, which also has a row for each run without figures.
+    /// The table of all groups. Each run without figures also has a row.
     pub fn of_groups(folder: &Folder, groups: &Groups) -> PageTable {
         let figures = |figures: &[&'static Figure]| figures.iter().map(|figure| number(figure.column)).collect();
         let names = vec![text("Middleware, settings"), number("Message")];
@@ -115,7 +115,7 @@ impl PageTable {
         }
     }
 
-    /// The table of a topology: a row for each contestant and executor.
+    /// The table of a topology, with a row for each contestant and executor.
     pub fn of_topology(groups: &Groups) -> PageTable {
         let names = ["Middleware, settings", "Executor"].map(text).into_iter();
         let numbers = ["Runs"].into_iter().chain(OF_TOPOLOGIES.iter().map(|figure| figure.column)).map(number);
@@ -130,7 +130,7 @@ impl PageTable {
         PageTable { heads: names.chain(numbers).collect(), rows: groups.groups.iter().map(row).collect() }
     }
 
-    /// A table of a file of results.
+    /// Converts a table of a results file.
     pub fn of_results(table: &Table) -> PageTable {
         let mut rows = table.rows.iter();
         let heads = rows.next().into_iter().flatten().map(|head| text(head)).collect();
@@ -138,7 +138,7 @@ impl PageTable {
         PageTable { heads, rows: rows.map(row).collect() }
     }
 
-    /// The table in Markdown.
+    /// The table as Markdown.
     pub fn markdown(&self) -> String {
         let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
         let heads = line(self.heads.iter().map(|(head, _)| plain(head)).collect());
@@ -178,7 +178,7 @@ impl PageRow {
 }
 
 impl Cell {
-    /// The text of the cell and its addition, in Markdown.
+    /// The text of the cell and its second text, as Markdown.
     fn markdown(&self) -> String {
         let text = plain(&self.text) + if self.is_uncertain { "\\*" } else { "" };
         match self.small.as_str() {
@@ -189,7 +189,7 @@ impl Cell {
     }
 }
 
-/// A text for a cell of Markdown, with all characters escaped that would end the cell or the row or that are markup.
+/// Escapes a text for a Markdown cell: characters that are markup, or that would end the cell or the row.
 pub fn plain(text: &str) -> String {
     let mut cell = String::new();
     for c in text.chars() {

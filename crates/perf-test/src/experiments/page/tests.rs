@@ -1,4 +1,4 @@
-//! Tests of the page with folders of logs: groups, damaged files, and texts in logs that look like markup.
+//! Tests of the page with folders of logs: groups, damaged files, and texts in logs that look like HTML.
 
 use std::path::Path;
 
@@ -14,8 +14,8 @@ use crate::log::{Head, RunEntry, SCHEMA};
 use crate::report::summary::tests::{spec, summary};
 use crate::system::System;
 
-/// Writes the log of a run of 3000 samples with equal latencies. A log that is not complete has no summary, as
-/// after a kill.
+/// Writes the log of a run of 3000 samples with equal latencies. If it is not complete, it has no summary, like the log
+/// of a killed run.
 fn log(path: &Path, (message, bytes): (&str, u64), options: &str, latency_ns: u64, is_complete: bool) {
     let mut run = RunEntry::now(&spec(options), "0123456789abcdef", "/topic", &ExternalInfo::default());
     (run.spec.message.name, run.spec.message.bytes) = (message.to_owned(), bytes as usize);
@@ -29,7 +29,7 @@ fn log(path: &Path, (message, bytes): (&str, u64), options: &str, latency_ns: u6
 
 const LARGE: (&str, u64) = ("Array4m", 4 << 20);
 
-/// A folder with three equal runs and one with zero copy; a subfolder has a run with another message size.
+/// A folder with three equal runs and a run with zero copy. A subfolder has a run with another message size.
 fn folder() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (name, latency_ns) in [("a", 1_000_000), ("b", 9_000_000), ("c", 2_000_000)] {
@@ -41,7 +41,7 @@ fn folder() -> TempDir {
     folder
 }
 
-/// The page and the Markdown tables of a folder.
+/// Writes the page and the Markdown tables of a folder, and returns their texts.
 fn written(folder: &TempDir) -> [String; 2] {
     let files = [folder.path().join("page.html"), folder.path().join("table.md")];
     let names = report(folder.path(), Some(&files[0]), Some(&files[1])).unwrap();
@@ -49,7 +49,7 @@ fn written(folder: &TempDir) -> [String; 2] {
     files.map(|file| std::fs::read_to_string(file).unwrap())
 }
 
-/// The data of the plots in a page.
+/// The JSON data of the plots in a page.
 fn data(page: &str) -> Value {
     let (_, rest) = page.split_once("id=\"data\">").unwrap();
     serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap()
@@ -57,7 +57,7 @@ fn data(page: &str) -> Value {
 
 #[test]
 fn topologies_have_tables_of_contestants_and_executors() {
-    // A folder with other runs beside the topologies, and a folder with topologies alone.
+    // One folder has other runs besides the topologies; the other folder has only topologies.
     for folder in [folder(), tempfile::tempdir().unwrap()] {
         let others = Folder::read(folder.path()).map_or(0, |found| found.runs.len());
         robot(&folder.path().join("one.json"), ("Gantry", "single"), 1_000_000);
@@ -233,7 +233,7 @@ fn numbers_that_no_run_has_are_shown_nevertheless() {
     assert!(page.contains("5 runs in") && page.contains("18014398509481984.0 MiB"), "a run is missing");
 }
 
-/// A ratio of six rounds for a `versus.json`. `case` is a JSON value.
+/// A ratio of six rounds, as JSON for a `versus.json`. `case` is a JSON value.
 fn ratio(base: &str, other: &str, case: &str, figure: &str, interval: [f64; 3], base_is: &str) -> String {
     let [median, low, high] = interval;
     format!(
@@ -356,7 +356,7 @@ fn a_text_in_a_log_is_no_markup() {
 fn the_page_needs_no_other_file_and_every_curve_ends_at_the_longest_latency() {
     let folder = folder();
     let [page, _] = written(&folder);
-    // The name of SVG's XML namespace looks like a URL, but a browser never opens it.
+    // Removes the XML namespace of SVG, which looks like a URL but is never opened by a browser.
     let own = page.replace("http://www.w3.org/2000/svg", "");
     for reference in [" src=", "<link", "@import", " url(", "http:", "https:"] {
         assert!(!own.contains(reference), "{reference}");
@@ -406,7 +406,7 @@ fn the_first_sentence_has_the_ratios_of_the_tables() {
         ),
         "{sentences}"
     );
-    // Baselines are named in no sentence, and are marked as baselines in the tables.
+    // No sentence mentions a baseline, and the tables mark baselines.
     assert!(page.contains("memcpy (baseline)") && page.contains("udp (baseline)"));
     assert_eq!(data(&page)["first"], "more", "the experiment with the ratios is not chosen first");
 }

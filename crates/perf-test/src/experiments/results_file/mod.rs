@@ -1,8 +1,8 @@
-//! The file of results, which a command with several runs writes: the runs with their figures, the tables that the
-//! user sees, and the findings.
+//! The results file, which every command with several runs writes: the runs with their figures, the tables as printed,
+//! and the findings.
 //!
-//! `docs/internals/perf_test-results-1.schema.json` is generated from the types in this module; their comments
-//! become the descriptions in the schema.
+//! `docs/internals/perf_test-results-1.schema.json` is generated from the types in this module. The doc comments of the
+//! types are the descriptions in the schema.
 
 mod ratio;
 mod row;
@@ -25,25 +25,25 @@ use crate::{
     system::{self, System},
 };
 
-/// The name and the version of the format.
+/// The name and version of the format of results files.
 pub const SCHEMA: &str = "gantry.perf_test.results/1";
 
-/// The results of a command with several runs, as the command prints them.
+/// The results of a command with several runs, in the form that the user sees.
 #[derive(Debug, Default)]
 pub struct Results {
-    /// The lines of text.
+    /// The lines that are printed.
     pub lines: Vec<String>,
-    /// The files that were written, if the command lists them for the user.
+    /// The files that were written. They are listed after the lines.
     pub files: Vec<PathBuf>,
-    /// The reason why the results are not complete, which sets the exit code; `None` if they are complete.
+    /// The reason why the results are incomplete, which makes the exit code 1; `None` if they are complete.
     pub failure: Option<String>,
 }
 
 impl Results {
-    /// Prints the results, even with `-o none`.
+    /// Prints the results. `-o none` does not suppress them.
     ///
     /// # Errors
-    /// [`Failure::Measurement`]: the results are not complete, or the console is gone.
+    /// [`Failure::Measurement`]: the results are incomplete, or the console is closed.
     pub fn print(self) -> Result<(), Failure> {
         let files = self.files.iter().map(|file| format!("written: {}", file.display()));
         let lines: Vec<String> = self.lines.into_iter().chain(files).collect();
@@ -52,36 +52,36 @@ impl Results {
     }
 }
 
-/// A file of results.
+/// A results file, written by a command with several runs.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ResultsFile {
-    /// The name and the version of this format: gantry.perf_test.results/1.
+    /// The name and version of this format: gantry.perf_test.results/1.
     pub schema: &'static str,
     /// The command of `perf_test` that measured, for example `sweep sizes`.
     pub command: String,
     /// The program that measured, and the boot of the machine.
     pub build: Build,
-    /// The machine, as the log of a run describes it.
+    /// The machine, in the same form as in the log of a run.
     #[cfg_attr(test, schemars(with = "serde_json::Map<String, serde_json::Value>"))]
     pub machine: System,
-    /// The number of rounds that the user asked for.
+    /// The number of rounds that the user requested.
     pub rounds: u32,
-    /// The results of each kind of run.
+    /// The results of each run over all rounds.
     pub runs: Vec<RunResults>,
-    /// The tables.
+    /// The tables that the command printed.
     pub tables: Vec<Table>,
-    /// The meaning of the figures in `runs`.
+    /// The names and units of the figures in `runs`.
     pub figures: Vec<FigureEntry>,
-    /// The ratios between the figures of two kinds of run.
+    /// The ratios between the figures of two runs.
     pub ratios: Vec<Ratio>,
-    /// The knees in the curves of latency over the size of the message.
+    /// The knees in the curves of latency over message size. At a knee the latency starts to grow faster.
     pub knees: Vec<KneeEntry>,
-    /// The results that only this command has; null if it has no such results.
+    /// Further results, which only this command has; null if there are none.
     pub details: Option<serde_json::Value>,
 }
 
-/// A figure of the runs.
+/// The name and unit of a figure in `runs`.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FigureEntry {
@@ -94,32 +94,32 @@ pub struct FigureEntry {
     pub unit: Unit,
 }
 
-/// The knee in a contestant's curve of latency over the size of the message.
+/// The knee in a contestant's curve of latency over message size.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct KneeEntry {
     /// The contestant as the user wrote it, for example `zenoh:best`.
     pub contestant: String,
-    /// The options, except the message, in which the runs of this curve differ from the runs of other curves.
+    /// The options, except the message, that distinguish this curve from other curves.
     pub options: Options,
     /// The knee; null if a straight line fits the latencies as well, or if there are too few sizes.
     pub knee: Option<Knee>,
-    /// The cache whose size is nearest to the knee.
+    /// The data cache whose size is nearest to the message size at the knee.
     pub nearest_cache: Option<CacheEntry>,
 }
 
-/// A cache for data.
+/// A data cache of the CPU.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CacheEntry {
     /// L1d, L2 or L3.
     pub name: String,
-    /// The size of the cache in bytes; the largest one if the machine has several sizes.
+    /// The size of the cache in bytes; the largest size if the machine has caches of several sizes.
     pub size_bytes: u64,
 }
 
 impl ResultsFile {
-    /// The file of results of a command that ran on this machine.
+    /// Creates the results file of a command that ran on this machine.
     #[must_use]
     pub fn new(command: &str, rounds: u32, runs: Vec<RunResults>, tables: Vec<Table>) -> ResultsFile {
         let figure = |figure: &crate::log::figures::Figure| FigureEntry {
@@ -142,8 +142,8 @@ impl ResultsFile {
         }
     }
 
-    /// Writes the file into a folder of results, and `others` (suffixes and texts) beside it. Returns the paths of
-    /// all files.
+    /// Writes `name.json` into a folder of results, and beside it the files `others` (suffixes and texts). Returns the
+    /// paths of all files.
     ///
     /// # Errors
     /// [`Failure::Measurement`]: a file cannot be written.
@@ -165,7 +165,7 @@ impl ResultsFile {
         self.tables.iter().map(Table::lines).collect::<Vec<_>>().join(&String::new())
     }
 
-    /// The tables in Markdown.
+    /// The tables as Markdown, below `heading`.
     #[must_use]
     pub fn markdown(&self, heading: &str) -> String {
         let sections = self.tables.iter().map(|table| format!("\n{}\n", table.markdown().join("\n")));

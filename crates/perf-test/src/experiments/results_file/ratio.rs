@@ -1,4 +1,5 @@
-//! The ratio of two kinds of run in a figure, within rounds: the statistic of every comparison of interleaved runs.
+//! The ratio of a figure between two contestants. It is computed in each round, because a slow change of the machine
+//! affects both values of a round alike.
 
 use std::fmt;
 
@@ -15,51 +16,51 @@ use crate::{
     },
 };
 
-/// The figures that ratios compare, with the names of the figures in ratios. A lower value is better.
+/// The figures for which ratios are computed, with their names in ratios. Lower values are better.
 pub static RATIOS: [(&str, &Figure); 2] = [("latency", &P50), ("cpu", &CPU_PER_MESSAGE)];
 
-/// The finding of a ratio whose interval is below 1.
+/// The finding if the whole interval of a ratio is below 1: the base is better.
 pub const BETTER: &str = "better";
-/// The finding of a ratio whose interval is above 1.
+/// The finding if the whole interval of a ratio is above 1: the base is worse.
 pub const WORSE: &str = "worse";
-/// The finding of a ratio whose interval contains 1.
+/// The finding if the interval of a ratio contains 1.
 pub const NO_DIFFERENCE: &str = "no difference shown";
-/// The finding of a ratio whose interval has too little confidence.
+/// The finding if the confidence of the interval is too low, because there are too few rounds.
 pub const TOO_FEW_ROUNDS: &str = "too few rounds to say";
 
-/// The findings that are neither better nor worse, with their marks in tables and the legends of the marks.
+/// The findings that are neither better nor worse, each with its mark in tables and the explanation of the mark.
 const MARKS: [(&str, &str, &str); 2] = [
     (NO_DIFFERENCE, "○", "marks an interval that holds 1: no difference shown."),
     (TOO_FEW_ROUNDS, "?", "marks too few rounds to say."),
 ];
-/// The note that explains the figures of the columns.
+/// The note below a table that explains the figures.
 const FIGURES: &str =
     "Latency is the median from send to reception, CPU the CPU time per message, memory the peak in the first case.";
 
-/// A ratio with its interval.
+/// The ratio of a figure between two contestants, with its confidence interval.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Ratio {
-    /// The base as the user wrote it, for example `gantry:best`.
+    /// The base (the contestant with which others are compared) as the user wrote it, for example `gantry:best`.
     pub base: String,
     /// The other contestant as the user wrote it, for example `zenoh:best`.
     pub other: String,
-    /// The case, for example `4MB`; null for a ratio of memory, which is always from the first case.
+    /// The case, for example `4MB`; null for a ratio of memory, which is only computed in the first case.
     pub case: Option<String>,
     /// The figure: `latency` (the median), `cpu` (CPU time per message) or `rss` (memory).
     pub figure: String,
     /// The base's value divided by the other contestant's value, for each round in which both were measured.
     pub by_round: Vec<f64>,
-    /// The median of the ratios in `by_round`, with its interval.
+    /// The median of `by_round`, with its confidence interval.
     #[serde(flatten)]
     pub interval: Interval,
-    /// The finding: `better`, `worse`, [`NO_DIFFERENCE`] or [`TOO_FEW_ROUNDS`].
+    /// The finding about the base: `better`, `worse`, [`NO_DIFFERENCE`] or [`TOO_FEW_ROUNDS`].
     pub base_is: String,
 }
 
 impl Ratio {
-    /// The ratio of the base's figure to the other contestant's figure. `base` and `other` are a name and the
-    /// values of the rounds. `None` if no round has both values.
+    /// Divides the base's figure by the other contestant's figure in each round. `base` and `other` are a contestant's
+    /// name and its values in the rounds. `None` if no round has both values.
     #[must_use]
     pub fn new(
         base: (&str, &[Option<Values>]),
@@ -77,7 +78,7 @@ impl Ratio {
         Some(Ratio { by_round, ..Ratio::of_interval(base.0, other.0, case, name, interval) })
     }
 
-    /// The ratio of a figure whose interval is given.
+    /// Creates a ratio from a given interval, and derives the finding.
     #[must_use]
     pub fn of_interval(base: &str, other: &str, case: Option<&str>, figure: &str, interval: Interval) -> Ratio {
         let base_is = match interval {
@@ -90,26 +91,26 @@ impl Ratio {
         Ratio { base, other, case: case.map(str::to_owned), figure, by_round: Vec::new(), interval, base_is }
     }
 
-    /// Whether the base or the other contestant is a baseline, not a middleware, so that no sentence ranks the two.
+    /// Whether one of the two contestants is a baseline instead of a middleware. Sentences do not rank such a pair.
     #[must_use]
     pub fn has_baseline(&self) -> bool {
         is_baseline(&self.base) || is_baseline(&self.other)
     }
 
-    /// The ratio as text with its interval; with one round, the ratio alone.
+    /// The ratio and its interval as text. With only one round, there is no interval.
     #[must_use]
     pub fn value(&self) -> String {
         let Interval { n, median, low, high, .. } = self.interval;
         if n == 1 { format!("{median:.3}") } else { format!("{median:.3} [{low:.3}, {high:.3}]") }
     }
 
-    /// The ratio as text with its interval and the mark of its finding.
+    /// The ratio and its interval as text, with the mark of the finding.
     fn marked(&self) -> String {
         let mark = MARKS.iter().find(|(finding, ..)| self.base_is == *finding);
         mark.map_or_else(|| self.value(), |(_, mark, _)| format!("{} {mark}", self.value()))
     }
 
-    /// The ratio as text with its interval and the confidence of the interval.
+    /// The ratio and its interval as text, with the confidence of the interval.
     #[must_use]
     pub fn text(&self) -> String {
         let Interval { n, confidence, .. } = self.interval;
@@ -131,8 +132,8 @@ impl fmt::Display for Ratio {
     }
 }
 
-/// Makes a table for each base, with a row for each contestant and a column for each figure of each case. The last
-/// table has the note that explains the ratios.
+/// One table for each base, with a row for each other contestant and a column for each figure of each case. The notes
+/// that explain the ratios are below the last table.
 #[must_use]
 pub fn ratio_tables(ratios: &[Ratio]) -> Vec<Table> {
     let of_base = |base: &str| {
@@ -155,7 +156,7 @@ pub fn ratio_tables(ratios: &[Ratio]) -> Vec<Table> {
     tables
 }
 
-/// The heading of the column of a figure.
+/// The column heading of a figure in a case.
 fn heading(case: Option<&str>, figure: &str) -> String {
     let figure = match figure {
         "cpu" => "CPU",
@@ -165,7 +166,7 @@ fn heading(case: Option<&str>, figure: &str) -> String {
     case.map_or_else(|| figure.to_owned(), |case| format!("{case} {figure}"))
 }
 
-/// The notes that explain the ratios and their marks.
+/// The notes that explain these ratios and their marks.
 fn notes(ratios: &[Ratio]) -> Vec<String> {
     let least = ratios.iter().map(|ratio| ratio.interval.confidence).fold(1.0, f64::min);
     let of_interval = if ratios.iter().all(|ratio| ratio.interval.n == 1) {
@@ -183,16 +184,16 @@ fn notes(ratios: &[Ratio]) -> Vec<String> {
     [of_ratio.to_owned(), of_interval].into_iter().chain(of_number).chain([FIGURES.to_owned()]).chain(legends).collect()
 }
 
-/// A sentence with the number of ratios that chance alone would show as different; `None` if fewer than two ratios
-/// have an interval with a confidence of at least [`CONFIDENCE`].
+/// A sentence with the number of ratios that would differ from 1 by chance alone. `None` if fewer than two intervals
+/// have a confidence of at least [`CONFIDENCE`].
 ///
-/// `compare logs` has few figures and corrects for their number. The same correction here would leave no ratio with a
-/// finding after the usual six rounds, so the sentence instead gives the number of wrong findings to expect.
+/// `compare logs` instead corrects for the number of figures, because it has few. This correction would need more than
+/// the usual six rounds here, so the sentence gives the number of wrong findings to expect.
 fn of_number(ratios: &[Ratio]) -> Option<String> {
     let with_finding = || ratios.iter().filter(|ratio| ratio.interval.confidence >= CONFIDENCE);
     let (count, by_chance) = (with_finding().count(), with_finding().map(|ratio| 1.0 - ratio.interval.confidence));
     let by_chance: f64 = by_chance.sum();
-    // The probability that by chance all rounds are above 1 or all are below 1 (sign test).
+    // Sign test: the probability that all rounds are above 1, or all below 1, by chance.
     let is_enough = |rounds: &i32| 2.0 * 0.5_f64.powi(*rounds) <= (1.0 - CONFIDENCE) / count as f64;
     let rounds = (1..64).find(is_enough)?;
     (count > 1).then(|| {

@@ -1,4 +1,4 @@
-//! The results of one kind of run, over all its rounds.
+//! The results of one run over all its rounds.
 
 use std::collections::BTreeMap;
 
@@ -14,53 +14,54 @@ use crate::{
 };
 use perf_worker::run_spec::RunSpec;
 
-/// The results of a kind of run (a contestant with its options), which is measured once in each round.
+/// The results of a run (a contestant with its options), which is measured once in each round.
 #[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RunResults {
     /// The contestant as the user wrote it, for example `zenoh:best`.
     pub contestant: String,
-    /// The options of the run: names and values.
+    /// The options of the run, as pairs of name and value.
     pub options: Options,
-    /// The command-line arguments with which a single run repeats this one, without -c.
+    /// The command-line arguments that repeat this run as a single run, without -c.
     pub arguments: Vec<String>,
-    /// The figures over all rounds, as a rule medians; null if no round was measured.
+    /// The figures over all rounds, most of them medians; null if no round was measured.
     pub medians: Option<Values>,
     /// The figures of each round; null for a round without figures.
     pub rounds: Vec<Option<Values>>,
-    /// The last round or warm-up without figures, with the reason.
+    /// The reason why a round has no figures; of several rounds or warm-up runs without figures, the last one.
     pub shortfall: Option<Shortfall>,
     /// The warnings of the measured rounds.
     pub warnings: Warnings,
-    /// The differences between the run and the run that the user asked for.
+    /// Sentences about options whose values differ from the values that the user requested.
     pub remarks: Vec<String>,
-    /// The number of messages that were due in each run; null if the run sent as fast as possible.
+    /// The number of messages that all subscriptions should receive in each run; null if the run sent as fast as
+    /// possible.
     pub due: Option<u64>,
     /// The size of the message as it is sent, in bytes.
     pub message_bytes: usize,
     /// The wait strategy of the subscriptions, for example `block` or `adaptive (push)`.
     pub wait: String,
-    /// The quality of service.
+    /// The quality of service, as text.
     pub qos: String,
-    /// Whether the run asked for loaned messages.
+    /// Whether zero copy (loaned messages) was requested.
     pub zero_copy: bool,
     /// The settings of the middleware.
     pub settings: BTreeMap<String, String>,
-    /// The way of the messages: `loaned`, `copied`, or `partly loaned` if the middleware copied some messages that
-    /// should have been loaned; `-` for a run without figures.
+    /// How messages were passed: `loaned`, `copied`, or `partly loaned` if the middleware copied some messages although
+    /// loans were requested; `-` for a run without figures.
     #[serde(skip)]
     pub path: &'static str,
 }
 
 impl RunResults {
-    /// The results of a run, from the outcomes of its rounds.
+    /// Creates the results of a run from the outcomes of its rounds.
     #[must_use]
     pub fn new(run: &PlannedRun, outcomes: &RunOutcomes) -> RunResults {
         let rounds: Vec<Option<&Summary>> = outcomes.rounds.iter().map(Outcome::measured).collect();
         let found = RunResults {
             options: run.options.clone(),
             arguments: run.arguments.clone(),
-            // The run without figures may be the warm-up run.
+            // `all` also contains the warm-up run, which may be the one without figures.
             shortfall: outcomes.all().filter_map(Outcome::shortfall).last().cloned(),
             wait: "-".to_owned(),
             path: "-",
@@ -82,7 +83,7 @@ impl RunResults {
         }
     }
 
-    /// The results of a contestant with the figures and the warnings of its rounds.
+    /// Creates the results of a contestant from the summaries of its rounds. A round without figures is `None`.
     #[must_use]
     pub fn of_rounds(contestant: &str, rounds: &[Option<&Summary>]) -> RunResults {
         let warnings = Warnings::from_runs(rounds.iter().copied().flatten());
@@ -91,14 +92,14 @@ impl RunResults {
         RunResults { contestant: contestant.to_owned(), medians, rounds, warnings, ..RunResults::default() }
     }
 
-    /// The value of an option.
+    /// The value of an option of the run.
     #[must_use]
     pub fn option(&self, name: &str) -> Option<&str> {
         value(&self.options, name)
     }
 
-    /// The value of a figure over all rounds, with the interval of the median if the rounds differ; `-` if the
-    /// value is not known.
+    /// The value of a figure over all rounds as text, with an interval if the rounds differ; `-` if the value is
+    /// unknown.
     #[must_use]
     pub fn show(&self, figure: &Figure) -> String {
         let shown = self.medians.as_ref().map_or("-".to_owned(), |medians| medians.show(figure));
@@ -113,8 +114,8 @@ impl RunResults {
         self.medians.is_none().then(|| self.shortfall.as_ref().map_or("not done".to_owned(), Shortfall::reason))
     }
 
-    /// The conditions in which a middleware's run may differ from the run that the user asked for, without the
-    /// setting `varied`.
+    /// The conditions in which this run may differ from the run that the user requested, as text. The setting `varied`
+    /// is left out, because it has its own column.
     #[must_use]
     pub fn conditions(&self, varied: &str) -> String {
         let path = if self.zero_copy { "zero copy" } else { "copy" };
@@ -124,7 +125,7 @@ impl RunResults {
     }
 }
 
-/// The way of a run's messages, as in [`RunResults::path`].
+/// How the messages of a run were passed: the text of [`RunResults::path`].
 fn path(spec: &RunSpec, medians: &Values, outcomes: &RunOutcomes) -> &'static str {
     let has_loans = |run: &Summary| {
         let (sent, received) = (&run.total.sent, &run.total.received);
@@ -138,8 +139,8 @@ fn path(spec: &RunSpec, medians: &Values, outcomes: &RunOutcomes) -> &'static st
     }
 }
 
-/// The notes about a contestant: each remark on its runs once; its runs without figures, if other runs have figures;
-/// the number of messages that it copied although they should have been loaned; and one note on its warnings.
+/// The notes about a contestant: each remark on its runs; the runs without figures, if other runs have figures; the
+/// number of messages that were copied although loans were requested; and a note on the warnings.
 #[must_use]
 pub fn notes_of<'a>(contestant: &str, runs: impl IntoIterator<Item = &'a RunResults>) -> Vec<String> {
     let (mut warnings, mut copied, mut remarks) = (Warnings::default(), 0_u64, Vec::new());

@@ -1,4 +1,4 @@
-//! A table of results with notes, for the terminal, for Markdown and for the page.
+//! A table of results with notes. It can be printed, written as Markdown and shown on the page.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,27 +9,27 @@ use crate::{
     report::tables::{markdown_table, table},
 };
 
-/// The note that explains the numbers in brackets.
+/// The note below a table that explains the intervals in brackets.
 pub const MEANING_OF_INTERVALS: &str = "Figures are medians of the runs. The interval in brackets holds the true median \
     with 95 % or more; fewer than 6 runs have their range.";
 
-/// A table.
+/// A table of results.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Table {
     /// The title of the table.
     pub title: String,
-    /// The rows; the first one has the headings. A short row has no cells in the last columns.
+    /// The rows; the first row has the headings. A row with fewer cells leaves its last columns empty.
     pub rows: Vec<Vec<String>>,
-    /// The sentences below the table. The last ones are the reasons why cells have no figures.
+    /// The sentences below the table. The last ones explain why cells have no figures.
     pub notes: Vec<String>,
 }
 
-/// A column of a table that has a row for each `T`: the heading, and the function that writes a cell.
+/// A column of a table whose rows are values of the type `T`: its heading, and the function that makes a cell.
 pub type Column<T> = (&'static str, fn(&T) -> String);
 
 impl Table {
-    /// A table with these columns.
+    /// Creates a table with these columns.
     #[must_use]
     pub fn of_columns<'a, T: 'a>(
         title: String,
@@ -42,9 +42,8 @@ impl Table {
         Table { title, rows: [head].into_iter().chain(rows.into_iter().map(row)).collect(), notes }
     }
 
-    /// Makes a table with a row for each kind of run: a column for each of `conditions`, and a column for each figure.
-    /// The cells of a run without figures have one word, such as `failed`, and the number of the note that gives the
-    /// reason.
+    /// Creates a table with a row for each run, and a column for each of `conditions` and each figure. If a run has no
+    /// figures, its cells have a word such as `failed` and the number of the note with the reason.
     #[must_use]
     pub fn of_runs<'a>(
         title: String,
@@ -92,14 +91,14 @@ impl Table {
     }
 }
 
-/// The headings of the columns: first the conditions, then the figures.
+/// The column headings: first the conditions, then the figures.
 #[must_use]
 pub fn headings(conditions: &[&str], figures: &[&Figure]) -> Vec<String> {
     let figures = figures.iter().map(|figure| figure.column);
     conditions.iter().copied().chain(figures).map(str::to_owned).collect()
 }
 
-/// The end of a table's title: `, medians of 3 rounds`; empty for one round.
+/// The suffix of a table's title, such as `, medians of 3 rounds`; empty for one round.
 #[must_use]
 pub fn of_rounds(rounds: u32) -> String {
     if rounds == 1 { String::new() } else { format!(", medians of {rounds} rounds") }

@@ -1,4 +1,4 @@
-//! The test that the committed schema is the schema of the types.
+//! Tests of the schema of results files: it is generated from the types, and a results file matches it.
 
 use std::path::PathBuf;
 

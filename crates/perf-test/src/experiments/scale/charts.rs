@@ -1,4 +1,4 @@
-//! The charts of a topology's cost over its size.
+//! The charts of a topology's cost (CPU, memory, latency) over its size.
 
 use super::{Scale, estimate::Cost, point::Point};
 use crate::{
@@ -6,13 +6,13 @@ use crate::{
     report::plot::curves::{Chart, Curve, Layout, Scale as Quantity},
 };
 
-/// The arrangement of the charts in the picture.
+/// The arrangement of the charts in the SVG.
 pub const LAYOUT: Layout = Layout { columns: 2, height: 480, has_equal_axes: false };
 
 const KIB_PER_MIB: f64 = 1024.0;
 
 impl Scale {
-    /// The charts of the picture.
+    /// The charts of the SVG.
     pub(super) fn charts(&self) -> Vec<Chart> {
         let curve = |name: &str, value: &dyn Fn(&Point) -> Option<f64>| {
             let point = |point: &Point| Some((point.endpoints(), value(point)?));

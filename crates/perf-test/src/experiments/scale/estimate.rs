@@ -1,49 +1,49 @@
-//! The estimate of a topology's CPU time and memory from its load, fitted to measured topologies; and the size of
-//! topology that a machine can hold.
+//! An estimate of a topology's CPU time and memory from its load. The estimate is fitted to measured topologies. It
+//! gives the size of topology that a machine can run.
 
 use serde::Serialize;
 
 use super::{fit::fit, load::Load};
 use crate::measure::least_squares::weighted_sum;
 
-/// The cost of a topology.
+/// The CPU time and memory of a topology.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Cost {
     /// CPU time, percent of one core.
     pub cpu_percent: f64,
-    /// Resident memory (PSS) without the instrument's memory, KiB.
+    /// Resident memory (PSS) of the workers without perf_test's own counters, KiB.
     pub pss_kib: f64,
 }
 
-/// The costs of the single components of a load, fitted to measured topologies.
+/// The cost of each component of a load, fitted to measured topologies.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Estimate {
-    /// The costs in CPU time of a process, a wake-up of an executor, an endpoint, a message sent, a message
-    /// received, and a byte sent. Each is in percent of one core, for a rate of one per second.
+    /// The CPU time of a process, a wake-up of an executor, an endpoint, a sent message, a received message, and a sent
+    /// byte. Each is in percent of one core, for a rate of one per second.
     cpu: Vec<f64>,
-    /// The costs in memory, KiB: of the program's files, of a process, of a publisher, of a subscription, and of a
-    /// byte of each publisher's message, for small and for large messages.
+    /// The memory, in KiB, of the program's files, a process, a publisher and a subscription. The last two elements are
+    /// per byte of a publisher's message: for small messages, and for large messages.
     memory: Vec<f64>,
 }
 
-/// The fraction of a machine that the nodes of a robot may use: the rest is for bursts, and for the work in
-/// their callbacks.
+/// The fraction of a machine that the nodes of a robot may use. The rest is kept free for bursts, and for the work that
+/// real callbacks do.
 pub const FULL: f64 = 0.7;
 
-/// The quantities of a load on which CPU time depends, in the order of `Estimate::cpu`.
+/// The quantities of a load that cause CPU time, in the order of `Estimate::cpu`.
 fn for_cpu(load: &Load) -> Vec<f64> {
     let endpoints = load.publishers + load.subscriptions;
     vec![load.processes, load.wake_ups_hz, endpoints, load.sent_hz, load.received_hz, load.sent_bytes_per_s]
 }
 
-/// The quantities of a load on which memory depends, in the order of `Estimate::memory`. The program's files
-/// count once.
+/// The quantities of a load that cause memory, in the order of `Estimate::memory`. The first quantity is 1, because the
+/// program's files are in memory once.
 fn for_memory(load: &Load) -> Vec<f64> {
     vec![1.0, load.processes, load.publishers, load.subscriptions, load.small_bytes, load.large_bytes]
 }
 
 impl Estimate {
-    /// The estimate that best fits the measured topologies; `None` if there are none.
+    /// Fits the estimate to the measured topologies; `None` if there are none.
     #[must_use]
     pub fn fitted(measured: &[(Load, Cost)]) -> Option<Estimate> {
         let of = |row: fn(&Load) -> Vec<f64>, value: fn(&Cost) -> f64| {
@@ -62,8 +62,8 @@ impl Estimate {
         }
     }
 
-    /// The factor by which a load can grow until it fills the fraction [`FULL`] of the machine's cores or of its
-    /// memory (KiB). The processes of the load and their wake-ups do not grow with the factor.
+    /// The factor by which a load can grow until it uses the fraction [`FULL`] of the machine's cores or of its memory
+    /// (KiB). Processes and wake-ups stay constant while the load grows.
     #[must_use]
     pub fn held(&self, load: &Load, cores: u32, memory_kib: Option<u64>) -> Held {
         let all = self.cost(load);
@@ -75,11 +75,11 @@ impl Estimate {
         Held { cores, times: by_cpu.min(by_memory), is_limited_by_memory: by_memory < by_cpu }
     }
 
-    /// The costs of the components as lines of text.
+    /// The fitted costs as lines of text.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
         let part = |coefficients: &[f64], index: usize| coefficients.get(index).copied().unwrap_or(0.0);
-        // One percent of a core for one message per second is 10 ms per message.
+        // One percent of a core at one message per second is 10 ms per message.
         let [process_us, wake_up, endpoint, sent, received, byte] =
             [0, 1, 2, 3, 4, 5].map(|index| part(&self.cpu, index) * 1e4);
         let [program, process, publisher, subscription, small, large] =
@@ -102,14 +102,14 @@ impl Estimate {
     }
 }
 
-/// The size of a load that a machine can hold.
+/// The largest load that a machine can run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Held {
-    /// The number of the machine's cores.
+    /// The number of cores of the machine.
     pub cores: u32,
     /// The factor by which the load can grow until the machine is full.
     pub times: f64,
-    /// Whether memory, not the cores, limits the load.
+    /// Whether memory limits the load; otherwise the cores limit it.
     pub is_limited_by_memory: bool,
 }
 
@@ -131,8 +131,8 @@ mod tests {
         }
     }
 
-    /// The true cost in the tests: 3 µs for a message sent and 5 µs for a message received; 4 MiB for the program,
-    /// 8 MiB for a process, 20 KiB for a publisher and 10 KiB for a subscription.
+    /// The true cost in these tests. CPU: 3 µs per sent message and 5 µs per received message. Memory: 4 MiB for the
+    /// program, 8 MiB per process, 20 KiB per publisher and 10 KiB per subscription.
     fn cost(load: &Load) -> Cost {
         Cost {
             cpu_percent: (3.0 * load.sent_hz + 5.0 * load.received_hz) / 1e4,
@@ -156,8 +156,7 @@ mod tests {
         let (found, wanted) = (estimate.cost(&unseen), cost(&unseen));
         assert!((found.cpu_percent / wanted.cpu_percent - 1.0).abs() < 1e-3, "{found:?} {wanted:?}");
         assert!((found.pss_kib / wanted.pss_kib - 1.0).abs() < 1e-3, "{found:?} {wanted:?}");
-        // A node sends 4 x 10 messages and receives 6 x 10 messages per second, so it needs 420 µs of a core
-        // per second.
+        // A node sends 40 and receives 60 messages per second. This costs 420 µs of CPU time per second.
         let node = load(1.0, 10.0, 6.0);
         let held = estimate.held(&node, 4, None);
         assert!((held.times / (FULL * 4e6 / 420.0) - 1.0).abs() < 1e-2, "{held:?}");

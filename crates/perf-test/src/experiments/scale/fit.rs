@@ -1,18 +1,19 @@
-//! A linear fit whose coefficients are not negative, because more messages never make a machine faster.
+//! A linear fit without negative coefficients: more messages never reduce the cost, so a negative coefficient is wrong.
 //!
 //! The fit minimises relative errors, so that a small system counts as much as a large one.
 
 use crate::measure::least_squares::{least_squares, weighted_sum};
 
-/// Finds the coefficients with which the quantities explain the values best; a quantity that explains nothing has the
-/// coefficient 0. `rows` has the quantities of each value. `None` if the values are too few for even one coefficient.
+/// Finds the coefficients for which the weighted sums of the quantities are nearest to the values. Each row of `rows`
+/// has the quantities of one value. A quantity that explains nothing gets the coefficient 0. `None` if there are no
+/// values.
 #[must_use]
 pub fn fit(rows: &[Vec<f64>], values: &[f64]) -> Option<Vec<f64>> {
     let columns = rows.first()?.len();
     let usable: Vec<(Vec<f64>, f64)> =
         rows.iter().cloned().zip(values.iter().copied()).filter(|(_, v)| *v > 0.0).collect();
     let mut best: Option<(f64, Vec<f64>)> = None;
-    // All subsets of the quantities are tried, since there are few, so the result is the best one.
+    // There are few quantities, so every subset of them is tried and the best one is chosen.
     for subset in 1..1_u32 << columns {
         let chosen: Vec<usize> = (0..columns).filter(|column| subset >> column & 1 == 1).collect();
         if chosen.len() > usable.len() {
@@ -66,7 +67,7 @@ mod tests {
         assert!(found.iter().all(|coefficient| *coefficient >= 0.0), "{found:?}");
         assert!((found[1] - 5.0).abs() < 0.1, "{found:?}");
         assert_eq!(fit(&[], &[]), None);
-        // One value is enough for one coefficient.
+        // One value suffices for one coefficient.
         let one = fit(&[vec![1.0, 10.0]], &[20.0]).unwrap();
         assert!((weighted_sum(&[1.0, 10.0], &one) - 20.0).abs() < 1e-9, "{one:?}");
     }

@@ -1,4 +1,4 @@
-//! The load of a topology: the quantities on which its cost depends.
+//! The load of a topology: the quantities that determine its CPU time and memory.
 
 use std::collections::BTreeMap;
 
@@ -6,37 +6,35 @@ use serde::Serialize;
 
 use crate::topology::Topology;
 
-/// The sizes of a small and of a large message. A publisher has memory for many small messages, but for few large
-/// ones. A message of a size between the two counts partly as small and partly as large.
+/// Up to the first size a message counts as small, from the second size on as large, and between them partly as small
+/// and partly as large. A publisher reserves memory for many small messages but for few large ones.
 pub const SMALL_BYTES: u32 = 16 << 10;
 pub const LARGE_BYTES: u32 = 256 << 10;
 
-/// The quantities on which the cost of a topology depends.
+/// The quantities that determine the CPU time and memory of a topology.
 ///
-/// The depths of histories are not among the quantities: a history fills up only if a reader falls behind, or if it
-/// is kept for late joiners.
+/// The depth of histories is not one of them: a history fills up only if a reader falls behind, or if it is kept for
+/// late joiners.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Load {
-    /// Processes.
+    /// The number of processes.
     pub processes: f64,
-    /// Wake-ups of all executors per second. The timers of an executor expire together, so each executor wakes as
+    /// The wake-ups of all executors per second. All timers of an executor expire together, so an executor wakes as
     /// often as its fastest timer or topic.
     pub wake_ups_hz: f64,
-    /// Publishers.
+    /// The number of publishers.
     pub publishers: f64,
-    /// Subscriptions.
+    /// The number of subscriptions.
     pub subscriptions: f64,
-    /// Messages that all publishers send per second.
+    /// The number of messages that all publishers send per second.
     pub sent_hz: f64,
-    /// Messages that all subscriptions receive per second.
+    /// The number of messages that all subscriptions receive per second.
     pub received_hz: f64,
-    /// Bytes that all publishers send per second.
+    /// The number of bytes that all publishers send per second.
     pub sent_bytes_per_s: f64,
-    /// The sum over all publishers of the bytes of one message, multiplied by the fraction of the message that counts
-    /// as small.
+    /// The message sizes of all publishers added up, each multiplied by the fraction (0 to 1) that counts as small.
     pub small_bytes: f64,
-    /// The sum over all publishers of the bytes of one message, multiplied by the fraction of the message that counts
-    /// as large.
+    /// The message sizes of all publishers added up, each multiplied by the fraction (0 to 1) that counts as large.
     pub large_bytes: f64,
 }
 
@@ -89,7 +87,8 @@ impl Load {
         }
     }
 
-    /// The load of the same endpoints at `times` the rates. Each message is also received `received` times as often.
+    /// The load of the same endpoints with `times` the rate. The number of receptions of each message grows by the
+    /// factor `received`.
     #[must_use]
     pub fn faster(&self, times: f64, received: f64) -> Load {
         Load {
@@ -102,7 +101,8 @@ impl Load {
     }
 }
 
-/// The fraction of a message that counts as large, by the logarithm of its size.
+/// The fraction, from 0 to 1, to which a message of this size counts as large. It is linear in the logarithm of the
+/// size.
 fn part_large(bytes: f64) -> f64 {
     let [small, large] = [SMALL_BYTES, LARGE_BYTES].map(f64::from);
     ((bytes.max(1.0) / small).ln() / (large / small).ln()).clamp(0.0, 1.0)

@@ -1,5 +1,5 @@
-//! The cost of topologies over their size (`perf_test scale`): CPU time, memory, latency and start-up of generated
-//! topologies, and the size of topology that a machine can hold.
+//! The cost of topologies over their size (`perf_test scale`): CPU time, memory, latency and start-up time of generated
+//! topologies, and the size of topology that a machine can run.
 //!
 //! ```text
 //! shape ─► topology files ─► batch ─► logs ─► point ─► estimate (fit) ─► checks: topologies that the fit has not seen
@@ -33,36 +33,36 @@ use runs::{Wanted, run};
 use shape::Shape;
 use shapes::ENDS;
 
-/// The name of the files of results in a folder, without the suffix.
+/// The name of the files with the results, without the suffix.
 const NAME: &str = "scale";
-/// The numbers of cores for which the size is estimated, in addition to the number of this machine.
+/// The default numbers of cores for which the estimate is computed, in addition to this machine's number.
 const CORES: [u32; 3] = [4, 8, 16];
 
-/// The results. They are serialised as the `details` of `scale.json`.
+/// The results. They are the field `details` of `scale.json`.
 #[derive(Debug, Serialize)]
 struct Scale {
     communicator: String,
     executor: String,
-    /// The number of cores that the program may use.
+    /// The number of cores that perf_test may use.
     cores: u32,
-    /// The shape of one node in the topologies of all sizes.
+    /// The shape of a topology with one node. All sizes consist of such nodes.
     node: Shape,
-    /// The measured topologies of all sizes.
+    /// The measured topologies, one for each number of nodes.
     sizes: Vec<Point>,
-    /// The measured variations of one of the sizes.
+    /// The measured variations of the middle size.
     variations: Vec<Point>,
-    /// The fitted costs of the components of a load; null if too little was measured.
+    /// The fitted cost of each component of a load; null if too few topologies were measured.
     estimate: Option<Estimate>,
-    /// The number of nodes like `node` that each machine can hold.
+    /// The number of nodes like `node` that each machine can run.
     held: Vec<Held>,
-    /// The measured topologies that the fit does not use.
+    /// The measured topologies that were not used for the fit. They show the error of the estimate.
     checks: Vec<Check>,
 }
 
-/// Measures all sizes, fits the estimate, and checks it with further topologies.
+/// Measures topologies of all sizes, fits the estimate, and checks it with other topologies.
 ///
 /// # Errors
-/// [`Failure::Usage`]: an option is not valid, the middleware has no executors, or the folder cannot be used.
+/// [`Failure::Usage`]: an option is not valid, the middleware has no executors, or the folder cannot be written.
 pub fn measure(options: &ScaleOptions) -> Result<Results, Failure> {
     let cores = std::thread::available_parallelism().map_or(1, |cores| u32::try_from(cores.get()).unwrap_or(1));
     let node = Shape {
@@ -73,7 +73,7 @@ pub fn measure(options: &ScaleOptions) -> Result<Results, Failure> {
         payload_bytes: None,
         processes: options.processes.unwrap_or(cores) as usize,
     };
-    // The names are checked first, so that a wrong name is an error before any file is written.
+    // The names of `--check` are resolved first, so that a wrong name is an error before any file is written.
     let given = options.check.iter().map(|name| Wanted::given(options, name));
     let mut unseen: Vec<Wanted> = given.collect::<Result<_, _>>()?;
     let executor = unseen.first().and_then(|wanted| wanted.robot.spec().executor.clone()).unwrap_or_default();
@@ -112,8 +112,8 @@ pub fn measure(options: &ScaleOptions) -> Result<Results, Failure> {
     Ok(Results { files: files.transpose()?.unwrap_or_default(), lines: file.lines(), failure })
 }
 
-/// The number of nodes that each machine of the options can hold. `node` is the load of one node, but with all
-/// processes of a run on this machine, which has `cores` cores.
+/// The number of nodes that each machine can run. `node` is the load of one node, but with the processes and wake-ups
+/// of a whole run on this machine, which has `cores` cores.
 fn held_by(estimate: &Estimate, options: &ScaleOptions, node: &Load, cores: u32) -> Vec<Held> {
     let own_kib = || System::read(&system::root_folder()).memory.total_kib;
     let memory_kib = options.memory_gib.map(|gib| u64::from(gib) << 20).or_else(own_kib);
@@ -121,7 +121,7 @@ fn held_by(estimate: &Estimate, options: &ScaleOptions, node: &Load, cores: u32)
         [] => std::iter::once(cores).chain(CORES).collect(),
         given => given.iter().copied().collect(),
     };
-    // The load has a process for each core, as the measured sizes have.
+    // As in the measured sizes, there is one process for each core.
     let load = |cores: u32| {
         let processes = f64::from(cores);
         Load { processes, wake_ups_hz: processes * node.wake_ups_hz / node.processes.max(1.0), ..*node }

@@ -1,4 +1,4 @@
-//! A measured topology: its figures, and the figures that the estimate gives for it.
+//! A measured topology with its figures, and the comparison of the estimate with these figures.
 
 use serde::{Serialize, Serializer};
 
@@ -12,22 +12,22 @@ use crate::{
     log::figures::{CPU, DUE, Figure, LOST, P99, PSS, RECEIVED, SENT, Values},
 };
 
-/// A topology and its measured figures.
+/// A topology with its measured figures.
 #[derive(Debug, Serialize)]
 pub struct Point {
     /// The name of the topology in the tables.
     pub name: String,
-    /// The shape of a generated topology; `None` if the topology was not generated.
+    /// The shape of a generated topology; `None` for a topology from a file.
     pub shape: Option<Shape>,
-    /// The planned load.
+    /// The load that the topology should have.
     pub load: Load,
-    /// The results of the topology's run.
+    /// The measured results.
     #[serde(flatten, serialize_with = "in_details")]
     pub results: RunResults,
 }
 
-/// Serialises the results for the JSON file: the figures, with [`P99`] under a second name, or the reason why there
-/// are no figures.
+/// Serialises the results for `scale.json`: the figures, or the reason why there are none. [`P99`] is written under two
+/// names.
 fn in_details<S: Serializer>(results: &RunResults, serializer: S) -> Result<S::Ok, S::Error> {
     #[derive(Serialize)]
     struct InDetails {
@@ -42,22 +42,22 @@ fn in_details<S: Serializer>(results: &RunResults, serializer: S) -> Result<S::O
     InDetails { figures, missing: results.missing() }.serialize(serializer)
 }
 
-/// A check of the estimate with a topology that the fit does not use.
+/// The comparison of the estimate with a measured topology that was not used for the fit.
 #[derive(Debug, Serialize)]
 pub struct Check {
-    /// The topology.
+    /// The measured topology.
     #[serde(flatten)]
     pub point: Point,
-    /// The estimated cost for the messages that were in fact sent.
+    /// The estimated cost of the messages that were actually sent.
     pub estimated: Cost,
-    /// The relative error of the CPU time: the estimate divided by the measurement, less 1; null without figures.
+    /// The relative error of the CPU time: estimate / measurement - 1; null without figures.
     pub cpu_error: Option<f64>,
-    /// The relative error of the memory: the estimate divided by the measurement, less 1; null without figures.
+    /// The relative error of the memory: estimate / measurement - 1; null without figures.
     pub memory_error: Option<f64>,
 }
 
 impl Point {
-    /// The number of publishers and subscriptions.
+    /// The number of publishers and subscriptions together.
     pub fn endpoints(&self) -> f64 {
         self.load.publishers + self.load.subscriptions
     }
@@ -67,14 +67,13 @@ impl Point {
         self.results.medians.as_ref()?.get(figure)
     }
 
-    /// The figure `part` in percent of the figure `of`, with the unit.
+    /// The figure `part` as a percentage of the figure `of`, as text.
     pub fn percent(&self, part: &Figure, of: &Figure) -> String {
         let [part, of] = [part, of].map(|figure| self.figure(figure).unwrap_or_default());
         crate::common::units::Unit::Percent.show(100.0 * part / of.max(1.0))
     }
 
-    /// The load of the messages that were sent: a message that is not sent costs nothing. A run without figures has
-    /// its planned load.
+    /// The load of the messages that were actually sent. Without figures, the planned load.
     pub fn carried(&self) -> Load {
         let count = |figure| self.figure(figure).unwrap_or_default();
         let part = |of: f64, all: f64| if all > 0.0 { of / all } else { 1.0 };
@@ -82,19 +81,19 @@ impl Point {
         self.load.faster(part(sent, count(&DUE)), part(received, received + count(&LOST)))
     }
 
-    /// The measured cost.
+    /// The measured cost; `None` without figures.
     pub fn cost(&self) -> Option<Cost> {
         Some(Cost { cpu_percent: self.figure(&CPU)?, pss_kib: self.figure(&PSS)? })
     }
 
-    /// The load of the messages that were sent, and the measured cost.
+    /// The load of the messages that were actually sent, and the measured cost.
     pub fn measured(&self) -> Option<(Load, Cost)> {
         Some((self.carried(), self.cost()?))
     }
 }
 
 impl Check {
-    /// Compares the estimate with a measured topology.
+    /// Compares the estimate with the measured cost of a topology.
     pub fn new(point: Point, estimate: &Estimate) -> Check {
         let estimated = estimate.cost(&point.carried());
         let error = |value: fn(&Cost) -> f64| {

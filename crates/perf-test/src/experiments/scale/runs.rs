@@ -1,4 +1,4 @@
-//! The runs of topologies, which are measured one after the other. Their logs are in the folder of results.
+//! The runs of topologies, one after the other. Their logs are in the folder of results.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::{
 };
 use perf_worker::choice::Choice;
 
-/// A topology that is still to be measured.
+/// A topology that will be measured.
 pub struct Wanted {
     name: String,
     shape: Option<Shape>,
@@ -24,7 +24,7 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    /// A topology that the user gives by its file or its name.
+    /// Creates a run of a topology that the user gave by its file or its name.
     pub fn given(options: &ScaleOptions, name: &str) -> Result<Wanted, Failure> {
         let robot = TopologyRun::from_options(&*topology_options(options, name)?).map_err(Failure::Usage)?;
         Ok(Wanted {
@@ -35,8 +35,8 @@ impl Wanted {
         })
     }
 
-    /// A generated topology. Its files are written into the folder of results, so `perf_test topology` can run
-    /// them, too.
+    /// Creates a run of a generated topology. Its files are written into the folder of results, so that a user can run
+    /// them with `perf_test topology`.
     pub fn generated(options: &ScaleOptions, batch: &Batch, name: String, shape: Shape) -> Result<Wanted, Failure> {
         let mut given = topology_options(options, &name)?;
         if let Some(folder) = batch.folder() {
@@ -52,7 +52,7 @@ impl Wanted {
     }
 }
 
-/// The options for a run of `topology`.
+/// The options of `perf_test topology` with which a topology is measured.
 fn topology_options(options: &ScaleOptions, topology: &str) -> Result<Box<cli::TopologyOptions>, Failure> {
     let mut arguments: Vec<String> =
         ["topology", topology, "-c", &options.communicator].into_iter().map(str::to_owned).collect();
@@ -64,7 +64,7 @@ fn topology_options(options: &ScaleOptions, topology: &str) -> Result<Box<cli::T
     parsed.ok_or_else(|| Failure::Usage(format!("{topology} cannot be run as a topology")))
 }
 
-/// Measures topologies. The returned flag is set if the user has ended the measurement early.
+/// Measures topologies. The returned flag is true if the user ended the measurement early.
 pub fn run(batch: &Batch, wanted: Vec<Wanted>) -> Result<(Vec<Point>, bool), Failure> {
     let planned = |wanted: &Wanted| {
         let Wanted { name, robot, .. } = wanted;

@@ -1,38 +1,38 @@
-//! Generated topologies of any number of nodes that are all alike.
+//! Generated topologies, which have any number of equal nodes.
 
 use std::collections::BTreeSet;
 
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// The distance between the topics of a node's successive subscriptions, in nodes. The number is prime, so that all
-/// topics have about the same number of subscriptions.
+/// The distance between two successive topics to which a node subscribes. It is prime, so that all topics have about
+/// the same number of subscriptions.
 const STRIDE: usize = 7;
-/// The message type of topics without a payload size.
+/// The message type of topics if no payload size is given.
 const SMALL_MESSAGE: &str = "stamped3_float32";
-/// The message type of topics with a payload size.
+/// The message type of topics if a payload size is given.
 const SIZED_MESSAGE: &str = "stamped_vector";
 
-/// The shape of a generated topology.
+/// The numbers that describe a generated topology.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Shape {
-    /// Nodes.
+    /// The number of nodes.
     pub nodes: usize,
-    /// The number of publishers of each node, each on a topic of its own.
+    /// The number of publishers in each node. Each publisher has its own topic.
     pub publishers: usize,
-    /// The number of subscriptions of each node, each on another topic; the topics are of other nodes if these
-    /// are enough.
+    /// The number of subscriptions in each node, to different topics. A node subscribes to its own topics only if the
+    /// other nodes have too few.
     pub subscriptions: usize,
-    /// The number of messages that each publisher sends per second.
+    /// The rate of each publisher, messages per second.
     pub rate_hz: f64,
-    /// The payload of a message, bytes; `None` for a message of three floats.
+    /// The payload size, bytes; `None` selects a message of three floats.
     pub payload_bytes: Option<u64>,
-    /// The number of processes. All have about the same number of nodes, and each has one executor.
+    /// The number of processes, each with one executor. The nodes are divided evenly among them.
     pub processes: usize,
 }
 
 impl Shape {
-    /// The files of the topology in iRobot's JSON, one for each process: names and texts.
+    /// The topology in iRobot's JSON: a file for each process, as name and text.
     #[must_use]
     pub fn files(&self) -> Vec<(String, String)> {
         let processes = self.processes.clamp(1, self.nodes.max(1));
@@ -66,13 +66,13 @@ impl Shape {
         json!({ "topic_name": format!("topic{topic}"), "msg_type": message })
     }
 
-    /// The topics to which a node subscribes.
+    /// The indices of the topics to which a node subscribes.
     fn topics_of(&self, index: usize) -> BTreeSet<usize> {
         let topics = self.nodes * self.publishers;
         let wanted = self.subscriptions.min(topics);
         let (mut found, mut at) = (BTreeSet::new(), (index + 1) * self.publishers);
         while found.len() < wanted {
-            // If the stride leads to a topic that the node already has, the next free topic follows.
+            // If the node already subscribes to this topic, the next free topic is taken.
             while found.contains(&(at % topics)) {
                 at += 1;
             }

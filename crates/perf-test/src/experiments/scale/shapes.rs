@@ -1,5 +1,5 @@
-//! The generated topologies of a measurement: the sizes, the variations of one size, and the topologies that only
-//! check the estimate.
+//! The generated topologies of a measurement: the sizes, variations of the middle size, and topologies that only check
+//! the estimate.
 
 use super::{
     estimate::{Estimate, FULL},
@@ -7,9 +7,9 @@ use super::{
     shape::Shape,
 };
 
-/// The number of publishers and of subscriptions of a node.
+/// The numbers of publishers and subscriptions of each node.
 pub const ENDS: (usize, usize) = (4, 6);
-/// The highest rate in the check at the machine's limit: no robot has faster timers.
+/// The highest rate of the topology at the machine's limit. Timers of robots are not faster.
 const HIGHEST_HZ: f64 = 1000.0;
 
 /// The topologies with these numbers of nodes, each with its name.
@@ -17,13 +17,13 @@ pub fn sizes(counts: &[u32], node: &Shape) -> Vec<(String, Shape)> {
     counts.iter().map(|nodes| (format!("{nodes} nodes"), Shape { nodes: *nodes as usize, ..node.clone() })).collect()
 }
 
-/// The middle one of the sizes.
+/// The middle element of the numbers of nodes.
 pub fn middle(counts: &[u32]) -> Option<u32> {
     counts.get(counts.len() / 2).copied()
 }
 
-/// The variations of the middle size. Each changes one quantity alone: over the sizes, that quantity stays in a fixed
-/// ratio to the others, so the sizes cannot show its cost.
+/// Variations of the middle size, each of which changes the ratio between quantities, for example more subscriptions
+/// per publisher. In the sizes alone all quantities grow together, so the cost of a single one could not be fitted.
 pub fn variations(counts: &[u32], node: &Shape) -> Vec<(String, Shape)> {
     let Some(nodes) = middle(counts) else { return Vec::new() };
     let ((publishers, subscriptions), rate_hz) = (ENDS, node.rate_hz);
@@ -43,7 +43,7 @@ pub fn variations(counts: &[u32], node: &Shape) -> Vec<(String, Shape)> {
         varied(nodes, "fewer endpoints", ends(publishers / 2, subscriptions / 6, 2.0 * rate_hz)),
         varied(nodes, "twice the processes", Shape { processes: 2 * node.processes, ..node.clone() }),
         varied(nodes, &format!("{} KiB", SMALL_BYTES >> 10), sized(SMALL_BYTES, rate_hz)),
-        // A publisher takes several MiB for large messages, so this variation has a quarter of the nodes.
+        // A publisher needs several MiB for large messages, so this variation has only a quarter of the nodes.
         varied(
             nodes.div_ceil(4),
             &format!("{} KiB", LARGE_BYTES >> 10),
@@ -52,8 +52,8 @@ pub fn variations(counts: &[u32], node: &Shape) -> Vec<(String, Shape)> {
     ]
 }
 
-/// Topologies that the fit does not use: one with another shape, and one whose rate, by the estimate, just fills
-/// this machine. `load` is the load of the middle size.
+/// Two topologies that the fit does not use: one with another shape, and one whose rate fills this machine according to
+/// the estimate. `load` is the load of the middle size.
 pub fn unseen(nodes: u32, node: &Shape, load: &Load, estimate: &Estimate, cores: u32) -> Vec<(String, Shape)> {
     let other = nodes as usize * 3 / 2 + 1;
     let mut found = vec![(

@@ -1,4 +1,4 @@
-//! The cost of topologies over their size as text.
+//! The results of `perf_test scale` as text.
 
 use super::{
     Scale,
@@ -14,7 +14,7 @@ use crate::{
     },
 };
 
-/// The figures of the columns.
+/// The figures in the columns of the tables.
 static FIGURES: [&Figure; 12] = [
     &CPU,
     &CPU_PER_MESSAGE,
@@ -30,7 +30,7 @@ static FIGURES: [&Figure; 12] = [
     &START_UP,
 ];
 
-/// The columns of the table of checks.
+/// The columns of the table that checks the estimate.
 const CHECK: [Column<Check>; 9] = [
     ("topology", |check| check.point.name.clone()),
     ("sent of due", |check| check.point.percent(&SENT, &DUE)),
@@ -52,7 +52,7 @@ fn error(error: Option<f64>) -> String {
 }
 
 impl Scale {
-    /// The results in the form of a file of results.
+    /// The results as the content of `scale.json`.
     pub(super) fn file(&self) -> ResultsFile {
         let of_checks = self.checks.iter().map(|check| &check.point);
         let points = self.sizes.iter().chain(&self.variations).chain(of_checks);
@@ -93,7 +93,7 @@ impl Scale {
         [sizes, variations].into_iter().chain(has_checks.then_some(checks)).collect()
     }
 
-    /// The estimate, followed by the number of nodes that each machine can hold.
+    /// The fitted costs as text, and the number of nodes that each machine can run.
     fn estimate_lines(&self) -> Vec<String> {
         let Some(estimate) = &self.estimate else { return Vec::new() };
         let mut lines = vec!["estimate, fitted to these runs".to_owned()];
@@ -103,7 +103,8 @@ impl Scale {
         lines
     }
 
-    /// The number of nodes that each machine can hold, with a range: plus and minus the largest error of the checks.
+    /// The number of nodes that each machine can run, with a range. The range is plus and minus the largest error of
+    /// the checks.
     fn held_lines(&self) -> Vec<String> {
         let worst = |error: fn(&Check) -> Option<f64>| self.worst_error(error).filter(|error| *error < 1.0);
         let (cpu, memory) = (worst(|check| check.cpu_error), worst(|check| check.memory_error));
@@ -137,8 +138,8 @@ impl Scale {
         lines
     }
 
-    /// The largest error of the estimate in the runs to which it was fitted: the sum of component costs cannot
-    /// explain it.
+    /// A sentence on the largest error of the estimate in the runs to which it was fitted. A large error shows that a
+    /// sum of component costs does not describe these runs.
     fn misfit(&self) -> Option<String> {
         let estimate = self.estimate.as_ref()?;
         let off = |point: &Point| {
@@ -150,7 +151,7 @@ impl Scale {
         Some(format!("of these runs the fit is off most in CPU at {name}: {:+.0} %", error * 100.0))
     }
 
-    /// The largest absolute error of the checks.
+    /// The largest absolute error among the checks.
     fn worst_error(&self, error: fn(&Check) -> Option<f64>) -> Option<f64> {
         self.checks.iter().filter_map(error).map(f64::abs).reduce(f64::max)
     }

@@ -1,5 +1,5 @@
-//! The combinations of a matrix. Each combination has one choice (one value) of each axis (an option with
-//! its values).
+//! The combinations of a matrix. A matrix has axes (an option with several values each); a combination selects one
+//! value of each axis.
 
 use std::path::PathBuf;
 
@@ -8,15 +8,15 @@ use crate::{
     experiments::batch::{ALL, Options, contestants, file_name},
 };
 
-/// The option whose values are the contestants.
+/// The option whose values are contestants (`-c`).
 pub const COMMUNICATOR: &str = "communicator";
-/// Switches such as `--reliable`, each with the option whose value the switch sets, for example `--reliability`.
+/// Switches, each with the option whose value it sets: `--reliable` sets `--reliability`.
 const SWITCHES: [(&str, &str); 3] =
     [("reliable", "reliability"), ("transient", "durability"), ("keep-last", "history")];
-/// The longest name of a log without its suffix; file systems allow 255 bytes.
+/// The longest name of a log without its suffix, bytes. File systems allow 255 bytes.
 const LONGEST_NAME: usize = 180;
 
-/// A combination: the contestant, and one choice from each axis with the axis's option.
+/// A contestant, and one value of each option.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Combination {
     /// The contestant as the user wrote it.
@@ -24,8 +24,8 @@ pub struct Combination {
     choices: Vec<(String, Choice)>,
 }
 
-/// The axes of an experiment. An axis on the command line replaces the experiment's axis with the same option.
-/// Contestants vary fastest, so that a slow change of the machine concerns all of them.
+/// The axes of an experiment. An axis from the command line replaces the experiment's axis of the same option. The
+/// contestants are the last axis, which varies fastest, so that a slow change of the machine affects them alike.
 pub fn axes(experiment: Vec<Axis>, given: &[Axis]) -> Result<Vec<Axis>, String> {
     if let Some(Axis { option, .. }) = given.iter().find(|axis| axis.choices.is_empty()) {
         return Err(format!("--{option} has no value: give one, or several with commas between them"));
@@ -54,7 +54,7 @@ pub fn axes(experiment: Vec<Axis>, given: &[Axis]) -> Result<Vec<Axis>, String> 
     Ok(axes)
 }
 
-/// Every combination of one choice from each axis. The last axis varies fastest.
+/// All combinations with one value from each axis. The last axis varies fastest.
 pub fn combinations(axes: &[Axis]) -> Vec<Combination> {
     let mut all = vec![Combination::default()];
     for axis in axes {
@@ -75,23 +75,23 @@ impl Combination {
         longer
     }
 
-    /// A copy of this combination that also has a value for one more option.
+    /// A copy of this combination with one more option.
     #[must_use]
     pub fn with(&self, option: &str, value: &str) -> Combination {
         self.chosen(option, Choice { shown: value.to_owned(), arguments: vec![format!("--{option}={value}")] })
     }
 
-    /// The options by their long names, with the values that tables show.
+    /// The options by their long names, with their values as tables show them.
     pub fn options(&self) -> Options {
         self.choices.iter().map(|(option, choice)| (option.clone(), choice.shown.clone())).collect()
     }
 
-    /// The command-line arguments with which a single run repeats this combination, without `-c`.
+    /// The command-line arguments that repeat this combination as a single run, without `-c`.
     pub fn arguments(&self) -> Vec<String> {
         self.choices.iter().flat_map(|(_, choice)| choice.arguments.clone()).collect()
     }
 
-    /// The name of the run's log: all arguments, or only the arguments of the options in `varied`.
+    /// The name of the run's log. It contains the arguments of the options in `varied`; `None` means all options.
     pub fn log_name(&self, varied: Option<&[&str]>) -> PathBuf {
         let is_named = |option: &str| varied.is_none_or(|varied| varied.contains(&option));
         let named = self.choices.iter().filter(|(option, _)| is_named(option));
@@ -100,14 +100,14 @@ impl Combination {
     }
 }
 
-/// The name of a log, made of the arguments and shortened to a length that file systems allow.
+/// The name of a log that contains these arguments. A name that is too long for file systems is shortened.
 pub fn log_name(arguments: &[String]) -> PathBuf {
     let words: Vec<String> = arguments.iter().map(|argument| file_name(argument.trim_start_matches('-'))).collect();
     let name = words.join("_");
     if name.len() <= LONGEST_NAME {
         return name.into();
     }
-    // The hash is FNV-1a: names must be the same in every version, so that a later version can continue an experiment.
+    // FNV-1a gives the same hash in every version, so a later version finds the logs of an earlier one.
     let hash = name.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
     format!("{}_{hash:08x}", name.get(..LONGEST_NAME).unwrap_or_default()).into()
 }

@@ -1,8 +1,8 @@
-//! Experiments of many runs: every combination of lists of values (`matrix`), and its presets: without and with
-//! zero copy (`zero_copy`), latency over the size of the message (`sizes`), and all message types (`types`).
+//! Experiments with many runs: all combinations of lists of values (`matrix`), and presets of it: without and with zero
+//! copy (`zero_copy`), latency over message size (`sizes`), and all message types (`types`).
 //!
-//! Each combination is measured once in each round and is a row of one table. A run that was refused, failed or
-//! hung has a row with the reason. A preset adds its finding: ratios or knees.
+//! Each combination is measured once in each round and is a row of one table. If a run was refused, failed or hung, its
+//! row has the reason. A preset also reports a finding: ratios or knees.
 
 mod combination;
 pub mod matrix;

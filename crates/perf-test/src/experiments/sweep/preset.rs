@@ -1,4 +1,4 @@
-//! A preset: a matrix with defaults for its options, and with a finding.
+//! A preset: a matrix whose options have other defaults, and which reports a finding.
 
 use super::combination::Combination;
 use crate::{
@@ -15,45 +15,45 @@ use perf_worker::{
 };
 use perf_worker_gantry::messages::{self, MessageChoice};
 
-/// A preset.
+/// A matrix whose options have other defaults, and which reports a finding.
 pub struct Preset {
-    /// The name of the preset's command, of its files and of the folder of its logs.
+    /// The name of the preset's subcommand. Its files and the folder of its logs have the same name.
     pub name: &'static str,
     /// The heading of the Markdown file.
     pub heading: &'static str,
-    /// The axes with the defaults of the preset, from the axes that the user gave. The error is the reason why a
-    /// value is wrong, as a sentence.
+    /// Completes the axes that the user gave by the preset's defaults. The error is a sentence about a value that is
+    /// not valid.
     pub(super) axes: fn(&[Axis]) -> Result<Vec<Axis>, String>,
-    /// The combinations that a contestant measures in place of one combination.
+    /// Replaces one combination of a contestant by several, for example with sync and async publishing.
     pub(super) variants: fn(&Contestant, &RunOptions, Combination) -> Vec<Combination>,
-    /// The run of a contestant with these options, or the sentence with which it is refused.
+    /// The run of a contestant with these options, or the reason why it is refused.
     pub(super) spec: fn(&Contestant, &RunOptions) -> Result<RunSpec, String>,
-    /// Whether an unknown or repeated contestant is an error; otherwise it is a row with the reason.
+    /// Whether an unknown or repeated contestant is an error. Otherwise it has a row with the reason.
     pub(super) is_strict: bool,
-    /// Whether the options for outputs of a single run, and `--runs`, are allowed.
+    /// Whether `--runs` and the options for outputs of a single run are allowed.
     pub(super) has_outputs: bool,
     pub(super) finding: fn(&[RunResults], u32) -> Finding,
 }
 
-/// The finding of a preset.
+/// The conclusions that a preset draws from its runs.
 #[derive(Debug, Default)]
 pub(super) struct Finding {
-    /// The finding as sentences.
+    /// The conclusions as sentences.
     pub sentences: Vec<String>,
     pub ratios: Vec<Ratio>,
     pub knees: Vec<KneeEntry>,
-    /// The tables that follow the table of the runs.
+    /// Tables that are printed after the table of the runs.
     pub tables: Vec<Table>,
-    /// The charts of the preset's picture.
+    /// The charts of the preset's SVG.
     pub charts: Vec<Chart>,
 }
 
-/// An axis with a single value.
+/// Creates an axis with a single value.
 pub(super) fn of_value((option, value): (&str, &str)) -> Axis {
     Axis::of_values(option, [value.to_owned()])
 }
 
-/// The axes with the defaults of comparisons, and with these seconds of warm-up and of measurement.
+/// The axes with the defaults of comparisons, and with the given rate, warm-up and measuring time.
 pub(super) fn defaults(rate_hz: &str, warmup_s: &str, measured_s: &str) -> Vec<Axis> {
     let axes = [
         ("reliability", "RELIABLE"),
@@ -66,10 +66,10 @@ pub(super) fn defaults(rate_hz: &str, warmup_s: &str, measured_s: &str) -> Vec<A
     axes.map(of_value).into()
 }
 
-/// The axis of the message types: the types that the user gave, or else all types of the layout.
+/// The axis of the message types: the types that the user gave, or all types of the layout.
 ///
 /// # Errors
-/// The reason, as a sentence: no message has the given name.
+/// The reason, as a sentence: there is no message of the given name.
 pub fn messages_of(given: &[Axis], of_layout: fn(Layout) -> Vec<MessageChoice>) -> Result<Axis, String> {
     let layout = layout(given);
     let Some(names) = given.iter().find(|axis| axis.option == "msg") else {
@@ -81,7 +81,7 @@ pub fn messages_of(given: &[Axis], of_layout: fn(Layout) -> Vec<MessageChoice>) 
     Ok(names.clone())
 }
 
-/// The layout of the messages that the user gave, or the default layout.
+/// The message layout that the user gave, or the default layout.
 pub fn layout(given: &[Axis]) -> Layout {
     let axis = given.iter().find(|axis| axis.option == "message-layout");
     let name = axis.and_then(|axis| axis.choices.first()).map(|choice| choice.shown.as_str()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The presets, each a matrix with defaults for its options and with a finding.
+//! The presets. Each is a matrix whose options have other defaults, and which reports a finding.
 
 use super::{
     preset::{Finding, Preset, defaults, messages_of, of_value},
@@ -11,7 +11,7 @@ use crate::{
 use perf_worker::run_spec::RunSpec;
 use perf_worker_gantry::messages;
 
-/// The matrix without a finding: every combination of lists of values.
+/// The plain matrix, without a finding: all combinations of lists of values.
 pub const MATRIX: Preset = Preset {
     name: "matrix",
     heading: "Every combination",
@@ -23,7 +23,7 @@ pub const MATRIX: Preset = Preset {
     finding: |_, _| Finding::default(),
 };
 
-/// The preset that measures latency over the size of the message.
+/// The preset that measures latency over message size.
 pub const SIZES: Preset = Preset {
     name: "sizes",
     heading: "Latency over the size of the message",
@@ -54,7 +54,7 @@ fn axes_of_types(given: &[Axis]) -> Result<Vec<Axis>, String> {
     Ok(defaults("100", "1", "1").into_iter().chain([messages]).collect())
 }
 
-/// The run of a contestant with these options, or with the nearest values that the middleware supports.
+/// The run of a contestant. An option that the middleware does not support gets the nearest supported value.
 /// `--unbounded-msg-size` is ignored for messages of fixed size.
 fn nearest(contestant: &Contestant, run: &RunOptions) -> Result<RunSpec, String> {
     let layout = run.messages.message_layout.unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Latency over the size of the message (`perf_test sweep sizes`), between processes and within one process, with
-//! synchronous and asynchronous publishing. The finding is the knee of each curve and a plot of all curves.
+//! Latency over message size (`perf_test sweep sizes`), between processes and within one process, with synchronous and
+//! asynchronous publishing. The finding is the knee of each curve and a plot of all curves.
 
 use super::{
     combination::Combination,
@@ -20,13 +20,13 @@ use crate::{
 };
 use perf_worker_gantry::messages;
 
-/// The arrangement of the charts: one below the other, with equal scales.
+/// The arrangement of the charts in the SVG: one below the other, with equal scales.
 pub const LAYOUT: Layout = Layout { columns: 1, height: 520, has_equal_axes: true };
 /// The size of the smallest message if `-m` is not given.
 const SMALLEST_BYTES: usize = 1000;
-/// The option whose values are the messages, and so the sizes.
+/// The option that selects the message and so its size.
 const MESSAGE: &str = "msg";
-/// The options whose values are clear without the name of the option.
+/// Options whose values are understood without the name of the option, so curves are named by the values alone.
 const WAYS: [&str; 2] = ["execution-strategy", PUBLISHING];
 const PUBLISHING: &str = "publishing";
 
@@ -40,8 +40,8 @@ pub fn axes(given: &[Axis]) -> Result<Vec<Axis>, String> {
     Ok(defaults("1000", "1", "1").into_iter().chain(of_sizes).collect())
 }
 
-/// The combination with synchronous and with asynchronous publishing, if the contestant has both and the user
-/// chose neither.
+/// Two copies of the combination, with synchronous and with asynchronous publishing, if the contestant supports both
+/// and the user chose neither. Otherwise the combination itself.
 pub fn variants(contestant: &Contestant, run: &RunOptions, combination: Combination) -> Vec<Combination> {
     let is_given = run.endpoints.publishing.is_some()
         || run.legacy.disable_async
@@ -66,12 +66,12 @@ pub fn finding(runs: &[RunResults], _: u32) -> Finding {
     }
 }
 
-/// The runs of a contestant that differ only in the size of the message.
+/// The runs of a contestant that differ only in message size. They are one curve.
 struct Series<'a> {
     contestant: &'a str,
-    /// The options, except the message, in which the runs of this series differ from other series.
+    /// The options, except the message, that distinguish this series from the others.
     options: Options,
-    /// The points of the curve: size in bytes and median latency in ns.
+    /// The points of the curve: message size in bytes, and median latency in ns.
     points: Vec<(f64, f64)>,
 }
 
@@ -114,7 +114,7 @@ impl Series<'_> {
         KneeEntry { contestant, options, knee, nearest_cache }
     }
 
-    /// A sentence with the knee, or with the reason why there is none; `None` if the series was not measured.
+    /// A sentence about the knee, or about the reason why the curve has none; `None` if the series was not measured.
     fn sentence(&self, found: &KneeEntry) -> Option<String> {
         let of = [self.contestant.to_owned(), self.name()].into_iter().filter(|part| !part.is_empty());
         let of = of.collect::<Vec<_>>().join(", ");
@@ -151,7 +151,7 @@ fn chart(contestant: &str, series: &[Series<'_>], caches: &[CacheEntry]) -> Char
     }
 }
 
-/// The data caches of each level, with the largest size of the level.
+/// The data cache of each level. If a level has caches of several sizes, the largest one.
 fn caches(cpu: &Cpu) -> Vec<CacheEntry> {
     let for_data = |level: u8| {
         let of_level = cpu.caches.iter().filter(move |cache| cache.level == level && cache.kind != "Instruction");

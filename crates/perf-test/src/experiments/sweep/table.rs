@@ -1,4 +1,4 @@
-//! The results of an experiment as one table with a row for each run.
+//! The results of an experiment as a table with a row for each run.
 
 use crate::{
     common::distinct,
@@ -10,10 +10,10 @@ use crate::{
     log::figures::{CPU_PER_MESSAGE, Figure, LOST, P50, P99, PEAK_MEMORY, RECEIVED_HZ},
 };
 
-/// The figures of the table.
+/// The figures in the columns of the table.
 static FIGURES: [&Figure; 6] = [&P50, &P99, &CPU_PER_MESSAGE, &PEAK_MEMORY, &RECEIVED_HZ, &LOST];
 
-/// The table of these runs. Its first notes are the sentences in `findings`.
+/// The table of these runs. Its notes begin with the sentences in `findings`.
 pub fn table(runs: &[RunResults], rounds: u32, findings: Vec<String>) -> Table {
     let title = match runs.len() {
         1 => "one run".to_owned(),
@@ -23,8 +23,8 @@ pub fn table(runs: &[RunResults], rounds: u32, findings: Vec<String>) -> Table {
     of_varied(title, notes, &FIGURES, runs)
 }
 
-/// A table with a row for each run: the contestant, the options that differ between runs, the size of the message
-/// if it differs, and these figures.
+/// A table with a row for each run. The columns are the contestant, the options that differ between runs, the message
+/// size if it differs, and these figures.
 pub fn of_varied(title: String, notes: Vec<String>, figures: &[&Figure], runs: &[RunResults]) -> Table {
     let varied = varied_of(runs);
     let sizes = || runs.iter().filter(|run| run.message_bytes > 0).map(|run| run.message_bytes);
@@ -39,7 +39,7 @@ pub fn of_varied(title: String, notes: Vec<String>, figures: &[&Figure], runs: &
     Table::of_runs(title, notes, &conditions, figures, rows)
 }
 
-/// The notes: for each contestant its conditions, if they are the same in all its runs, and the notes about its runs.
+/// The notes about each contestant: its conditions, if all its runs have the same, and notes about its runs.
 fn notes(runs: &[RunResults]) -> Vec<String> {
     let of_one = |name: &str| {
         let own = || runs.iter().filter(move |run| run.contestant == name);
@@ -51,12 +51,12 @@ fn notes(runs: &[RunResults]) -> Vec<String> {
     contestants(runs).into_iter().flat_map(of_one).collect()
 }
 
-/// The contestants in the order of their first runs.
+/// The contestants, in the order of their first runs.
 pub fn contestants(runs: &[RunResults]) -> Vec<&str> {
     distinct(runs.iter().map(|run| run.contestant.as_str()))
 }
 
-/// A sentence with the options that all runs share; `None` if they share none.
+/// A sentence with the options that are equal in all runs; `None` if there are none.
 fn common(runs: &[RunResults]) -> Option<String> {
     let varied = varied_of(runs);
     let same = runs.first()?.options.iter().filter(|(option, _)| !varied.contains(&option.as_str()));
@@ -69,7 +69,7 @@ pub fn varied_of(runs: &[RunResults]) -> Vec<&str> {
     varied(&runs.iter().map(|run| &run.options).collect::<Vec<_>>())
 }
 
-/// The options whose values differ, in the order of their first appearance.
+/// The options whose values differ, in the order of their first occurrence.
 pub fn varied<'a>(runs: &[&'a Options]) -> Vec<&'a str> {
     let mut all = distinct(runs.iter().copied().flatten().map(|(option, _)| option.as_str()));
     let first = |option: &str| runs.first().and_then(|options| value(options, option));

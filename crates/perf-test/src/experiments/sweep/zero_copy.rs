@@ -1,4 +1,4 @@
-//! Runs without and with zero copy (`perf_test sweep zero-copy`), and the ratios between the two within rounds.
+//! Runs without and with zero copy (`perf_test sweep zero-copy`), and the ratio between the two in each round.
 
 use super::{
     preset::{Finding, defaults, messages_of},
@@ -15,9 +15,10 @@ use crate::{
 use perf_worker::run_spec::RunSpec;
 use perf_worker_gantry::messages;
 
-/// The message.
+/// The default message.
 const MESSAGE: &str = "Array4m";
-/// The option that distinguishes the two methods, and the names of the methods in performance_test's result analysis.
+/// The option that distinguishes the two kinds of run, and its two values. The names are from the result analysis of
+/// performance_test.
 const METHOD: &str = "Communication Method";
 const COPY: &str = "Non-\"zero-copy\"";
 const ZERO_COPY: &str = "\"zero-copy\"";
@@ -36,7 +37,7 @@ pub fn axes(given: &[Axis]) -> Result<Vec<Axis>, String> {
     Ok([message].into_iter().chain(defaults("100", "0", "30")).chain([methods]).collect())
 }
 
-/// The run without or with zero copy. Some middlewares can loan messages only with their best settings.
+/// The run without or with zero copy. If the contestant's settings have no zero copy, its best settings are used.
 pub fn spec(contestant: &Contestant, run: &RunOptions) -> Result<RunSpec, String> {
     let zero_copy = run.messages.zero_copy;
     let mut run = run.clone();
@@ -49,7 +50,8 @@ pub fn spec(contestant: &Contestant, run: &RunOptions) -> Result<RunSpec, String
     if zero_copy { own.or_else(|_| contestant.at_best().spec(&run).and_then(with)) } else { own }
 }
 
-/// The ratio of zero copy to copy for each contestant, and a table with performance_test's columns of resource usage.
+/// The ratio of zero copy to copy for each contestant, and a table of resource usage with the columns of
+/// performance_test.
 pub fn finding(runs: &[RunResults], rounds: u32) -> Finding {
     let mut finding = Finding::default();
     for zero_copy in runs.iter().filter(|run| run.option(METHOD) == Some(ZERO_COPY)) {
@@ -59,7 +61,7 @@ pub fn finding(runs: &[RunResults], rounds: u32) -> Finding {
         }
         let name = &copy.contestant;
         if copy.settings != zero_copy.settings {
-            // The settings of the two runs differ, too, so a ratio would not show the effect of zero copy alone.
+            // The settings differ between the two runs, so a ratio would not show the effect of zero copy alone.
             finding.sentences.push(format!(
                 "{name}: no ratio, because it has zero copy with its best settings only; see {name}:best"
             ));
@@ -82,7 +84,7 @@ pub fn finding(runs: &[RunResults], rounds: u32) -> Finding {
     finding
 }
 
-/// Whether a run is the counterpart without zero copy: it differs from the given run in nothing else.
+/// Whether `run` is the counterpart of `zero_copy` without zero copy: all other options are equal.
 fn is_pair(run: &RunResults, zero_copy: &RunResults) -> bool {
     let of_others = |run: &RunResults| -> Vec<(String, String)> {
         run.options.iter().filter(|(option, _)| option != METHOD).cloned().collect()
@@ -115,7 +117,7 @@ mod tests {
             assert_eq!(RunSpec { zero_copy: true, ..copy.clone() }, zero_copy, "{list}");
             assert_eq!((copy.qos.to_string().as_str(), copy.max_runtime_s), ("RELIABLE, VOLATILE, KEEP_LAST 10", 30));
         }
-        // The default runs of the experiment are the runs of performance_test's documentation of zero copy.
+        // By default, this experiment does the runs of performance_test's documentation of zero copy.
         let line = "perf_test --reliable --keep-last --history-depth 10 -s 1 -m Array4m -r 100 --max-runtime 30";
         let documented = cli::resolve(&cli::parse(line.split_whitespace().map(Into::into)).unwrap().options).unwrap();
         assert_eq!(spec(&contestants("Gantry").unwrap()[0], &options(0)).unwrap(), documented.spec);

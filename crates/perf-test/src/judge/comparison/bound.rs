@@ -1,7 +1,7 @@
-//! A bound on the regression of a figure (`--fail-above 'p50=10%'`), so that a comparison can fail a CI job.
+//! A bound on the regression of a figure (`--fail-above 'p50=10%'`). With it, a comparison can fail a CI job.
 //!
-//! Invariant: a bound that these runs could never exceed, or a bound on a figure that they do not have, is an error. So
-//! a job cannot pass by measuring too little.
+//! Invariant: it is an error if these runs are too few to exceed the bound at all, or if they lack the figure. So a job
+//! cannot pass by measuring too little.
 
 use std::fmt;
 use std::str::FromStr;
@@ -21,10 +21,10 @@ pub struct Bound {
     percent: f64,
 }
 
-/// The answer to a bound.
+/// The decision whether a bound is exceeded.
 #[derive(Debug, Serialize)]
 pub struct Answer {
-    /// The bound as it was given.
+    /// The bound as the user gave it.
     pub bound: String,
     /// Whether a regression beyond the bound is shown.
     pub exceeded: bool,
@@ -60,11 +60,11 @@ impl FromStr for Bound {
 }
 
 impl Bound {
-    /// Decides from the changes between two groups of `runs` whether there is a regression beyond the bound: the
-    /// verdict is `higher`, and the whole interval lies beyond the bound.
+    /// Decides whether the bound is exceeded. This is so if the verdict on the figure is `higher` and its whole
+    /// interval is beyond the bound. `runs` are the numbers of runs in the two groups.
     ///
     /// # Errors
-    /// The reason, as a sentence: the figure has no value, or the runs are too few to ever show a difference.
+    /// The reason, as a sentence: the figure has no value, or the runs are too few to show a difference at all.
     pub fn answer(&self, changes: &[Change], runs: [usize; 2]) -> Result<Answer, String> {
         let Bound { text, figure, percent } = self;
         let (name, [before, after]) = (figure.name, runs);
@@ -122,7 +122,7 @@ mod tests {
         assert!(!found.exceeded && found.sentence.contains("neither shown nor excluded"), "{found}");
         let found = answer("p50=25%", &BASE_NS, &worse).unwrap();
         assert!(!found.exceeded && found.sentence.ends_with("no regression of more than 25 %"), "{found}");
-        // The second group is better than the first.
+        // The second group is better than the first, so there is no regression.
         assert!(!answer("p50=0%", &worse, &BASE_NS).unwrap().exceeded);
         assert!(answer("mean=10%", &BASE_NS, &worse).unwrap().exceeded);
     }

@@ -1,4 +1,4 @@
-//! A difference of the conditions of runs, or of their machines.
+//! A difference between the conditions of runs, or between their machines.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -9,14 +9,14 @@ use serde_json::{Map, Value};
 use super::Side;
 use crate::log;
 
-/// The conditions that change none of the compared figures.
+/// The conditions that do not influence any compared figure.
 const WITHOUT_EFFECT: [&str; 5] = ["topic", "domain_id", "match_timeout_s", "late_above_ns", "too_late_above_ns"];
 
-/// The version of the middleware. It must be the same in all runs of one side of a comparison, and may differ between
-/// the sides, because users compare versions.
+/// The version of the middleware. It must be equal in all runs of one side. It may differ between the two sides,
+/// because users compare versions.
 const VERSION: &str = "middleware_version";
 
-/// The properties of a machine that are compared, and their JSON pointers in the description of a system.
+/// The compared properties of a machine, with their JSON pointers in its description.
 const OF_THE_MACHINE: [(&str, &str); 14] = [
     ("machine", "/machine/model"),
     ("CPU model", "/cpu/model"),
@@ -34,14 +34,14 @@ const OF_THE_MACHINE: [(&str, &str); 14] = [
     ("nice", "/process/nice"),
 ];
 
-/// A property that is not the same in all runs.
+/// A property that differs between runs.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct Difference {
-    /// The name of a condition in a log, or of a property of the machine.
+    /// The name of a condition as in the log, or of a property of the machine.
     pub name: String,
-    /// The values on the first side, each listed once.
+    /// The values in the runs of the first side, without duplicates.
     pub base: Vec<String>,
-    /// The values on the second side, each listed once.
+    /// The values in the runs of the second side, without duplicates.
     pub new: Vec<String>,
 }
 
@@ -51,7 +51,7 @@ impl fmt::Display for Difference {
     }
 }
 
-/// All differences, both between the runs of one side and between the two sides.
+/// All differences, between the runs of one side and between the two sides.
 pub fn between(base: &Side, new: &Side) -> Vec<Difference> {
     let [(base_conditions, base_machines), (new_conditions, new_machines)] =
         [base, new].map(|side| (conditions(side), machines(side)));
@@ -107,7 +107,7 @@ mod tests {
     use crate::report::summary::tests::spec;
     use crate::system::{System, frequency};
 
-    /// A side with one run on each machine, all with these options.
+    /// A side of a comparison with one run on each machine. All runs have these options.
     fn side(options: &str, machines: &[System]) -> Side {
         let spec = spec(options);
         let environment = |system: &System| serde_json::to_value(system).unwrap().as_object().unwrap().clone();

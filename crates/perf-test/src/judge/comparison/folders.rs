@@ -1,7 +1,7 @@
-//! The comparison of two folders of results (`perf_test compare logs BASE NEW`): each kind of run that is in both
-//! is compared.
+//! The comparison of two folders of results (`perf_test compare logs BASE NEW`). Each kind of run that is in both
+//! folders is compared.
 //!
-//! Runs are of one kind if their logs have the same relative path in both folders, apart from the number of the round.
+//! Runs are of the same kind if their logs have the same path in their folder, apart from the number of the round.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -16,35 +16,35 @@ use crate::{
     report::tables::table,
 };
 
-/// The version of the JSON object.
+/// The name and version of the format of the JSON object.
 const SCHEMA: &str = "gantry.perf_test.compare_folders/1";
-/// The text before the number of a round in the name of a log.
+/// The text before the number of the round in the name of a log.
 const NUMBERED: [&str; 2] = ["-round", "-run"];
 
-/// Two folders and the comparison of each kind of run; serialises as the object of `--json`.
+/// Two folders, with the comparison of each kind of run. It is serialised as the object of `--json`.
 #[derive(Debug, Serialize)]
 pub struct FolderComparison {
     schema: &'static str,
     base: PathBuf,
     new: PathBuf,
     kinds: Vec<Kind>,
-    /// The kinds of run that only the first folder has.
+    /// The kinds of run that are only in the first folder.
     only_base: Vec<String>,
-    /// The kinds of run that only the second folder has.
+    /// The kinds of run that are only in the second folder.
     only_new: Vec<String>,
-    /// The logs of runs that were killed or failed. They count in no figure.
+    /// The logs of killed or failed runs. Their figures are not used.
     left_out: Vec<PathBuf>,
 }
 
-/// A kind of run.
+/// A kind of run with its comparison.
 #[derive(Debug, Serialize)]
 struct Kind {
-    /// The path of the logs in both folders, without the number of the round.
+    /// The path of the logs in their folder, without the number of the round.
     name: String,
     comparison: Comparison,
 }
 
-/// The logs of a folder, by their kind of run.
+/// The logs of a folder, grouped by kind of run.
 #[derive(Default)]
 struct Logs {
     of_kind: BTreeMap<String, Vec<PathBuf>>,
@@ -52,7 +52,7 @@ struct Logs {
 }
 
 impl Logs {
-    /// Adds the logs of `folder`, at any depth. Links to folders are not followed.
+    /// Adds the logs of `folder` and its subfolders. Symbolic links to folders are not followed.
     fn add(&mut self, root: &Path, folder: &Path) -> Result<(), String> {
         let cannot_read = |error: std::io::Error| format!("cannot read the folder {}: {error}", folder.display());
         let entries = std::fs::read_dir(folder).map_err(cannot_read)?;
@@ -62,7 +62,7 @@ impl Logs {
             if path.is_dir() && !path.is_symlink() {
                 self.add(root, &path)?;
             } else if path.extension().is_some_and(|extension| extension == "json") && path.is_file() {
-                // Other JSON files, such as tables and descriptions of the machine, are ignored.
+                // Other JSON files, such as results files and descriptions of the machine, are ignored.
                 let Ok(log) = Log::read(&path) else { continue };
                 if log.summary.is_some_and(|summary| summary.failure.is_none()) {
                     self.of_kind.entry(kind_of(root, &path)).or_default().push(path);
@@ -103,8 +103,8 @@ impl FolderComparison {
     /// Reads the logs of both folders, compares each kind of run, and checks `bounds` for each kind.
     ///
     /// # Errors
-    /// The reason, as a sentence: a folder or a log cannot be read, the folders have no kind of run in common, a run
-    /// is in both of them, or a bound cannot be answered.
+    /// The reason, as a sentence: a folder or a log cannot be read, the folders have no kind of run in common, the same
+    /// run is in both folders, or a bound cannot be checked.
     pub fn of_folders(base: &Path, new: &Path, bounds: &[Bound]) -> Result<FolderComparison, String> {
         let [mut base_logs, mut new_logs] = [Logs::read(base)?, Logs::read(new)?];
         let all: BTreeSet<String> = base_logs.of_kind.keys().chain(new_logs.of_kind.keys()).cloned().collect();
@@ -133,7 +133,7 @@ impl FolderComparison {
         Ok(FolderComparison { schema: SCHEMA, base, new, kinds, only_base, only_new, left_out })
     }
 
-    /// The sentences on the bounds that are exceeded.
+    /// The sentences about the exceeded bounds.
     #[must_use]
     pub fn exceeded(&self) -> Vec<String> {
         let of_kind = |kind: &Kind| {
@@ -143,7 +143,7 @@ impl FolderComparison {
         self.kinds.iter().flat_map(of_kind).collect()
     }
 
-    /// The comparison as lines of text: the changes that are shown, and the number of the other figures.
+    /// The comparison as lines of text: the figures with a shown change, and the number of the other figures.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
         let (base, new) = (self.base.display(), self.new.display());
@@ -173,8 +173,8 @@ impl FolderComparison {
         lines
     }
 
-    /// The differences of conditions and the reasons not to trust runs, each once with the number of kinds of run that
-    /// have it.
+    /// The differences of conditions and the warnings about runs. Each is listed once, with the number of kinds of run
+    /// that have it.
     fn warnings(&self) -> Vec<String> {
         let mut found: BTreeMap<String, usize> = BTreeMap::new();
         for Kind { comparison, .. } in &self.kinds {
@@ -185,7 +185,7 @@ impl FolderComparison {
         found.into_iter().map(|(sentence, count)| format!("warning: {sentence} ({count} of {of})")).collect()
     }
 
-    /// The number of verdicts of each kind, and the limits of their meaning.
+    /// The number of figures with each verdict, and a note on what the verdicts do not say.
     fn counts(&self) -> Vec<String> {
         let all = || self.kinds.iter().flat_map(|kind| &kind.comparison.changes).map(|change| change.finding);
         let count = |wanted: &[Finding]| all().filter(|finding| wanted.contains(finding)).count();
@@ -202,7 +202,7 @@ impl FolderComparison {
 }
 
 impl Kind {
-    /// The rows of the changes that are shown.
+    /// Table rows for the figures with a shown change.
     fn shown(&self) -> Vec<Vec<String>> {
         let comparison = &self.comparison;
         let runs = || comparison.base.runs.iter().chain(&comparison.new.runs);

@@ -1,8 +1,9 @@
-//! The comparison of logs (`perf_test compare`): two sides, each with one or more runs, which need not be paired.
+//! The comparison of logs (`perf_test compare logs`): two sides, each with one or more runs. The runs of the two sides
+//! need not be paired.
 //!
-//! Assumed: the runs of a side are independent measurements of the same thing, and the machine is the same for both
-//! sides (see [`ranks`](crate::measure::ranks) for the test). The result lists each difference of conditions and
-//! machines that the logs show, and warns if the sides were measured one after the other.
+//! Assumptions: the runs of a side are independent measurements of the same thing, and both sides use the same machine.
+//! [`ranks`](crate::measure::ranks) has the statistical test. The result lists each difference of conditions and
+//! machines in the logs, and has a warning if one side was measured completely before the other.
 
 mod bound;
 mod difference;
@@ -19,18 +20,18 @@ pub use difference::Difference;
 pub use folders::FolderComparison;
 pub use side::Side;
 
-/// The version of the JSON object.
+/// The name and version of the format of the JSON object.
 const SCHEMA: &str = "gantry.perf_test.compare/1";
 
-/// Two sides of runs and their differences; serialises as the object of `--json`.
+/// Two sides of runs with their comparison. It is serialised as the object of `--json`.
 #[derive(Debug, Serialize)]
 pub struct Comparison {
     schema: &'static str,
     base: Side,
     new: Side,
-    /// The conditions and properties of the machine that are not the same in all runs.
+    /// The conditions and properties of the machine that differ between runs.
     differences: Vec<Difference>,
-    /// Sentences with reasons not to trust the comparison.
+    /// Warnings: sentences with reasons not to trust the comparison.
     warnings: Vec<String>,
     changes: Vec<Change>,
     bounds: Vec<Answer>,
@@ -40,8 +41,8 @@ impl Comparison {
     /// Reads the logs of both sides, compares them, and checks `bounds`.
     ///
     /// # Errors
-    /// The reason, as a sentence: a log cannot be read, is of a run that was killed or failed, or is given twice; or
-    /// a bound needs more runs than there are, or a figure that the runs do not have.
+    /// The reason, as a sentence: a log cannot be read, or is given twice; its run was killed or failed; or a bound
+    /// needs more runs, or a figure that the runs do not have.
     pub fn of_logs(base: &[PathBuf], new: &[PathBuf], bounds: &[Bound]) -> Result<Comparison, String> {
         let (base, new) = (Side::read(base)?, Side::read(new)?);
         side::all_are_different(&base, &new)?;
@@ -53,7 +54,7 @@ impl Comparison {
         Ok(Comparison { schema: SCHEMA, base, new, differences, warnings, changes, bounds: answers })
     }
 
-    /// The sentences on the bounds that are exceeded.
+    /// The sentences about the exceeded bounds.
     #[must_use]
     pub fn exceeded(&self) -> Vec<&str> {
         self.bounds.iter().filter(|answer| answer.exceeded).map(|answer| answer.sentence.as_str()).collect()

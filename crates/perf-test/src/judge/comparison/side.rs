@@ -1,4 +1,4 @@
-//! One side of a comparison: the logs of its runs. Every run is complete and has not failed.
+//! One side of a comparison: the logs of its runs. Every run is complete and did not fail.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,15 +13,15 @@ use crate::{
     log::{Log, RunEntry, Summary},
 };
 
-/// The runs of a side.
+/// The runs of one side, read from their logs.
 #[derive(Debug, Serialize)]
 pub struct Side {
-    /// The files.
+    /// The paths of the logs.
     pub logs: Vec<PathBuf>,
-    /// The descriptions of the runs, in the order of the files.
+    /// The descriptions of the runs, in the order of the logs.
     #[serde(rename = "run_ids", serialize_with = "ids")]
     pub descriptions: Vec<RunEntry>,
-    /// The description of the machine before each run.
+    /// The machine before each run.
     #[serde(skip)]
     pub environments: Vec<Map<String, Value>>,
     /// The figures of each run.
@@ -50,7 +50,7 @@ impl Side {
         Ok(side)
     }
 
-    /// The reasons not to trust the side's runs, as sentences.
+    /// Sentences with reasons not to trust the runs of this side. `name` is the side's name.
     pub fn warnings(&self, name: &str) -> Vec<String> {
         let mut sentences = Vec::new();
         let early: Vec<String> =
@@ -62,7 +62,7 @@ impl Side {
         sentences
     }
 
-    /// Whether the last run of this side began before the first run of `other`.
+    /// Whether the last run of this side started before the first run of `other`.
     pub fn is_before(&self, other: &Side) -> bool {
         let created = |side: &Side| side.descriptions.iter().map(|run| run.created_unix_ms).collect::<Vec<u64>>();
         created(self).into_iter().max() < created(other).into_iter().min()
@@ -84,7 +84,7 @@ fn complete(path: &Path, summary: Option<Summary>) -> Result<Summary, String> {
     }
 }
 
-/// Checks that no run is given twice.
+/// Checks that no run is given twice, for example as a copy of its log.
 ///
 /// # Errors
 /// The reason, as a sentence with the names of both files.

@@ -1,4 +1,4 @@
-//! Comparisons of logs in files.
+//! Tests of comparisons of logs.
 
 use std::path::Path;
 use std::slice::from_ref;
@@ -8,7 +8,7 @@ use crate::log::{Head, RunEntry};
 use crate::report::summary::tests::{spec, summary};
 use crate::system::System;
 
-/// Writes the log of a run with this latency and this time of creation.
+/// Writes the log of a run with this latency, created at this time.
 fn log(folder: &Path, name: &str, latency_ns: u64, created_unix_ms: u64) -> PathBuf {
     let run =
         RunEntry { created_unix_ms, ..RunEntry::now(&spec(""), &name.replace('/', "-"), "/t", &Default::default()) };

@@ -1,7 +1,7 @@
-//! Requirements for a run (`--require 'p99<500us'`). With them, a run can fail a CI job.
+//! Requirements for a run (`--require 'p99<500us'`). With a requirement, a run can fail a CI job.
 //!
-//! Invariant: a requirement on a value that is not known, or that rests on too few samples, is not met. So a run cannot
-//! pass by measuring too little.
+//! Invariant: a requirement is not met if its value is unknown or has too few samples. So a run cannot pass by
+//! measuring too little.
 
 use std::str::FromStr;
 
@@ -18,10 +18,10 @@ use crate::{
     measure::percentiles::PERCENTILES,
 };
 
-/// The comparison of a value with its bound.
+/// A function that compares a value with its bound.
 type Comparison = fn(f64, f64) -> bool;
 
-/// The comparison operators, each before its own prefixes: `<=` before `<`.
+/// The comparison operators. An operator precedes its own prefixes (`<=` before `<`), because the first match is used.
 const OPERATORS: [(&str, Comparison); 5] = [
     ("<=", |value, bound| value <= bound),
     (">=", |value, bound| value >= bound),
@@ -30,7 +30,7 @@ const OPERATORS: [(&str, Comparison); 5] = [
     ("=", |value, bound| value == bound),
 ];
 
-/// One requirement.
+/// A requirement for a run.
 #[derive(Clone, Debug)]
 pub struct Requirement {
     text: String,
@@ -62,7 +62,7 @@ impl FromStr for Requirement {
     }
 }
 
-/// The figures and units that can be required, as a sentence.
+/// A sentence with the figures and units that can be required.
 fn available() -> String {
     let percentiles = PERCENTILES.map(|percentile| format!("p{percentile}")).join(", ");
     let named = |figure: &&Figure| match figure.key.trim_end_matches('%').replace('_', " ") {
@@ -77,9 +77,9 @@ fn available() -> String {
     )
 }
 
-/// The source of a figure in the summary, and the unit of the figure.
+/// The source of a figure in a run's summary, and the unit of the figure.
 fn source(name: &str) -> Option<(Source, Unit)> {
-    // Logs before version 2 call the warnings `doubts`.
+    // Accepts the name that warnings had before version 2 of the log.
     let name = if name == "doubts" { "warnings" } else { name };
     let figure = REQUIRED.iter().find(|figure| figure.key == name).map(|figure| (figure.source, figure.unit));
     figure.or_else(|| Some((Source::of_times(name)?, Unit::Time)))
@@ -103,7 +103,7 @@ fn bound(text: &str, unit: Unit) -> Result<f64, &'static str> {
 }
 
 impl Requirement {
-    /// The verdict on a run.
+    /// Judges a run: returns the verdict on this requirement.
     #[must_use]
     pub fn judge(&self, run: &Summary) -> Verdict {
         let unknown = |why| (false, format!("not known: {why}"));
@@ -115,8 +115,8 @@ impl Requirement {
             Some(value) => {
                 let (holds, measured) = ((self.holds)(value, self.bound), shown(value, self.unit));
                 match self.source.why_uncertain(run) {
-                    // The reason not to trust the value counts only if the value meets the requirement: otherwise it
-                    // is not met anyway.
+                    // The uncertainty matters only if the value meets the requirement. Otherwise the requirement is not
+                    // met in any case.
                     Some(why) if holds => (false, format!("{measured}, but {why}")),
                     _ => (holds, measured),
                 }
@@ -126,7 +126,7 @@ impl Requirement {
     }
 }
 
-/// A value with enough digits to compare it with a bound.
+/// A value as text, with enough digits for a comparison with its bound.
 fn shown(value: f64, unit: Unit) -> String {
     match unit {
         Unit::Percent | Unit::PercentOfCore => format!("{value:.4} %"),

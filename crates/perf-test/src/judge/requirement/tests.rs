@@ -68,7 +68,7 @@ fn a_percentile_of_too_few_samples_is_not_met_and_says_why() {
         line.ends_with("1.00 ms, but fewer than 10 of 3000 samples lie beyond it: run for 10000 samples"),
         "{line}"
     );
-    // The 3000 samples are enough for p99, and for the maximum of all samples.
+    // 3000 samples suffice for p99; the maximum needs no number of samples.
     assert!(verdict("p99<2ms", &run()).0 && verdict("max<2ms", &run()).0);
 }
 

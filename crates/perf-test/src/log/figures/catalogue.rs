@@ -1,4 +1,4 @@
-//! The figures of the catalogue. For times, memory and losses, less is better.
+//! All figures of a run. For figures of time, memory and losses, lower values are better.
 
 use super::{
     Figure,
@@ -10,14 +10,14 @@ use crate::{
 };
 use perf_worker::clock::SECOND_NS;
 
-/// The value of a figure in a run.
+/// A function that returns the value of a figure in a run.
 type Value = fn(&Summary) -> Option<f64>;
 
 const fn figure(names: [&'static str; 4], unit: Unit, value: Value) -> Figure {
     number(names, unit, value, "no message was received")
 }
 
-/// The figure whose value is unknown for the reason `why`.
+/// Creates a figure. If a run has no value for it, `why` is the reason.
 const fn number(names: [&'static str; 4], unit: Unit, value: Value, why: &'static str) -> Figure {
     let [key, name, column, field] = names;
     Figure { key, name, column, field, unit, is_sum: false, source: Source::Number(value, why) }
@@ -31,7 +31,7 @@ const fn sum(names: [&'static str; 4], value: Value) -> Figure {
     Figure { is_sum: true, ..figure(names, Unit::Count, value) }
 }
 
-// The four names of a figure: in options, in sentences, in headings of columns, and in files.
+// Each figure has four names: for options, for sentences, for column headings, and for files.
 
 /// The median of the latency from the send time.
 pub static P50: Figure = times(["p50", "latency p50", "p50", "p50_ns"], Series::Latency, Statistic::Percentile(50.0));
@@ -51,49 +51,49 @@ pub static RESPONSE_P99: Figure = times(
     Series::Response,
     Statistic::Percentile(99.0),
 );
-/// The lost messages.
+/// The number of lost messages.
 pub static LOST: Figure =
     sum(["lost"; 4], |run| (run.total.received.samples > 0 || run.lost > 0).then_some(run.lost as f64));
-/// The CPU time of all workers and daemons for each received message.
+/// The CPU time of all workers and daemons per received message.
 pub static CPU_PER_MESSAGE: Figure = number(
     ["cpu_per_message", "CPU per message", "CPU/message", "cpu_per_message_ns"],
     Unit::Time,
     |run| run.cpu_per_message_ns,
     "there was no message",
 );
-/// The sum of the peaks of all processes' memory ([`RunMemory`](crate::log::RunMemory)).
+/// The peak memory of each process, summed over all processes ([`RunMemory`](crate::log::RunMemory)).
 pub static PEAK_MEMORY: Figure =
     figure(["rss", "peak memory", "memory", "memory_kib"], Unit::Memory, |run| Some(run.memory().peak_kib));
-/// The proportional memory of all processes at the end of the run, without the memory in which the instrument counts
-/// messages ([`RunMemory`](crate::log::RunMemory)).
+/// The proportional memory (PSS) of all processes at the end of the run, without perf_test's own counters and
+/// histograms ([`RunMemory`](crate::log::RunMemory)).
 pub static PSS: Figure =
     figure(["pss", "memory at the end (PSS)", "PSS", "pss_kib"], Unit::Memory, |run| Some(run.memory().pss_kib));
-/// The messages received, of all subscriptions.
+/// The number of messages that all subscriptions received.
 pub static RECEIVED: Figure = figure(["received", "received", "received", "received"], Unit::Count, |run| {
     Some(run.total.received.samples as f64)
 });
-/// The messages received per second, of all subscriptions.
+/// The number of messages that all subscriptions received per second.
 pub static RECEIVED_HZ: Figure =
     figure(["received_hz", "received per second", "received/s", "received_hz"], Unit::Count, |run| {
         per_second(run, run.total.received.samples)
     });
-/// The bytes received per second, of all subscriptions.
+/// The number of bytes that all subscriptions received per second.
 pub static THROUGHPUT: Figure =
     figure(["throughput", "throughput", "MB/s", "received_bytes_per_s"], Unit::BytesPerSecond, |run| {
         per_second(run, run.total.received.bytes)
     });
-/// The number of copies, on publish and on take, of messages that should have been loaned.
+/// The number of messages that were copied, on publish or on take, although loans were requested.
 pub static COPIED: Figure =
     sum(["copied"; 4], |run| Some(run.total.sent.copied.saturating_add(run.total.received.copied) as f64));
-/// The mean times of the phases of a message on its way from publisher to subscription.
+/// The mean duration of each phase of a message, from the publisher to the subscription.
 pub static PHASES: [Figure; 4] = [
     phase(["serialise", "time to serialise", "serialise", "serialise_ns"], |run| run.total.serialise.mean_ns),
     phase(["transport", "time of transport", "transport", "transport_ns"], |run| run.total.transport.mean_ns),
     phase(["wake-up", "time of the wake-up", "wake-up", "wake_up_ns"], |run| run.total.wake_up.mean_ns),
     phase(["deserialise", "time to deserialise", "deserialise", "deserialise_ns"], |run| run.total.deserialise.mean_ns),
 ];
-/// The usage of all workers, each since its start, without the instrument's own threads. The columns have the names
-/// of performance_test.
+/// The resources that all workers have used since their start, without perf_test's own threads. The column headings are
+/// performance_test's.
 pub static USAGE: [Figure; 5] = [
     figure(["cpu_time", "CPU time", "utime+stime", "cpu_time_ns"], Unit::Time, |run| {
         used(run, |used| used.user_ns.saturating_add(used.system_ns))
@@ -113,63 +113,63 @@ pub static USAGE: [Figure; 5] = [
         |run| used(run, |used| used.involuntary_switches),
     ),
 ];
-/// The CPU time of the workers' endpoints and middleware, and of daemons.
+/// The CPU time of endpoints and middleware in the workers, and of daemons.
 pub static CPU: Figure = figure(["cpu", "CPU", "CPU (% of a core)", "cpu_percent"], Unit::PercentOfCore, |run| {
     Some(run.core_percent + run.daemons.iter().map(|daemon| daemon.core_percent).sum::<f64>())
 });
-/// The late messages.
+/// The number of late messages.
 pub static LATE_COUNT: Figure =
     sum(["late", "late messages", "late", "late"], |run| Some(run.total.received.late as f64));
-/// The too late messages.
+/// The number of messages that were too late.
 pub static TOO_LATE_COUNT: Figure =
     sum(["too_late", "too late messages", "too late", "too_late"], |run| Some(run.total.received.too_late as f64));
-/// The late messages, percent of the received ones.
+/// The late messages, as a percentage of the received messages.
 pub static LATE: Figure = figure(["late%", "late", "late", "late_percent"], Unit::Percent, |run| {
     percent_of_received(run, run.total.received.late)
 });
-/// The too late messages, percent of the received ones.
+/// The messages that were too late, as a percentage of the received messages.
 pub static TOO_LATE: Figure = figure(["too_late%", "too late", "too late", "too_late_percent"], Unit::Percent, |run| {
     percent_of_received(run, run.total.received.too_late)
 });
-/// The lost messages, percent of the received and lost ones.
+/// The lost messages, as a percentage of the received and lost messages.
 pub static LOST_PERCENT: Figure = figure(["lost%", "lost", "lost", "lost_percent"], Unit::Percent, |run| {
     percent(run.lost, run.lost.saturating_add(run.total.received.samples))
 });
-/// The late responses, percent of the messages whose due time is known.
+/// The messages that arrived late after their due time, as a percentage of the messages whose due time is known.
 pub static LATE_RESPONSE: Figure =
     responses(["late_response%", "late responses", "late responses", "late_response_percent"], |run| {
         percent(run.total.received.late_response, run.total.response.n)
     });
-/// The too late responses, percent of the messages whose due time is known.
+/// The messages that arrived too late after their due time, as a percentage of the messages whose due time is known.
 pub static TOO_LATE_RESPONSE: Figure =
     responses(["too_late_response%", "too late responses", "too late responses", "too_late_response_percent"], |run| {
         percent(run.total.received.too_late_response, run.total.response.n)
     });
-/// The messages that arrived more than once.
+/// The number of messages that arrived more than once.
 pub static DUPLICATES: Figure =
     sum(["duplicates"; 4], |run| (run.total.received.samples > 0).then_some(run.total.received.duplicates as f64));
-/// The messages that arrived after a message that was sent later.
+/// The number of messages that arrived after a message that was sent later.
 pub static REORDERED: Figure =
     sum(["reordered"; 4], |run| (run.total.received.samples > 0).then_some(run.total.received.reordered as f64));
-/// The messages per second that each publisher sent.
+/// The number of messages that each publisher sent per second.
 pub static RATE: Figure = number(
     ["rate", "rate of each publisher", "rate (Hz)", "achieved_hz"],
     Unit::Frequency,
     |run| (!run.publishers.is_empty()).then_some(run.achieved_hz),
     "this run has no publisher",
 );
-/// The warnings.
+/// The number of warnings.
 pub static WARNINGS: Figure = sum(["warnings"; 4], |run| Some(run.warnings.len() as f64));
-/// The messages sent.
+/// The number of sent messages.
 pub static SENT: Figure = sum(["sent"; 4], |run| Some(run.total.sent.samples as f64));
-/// The messages that a late timer skipped.
+/// The number of messages that timers skipped, because they were late.
 pub static SKIPPED: Figure = sum(["skipped"; 4], |run| Some(run.total.sent.skipped as f64));
-/// The messages that were due: those that were sent, skipped by a timer, refused or not sent in time.
+/// The number of messages that were due: sent, skipped by a late timer, refused, or not sent before the end.
 pub static DUE: Figure = sum(["due"; 4], |run| {
     let sent = &run.total.sent;
     Some((sent.samples + sent.skipped + sent.refused + sent.unsent) as f64)
 });
-/// The CPU time of the instrument's own threads in the workers. [`CPU`] does not include it.
+/// The CPU time of perf_test's own threads in the workers. [`CPU`] does not include it.
 pub static INSTRUMENT_CPU: Figure = figure(
     ["instrument", "CPU of the instrument", "instrument (%)", "instrument_percent"],
     Unit::PercentOfCore,
@@ -178,7 +178,7 @@ pub static INSTRUMENT_CPU: Figure = figure(
         Some(100.0 * used_ns / (run.measured_s * SECOND_NS as f64).max(1.0))
     },
 );
-/// The memory in which the instrument counts messages. [`PSS`] does not include it.
+/// The memory of perf_test's own counters and histograms in the workers. [`PSS`] does not include it.
 pub static INSTRUMENT_MEMORY: Figure =
     figure(["instrument_memory", "memory of the instrument", "instrument", "instrument_kib"], Unit::Memory, |run| {
         Some(run.memory().instrument_kib)
@@ -187,10 +187,10 @@ pub static INSTRUMENT_MEMORY: Figure =
 pub static START_UP: Figure =
     figure(["start_up", "start-up", "start-up", "start_up_ns"], Unit::Time, |run| run.start_up_ns.map(|ns| ns as f64));
 
-/// The figures in files of results. The figures [`USAGE`] and [`PHASES`] are in these files, too.
+/// The figures in results files. [`USAGE`] and [`PHASES`] are also in these files.
 pub static KEPT: [&Figure; 11] =
     [&P50, &MEAN, &P99, &CPU_PER_MESSAGE, &PEAK_MEMORY, &PSS, &RECEIVED, &RECEIVED_HZ, &THROUGHPUT, &LOST, &COPIED];
-/// The further figures in the details of results of `compare conditions` and `scale`, and on the page of a folder.
+/// Further figures in the `details` of results files of `compare conditions` and `scale`, and on the page of a folder.
 pub static IN_DETAILS: [&Figure; 14] = [
     &P99_9,
     &MAX,
@@ -208,7 +208,7 @@ pub static IN_DETAILS: [&Figure; 14] = [
     &START_UP,
 ];
 
-/// The figures that a user can require. The statistics of the series of times can be required, too.
+/// The figures that a user can require (`--require`), besides the statistics of latencies and other times.
 pub static REQUIRED: [&Figure; 14] = [
     &LOST,
     &LOST_PERCENT,
@@ -225,10 +225,10 @@ pub static REQUIRED: [&Figure; 14] = [
     &PEAK_MEMORY,
     &WARNINGS,
 ];
-/// The figures by which runs are compared. Less is better in all of them.
+/// The figures by which two versions are compared. Lower values are better.
 pub static COMPARED: [&Figure; 9] =
     [&P50, &MEAN, &P99, &P99_9, &MAX, &RESPONSE_P99, &LOST, &CPU_PER_MESSAGE, &PEAK_MEMORY];
-/// The primary figures: their verdicts are not corrected for the number of figures that are compared.
+/// The primary figures. Their verdicts are not corrected for the number of compared figures.
 pub static PRIMARY: [&Figure; 2] = [&P50, &CPU_PER_MESSAGE];
 
 const fn responses(names: [&'static str; 4], value: Value) -> Figure {

@@ -1,5 +1,5 @@
-//! The catalogue of a run's figures: the name, the unit, the value and the text of each. Every command that shows or
-//! compares runs chooses its figures from the catalogue.
+//! The catalogue of a run's figures, with name, unit and value of each. Every command that shows or compares runs takes
+//! its figures from this catalogue.
 
 mod catalogue;
 mod source;
@@ -13,76 +13,76 @@ pub use values::Values;
 
 use crate::{common::units::Unit, log::Summary, measure::interval::Interval};
 
-/// A figure of a run.
+/// A figure of a run, such as the median latency.
 #[derive(Debug, Serialize)]
 pub struct Figure {
-    /// The name in options (`--require`, `--fail-above`) and in the address of the page.
+    /// The name in options (`--require`, `--fail-above`) and in the URL of the page.
     #[serde(rename = "metric")]
     pub key: &'static str,
     /// The name in sentences and in tables with a row for each figure.
     pub name: &'static str,
-    /// The heading of a column.
+    /// The heading of the figure's column in tables.
     #[serde(skip)]
     pub column: &'static str,
-    /// The name in files of results, with its unit.
+    /// The name of the field in results files. It contains the unit.
     #[serde(skip)]
     pub field: &'static str,
     /// The unit of the figure's values.
     pub unit: Unit,
-    /// Whether the value of several runs together is the sum of their values; else it is the median.
+    /// Whether the figure of several runs together is the sum of their values; otherwise it is the median.
     #[serde(skip)]
     is_sum: bool,
-    /// The source of the figure's value in the summary of a run.
+    /// The part of a run's summary that has the value.
     #[serde(skip)]
     pub source: Source,
 }
 
 impl Figure {
-    /// The value of the figure in a run; `None` if the run has none.
+    /// The value of the figure in a run; `None` if it is unknown.
     #[must_use]
     pub fn value(&self, run: &Summary) -> Option<f64> {
         self.source.value(run)
     }
 
-    /// The values of the figure in all runs; `None` without a run, or if one run has no value.
+    /// The values of the figure in all runs; `None` if there is no run, or if the value of a run is unknown.
     #[must_use]
     pub fn values(&self, runs: &[Summary]) -> Option<Vec<f64>> {
         runs.iter().map(|run| self.value(run)).collect::<Option<Vec<f64>>>().filter(|values| !values.is_empty())
     }
 
-    /// The median of the figure's values with its interval; `None` if no run has a value.
+    /// The median of the figure over several runs, with its confidence interval; `None` if no run has a value.
     #[must_use]
     pub fn interval<'a>(&self, runs: impl IntoIterator<Item = &'a Values>) -> Option<Interval> {
         Interval::from_values(runs.into_iter().filter_map(|run| run.get(self)).collect())
     }
 
-    /// Whether the value of several runs together is the sum of their values, which has no interval.
+    /// Whether the figure of several runs together is the sum of their values. A sum has no interval.
     #[must_use]
     pub fn is_sum(&self) -> bool {
         self.is_sum
     }
 
-    /// A value of the figure with its unit.
+    /// A value of the figure as text, with its unit.
     #[must_use]
     pub fn show(&self, value: f64) -> String {
         self.unit.show(value)
     }
 
-    /// A value of the figure with its unit, or `-`.
+    /// A value of the figure as text, with its unit; `-` if it is unknown.
     #[must_use]
     pub fn show_or_dash(&self, value: Option<f64>) -> String {
         value.map_or_else(|| "-".to_owned(), |value| self.show(value))
     }
 
-    /// A median with its interval, or alone if both ends of the interval are the same.
+    /// A median as text, with its interval. If both ends of the interval are equal, the median alone.
     #[must_use]
     pub fn show_median(&self, found: &Interval) -> String {
         let [median, low, high] = [found.median, found.low, found.high].map(|value| self.show(value));
         if low == high { median } else { format!("{median} ({low} to {high})") }
     }
 
-    /// The text of an interval, for example `[low, high]`. A unit that both ends have is written once. `None` if both
-    /// ends have the same text.
+    /// An interval as text, for example `[low, high]`. If both ends have the same unit, it is written once. `None` if
+    /// both ends have the same text.
     #[must_use]
     pub fn show_interval(&self, interval: &Interval) -> Option<String> {
         let [low, high] = [interval.low, interval.high].map(|value| self.show(value));
@@ -94,13 +94,13 @@ impl Figure {
         Some(format!("[{low}, {high}]"))
     }
 
-    /// Whether the figure is a percentile that rests on too few of `n` samples.
+    /// Whether the figure is a percentile for which `n` samples are too few.
     #[must_use]
     pub fn is_uncertain(&self, n: u64) -> bool {
         self.source.is_uncertain(n)
     }
 
-    /// The name of the figure, with the mark `*` if the figure rests on too few samples in one of the runs.
+    /// The name of the figure. The mark `*` is added if one of the runs has too few samples for it.
     #[must_use]
     pub fn marked<'a>(&self, runs: impl IntoIterator<Item = &'a Summary>) -> String {
         let is_uncertain = runs.into_iter().any(|run| self.source.why_uncertain(run).is_some());

@@ -1,40 +1,40 @@
-//! The place of a figure in the summary of a run: a statistic of a series of times, or any other number.
+//! The part of a run's summary that has the value of a figure: a statistic of a series of times, or another number.
 
 use crate::{
     log::{Distribution, Summary},
     measure::percentiles::{MIN_TAIL_SAMPLES, PERCENTILES, has_tail_samples, samples_needed},
 };
 
-/// A series of times of a run.
+/// A series of times that a run measures, one for each message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Series {
     /// The latencies from the send time.
     Latency,
-    /// The latencies from the times at which the messages were due.
+    /// The latencies from the time at which the message was due.
     Response,
     /// The delays of the messages from due time to send time.
     Lateness,
 }
 
-/// A statistic of a series.
+/// A statistic of a series of times.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Statistic {
     /// The shortest time.
     Min,
     /// The arithmetic mean.
     Mean,
-    /// One of [`PERCENTILES`].
+    /// A percentile, one of [`PERCENTILES`].
     Percentile(f64),
     /// The longest time.
     Max,
 }
 
-/// The source of a figure in the summary of a run.
+/// The part of a run's summary that has the value of a figure.
 #[derive(Clone, Copy, Debug)]
 pub enum Source {
     /// A statistic of a series of times.
     Times(Series, Statistic),
-    /// A number, and the reason why a run may have none.
+    /// A function that returns the number, and the reason why it may be unknown.
     Number(fn(&Summary) -> Option<f64>, &'static str),
 }
 
@@ -49,8 +49,8 @@ impl Series {
 }
 
 impl Source {
-    /// The statistic of a series with a name such as `p99` (of the latencies), `latency.p99`, `response.mean`
-    /// or `lateness.max`.
+    /// Parses the name of a statistic of times: `p99` (of the latencies), `latency.p99`, `response.mean` or
+    /// `lateness.max`.
     #[must_use]
     pub fn of_times(name: &str) -> Option<Source> {
         let (series, statistic) = match name.split_once('.') {
@@ -70,7 +70,7 @@ impl Source {
         Some(Source::Times(series, statistic))
     }
 
-    /// The value of the figure in a run; `None` if the run has none.
+    /// The value of the figure in a run; `None` if it is unknown.
     #[must_use]
     pub fn value(&self, run: &Summary) -> Option<f64> {
         match self {
@@ -87,7 +87,7 @@ impl Source {
         }
     }
 
-    /// The reason why a run has no value, as the end of a sentence.
+    /// The reason why the value is unknown, as the end of a sentence.
     #[must_use]
     pub fn why_unknown(&self) -> &'static str {
         match self {
@@ -100,8 +100,8 @@ impl Source {
         }
     }
 
-    /// The reason not to trust a percentile (it rests on too few samples), as the end of a sentence; `None` if there
-    /// is none.
+    /// The statement that a run has too few samples for this percentile, as the end of a sentence; `None` if it has
+    /// enough.
     #[must_use]
     pub fn why_uncertain(&self, run: &Summary) -> Option<String> {
         let Source::Times(series, Statistic::Percentile(percentile)) = self else { return None };
@@ -110,7 +110,7 @@ impl Source {
         (!has_tail_samples(n, *percentile)).then(why)
     }
 
-    /// Whether the figure is a percentile that rests on too few of `n` samples.
+    /// Whether the figure is a percentile for which `n` samples are too few.
     #[must_use]
     pub fn is_uncertain(&self, n: u64) -> bool {
         matches!(self, Source::Times(_, Statistic::Percentile(percentile)) if !has_tail_samples(n, *percentile))

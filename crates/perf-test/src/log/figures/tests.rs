@@ -1,4 +1,4 @@
-//! Tests of the catalogue, and of values that are greater than the values of any real run.
+//! Tests of the catalogue of figures, also with larger values than a real run can have.
 
 use std::collections::BTreeSet;
 

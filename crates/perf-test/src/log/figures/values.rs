@@ -1,4 +1,4 @@
-//! The values of a run's figures, in the form that files of results have.
+//! The values of a run's figures, as they are in results files.
 
 use std::collections::BTreeMap;
 
@@ -8,25 +8,25 @@ use serde_json::{Map, Value};
 use super::{COPIED, Figure, IN_DETAILS, KEPT, PHASES, USAGE};
 use crate::{common::units::Unit, log::Summary};
 
-/// The values of one run, or of several runs together: their medians, and the sums of losses and copies. A value that
-/// is not known is null in files.
+/// The values of one run, or of several runs together: medians, but sums of losses and copies. An unknown value is null
+/// in files.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Values(BTreeMap<&'static str, f64>);
 
 impl Values {
-    /// The values of a run.
+    /// Reads the values from the summary of a run.
     #[must_use]
     pub fn from_run(run: &Summary) -> Values {
         Values::known(Values::all().filter_map(|figure| Some((figure, figure.value(run)?))))
     }
 
-    /// Creates the values of these figures alone.
+    /// Creates the values of the given figures.
     #[must_use]
     pub fn known(values: impl IntoIterator<Item = (&'static Figure, f64)>) -> Values {
         Values(values.into_iter().map(|(figure, value)| (figure.key, value)).collect())
     }
 
-    /// The values of several runs together; `None` without a run.
+    /// The values of several runs together; `None` if there are no runs.
     #[must_use]
     pub fn together(runs: &[&Values]) -> Option<Values> {
         let of_figure = |figure: &'static Figure| {
@@ -37,29 +37,29 @@ impl Values {
         (!runs.is_empty()).then(|| Values::known(Values::all().filter_map(of_figure)))
     }
 
-    /// The value of a figure.
+    /// The value of a figure; `None` if it is unknown.
     #[must_use]
     pub fn get(&self, figure: &Figure) -> Option<f64> {
         self.0.get(figure.key).copied()
     }
 
-    /// The value of a figure with its unit, or `-`.
+    /// The value of a figure as text, with its unit; `-` if it is unknown.
     #[must_use]
     pub fn show(&self, figure: &Figure) -> String {
         figure.show_or_dash(self.get(figure))
     }
 
-    /// The figures in files of results, without the phases.
+    /// The figures in results files, without the phases.
     pub fn figures() -> impl Iterator<Item = &'static Figure> {
         KEPT.into_iter().chain(&USAGE)
     }
 
-    /// The figures in files of results, with the phases and the figures in their details.
+    /// All figures in results files, with the phases and the figures of the field `details`.
     pub fn all() -> impl Iterator<Item = &'static Figure> {
         Values::figures().chain(&PHASES).chain(IN_DETAILS)
     }
 
-    /// The values of `figures` as a JSON object, by the names of the figures in files.
+    /// The values of `figures` as a JSON object. The names are the figures' names in files.
     #[must_use]
     pub fn object<'a>(&self, figures: impl IntoIterator<Item = &'a Figure>) -> Map<String, Value> {
         let value = |figure: &Figure| match self.get(figure)? {
@@ -70,7 +70,7 @@ impl Values {
         figures.into_iter().map(entry).collect()
     }
 
-    /// The number of copies of messages that should have been loaned.
+    /// The number of messages that were copied although loans were requested.
     #[must_use]
     pub fn copied(&self) -> u64 {
         self.get(&COPIED).unwrap_or(0.0) as u64

@@ -1,4 +1,5 @@
-//! `events.txt` has a line for the discovery, for each late message, and for each gap of lost messages.
+//! The file `events.txt` in iRobot's format. It has a line for the discovery, for each late message, and for each gap
+//! of lost messages.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -18,40 +19,40 @@ pub const COLUMNS: [Column; 4] = [
     column("Code", "Code", 8),
     column("Description", "Description", 0),
 ];
-/// iRobot's codes of events.
+/// iRobot's codes for the kinds of events.
 const DISCOVERY: u8 = 0;
 const LATE: u8 = 1;
 const TOO_LATE: u8 = 2;
 const LOST: u8 = 3;
 const NS_PER_US: u64 = 1000;
 const NS_PER_MS: i64 = 1_000_000;
-/// The number of ranges of unsent message ids that are kept for each topic, for gaps that show in later seconds. A
-/// queue holds fewer messages than this.
+/// The number of ranges of unsent message ids that are kept for each topic. A subscription notices a gap only when it
+/// receives the next message, which may wait in its queue for seconds. A queue holds fewer messages than this number.
 const KEPT_RANGES: usize = 1000;
 
 fn line(style: Style, at_ms: i64, caller: &str, code: u8, description: String) -> String {
     style.line(&COLUMNS, [at_ms.to_string(), caller.to_owned(), code.to_string(), description])
 }
 
-/// The line of the discovery. `after_ns` is the time from the creation of the last endpoint until all endpoints
-/// were matched.
+/// The line about discovery. `after_ns` is the time between the creation of the last endpoint and the moment when all
+/// endpoints were matched.
 pub fn matched(style: Style, after_ns: i64) -> String {
     line(style, 0, "SYSTEM", DISCOVERY, format!("all endpoints matched after {} ms", after_ns / NS_PER_MS))
 }
 
-/// The events of a second, kept until all endpoints have reported the second. A missing message is not lost if its
-/// publisher reports that it was not sent.
+/// The events of one second, kept until all endpoints have reported the second. Only then it is known which missing
+/// messages were not sent by their publisher and therefore are not lost.
 #[derive(Debug, Default)]
 pub struct EventLog {
-    /// The start of the run, ns.
+    /// The start time of the run, ns.
     pub start_ns: i64,
     of_second: BTreeMap<Endpoint, Events>,
-    /// The ids of the messages that the publishers of each topic did not send.
+    /// For each topic, the ranges of message ids that its publishers did not send.
     unsent: BTreeMap<String, Vec<Range<u64>>>,
 }
 
 impl EventLog {
-    /// Adds the events of an endpoint.
+    /// Adds the events that an endpoint has reported.
     pub fn add(&mut self, plan: &EndpointPlan, events: &Events) {
         if matches!(plan.endpoint, Endpoint::Publisher(_)) {
             let unsent = events.kept.iter().filter_map(|event| match event.trouble {
@@ -66,17 +67,17 @@ impl EventLog {
         }
     }
 
-    /// Forgets the events of the second, after their lines are written.
+    /// Clears the events of the second, whose lines have been written.
     pub fn end_second(&mut self) {
         self.of_second.clear();
         for ranges in self.unsent.values_mut() {
-            // The gaps of the oldest ranges have been reported by now, so these ranges are not needed any more.
+            // Removes the oldest ranges, whose gaps all subscriptions have already reported.
             let old = ranges.len().saturating_sub(KEPT_RANGES);
             ranges.drain(..old);
         }
     }
 
-    /// The lines of the events of a subscription.
+    /// The lines about the events of a subscription in this second.
     pub fn lines(&self, style: Style, plan: &EndpointPlan) -> Vec<String> {
         let Some(events) = self.of_second.get(&plan.endpoint) else { return Vec::new() };
         let caller = format!("{}->{}", short(plan.given_topic()), short(&plan.node));
@@ -99,7 +100,8 @@ impl EventLog {
     }
 }
 
-/// The pieces of a gap whose messages were sent, and are therefore lost.
+/// The parts of a gap whose messages were sent, so that they are lost. `unsent` has the ranges of ids that were not
+/// sent.
 fn lost(gap: Event, messages: u64, unsent: &[Range<u64>]) -> Vec<Event> {
     let whole = gap.id..gap.id.saturating_add(messages);
     let mut parts = Vec::from_iter([whole]);
@@ -114,7 +116,7 @@ fn lost(gap: Event, messages: u64, unsent: &[Range<u64>]) -> Vec<Event> {
     parts.into_iter().map(event).collect()
 }
 
-/// The code and the description of an event of a subscription; `None` if the event belongs to a publisher.
+/// The code and the description of a subscription's event; `None` for an event of a publisher.
 fn description(event: &Event) -> Option<(u8, String)> {
     let id = event.id;
     let above = |latency_ns: u64, limit_ns: u64| format!("{}us > {}us", latency_ns / NS_PER_US, limit_ns / NS_PER_US);

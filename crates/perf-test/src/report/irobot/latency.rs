@@ -1,5 +1,5 @@
-//! `latency_all.txt` has a line for each endpoint of a process, and `latency_total.txt` has the sums over the
-//! process's subscriptions.
+//! Two files in iRobot's format: `latency_all.txt` has a line for each endpoint of a process, and `latency_total.txt`
+//! has the sums over all subscriptions of the process.
 
 use super::{
     Process, short,
@@ -23,7 +23,7 @@ const ALL: [Column; 13] = [
     column("min[us]", "min_us", NARROW),
     column("max[us]", "max_us", NARROW),
     column("freq[hz]", "freq_hz", NARROW),
-    // The old and the new headers differ in the figure of this column, too.
+    // This column has another figure under iRobot's new header than under the old one.
     column("duration[s]", "throughput_Kb_per_sec", WIDE),
 ];
 const TOTAL: [Column; 8] = [
@@ -37,8 +37,8 @@ const TOTAL: [Column; 8] = [
     column("lost[%]", "lost_perc", NARROW),
 ];
 
-/// The line of an endpoint. `of` is its plan and the size of its payload in bytes; `counts` are its messages, and the
-/// late, too late and lost ones; `times` are its latencies, or its times of publishing.
+/// The line of an endpoint. `of` is its plan and its payload size in bytes. `counts` are the numbers of all, late, too
+/// late and lost messages. `times` are the latencies of a subscription, or the durations of a publisher's calls.
 fn line(style: Style, of: (&EndpointPlan, u64), counts: [u64; 4], times: &Spread, measured_s: f64) -> String {
     let (plan, payload_bytes) = of;
     let us = |ns: f64| format!("{:.0}", ns / 1000.0);
@@ -47,13 +47,14 @@ fn line(style: Style, of: (&EndpointPlan, u64), counts: [u64; 4], times: &Spread
     let times = [times.mean(), times.deviation(), times.min_ns.unwrap_or(0.0), times.max()].map(us);
     let last = match style.headers {
         Headers::New => format!("{kib_per_s:.3}"),
-        Headers::Old => format!("{measured_s:.0}"), // iRobot's scripts read a whole number
+        Headers::Old => format!("{measured_s:.0}"), // iRobot's scripts expect a whole number
     };
     let values = names.into_iter().chain(counts.map(|count| count.to_string())).chain(times);
     style.line(&ALL, values.chain([format!("{}", (plan.rate_hz * 1000.0).round() / 1000.0), last]))
 }
 
-/// The blocks of subscriptions, of clients with their responses, and of publishers with the times of publishing.
+/// The lines of `latency_all.txt` in three blocks: subscriptions, clients (latencies of responses), and publishers
+/// (durations of publishing).
 pub fn all(style: Style, process: &Process, summary: &Summary) -> Vec<String> {
     let (mut subscriptions, mut clients, mut publishers) = (Vec::new(), Vec::new(), Vec::new());
     for (plan, bytes) in &process.endpoints {
@@ -64,7 +65,7 @@ pub fn all(style: Style, process: &Process, summary: &Summary) -> Vec<String> {
             let block = if plan.service { &mut clients } else { &mut subscriptions };
             block.push(line(style, (plan, *bytes), counts, latency, summary.measured_s));
         }
-        // A client has a line only for its responses, not for the requests that it publishes.
+        // A client has a line only for its responses; the requests that it publishes have none.
         let publisher = summary.publishers.iter().find(|of| of.endpoint() == plan.endpoint && !plan.service);
         if let Some(publisher) = publisher {
             let counts = [publisher.sent.samples, 0, 0, 0];
@@ -83,7 +84,7 @@ pub fn all(style: Style, process: &Process, summary: &Summary) -> Vec<String> {
     lines
 }
 
-/// The sums.
+/// The lines of `latency_total.txt`.
 pub fn total(style: Style, process: &Process, summary: &Summary) -> Vec<String> {
     let here = |of: &&SubscriptionEntry| process.endpoints.iter().any(|(plan, _)| plan.endpoint == of.endpoint());
     let figures: Vec<&SubscriptionEntry> = summary.subscriptions.iter().filter(here).collect();
@@ -107,7 +108,7 @@ pub fn total(style: Style, process: &Process, summary: &Summary) -> Vec<String> 
     vec![style.head(&TOTAL), style.line(&TOTAL, values)]
 }
 
-/// A percentage with four digits behind the point, without zeros at its end.
+/// A percentage with at most four decimals.
 fn short_number(percent: f64) -> String {
     ((percent * 10_000.0).round() / 10_000.0).to_string()
 }

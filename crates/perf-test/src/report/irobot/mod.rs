@@ -1,11 +1,11 @@
-//! The output files of iRobot's `ros2-performance` for existing scripts, one folder for each process. `metadata.txt` is
-//! written before the run, `resources.txt` and `events.txt` grow while the run goes on, and `latency_all.txt` and
-//! `latency_total.txt` are written at its end.
+//! Output files in the format of iRobot's `ros2-performance`, for existing scripts. Each process has its own folder.
+//! `metadata.txt` is written before the run. Lines are added to `resources.txt` and `events.txt` during the run.
+//! `latency_all.txt` and `latency_total.txt` are written at its end.
 //!
-//! iRobot changed its headers in December 2023: units stood in brackets (`mean[us]`) and are words since then
-//! (`mean_us`). Names, order and units of the columns are iRobot's, both with the old and with the new headers. The
-//! values differ where iRobot's are wrong: every message is in every statistic, and the number of lost messages follows
-//! from the number of messages that were sent.
+//! iRobot changed its headers in December 2023: the units are now words (`mean_us`) and were in brackets before
+//! (`mean[us]`). Columns and units are as in ros2-performance with both kinds of headers. Values differ where iRobot's
+//! are wrong: here every message is in every statistic, and the number of lost messages is computed from the number of
+//! sent messages.
 
 mod events;
 mod latency;
@@ -30,7 +30,7 @@ pub use style::{Headers, Style};
 
 const MS: i64 = SECOND_NS / 1000;
 
-/// A file that is written line by line.
+/// A file to which lines are added.
 #[derive(Debug)]
 struct Lines(File);
 
@@ -39,19 +39,19 @@ impl Lines {
         File::create(folder.join(name)).map(Lines)
     }
 
-    /// Adds lines by one write, so that a kill leaves whole lines.
+    /// Adds lines with one write, so that a killed process leaves no partial line.
     fn add(&mut self, lines: &[String]) -> io::Result<()> {
         let text: String = lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect();
         self.0.write_all(text.as_bytes())
     }
 }
 
-/// A process whose files are to be written.
+/// A process of the run, for which files are written.
 #[derive(Clone, Debug)]
 pub struct Process {
-    /// The folder of the process's files. It is created.
+    /// The folder for the files of the process. It is created.
     pub folder: PathBuf,
-    /// The endpoints of the process, each with the size of its payload, bytes.
+    /// The endpoints of the process, each with its payload size in bytes.
     pub endpoints: Vec<(EndpointPlan, u64)>,
 }
 
@@ -59,7 +59,7 @@ pub struct Process {
 struct Folder {
     process: Process,
     resources: Lines,
-    /// The file `events.txt`; `None` if single messages are not tracked.
+    /// The file `events.txt`; `None` if the user did not request it (`--tracking`).
     events: Option<Lines>,
 }
 
@@ -68,17 +68,16 @@ struct Folder {
 pub struct Files {
     style: Style,
     folders: Vec<Folder>,
-    /// The events of the second that is being measured.
+    /// The events of the current second.
     events: EventLog,
-    /// The readings of CPU and memory, one in each period that the user chose; `None` if `resources.txt` has a line
-    /// for each row of the run.
+    /// The sampling of CPU and memory with the period that the user chose; `None` if `resources.txt` has a line for
+    /// each row of the run.
     sampling: Option<Sampling>,
 }
 
 impl Files {
-    /// Creates the folders and the files, or replaces existing ones. The processes are in the order of the
-    /// run's workers. `metadata` is the content of `metadata.txt`. With `tracked`, single messages are logged
-    /// in `events.txt`.
+    /// Creates the folders and the files, or replaces existing files. `processes` has the order of the run's workers.
+    /// `metadata` is the content of `metadata.txt`. If `tracked` is true, `events.txt` logs late and lost messages.
     ///
     /// # Errors
     /// A folder or a file cannot be created or written.
@@ -90,7 +89,7 @@ impl Files {
             Lines::create(folder, "metadata.txt")?.add(metadata)?;
             let mut resources = Lines::create(folder, "resources.txt")?;
             resources.add(&resources::head(style))?;
-            // Files of an earlier run are removed, because they do not belong to this run.
+            // Removes files of an earlier run, which would not match this run.
             for name in ["latency_all.txt", "latency_total.txt", "events.txt"] {
                 remove(&folder.join(name))?;
             }
@@ -103,19 +102,19 @@ impl Files {
         Ok(Files { style, folders, events: EventLog::default(), sampling: None })
     }
 
-    /// Returns the files with a line of `resources.txt` for each period of `period_ms`, instead of a line for each row.
+    /// Makes `resources.txt` have a line every `period_ms`, instead of a line for each row of the run.
     #[must_use]
     pub fn with_sampling(self, period_ms: u32) -> Files {
         Files { sampling: Some(Sampling::new(i64::from(period_ms) * MS)), ..self }
     }
 
-    /// The time of the next reading of CPU and memory; `None` if the rows of the run have these figures.
+    /// The time of the next sample of CPU and memory; `None` if `resources.txt` has a line for each row of the run.
     #[must_use]
     pub fn next_sample_ns(&self) -> Option<i64> {
         self.sampling.as_ref().map(|sampling| sampling.next_ns)
     }
 
-    /// Reads CPU and memory of the processes `pids` and adds them to `resources.txt`, if the user's period is over.
+    /// Reads CPU and memory of the processes `pids` and adds them to `resources.txt`, if the next sample is due.
     ///
     /// # Errors
     /// A file cannot be written.
@@ -131,8 +130,8 @@ impl Files {
         })
     }
 
-    /// Records the start of the run. `matched_after_ns` is the time from the creation of the last endpoint until all
-    /// endpoints were matched.
+    /// Writes the line about discovery. `matched_after_ns` is the time between the creation of the last endpoint and
+    /// the moment when all endpoints were matched.
     ///
     /// # Errors
     /// A file cannot be written.
@@ -146,7 +145,7 @@ impl Files {
             .try_for_each(|file| file.add(std::slice::from_ref(&line)))
     }
 
-    /// Writes a row: the resources, unless the user chose a period for them, and the events that were reported.
+    /// Writes the events of a second, and its CPU and memory unless the user chose another period.
     ///
     /// # Errors
     /// A file cannot be written.
@@ -160,7 +159,7 @@ impl Files {
         self.write_events()
     }
 
-    /// Stores the events of an endpoint until all endpoints have reported their second.
+    /// Keeps the events of an endpoint until all endpoints have reported the second.
     pub fn events(&mut self, endpoint: Endpoint, events: &Events) {
         let plans = self.folders.iter().flat_map(|folder| &folder.process.endpoints).map(|(plan, _)| plan);
         if let Some(plan) = plans.into_iter().find(|plan| plan.endpoint == endpoint) {
@@ -179,7 +178,7 @@ impl Files {
         Ok(())
     }
 
-    /// Writes the latencies of all processes.
+    /// Writes the remaining events, and the latencies of all processes.
     ///
     /// # Errors
     /// A file cannot be written.
@@ -200,7 +199,7 @@ fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// The name of a node or a topic without the slash of the root namespace, as iRobot's files write it.
+/// The name of a node or topic without the leading slash, as in iRobot's files.
 fn short(name: &str) -> &str {
     name.trim_start_matches('/')
 }

@@ -1,4 +1,4 @@
-//! `resources.txt`: CPU and memory of a process over time.
+//! The file `resources.txt` in iRobot's format: CPU and memory of a process over time.
 
 use super::style::{Column, Style, column};
 use crate::log::WorkerRow;
@@ -12,16 +12,17 @@ const COLUMNS: [Column; 7] = [
     column("rss[KB]", "rss_KB", 15),
     column("vsz[KB]", "vsz_KB", 15),
 ];
-/// The text for the figures of glibc's allocator. They are not measured, because the process may use another allocator.
+/// The value in the columns about glibc's allocator. They are not measured, because a process may use another
+/// allocator.
 const UNKNOWN: &str = "nan";
 
-/// The line of the headers, and the line of the start, whose values are 0 in ros2-performance.
+/// The first two lines: the headers, and a line of zeros for the start, as in ros2-performance.
 pub fn head(style: Style) -> [String; 2] {
     [style.head(&COLUMNS), style.line(&COLUMNS, COLUMNS.iter().map(|_| "0".to_owned()))]
 }
 
-/// The line of a period. `end_ns` is the end of the period, counted from the start. As in ros2-performance, CPU time is
-/// a percentage of all `cores`, and `rss` is the peak.
+/// The line of a period. `end_ns` is the end of the period, counted from the start of the run. As in ros2-performance,
+/// CPU time is a percentage of all `cores`, and `rss` is the peak.
 pub fn line(style: Style, end_ns: i64, cores: usize, worker: &WorkerRow) -> String {
     let WorkerRow { core_percent, memory } = worker;
     let unknown = || UNKNOWN.to_owned();

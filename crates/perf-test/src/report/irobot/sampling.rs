@@ -1,5 +1,5 @@
-//! CPU and memory of the processes in the period that the user chose (`-s`), from the kernel's accounts of each
-//! process. The rows of the run have the figures of whole seconds only.
+//! CPU and memory of the processes with the period that the user chose (`-s`). They are read from the kernel's
+//! accounts, because the rows of a run have them only for whole seconds.
 
 use crate::{log::WorkerRow, report::summary::is_instrument};
 use perf_worker::{
@@ -7,33 +7,33 @@ use perf_worker::{
     measure::{memory::Memory, threads::ThreadUsage},
 };
 
-/// The readings of all processes.
+/// The last sample of each process, and the time of the next sample.
 #[derive(Debug)]
 pub struct Sampling {
     period_ns: i64,
-    /// The time of the next reading.
+    /// The time of the next sample, ns.
     pub next_ns: i64,
-    /// The last reading of each process: the time of the reading, and the CPU time of the endpoints' and the
-    /// middleware's threads, both in ns.
+    /// For each process, the time of its last sample, and the CPU time of the endpoints' and the middleware's threads
+    /// until then. Both are in ns.
     last: Vec<Option<(i64, u64)>>,
 }
 
-/// The time of a reading of a process, ns, and the usage of the process since the reading before.
+/// A sample of a process: its time in ns, and the CPU and memory since the last sample.
 pub type Sample = (i64, WorkerRow);
 
 impl Sampling {
-    /// Creates the sampling with this period. No reading is due yet.
+    /// Creates the sampling. No sample is due until `next_ns` is set.
     pub fn new(period_ns: i64) -> Sampling {
         Sampling { period_ns, next_ns: i64::MAX, last: Vec::new() }
     }
 
-    /// Reads all processes if the period is over, and returns a sample for each. A process that has exited or was not
-    /// read before has no sample.
+    /// Reads all processes if a sample is due. Returns a sample for each; `None` for a process that has exited or is
+    /// read for the first time.
     pub fn read(&mut self, now_ns: i64, pids: impl Iterator<Item = u32>) -> Vec<Option<Sample>> {
         if now_ns < self.next_ns {
             return Vec::new();
         }
-        // A reading that comes several periods late replaces the readings of these periods.
+        // If this sample is several periods late, it stands for all these periods.
         self.next_ns += ((now_ns - self.next_ns) / self.period_ns + 1) * self.period_ns;
         pids.enumerate().map(|(process, pid)| self.sample(process, pid)).collect()
     }

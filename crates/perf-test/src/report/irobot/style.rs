@@ -1,28 +1,27 @@
-//! The form of a line in iRobot's files: columns of a fixed width, or values with commas between them, and the old or
-//! the new headers.
+//! The form of iRobot's files: columns of fixed width or commas between the values, and old or new headers.
 
 use clap::ValueEnum;
 
-/// The headers: iRobot's new ones or its old ones.
+/// The generation of iRobot's headers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Headers {
-    /// Units as words, for example `mean_us`: since December 2023.
+    /// Units as words, for example `mean_us` (since December 2023).
     #[default]
     New,
-    /// Units in brackets, for example `mean[us]`.
+    /// Units in brackets, for example `mean[us]` (before December 2023).
     Old,
 }
 
-/// The form of lines.
+/// The form of the lines in iRobot's files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Style {
-    /// The headers.
+    /// The generation of the headers.
     pub headers: Headers,
-    /// Commas instead of blanks.
+    /// Whether commas separate the values. Otherwise the columns have fixed widths.
     pub csv: bool,
 }
 
-/// A column.
+/// A column of a file.
 #[derive(Clone, Copy, Debug)]
 pub struct Column {
     old: &'static str,
@@ -30,13 +29,13 @@ pub struct Column {
     width: usize,
 }
 
-/// A column with its old header, its new header and its width.
+/// Creates a column from its old header, its new header and its width.
 pub const fn column(old: &'static str, new: &'static str, width: usize) -> Column {
     Column { old, new, width }
 }
 
 impl Style {
-    /// The line of the headers.
+    /// The line with the headers.
     pub fn head(self, columns: &[Column]) -> String {
         let name = |column: &Column| match self.headers {
             Headers::New => column.new.to_owned(),
@@ -45,8 +44,8 @@ impl Style {
         self.line(columns, columns.iter().map(name))
     }
 
-    /// A line of values. A value that is wider than its column is followed by a blank, so that two values
-    /// never merge.
+    /// A line with these values. A value that is wider than its column is followed by a blank, which separates it from
+    /// the next value.
     pub fn line(self, columns: &[Column], values: impl IntoIterator<Item = String>) -> String {
         if self.csv {
             return values.into_iter().collect::<Vec<String>>().join(",");

@@ -1,4 +1,4 @@
-//! The files of a process, with the columns that scripts read.
+//! Tests of iRobot's files: their contents have the columns that scripts read.
 
 use std::collections::BTreeMap;
 
@@ -13,14 +13,14 @@ use perf_worker::measure::{
 };
 use perf_worker::pacing::Pace;
 
-/// A process with a publisher and a subscription of a node, and the summary of a run with 1000 messages.
+/// A process with a publisher and a subscription, and the summary of a run with 1000 messages.
 fn process(folder: &Path) -> (Process, Summary) {
     let mut summary = summary("", 1_000_000);
     let plan = |endpoint| EndpointPlan {
         node: "/driver".to_owned(),
         ..EndpointPlan::of_run(&spec(""), endpoint, "/perf_test_1f00/fast")
     };
-    // The subscription has no schedule, as if a second publisher of the topic had another rate.
+    // The subscription has no pace, as if a second publisher of the topic had another rate.
     let subscription = EndpointPlan { pace: Pace::hz(0), rate_hz: 120.0, ..plan(Endpoint::Subscription(0)) };
     let endpoints = [plan(Endpoint::Publisher(0)), subscription].map(|plan| (plan, 10));
     let times = |us: f64, n| {
@@ -36,7 +36,7 @@ fn process(folder: &Path) -> (Process, Summary) {
     (Process { folder: folder.to_owned(), endpoints: endpoints.to_vec() }, summary)
 }
 
-/// Writes the files of a run of one second, and returns their contents by name.
+/// Writes the files of a run of one second. Returns their contents by file name.
 fn files(style: Style) -> BTreeMap<String, String> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a/b_log");
@@ -49,7 +49,7 @@ fn files(style: Style) -> BTreeMap<String, String> {
     let missing = |messages| Trouble::Missing { messages };
     let of_subscription = [event(4, late), event(5, too_late), event(6, missing(10)), event(20, missing(1))];
     files.events(Endpoint::Subscription(0), &Events { kept: of_subscription.to_vec(), more: 3 });
-    // The timer skipped the messages 8 to 12.
+    // The publisher's timer skipped messages 8 to 12.
     let skipped = event(8, Trouble::Unsent { messages: 5 });
     files.events(Endpoint::Publisher(0), &Events { kept: vec![skipped], more: 0 });
     let memory = Memory { rss_kib: 8000, peak_rss_kib: 9000, virtual_kib: 300_000, ..Memory::default() };

@@ -1,4 +1,4 @@
-//! A picture of curves: charts whose axes are logarithmic, in rows and columns. A point at 0 is left out.
+//! An SVG of charts with curves, in rows and columns. The axes are logarithmic, so a point at 0 is left out.
 
 use plotters::prelude::RGBColor;
 
@@ -8,42 +8,41 @@ use super::{
 };
 
 const WIDTH: u32 = 1280;
-/// The colours of the curves in their order. Gantry comes first and has the same colour as in the other pictures.
+/// The colours of the curves, in order. Gantry's curve comes first and has the same colour as in the other plots.
 const COLOURS: [RGBColor; 4] = [ORANGE, BLUE, RED, GREEN];
-/// The step from one mark of an axis of bytes to the next, as a power of two.
+/// The distance between two marks on an axis of bytes, in powers of two.
 const MARK_STEP: i32 = 2;
 
-/// A chart.
+/// A chart with several curves.
 #[derive(Debug)]
 pub struct Chart {
     /// The title of the chart.
     pub title: String,
     /// The quantity on the horizontal axis, with its unit.
     pub across: &'static str,
-    /// The quantities of the horizontal and of the vertical axis.
+    /// The scales of the horizontal and the vertical axis.
     pub scales: [Scale; 2],
     /// The curves.
     pub curves: Vec<Curve>,
-    /// The values on the horizontal axis that have a vertical line, with the names of these lines.
+    /// Vertical lines: the name of each, and its value on the horizontal axis.
     pub marks: Vec<(String, f64)>,
 }
 
-/// A curve.
+/// A curve of a chart.
 #[derive(Debug)]
 pub struct Curve {
     /// The name of the curve.
     pub name: String,
-    /// The values on the horizontal axis, each with its value on the vertical axis.
+    /// The points: values on the horizontal and the vertical axis.
     pub points: Vec<(f64, f64)>,
-    /// Whether the curve has a pale shade of the colour of the previous curve that is not pale, so that both can
-    /// be compared.
+    /// Whether the curve has a pale shade of the previous curve's colour, so that the two curves can be compared.
     pub is_pale: bool,
 }
 
-/// The quantity of an axis.
+/// The kind of quantity on an axis.
 #[derive(Clone, Copy, Debug)]
 pub enum Scale {
-    /// A number.
+    /// A plain number.
     Number,
     /// A time, ns.
     Time,
@@ -51,19 +50,19 @@ pub enum Scale {
     Bytes,
 }
 
-/// The places of the charts.
+/// The arrangement of the charts.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout {
     /// The number of columns.
     pub columns: usize,
-    /// The height of a row.
+    /// The height of a row, px.
     pub height: u32,
     /// Whether all charts have the same axes.
     pub has_equal_axes: bool,
 }
 
 impl Curve {
-    /// Creates a curve with a colour of its own.
+    /// Creates a curve with its own colour.
     #[must_use]
     pub fn new(name: String, points: Vec<(f64, f64)>) -> Curve {
         Curve { name, points, is_pale: false }
@@ -73,7 +72,7 @@ impl Curve {
 /// Draws the charts as SVG.
 ///
 /// # Errors
-/// The reason, as a sentence, if the charts cannot be drawn.
+/// The reason, as a sentence, why the charts cannot be drawn.
 pub fn draw(charts: &[Chart], layout: Layout) -> Result<String, String> {
     let panels = panels(charts, layout.has_equal_axes);
     let rows = panels.len().div_ceil(layout.columns).max(1);
@@ -115,7 +114,7 @@ impl Scale {
         if matches!(self, Scale::Bytes) { value.log2() } else { value.log10() }
     }
 
-    /// An axis around these logarithms.
+    /// An axis that contains all `places`, which are logarithms.
     fn axis(self, places: impl Iterator<Item = f64>) -> Axis {
         match self {
             Scale::Number => log_axis(places, |place| plain(10_f64.powf(place))),
@@ -125,7 +124,7 @@ impl Scale {
     }
 }
 
-/// An axis of bytes, whose values are logarithms to the base 2.
+/// An axis of bytes. The `places` are logarithms to the base 2.
 fn bytes_axis(places: impl Iterator<Item = f64>) -> Axis {
     let (low, high) = bounds(places).map_or((9.5, 23.5), |(low, high)| (low - 0.5, high + 0.5));
     let marks = (low.floor() as i32..=high.ceil() as i32).filter(|mark| mark.rem_euclid(MARK_STEP) == 0);
@@ -133,7 +132,7 @@ fn bytes_axis(places: impl Iterator<Item = f64>) -> Axis {
     Axis { range: (low, high), marks, mark: bytes }
 }
 
-/// The text of a number of bytes, from its logarithm to the base 2.
+/// A number of bytes as text, from its logarithm to the base 2.
 fn bytes(power: f64) -> String {
     let bytes = 2_f64.powf(power).round();
     match bytes {
@@ -143,7 +142,7 @@ fn bytes(power: f64) -> String {
     }
 }
 
-/// The colour half way between this one and white.
+/// A colour half-way between the given one and white.
 fn pale(RGBColor(red, green, blue): RGBColor) -> RGBColor {
     let half = |part: u8| part / 2 + 127;
     RGBColor(half(red), half(green), half(blue))

@@ -1,5 +1,5 @@
-//! A picture that compares several contestants. Each panel has a dot for each contestant at the median of its values,
-//! on a line from the least to the greatest value. The contestant with the lowest median comes first. The axes are
+//! An SVG that compares several contestants. In each panel a contestant has a dot at the median of its values, on a
+//! line from its lowest to its highest value. The contestant with the lowest median is at the top. The axes are
 //! logarithmic, because middlewares differ by orders of magnitude.
 
 use plotters::prelude::{Circle, Color, PathElement, Text};
@@ -8,43 +8,43 @@ use super::panel::{Area, BLUE, Drawing, GRID, INK, MARGIN, ORANGE, PALE, picture
 use super::series::bounds;
 use crate::{common::units::Unit, measure::interval::Interval};
 
-/// The width of the text on a page of GitHub, px. GitHub would shrink a wider picture and the letters in it.
+/// The width of the SVG, px. It equals the width of text on GitHub, which would shrink a wider SVG.
 const WIDTH: u32 = 830;
 const ROW: i32 = 22;
-/// The height of the head of a panel, px: the title and the marks of the axis.
+/// The height of the title and the axis marks of a panel, px.
 const HEAD: i32 = 56;
-/// The widths of the columns for the names, and for the values to the right of the dots, px.
+/// The widths of the column of names, and of the column of values to the right of the dots, px.
 const NAMES: i32 = 220;
 const VALUES: i32 = 76;
 
-/// A panel.
+/// A panel with one quantity of all contestants.
 #[derive(Debug)]
 pub struct Panel {
-    /// The quantity.
+    /// The name of the quantity.
     pub title: String,
     /// The unit of the values.
     pub unit: Unit,
-    /// The contestants.
+    /// The contestants, one dot each.
     pub dots: Vec<Dot>,
 }
 
-/// A contestant.
+/// A contestant in a panel.
 #[derive(Debug)]
 pub struct Dot {
     /// The name of the contestant.
     pub name: String,
-    /// Whether the dot has another colour, because the other contestants are compared with this one.
+    /// Whether this is the base, with which the others are compared. Its dot has another colour.
     pub is_base: bool,
-    /// The values of the contestant.
+    /// The contestant's values, one for each round.
     pub values: Vec<f64>,
-    /// The reason why the contestant has no values, in one word.
+    /// One word for the reason why the contestant has no values, such as `failed`.
     pub missing: Option<String>,
 }
 
-/// Draws panels as one SVG, each below the previous one.
+/// Draws panels as one SVG, one below the other.
 ///
 /// # Errors
-/// The reason, as a sentence, if the panels cannot be drawn.
+/// The reason, as a sentence, why the panels cannot be drawn.
 pub fn draw(panels: &[Panel]) -> Result<String, String> {
     let height = |panel: &Panel| HEAD + ROW * i32::try_from(panel.dots.len()).unwrap_or(0) + MARGIN;
     let all: i32 = panels.iter().map(height).sum::<i32>() + MARGIN;
@@ -63,7 +63,7 @@ impl Panel {
         root.draw(&Text::new(self.title.clone(), (MARGIN, top), text(18, &INK)))?;
         let values = self.dots.iter().flat_map(|dot| &dot.values).copied().filter(|value| *value > 0.0);
         let (first, last) = bounds(values).map_or((0, 1), |(low, high)| (decade(low), decade(high) + 1));
-        // A value of 0 has a mark of its own, to the left of the powers of ten.
+        // The value 0 has its own mark, to the left of the powers of ten.
         let has_zero = self.dots.iter().flat_map(|dot| &dot.values).any(|value| *value <= 0.0);
         let first = first - i32::from(has_zero);
         let (left, right) = (MARGIN + NAMES, WIDTH.cast_signed() - MARGIN - VALUES);
@@ -100,7 +100,7 @@ impl Panel {
     }
 }
 
-/// The power of ten at or below a value.
+/// The exponent of the largest power of ten that does not exceed the value.
 fn decade(value: f64) -> i32 {
     value.log10().floor() as i32
 }

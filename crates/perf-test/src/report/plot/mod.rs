@@ -1,7 +1,7 @@
-//! A picture of a run: latency over time, latency by percentile, CPU and memory over time, in one SVG.
+//! The plot of a run, one SVG: latency over time, latency by percentile, CPU over time, memory over time.
 //!
-//! The only input is Gantry's own log; the run may have been killed, or may still run. The SVG embeds no fonts, because
-//! each viewer has its own. `series` extracts the lines from the log, `panel` draws them.
+//! The only input is Gantry's own log, even an incomplete one of a killed or running run. The SVG contains no fonts,
+//! because viewers have their own. `series` extracts the lines from the log, and `panel` draws them.
 
 pub mod curves;
 pub mod dots;
@@ -30,26 +30,26 @@ const SIZE: (u32, u32) = (1280, 960);
 const HEAD: u32 = 100;
 const BETWEEN: &str = "   ·   ";
 
-/// Draws a log into a file beside it, or into `output`. Returns the name of the picture.
+/// Draws the plot of a log into a file beside the log, or into `output`. Returns the path of the SVG.
 ///
 /// # Errors
-/// The reason, as a sentence, if the log cannot be read or the picture cannot be written.
+/// The reason, as a sentence: the log cannot be read, or the SVG cannot be written.
 pub fn write(log: &Path, output: Option<&Path>) -> Result<PathBuf, String> {
     let picture = draw(&Log::read(log)?).map_err(|error| format!("{}: {error}", log.display()))?;
     let path = output.map_or_else(|| beside(log), Path::to_owned);
     std::fs::write(&path, picture).map_err(|error| {
-        // An incomplete picture is of no use.
+        // An incomplete SVG is useless, so it is removed.
         let _ = std::fs::remove_file(&path);
         format!("cannot write the plot {}: {error}", path.display())
     })?;
     Ok(path)
 }
 
-/// Draws the run from its full log, with a picture beside each of its logs. Returns the names of the pictures; none if
+/// Draws the plot of a run from its full log, once beside each of its logs. Returns the paths of the SVGs; none if
 /// there is no full log.
 ///
 /// # Errors
-/// As [`write()`].
+/// See [`write()`].
 pub fn write_beside_each(outputs: &Outputs) -> Result<Vec<PathBuf>, String> {
     let Some(full) = &outputs.full else { return Ok(Vec::new()) };
     let mut pictures: Vec<PathBuf> =
@@ -63,7 +63,7 @@ pub fn write_beside_each(outputs: &Outputs) -> Result<Vec<PathBuf>, String> {
     Ok(pictures)
 }
 
-/// The name of the picture beside a log: `run.svg` for `run.csv`, `run.json` and `run.full.json`.
+/// The path of the SVG beside a log: `run.svg` for `run.csv`, `run.json` and `run.full.json`.
 fn beside(log: &Path) -> PathBuf {
     let name = log.file_name().unwrap_or_default().to_string_lossy();
     match name.strip_suffix(".full.json").filter(|stem| !stem.is_empty()) {
@@ -72,7 +72,7 @@ fn beside(log: &Path) -> PathBuf {
     }
 }
 
-/// The picture as SVG.
+/// Draws the plot of a log as SVG.
 fn draw(log: &Log) -> Result<String, String> {
     let series = Series::from_log(log);
     let topics = log.summary.as_ref().map(Topics::from_summary).filter(|_| log.run.topology.is_some());
@@ -95,7 +95,7 @@ fn draw_all(root: &Area<'_>, log: &Log, series: &Series, topics: Option<&Topics>
     areas.iter().zip(&panels).try_for_each(|(area, panel)| panel.draw(area))
 }
 
-/// Two lines of text with the conditions of the run that explain most differences between two runs.
+/// Two title lines with the options of the run that explain most differences between runs.
 fn titles(log: &Log, series: &Series) -> [String; 2] {
     let conditions = &log.run.spec;
     let rate = match conditions.rate_hz {
@@ -114,8 +114,8 @@ fn titles(log: &Log, series: &Series) -> [String; 2] {
             conditions.communicator
         ),
     };
-    // These conditions are left out for runs with executors: an executor waits in its own way, and a topology does
-    // not touch the payload.
+    // These options are left out if the run has an executor, which waits in its own way. A topology does not use the
+    // payload.
     let ways =
         [format!("payload touched: {}", conditions.touch.name()), format!("readers wait: {}", conditions.wait.name())];
     let mut parts: Vec<String> = ways.into_iter().filter(|_| conditions.executor.is_none()).collect();
@@ -139,7 +139,7 @@ fn titles(log: &Log, series: &Series) -> [String; 2] {
     [title, parts.join(BETWEEN)]
 }
 
-/// The machine, as far as the log describes it, and the run's id, as text.
+/// The parts of the machine that the log describes, and the run's id, as text.
 fn machine(log: &Log) -> String {
     let known = |part: &str, name: &str| Some(log.environment.get(part)?.get(name)?.as_str()?.to_owned());
     let mut parts: Vec<String> = known("cpu", "model").into_iter().collect();
@@ -153,13 +153,13 @@ fn endpoints(conditions: &RunSpec) -> String {
     let counts =
         format!("{publishers}, {}", several(conditions.subscriptions as usize, "subscription", "subscriptions"));
     match conditions.executor {
-        // The nodes of a topology are spread over processes by an option of their own, not by the strategy.
+        // `--processes` divides the nodes of a topology into processes, so the strategy has no effect.
         Some(_) => counts,
         None => format!("{counts}, {}", conditions.strategy.name()),
     }
 }
 
-/// A count with commas between its thousands.
+/// A number with commas between the thousands.
 fn thousands(n: u64) -> String {
     let digits = n.to_string();
     let first = digits.len() % 3;

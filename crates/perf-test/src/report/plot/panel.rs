@@ -1,7 +1,7 @@
-//! One panel of a plot: a title, a legend above the lines, two axes with units, and lines.
+//! A panel of a plot: a title, a legend above the lines, two axes with units, and lines.
 //!
-//! Axes are linear in their values. For a logarithmic axis the values are logarithms, and `mark` prints the
-//! numbers themselves.
+//! The axes are linear. A logarithmic axis has logarithms as its values, and its function `mark` prints the numbers
+//! themselves.
 
 use plotters::coord::Shift;
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
@@ -12,37 +12,37 @@ use plotters::prelude::{
 use plotters::style::TextStyle;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-/// The distance between the edge of the picture and its content, px.
+/// The space between the edge of the SVG and its content, px.
 pub const MARGIN: i32 = 24;
-/// The colours of titles, of marks, of grid lines and of the unreliable part of a panel.
+/// The colours of titles, axis marks, grid lines, and the unreliable part of a panel.
 pub const INK: RGBColor = RGBColor(0x22, 0x26, 0x2b);
 pub const PALE: RGBColor = RGBColor(0x5b, 0x64, 0x6e);
 pub const GRID: RGBColor = RGBColor(0xe4, 0xe7, 0xea);
 const SHADE: RGBColor = RGBColor(0xf3, 0xf0, 0xea);
-/// Colours that people with colour blindness can distinguish (Okabe and Ito).
+/// Colours that colour-blind people can distinguish. Source: Okabe and Ito.
 pub const BLUE: RGBColor = RGBColor(0x00, 0x72, 0xb2);
 pub const ORANGE: RGBColor = RGBColor(0xe6, 0x9f, 0x00);
 pub const RED: RGBColor = RGBColor(0xd5, 0x5e, 0x00);
 pub const GREEN: RGBColor = RGBColor(0x00, 0x9e, 0x73);
 
-/// The largest number of points with which each point of a line is drawn as a dot.
+/// The largest number of points of a line whose points are also drawn as dots.
 const FEW_POINTS: usize = 40;
-/// The width of the space to the left of a panel's lines, px.
+/// The width of the space to the left of the lines, px.
 const LEFT: i32 = 76;
-/// The smallest distance between the starts of two legend entries, px.
+/// The smallest distance between two legend entries, from start to start, px.
 const LEGEND_STEP: i32 = 142;
-/// The assumed width of a letter of a legend entry, px.
+/// The assumed width of a letter in the legend, px.
 const LETTER: i32 = 7;
 
-/// The result of drawing.
+/// The result of drawing, with the error of `plotters`.
 pub type Drawing = Result<(), DrawingAreaErrorKind<<SVGBackend<'static> as DrawingBackend>::ErrorType>>;
-/// A part of a picture.
+/// A rectangle of the SVG.
 pub type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
-/// Makes a white picture of this size, calls `draw` for its content, and returns the SVG.
+/// Creates a white SVG of this size, calls `draw` for its content, and returns it as text.
 ///
 /// # Errors
-/// The reason, as a sentence, if the picture cannot be drawn.
+/// The reason, as a sentence, why the content cannot be drawn.
 pub fn picture(size: (u32, u32), draw: impl FnOnce(&Area<'_>) -> Drawing) -> Result<String, String> {
     let mut picture = String::new();
     let root = SVGBackend::with_string(&mut picture, size).into_drawing_area();
@@ -52,19 +52,19 @@ pub fn picture(size: (u32, u32), draw: impl FnOnce(&Area<'_>) -> Drawing) -> Res
     Ok(picture)
 }
 
-/// The style of a text of this size.
+/// The style of a text with this size and colour.
 pub fn text(size: u32, colour: &RGBColor) -> TextStyle<'static> {
     ("sans-serif", size).into_font().color(colour)
 }
 
-/// An axis.
+/// An axis of a panel.
 #[derive(Clone, Debug)]
 pub struct Axis {
     /// The lowest and the highest value.
     pub range: (f64, f64),
-    /// The values with a mark.
+    /// The values at which the axis has marks.
     pub marks: Vec<f64>,
-    /// The text of a mark.
+    /// Returns the text of a mark.
     pub mark: fn(f64) -> String,
 }
 
@@ -92,7 +92,7 @@ impl ValueFormatter<f64> for Axis {
     }
 }
 
-/// A line.
+/// A line of a panel.
 #[derive(Clone)]
 pub struct Line {
     pub name: String,
@@ -100,21 +100,21 @@ pub struct Line {
     pub points: Vec<(f64, f64)>,
 }
 
-/// A vertical line with a name. A line beyond the ends of the axis is left out.
+/// A vertical line with a name. It is not drawn if it is outside the axis.
 pub struct Mark {
-    /// The x of the line.
+    /// The value on the horizontal axis.
     pub at: f64,
     pub name: String,
 }
 
-/// The part of a panel whose values are unreliable.
+/// The part of a panel whose values are unreliable. It has a shaded background.
 pub struct Shade {
-    /// The x at which the unreliable part begins.
+    /// The value on the horizontal axis at which the part begins.
     pub from: f64,
     pub name: &'static str,
 }
 
-/// A panel.
+/// A panel of a plot.
 pub struct Panel {
     /// The quantity of the vertical axis, with its unit.
     pub title: String,
@@ -128,12 +128,12 @@ pub struct Panel {
 }
 
 impl Panel {
-    /// Creates a panel without a shade and without marks.
+    /// Creates a panel without a shaded part and without vertical lines.
     pub fn new(title: &str, across: &'static str, [x, y]: [Axis; 2], lines: Vec<Line>) -> Panel {
         Panel { title: title.to_owned(), across, x, y, shade: None, marks: Vec::new(), lines }
     }
 
-    /// Draws the panel into its area.
+    /// Draws the panel into a rectangle of the SVG.
     pub fn draw(&self, area: &Area<'_>) -> Drawing {
         let (head, body) = area.split_vertically(52);
         head.draw(&Text::new(self.title.as_str(), (MARGIN, 4), text(18, &INK)))?;

@@ -1,7 +1,7 @@
 //! The lines of a plot, extracted from a log.
 //!
-//! If a run has more rows than a panel can show, neighbouring rows are added up into one point, histograms included:
-//! nothing is left out.
+//! If a run has more rows than a panel can show, neighbouring rows are merged into one point. Their histograms are
+//! added, so no sample is left out.
 
 use plotters::prelude::RGBColor;
 
@@ -11,10 +11,10 @@ use crate::measure::percentiles::MIN_TAIL_SAMPLES;
 use perf_worker::measure::histogram::Latencies;
 
 const TIME: &str = "time since the start (s)";
-/// The largest number of points of a line over time.
+/// The largest number of points on a line over time.
 const MAX_POINTS: usize = 600;
 
-/// The values at one time.
+/// The values of one point in time.
 struct Moment {
     t_s: f64,
     /// The median, the 99th percentile and the maximum of the latency, ns; `None` if nothing was received.
@@ -26,22 +26,22 @@ struct Moment {
     shared_mib: f64,
 }
 
-/// A figure over time: its name, its colour and its value.
+/// A quantity over time: its name, its colour, and the function that returns its value.
 type Figure = (&'static str, RGBColor, fn(&Moment) -> f64);
 
-/// All values that are drawn.
+/// All values that the plot shows.
 pub struct Series {
     moments: Vec<Moment>,
-    /// All service latencies.
+    /// The histogram of all latencies from the send time.
     pub latency: Latencies,
     response: Latencies,
     longest_ns: [f64; 2],
-    /// Samples lost.
+    /// The number of lost samples.
     pub lost: u64,
 }
 
 impl Series {
-    /// The series of a log, which may have no summary.
+    /// Extracts the values from a log, which may lack a summary.
     pub fn from_log(log: &Log) -> Series {
         let group = log.rows.len().div_ceil(MAX_POINTS).max(1);
         let total = log.summary.as_ref().map(|summary| &summary.total);
@@ -64,7 +64,7 @@ impl Series {
         }
     }
 
-    /// The panel with the median, p99 and maximum of the latency in each second.
+    /// The panel with the median, the 99th percentile and the maximum of the latency in each second.
     pub fn latency_over_time(&self) -> Panel {
         let line = |name: &str, colour, which: fn(&[f64; 3]) -> f64| Line {
             name: String::from(name),
@@ -79,7 +79,7 @@ impl Series {
         Panel::new("Latency from send time (log scale)", TIME, [self.time_axis(), times_axis(&lines)], lines)
     }
 
-    /// The panel of the latencies by percentile.
+    /// The panel with the latency by percentile.
     pub fn latency_by_percentile(&self) -> Panel {
         let [longest_ns, longest_response_ns] = self.longest_ns;
         let mut lines = Vec::new();
@@ -98,14 +98,14 @@ impl Series {
         Panel { shade, ..Panel::new("Latency by percentile (log scale)", across, [x, times_axis(&lines)], lines) }
     }
 
-    /// The panel of the CPU time of all workers.
+    /// The panel with the CPU time of all workers.
     pub fn cpu_over_time(&self) -> Panel {
         let figures: [Figure; 2] =
             [("user and kernel", BLUE, |m| m.core_percent), ("kernel", ORANGE, |m| m.kernel_percent)];
         self.figures_over_time("CPU of all workers (% of one core)", &figures)
     }
 
-    /// The panel of the memory of all workers.
+    /// The panel with the memory of all workers.
     pub fn memory_over_time(&self) -> Panel {
         let figures: [Figure; 3] = [
             ("resident", BLUE, |m| m.rss_mib),
@@ -115,7 +115,7 @@ impl Series {
         self.figures_over_time("Memory, sum of all workers (MiB)", &figures)
     }
 
-    /// A panel of figures over time, from zero upwards.
+    /// A panel of quantities over time, whose vertical axis begins at zero.
     fn figures_over_time(&self, title: &str, figures: &[Figure]) -> Panel {
         let line = |(name, colour, figure): &Figure| {
             let points = self.over_time(|moment| Some(figure(moment)));
@@ -154,7 +154,7 @@ fn moment(rows: &[RowEntry]) -> Moment {
     }
 }
 
-/// The fraction of the CPU time in the kernel.
+/// The fraction of the CPU time that was spent in the kernel.
 fn in_kernel(row: &RowEntry) -> f64 {
     let used = &row.used;
     used.system_ns as f64 / ((used.user_ns + used.system_ns) as f64).max(1.0)
@@ -170,8 +170,8 @@ fn longest_ns(parts: &[&Distribution]) -> f64 {
     parts.iter().filter_map(|part| part.max_ns).fold(0.0, f64::max)
 }
 
-/// The points of the line of a whole distribution: the number of nines (99 % has two), and the logarithm of the latency
-/// in ns. The last point is at the rank of the last sample.
+/// The points of the curve of latency by percentile: the number of nines (99 % has two), and the logarithm of the
+/// latency in ns. The last point is the longest latency.
 fn by_percentile(latencies: &Latencies, longest_ns: f64) -> Vec<(f64, f64)> {
     let n = latencies.n() as f64;
     let mut points = Vec::new();
@@ -186,17 +186,17 @@ fn by_percentile(latencies: &Latencies, longest_ns: f64) -> Vec<(f64, f64)> {
     points
 }
 
-/// An axis from the shortest to the longest time of the lines, whose y values are logarithms of ns.
+/// A logarithmic axis that contains all times of these lines, whose y values are logarithms of ns.
 fn times_axis(lines: &[Line]) -> Axis {
     log_axis(lines.iter().flat_map(|line| &line.points).map(|(_, height)| *height), time)
 }
 
-/// The least and the greatest of some values; `None` without values.
+/// The lowest and the highest of these values; `None` if there are none.
 pub fn bounds(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     values.map(|value| (value, value)).reduce(|(low, high), (value, _)| (low.min(value), high.max(value)))
 }
 
-/// An axis from the lowest to the highest of these logarithms.
+/// An axis that contains these logarithms.
 pub fn log_axis(places: impl Iterator<Item = f64>, mark: fn(f64) -> String) -> Axis {
     let (low, high) = bounds(places).unwrap_or((3.0, 6.0));
     let (low, high) = (low - 0.1, high + 0.1);
@@ -217,7 +217,7 @@ fn from_zero(lines: &[Line]) -> Axis {
     Axis { range: (0.0, high), marks: marks(0.0, high), mark: plain }
 }
 
-/// About six round numbers within a range.
+/// About six round numbers within the range.
 pub fn marks(low: f64, high: f64) -> Vec<f64> {
     let rough = (high - low) / 6.0;
     let decade = 10_f64.powf(rough.log10().floor());
@@ -226,13 +226,13 @@ pub fn marks(low: f64, high: f64) -> Vec<f64> {
     (first..).map(|i| i as f64 * step).take_while(|mark| *mark <= high + step * 1e-9).collect()
 }
 
-/// The text of a number, rounded to three decimals.
+/// A number as text, rounded to three decimals.
 pub fn plain(value: f64) -> String {
     let rounded = (value * 1000.0).round() / 1000.0;
     if rounded.abs() >= 10_000.0 { super::thousands(rounded as u64) } else { rounded.to_string() }
 }
 
-/// The text of a time, from the logarithm of its nanoseconds.
+/// A time as text, from the logarithm of its nanoseconds.
 pub fn time(height: f64) -> String {
     let ns = 10_f64.powf(height);
     let (value, unit) = match ns {
@@ -244,7 +244,7 @@ pub fn time(height: f64) -> String {
     format!("{} {unit}", plain(value))
 }
 
-/// The text of the percentile with this number of nines.
+/// The percentile with this number of nines, as text.
 fn percent(nines: f64) -> String {
     match nines.round() as i32 {
         0 => "0".to_owned(),

@@ -1,5 +1,5 @@
-//! A picture of charts with stacked bars. A bar shows the parts of a sum for one number on the horizontal axis, and may
-//! have a mark at another sum to compare with.
+//! An SVG of charts with stacked bars. A bar shows the parts of a sum. It may have a mark at another sum, for
+//! comparison.
 
 use plotters::prelude::{Color, PathElement, RGBColor, Rectangle, Text};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
@@ -12,41 +12,41 @@ const TITLE: u32 = 56;
 const HEIGHT: u32 = 400;
 const COLUMNS: usize = 2;
 const COLOURS: [RGBColor; 3] = [BLUE, ORANGE, GREEN];
-/// The spaces for the title and the legend, for the names of the bars, and for the marks of the axis, px.
+/// The heights of title and legend, and of the names below the bars; the width of the axis marks; all in px.
 const HEAD: i32 = 70;
 const FOOT: i32 = 40;
 const LEFT: i32 = 76;
-/// The distance between the starts of two legend entries, px.
+/// The distance between two legend entries, from start to start, px.
 const LEGEND_STEP: i32 = 110;
 
-/// A chart.
+/// A chart with stacked bars.
 #[derive(Debug)]
 pub struct Chart {
-    /// The quantity on the horizontal axis, and the quantity of the bars with its unit.
+    /// The title, with the quantities of both axes.
     pub title: String,
-    /// The names of the parts of a bar, from below; at most three.
+    /// The names of a bar's parts, from the lowest to the highest; at most three.
     pub parts: Vec<&'static str>,
-    /// The name of the marks.
+    /// The name of the marks in the legend.
     pub mark: &'static str,
     /// The bars.
     pub bars: Vec<Bar>,
 }
 
-/// A bar.
+/// A stacked bar.
 #[derive(Debug)]
 pub struct Bar {
-    /// The number below the bar.
+    /// The text below the bar.
     pub name: String,
-    /// The values of the bar's parts, from below.
+    /// The values of the parts, from the lowest to the highest.
     pub parts: Vec<f64>,
-    /// The sum to compare the bar with.
+    /// The sum with which the bar is compared.
     pub mark: Option<f64>,
 }
 
-/// Draws charts as SVG, two in a row below a title.
+/// Draws charts as one SVG below a title, two in each row.
 ///
 /// # Errors
-/// The reason, as a sentence, if the charts cannot be drawn.
+/// The reason, as a sentence, why the charts cannot be drawn.
 pub fn draw(title: &str, charts: &[Chart]) -> Result<String, String> {
     let rows = charts.len().div_ceil(COLUMNS).max(1);
     let height = TITLE + HEIGHT * u32::try_from(rows).unwrap_or(1);

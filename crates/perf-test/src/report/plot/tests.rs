@@ -1,4 +1,4 @@
-//! Tests of the texts of pictures. Every log gives a picture.
+//! Tests of the texts in plots. Every log can be drawn, even an incomplete one.
 
 use super::*;
 use crate::log::documented_row_with;
@@ -54,7 +54,7 @@ fn a_picture_of_a_topology_has_a_line_for_each_subscription() {
     for words in ["without 10 faster ones", "Late messages (% of received)", "1, 3, 7", "100 µs", "10 ms"] {
         assert!(picture.contains(words), "{words}");
     }
-    // A run in which nothing was received, and the log of a killed run, have a picture, too.
+    // A run that received nothing, and the log of a killed run, can be drawn, too.
     log.summary.as_mut().unwrap().subscriptions =
         vec![SubscriptionEntry { p50_ns: None, received: Received::default(), ..subscription(0, 0) }];
     assert!(draw(&log).unwrap().contains("nothing was received"));
@@ -100,7 +100,7 @@ fn the_latencies_of_a_killed_run_are_those_of_its_rows() {
     let series = Series::from_log(&log(1300, false));
     assert_eq!(series.latency.n(), 1300 * 99);
     let panel = series.latency_over_time();
-    // The rows are in groups of three, and the point of a group has the longest latency of its three rows.
+    // Three rows are merged into one point, which has the longest latency of the three.
     assert_eq!(panel.lines[0].points.len(), 434);
     assert!(panel.lines[0].points.iter().all(|(_, height)| (height - 5_605_000_f64.log10()).abs() < 1e-9));
 }

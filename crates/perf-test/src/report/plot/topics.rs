@@ -1,5 +1,5 @@
-//! The upper part of the picture of a topology: a row for each subscription, with its latencies and its late, too late
-//! and lost messages.
+//! The upper part of a topology's plot: a row for each subscription, with its latencies and its late, too late and lost
+//! messages.
 
 use plotters::prelude::{Circle, Color, PathElement, RGBColor, Rectangle, Text};
 
@@ -8,39 +8,39 @@ use super::series::bounds;
 use crate::common::units::format_ns;
 use crate::log::{NodeAndTopic, SubscriptionEntry, Summary};
 
-/// The height of the row of a subscription, px.
+/// The height of a subscription's row, px.
 const ROW: i32 = 20;
-/// The height of the space above the rows for titles, legends and the marks of the axes, px.
+/// The height of titles, legends and axis marks above the rows, px.
 const HEAD: i32 = 84;
-/// The largest number of subscriptions that are drawn. If there are more, the ones that lost the most messages are
-/// drawn, and among equal ones the ones with the longest 99th percentiles; the log has all.
+/// The largest number of subscriptions that the plot shows. If there are more, it shows the worst: first by the number
+/// of lost messages, then by the 99th percentile. The log has all.
 const MOST_ROWS: usize = 60;
-/// The left and right ends of the columns of latencies and of late messages, and the left end of the counts, px.
+/// The left and right ends of two columns (latencies, late messages), and the left end of the column of counts, px.
 const LATENCY: (i32, i32) = (310, 790);
 const LATE: (i32, i32) = (830, 1060);
 const COUNTS: i32 = 1076;
-/// The distance between the starts of two legend entries, px.
+/// The distance between two legend entries, from start to start, px.
 const LEGEND_STEP: i32 = 92;
 
-/// A subscription.
+/// The row of a subscription.
 struct TopicRow {
     name: String,
-    /// The median, the 99th percentile and the maximum of the latency, ns; `None` if nothing was received.
+    /// The median, 99th percentile and maximum of the latency, ns; `None` if nothing was received.
     latency_ns: Option<[f64; 3]>,
     period_ns: Option<f64>,
-    /// The late and the too late messages, percent of the received ones.
+    /// The late and the too late messages, as percentages of the received messages.
     late_percent: [f64; 2],
     counts: String,
 }
 
-/// The rows of a topology's subscriptions.
+/// The rows of all subscriptions of a topology.
 pub struct Topics {
     rows: Vec<TopicRow>,
     left_out: usize,
 }
 
 impl Topics {
-    /// The subscriptions of a summary.
+    /// Creates the rows from a summary.
     pub fn from_summary(summary: &Summary) -> Topics {
         let mut shown: Vec<&SubscriptionEntry> = summary.subscriptions.iter().filter(|of| of.place.is_some()).collect();
         let left_out = shown.len().saturating_sub(MOST_ROWS);
@@ -52,7 +52,7 @@ impl Topics {
         Topics { rows: shown.into_iter().map(TopicRow::from_entry).collect(), left_out }
     }
 
-    /// The height of the drawing, px; 0 without subscriptions.
+    /// The height of this part of the plot, px; 0 if there are no subscriptions.
     pub fn height(&self) -> u32 {
         if self.rows.is_empty() { 0 } else { (self.below() + MARGIN).unsigned_abs() }
     }
@@ -61,7 +61,7 @@ impl Topics {
         HEAD + ROW * i32::try_from(self.rows.len()).unwrap_or(0)
     }
 
-    /// Draws the rows into their area.
+    /// Draws the rows into a rectangle of the SVG.
     pub fn draw(&self, area: &Area<'_>) -> Drawing {
         if self.rows.is_empty() {
             return Ok(());
@@ -132,7 +132,7 @@ impl Topics {
         Ok(())
     }
 
-    /// The exponents of the powers of ten (of ns) between which all latencies and periods lie.
+    /// The exponents of two powers of ten (in ns). All latencies and periods are between these powers.
     fn decades(&self) -> (i32, i32) {
         let all = self.rows.iter().flat_map(|row| row.latency_ns.into_iter().flatten().chain(row.period_ns));
         let decades = |(low, high): (f64, f64)| (low.log10().floor() as i32, high.log10().ceil() as i32);
@@ -145,7 +145,7 @@ impl Topics {
         LATENCY.0 + (part.clamp(0.0, 1.0) * f64::from(LATENCY.1 - LATENCY.0)).round() as i32
     }
 
-    /// A round percentage that no row exceeds.
+    /// The end of the axis of late messages: a round percentage that no row exceeds.
     fn highest_percent(&self) -> f64 {
         let highest = self.rows.iter().map(|row| row.late_percent.iter().sum()).fold(0.0, f64::max);
         [0.1, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0].into_iter().find(|percent| highest <= *percent).unwrap_or(100.0)
@@ -161,7 +161,7 @@ fn names(place: &NodeAndTopic) -> (&str, &str) {
     (&place.topic, &place.node)
 }
 
-/// A title, with the names and the colours of its figures below it.
+/// A column title, with the names and colours of its figures below.
 fn legend(area: &Area<'_>, x: i32, title: &str, names: &[(&str, RGBColor)]) -> Drawing {
     area.draw(&Text::new(title.to_owned(), (x, 4), text(16, &INK)))?;
     for ((name, colour), index) in names.iter().zip(0..) {
@@ -172,7 +172,7 @@ fn legend(area: &Area<'_>, x: i32, title: &str, names: &[(&str, RGBColor)]) -> D
     Ok(())
 }
 
-/// A vertical line with its value above it.
+/// A vertical grid line with its value above.
 fn mark(area: &Area<'_>, x: i32, value: &str, below: i32) -> Drawing {
     area.draw(&PathElement::new(vec![(x, HEAD - 6), (x, below)], GRID.stroke_width(1)))?;
     let half = 3 * i32::try_from(value.chars().count()).unwrap_or(0);

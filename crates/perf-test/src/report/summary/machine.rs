@@ -1,5 +1,5 @@
-//! The second half of the printed summary: CPU time and memory of the run, and the costs of the machine and the
-//! instrument.
+//! The second half of the printed summary: CPU time and memory of the run, the calibration of the machine, and the cost
+//! of measuring.
 
 use super::text::labelled;
 use crate::common::units::format_ns;
@@ -14,18 +14,19 @@ use perf_worker::measure::threads::ThreadUsage;
 use perf_worker::run_spec::RunSpec;
 use perf_worker::worker::{KEEPER_THREAD, ORDERS_THREAD};
 
-/// The largest number of workers that are shown one by one. A run with more workers shows only sums; the full log has
+/// The largest number of workers that are shown one by one. With more workers, only sums are shown; the full log has
 /// each worker.
 const MAX_SHOWN_WORKERS: usize = 8;
-/// The smallest fraction of its process's CPU time with which a thread is shown.
+/// A thread is shown if it used at least this fraction of its process's CPU time.
 const MIN_SHOWN_FRACTION: f64 = 0.01;
-/// The ratio of the latency to the cost of copies is shown only if two copies cost more than this number of wake-ups.
+/// The ratio of latency to copy cost is shown only if two copies cost more than this number of wake-ups. Otherwise the
+/// variation of wake-ups would decide the ratio.
 const MIN_COPIES_PER_WAKE_UP: f64 = 5.0;
-/// The threads of the instrument besides the main thread.
+/// The names of perf_test's own threads in a worker, besides the main thread.
 const INSTRUMENTS: [&str; 2] = [ORDERS_THREAD, KEEPER_THREAD];
 
-/// Whether a thread of the worker with the process ID `pid` belongs to the instrument. The main thread, whose thread ID
-/// is the process ID, belongs to it.
+/// Whether a thread of the worker `pid` is one of perf_test's own threads, which do not handle messages. The main
+/// thread, whose thread ID is the process ID, is one of them.
 pub fn is_instrument(thread: &ThreadUsage, pid: u32) -> bool {
     thread.tid == pid || INSTRUMENTS.contains(&&*thread.name)
 }
@@ -144,7 +145,7 @@ impl Summary {
         ]
     }
 
-    /// The memory in which the workers count messages, as text.
+    /// The memory of the workers that holds counters and histograms, as text.
     fn instrument_memory(&self, spec: &RunSpec) -> String {
         let known: Vec<u64> = self.workers.iter().filter_map(|worker| worker.instrument_bytes).collect();
         let endpoints = u64::from(spec.publishers) + u64::from(spec.subscriptions);
@@ -156,13 +157,13 @@ impl Summary {
                 bytes as f64 / 1024.0 / endpoints.max(1) as f64
             );
         }
-        // A publisher has one histogram, a subscription two.
+        // A publisher has one histogram and a subscription has two.
         let distribution_kib = TALLIES * Latencies::default().memory_bytes() / 1024;
         format!("up to {distribution_kib} KiB per publisher and {} KiB per subscription", 2 * distribution_kib)
     }
 
     /// The mean latency divided by the cost of two warm copies and one wake-up. `None` with zero copy, without samples,
-    /// or if something else dominates the ratio: several subscriptions that wait for each other, or copies that are
+    /// or if something else decides the ratio: several subscriptions that wait for each other, or copies that are
     /// cheaper than the variation of wake-ups.
     #[must_use]
     pub fn copy_ratio(&self, spec: &RunSpec) -> Option<f64> {
@@ -216,7 +217,7 @@ fn device_line(device: &DeviceMemory) -> String {
     )
 }
 
-/// The lines of a worker: the process, the device that it measures, and its busy threads.
+/// The lines about a worker: its process, the device that it measured, and its busy threads.
 fn worker_lines(worker: &WorkerEntry) -> Vec<String> {
     let own = format!(
         "{:<24} {:>8} KiB peak {:>10} CPU",

@@ -1,6 +1,6 @@
 //! The printed summary of a run: samples, latencies, schedule, CPU, memory, calibration, warnings.
 //!
-//! Every statistic has its number of samples beside it; an unreliable value is marked, never left out.
+//! Every statistic is printed with its number of samples. An unreliable value is marked and not left out.
 
 mod machine;
 mod phases;
@@ -13,7 +13,7 @@ use crate::log::Summary;
 use perf_worker::run_spec::{Roundtrip, RunSpec};
 
 impl Summary {
-    /// The reason why this measurement is worthless; `None` if it is good.
+    /// The reason why the figures of this run are unusable; `None` if they are usable.
     #[must_use]
     pub fn find_failure(&self, spec: &RunSpec) -> Option<String> {
         let topic = &spec.topic;

@@ -1,5 +1,5 @@
-//! The lines of the summary about the phases of a message, the bytes on the wire and the error of the clocks, if a run
-//! has these.
+//! The lines of the summary about the phases of a message, the bytes on the wire and the error of the clocks. A run
+//! without these figures has no such lines.
 
 use super::text::labelled;
 use crate::common::units::format_ns;
@@ -7,13 +7,12 @@ use crate::log::Summary;
 use perf_worker::run_spec::RunSpec;
 
 impl Summary {
-    /// The error of a latency that different clocks cause, as the end of a line of latencies; empty if there is only
-    /// one clock.
+    /// The error of latencies because of different clocks, as the end of a line; empty if there is only one clock.
     pub(super) fn clock_note(&self) -> String {
         self.clock_error_ns.map_or(String::new(), |ns| format!(" ± {}, clocks differ", format_ns(ns as f64)))
     }
 
-    /// The times of the phases of a message from send to reception, as lines of text.
+    /// The durations of the phases of a message, from sending to reception, as lines of text.
     pub(super) fn phase_lines(&self, spec: &RunSpec) -> Vec<String> {
         let total = &self.total;
         if !spec.phases || total.latency.n == 0 {
@@ -24,7 +23,7 @@ impl Summary {
         let columns = ["n", "mean", "max", "% of latency"].map(|name| format!("{name:>13}")).concat();
         let mut lines = vec![labelled!("phases", "{:<24}{columns}", "where the time goes")];
         let mut rest_ns = latency_ns;
-        // The phase of transport begins with the stamp, too, so it includes the serialisation.
+        // The transport phase starts at the send stamp, before serialisation, so it includes the serialisation.
         let has_transport = total.transport.n > 0;
         let serialise = if has_transport { "serialise (in transport)" } else { "serialise" };
         for (name, phase, is_part) in [
@@ -48,7 +47,7 @@ impl Summary {
         lines
     }
 
-    /// The bytes on the wire, as far as the middleware counts them.
+    /// The bytes on the wire as lines of text; no lines if the middleware does not count them.
     pub(super) fn wire_lines(&self) -> Vec<String> {
         let (sent, received) = (&self.total.sent, &self.total.received);
         let parts = [("sent", sent.wire_bytes, sent.bytes), ("received", received.wire_bytes, received.bytes)];

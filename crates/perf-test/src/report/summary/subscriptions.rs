@@ -1,10 +1,9 @@
-//! The figures of each subscription, if there are several.
+//! The figures of each subscription. They are shown if the run has several subscriptions.
 
 use super::text::{labelled, times};
 use crate::log::{SubscriptionEntry, Summary};
 
-/// The largest number of subscriptions that are shown. If there are more, only the worst ones are shown; the full log
-/// has all.
+/// The largest number of subscriptions that are shown. With more, only the worst are shown; the full log has all.
 const MAX_SHOWN: usize = 8;
 
 impl Summary {
@@ -16,7 +15,7 @@ impl Summary {
         let mut title = "each";
         if shown.len() > MAX_SHOWN {
             title = "worst";
-            // A subscription that received nothing has lost the most messages.
+            // The worst come first, by lost messages. So a subscription that received nothing is at the top.
             shown.sort_by_key(|of| std::cmp::Reverse((of.lost, of.p99_ns)));
             shown.truncate(MAX_SHOWN);
         }

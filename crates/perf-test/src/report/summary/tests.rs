@@ -1,4 +1,4 @@
-//! Tests of the lines of the summary, and of the runs that the summary calls failed.
+//! Tests of the lines of the summary, and of the runs that count as failed.
 
 use super::*;
 use crate::cli;
@@ -13,14 +13,14 @@ use perf_worker::measure::{
     tally::{Received, Sent, Tally},
 };
 
-/// The run of these options: 30 s, 100 Hz, 4 MB.
+/// A run with these options, of 30 s at 100 Hz with messages of 4 MB.
 pub(crate) fn spec(options: &str) -> RunSpec {
     let line = format!("perf_test -m Array4m -r 100 --max-runtime 30 {options}");
     let cli = cli::parse(line.split_whitespace().map(Into::into)).unwrap();
     cli::resolve(&cli.options).unwrap().spec
 }
 
-/// The distribution of `n` equal times.
+/// The statistics of `n` equal times.
 pub(crate) fn times(n: u64, ns: u64) -> Distribution {
     let mut histogram = Latencies::default();
     histogram.add_cells(&[(ns, n)]);
@@ -28,7 +28,7 @@ pub(crate) fn times(n: u64, ns: u64) -> Distribution {
     Distribution::new(&Moments { n, min: at, max: at, mean: at, m2: 0.0 }, &histogram)
 }
 
-/// The summary of the run of these options, in which every latency is `latency_ns`.
+/// The summary of a run with these options. All latencies are `latency_ns`.
 pub(crate) fn summary(options: &str, latency_ns: u64) -> Summary {
     let spec = spec(options);
     let used = UsedEntry { user_ns: 1_000_000_000, system_ns: 500_000_000, ..UsedEntry::default() };
@@ -84,14 +84,14 @@ pub(crate) fn summary(options: &str, latency_ns: u64) -> Summary {
     }
 }
 
-/// The text of the summary of a run with its warnings.
+/// The printed summary of a run, with its warnings.
 fn printed(options: &str, run: &Summary) -> String {
     let spec = spec(options);
     let (failure, warnings) = (run.find_failure(&spec), run.figure_warnings(&spec));
     Summary { failure, warnings, ..run.clone() }.lines(&spec).join("\n")
 }
 
-/// A daemon with a peak of 5000 KiB.
+/// The record of a daemon whose peak memory is 5000 KiB.
 pub(crate) fn daemon() -> DaemonUsage {
     DaemonUsage {
         started_by_run: false,
@@ -132,7 +132,7 @@ fn a_good_run_is_reported_in_full() {
     assert_eq!(summary.find_failure(&spec("")), None);
 }
 
-/// A subscription that lost `lost` of 1000 messages, and received each of the others after the same time.
+/// A subscription that lost `lost` of 1000 messages. All other messages have the same latency.
 pub(crate) fn of_subscription(index: u32, lost: u64, latency_ns: u64) -> SubscriptionEntry {
     let latency = times(1000 - lost, latency_ns);
     SubscriptionEntry {
@@ -184,7 +184,7 @@ fn each_subscription_is_shown_and_of_many_the_worst() {
 #[test]
 fn percentiles_with_fewer_than_ten_samples_beyond_are_marked() {
     let text = printed("", &summary("", 1_000_000));
-    // 30 of 3000 samples lie beyond p99, 3 beyond p99.9. There are two rows of latencies.
+    // 30 of 3000 samples are beyond p99 and 3 beyond p99.9, so p99.9 and p99.99 are marked in two rows of latencies.
     assert_eq!(text.matches("1.00 ms*").count(), 4, "{text}");
     assert!(text.contains("   1.00 ms    1.00 ms    1.00 ms   1.00 ms*   1.00 ms*"), "{text}");
     assert!(text.contains("* fewer than 10 samples"));

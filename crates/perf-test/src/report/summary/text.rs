@@ -1,5 +1,5 @@
-//! The first half of the printed summary: samples, latencies, schedule and warnings, as aligned lines. `machine` prints
-//! the costs.
+//! The first half of the printed summary, as aligned lines: samples, latencies, schedule and warnings. The module
+//! `machine` has the second half.
 
 use crate::common::units::{format_ns, several};
 use crate::log::{Distribution, Spread, Summary};
@@ -8,7 +8,7 @@ use crate::report::heading::how_readers_wait;
 use perf_worker::choice::Choice;
 use perf_worker::run_spec::{Roundtrip, RunSpec, Touch};
 
-/// A formatted line with its label, or with an empty one.
+/// Formats a line with a label, which may be empty.
 macro_rules! labelled {
     ($label:expr, $($text:tt)+) => {
         format!("  {:<13} {}", $label, format_args!($($text)+)).trim_end().to_owned()
@@ -55,7 +55,7 @@ impl Summary {
         labels.zip(warnings).map(|(label, warning)| labelled!(label, "{warning}")).collect()
     }
 
-    /// The most important figures on one line.
+    /// The most important figures in one line.
     fn in_short(&self, spec: &RunSpec) -> String {
         let mut parts = Vec::new();
         let latency = &self.total.latency;
@@ -220,7 +220,7 @@ impl Summary {
     }
 }
 
-/// n, min, mean, percentiles and max.
+/// The cells of a table: number, minimum, mean, percentiles and maximum.
 fn figures(times: &Distribution) -> impl Iterator<Item = String> {
     let percentiles = PERCENTILES.map(|percentile| marked(times.n, percentile, times.percentile_ns(percentile)));
     let begin = [times.n.to_string(), format_ns(times.min_ns.unwrap_or(0.0)), format_ns(times.mean())];
@@ -235,13 +235,13 @@ fn spread(times: &Spread) -> String {
     format!("mean {}, max {}, n {}", format_ns(times.mean()), format_ns(times.max()), times.n)
 }
 
-/// The text of a percentile, with a mark if too few samples lie beyond it.
+/// A percentile as text. It is marked with `*` if too few samples are beyond it.
 fn marked(n: u64, percentile: f64, value_ns: f64) -> String {
     format!("{}{}", format_ns(value_ns), if has_tail_samples(n, percentile) { "" } else { "*" })
 }
 
-/// The median, the 99th percentile and the maximum as text; a percentile with too few samples beyond it has a mark.
-/// Empty without samples.
+/// The median, the 99th percentile and the maximum as text. A percentile is marked if too few samples are beyond it.
+/// The texts are empty if there are no samples.
 pub fn times(times: &Spread, p50_ns: Option<u64>, p99_ns: Option<u64>) -> [String; 3] {
     if times.n == 0 {
         return Default::default();

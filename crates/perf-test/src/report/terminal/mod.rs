@@ -1,8 +1,8 @@
-//! The console of a run: its lines, the tables of each second, and the progress.
+//! The console output of a run: lines, the tables of each second, and the progress.
 //!
-//! On a terminal each set of tables replaces the previous one on the screen, if the set fits the window; otherwise sets
-//! are appended, and only the progress below them is replaced. On other outputs sets are appended, without progress and
-//! without escape sequences.
+//! On a terminal, the tables of a second replace the tables of the previous second if they fit into the window.
+//! Otherwise they are appended, and only the progress below them is replaced. If standard output is no terminal, tables
+//! are appended, without progress and without escape sequences.
 
 pub(crate) mod progress;
 mod row_tables;
@@ -16,28 +16,28 @@ use crate::{log::RowEntry, report::outputs::Tables};
 use perf_worker::run_spec::RunSpec;
 use progress::Progress;
 
-/// The console of a run.
+/// The console output of a run.
 #[derive(Debug)]
 pub struct Terminal {
     tables: Tables,
-    /// Whether the middleware counts the messages that left the history.
+    /// Whether the middleware counts the messages that left the history before they were taken.
     counts_overwritten: bool,
     progress: Progress,
-    /// The lines at the end of the output that may be replaced.
+    /// The last lines of the output, which may be replaced.
     drawn: Drawn,
 }
 
 /// The numbers of lines at the end of the output that may be replaced.
 #[derive(Clone, Copy, Debug, Default)]
 struct Drawn {
-    /// The lines of a set of tables, if the set fitted the window; else 0.
+    /// The number of lines of tables; 0 if they did not fit into the window.
     tables: usize,
-    /// The lines of progress below the tables.
+    /// The number of progress lines below the tables.
     progress: usize,
 }
 
 impl Terminal {
-    /// A console on which nothing has been drawn.
+    /// Creates a console output of which nothing has been drawn yet.
     #[must_use]
     pub fn new(spec: &RunSpec, tables: Tables) -> Self {
         Terminal {
@@ -48,10 +48,10 @@ impl Terminal {
         }
     }
 
-    /// Writes lines below the tables, in place of the progress.
+    /// Prints lines below the tables. They replace the progress.
     ///
     /// # Errors
-    /// If standard output cannot be written.
+    /// Standard output cannot be written.
     pub fn lines(&mut self, lines: &[String]) -> io::Result<()> {
         let mut text = up(self.drawn.progress);
         self.drawn = Drawn::default();
@@ -59,11 +59,11 @@ impl Terminal {
         write(&text)
     }
 
-    /// Draws the tables of a row and the progress, in place of the tables of the previous row if both sets of tables
-    /// fit the window.
+    /// Draws the tables of a row and the progress. They replace the tables of the previous row if both fit into the
+    /// window.
     ///
     /// # Errors
-    /// If standard output cannot be written.
+    /// Standard output cannot be written.
     pub fn row(&mut self, row: &RowEntry) -> io::Result<()> {
         let tables = row_tables::lines(row, self.tables, self.counts_overwritten);
         let Some(window) = window() else {
@@ -81,20 +81,20 @@ impl Terminal {
     }
 }
 
-/// The escape sequences that move the cursor up by `lines` and clear the screen below it.
+/// Escape sequences that move the cursor up by `lines` and clear the screen below.
 fn up(lines: usize) -> String {
     if lines > 0 { format!("\x1b[{lines}F\x1b[J") } else { String::new() }
 }
 
-/// Writes lines to standard output in one piece.
+/// Prints lines to standard output with one write.
 ///
 /// # Errors
-/// If standard output cannot be written.
+/// Standard output cannot be written.
 pub fn write_lines(lines: &[String]) -> io::Result<()> {
     write(&joined(lines))
 }
 
-/// The lines as one text, without control characters: names come from topologies and from the command line.
+/// The lines as one text. Control characters are escaped, because names come from topology files and the command line.
 fn joined(lines: &[String]) -> String {
     lines.iter().flat_map(|line| [printable(line, &['\n', '\t']), "\n".into()]).collect()
 }
@@ -105,7 +105,7 @@ fn write(text: &str) -> io::Result<()> {
     stdout.flush()
 }
 
-/// The window of standard output; `None` if it is no terminal.
+/// The size of the terminal window; `None` if standard output is no terminal.
 fn window() -> Option<Winsize> {
     let stdout = io::stdout();
     if stdout.is_terminal() { tcgetwinsize(&stdout).ok() } else { None }

@@ -1,31 +1,31 @@
-//! The progress of a run: a bar, the elapsed time and the time left, the rates of the last second.
+//! The progress line of a run: a bar, the elapsed and the remaining time, and the rates of the last second.
 
 use crate::log::RowEntry;
 use perf_worker::run_spec::RunSpec;
 
-/// The longest bar, characters.
+/// The greatest length of the bar, characters.
 const MAX_BAR_CHARS: usize = 30;
-/// The shortest bar that is drawn, characters.
+/// The smallest length of the bar, characters. If less room is left, no bar is drawn.
 const MIN_BAR_CHARS: usize = 10;
 
-/// The parts of a run that are known from the beginning.
+/// The properties of a run that its progress line needs.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
-    /// The time from the first message to the last, s; `None` if the run lasts until it is interrupted.
+    /// The time from the first message to the last, s; `None` for a run that lasts until it is interrupted.
     length_s: Option<u32>,
     sends: bool,
     receives: bool,
 }
 
 impl Progress {
-    /// The progress of a run.
+    /// Creates the progress of a run.
     #[must_use]
     pub fn new(spec: &RunSpec) -> Progress {
         let (sends, receives) = (spec.publishers > 0, spec.subscriptions > 0);
         Progress { length_s: spec.length_s(), sends, receives }
     }
 
-    /// The progress after `row` as a line for a window of `columns`; `None` if the window is too narrow.
+    /// The progress line after `row`, for a window of `columns`; `None` if the window is too narrow.
     #[must_use]
     pub fn line(&self, row: &RowEntry, columns: usize) -> Option<String> {
         let elapsed_s = row.t_s.round() as u64;
@@ -44,7 +44,7 @@ impl Progress {
         }
         let text = parts.join("; ");
         let room = columns.checked_sub(text.chars().count() + 1)?;
-        // The bar has brackets and a space.
+        // Two brackets and a space take three characters.
         let bar = room.saturating_sub(3).min(MAX_BAR_CHARS);
         let Some(length_s) = self.length_s.filter(|_| bar >= MIN_BAR_CHARS) else { return Some(text) };
         let done = (bar as u64 * elapsed_s / u64::from(length_s).max(1)).min(bar as u64) as usize;
@@ -52,7 +52,7 @@ impl Progress {
     }
 }
 
-/// Whole seconds in minutes and hours.
+/// A number of seconds as text, with minutes and hours.
 pub(crate) fn duration(time_s: u64) -> String {
     match time_s {
         0..100 => format!("{time_s} s"),
@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn the_bar_gives_way_to_the_figures() {
-        // The row is the end of second 31, with 100 messages sent and 99 received.
+        // `documented_row` ends at second 31 and has 100 sent and 99 received messages.
         let half = Progress { length_s: Some(62), ..HOUR };
         let text = "31 s of 62 s, 31 s left; 100 sent/s; 99 received/s";
         let row = documented_row();
@@ -87,7 +87,7 @@ mod tests {
         let line = |progress: Progress| progress.line(&row, 200).unwrap();
         assert!(line(HOUR).ends_with("31 s of 1 h 00 min, 59 min 29 s left; 100 sent/s; 99 received/s"));
         assert_eq!(line(Progress { length_s: None, sends: false, ..HOUR }), "31 s, until Ctrl-C; 99 received/s");
-        // The last row may end later than the run should.
+        // The last row may end later than the planned end of the run.
         let over = Progress { length_s: Some(30), receives: false, ..HOUR };
         assert_eq!(line(over), format!("[{}] 31 s of 30 s, 0 s left; 100 sent/s", "#".repeat(30)));
     }

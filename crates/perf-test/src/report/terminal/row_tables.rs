@@ -5,7 +5,8 @@ use crate::report::outputs::Tables;
 use crate::report::tables::{cells, side_by_side, table};
 use perf_worker::measure::{moments::Moments, tally::Received, usage::FIELDS};
 
-/// All tables of a row. `counts_overwritten` is true if the middleware counts the messages that left the history.
+/// All tables of a row. `counts_overwritten` is true if the middleware counts messages that left the history before
+/// they were taken.
 #[must_use]
 pub fn lines(row: &RowEntry, tables: Tables, counts_overwritten: bool) -> Vec<String> {
     if tables == Tables::None {
@@ -109,7 +110,7 @@ lost: 0 left the history, 0 unexplained; 0 duplicates, 0 reordered
 CPU:  76.2 % of one core, 38.1 % of all 2
 ";
         assert_eq!(lines(&documented_row(), Tables::V1, true).join("\n"), expected);
-        // The tables of 2.x differ from the tables of 1.x only in that they lack the publisher loop.
+        // The only difference: the tables of 2.x have no publisher loop.
         let (above, below) = expected.split_once("publisher loop").unwrap();
         let (_, below) = below.split_once("\n\nsystem usage").unwrap();
         let without_loops = format!("{above}system usage{below}");

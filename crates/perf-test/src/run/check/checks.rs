@@ -1,4 +1,4 @@
-//! The checks that need one run each: the table of their options and expectations.
+//! The checks that need one run each, with the options and the expected result of each run.
 
 use super::{
     Check,
@@ -13,9 +13,9 @@ use perf_worker::{
 };
 use perf_worker_gantry::messages::MessageChoice;
 
-/// The name of a check.
+/// The name of the check [`description`].
 pub const DESCRIPTION: &str = "description";
-/// The name and the value of a setting that no middleware declares.
+/// A word that no middleware declares, as the name and as the value of a setting.
 const UNDECLARED: &str = "perf_test_undeclared";
 
 /// A check that has not been done yet.
@@ -25,21 +25,22 @@ pub struct Todo {
     run: Run,
 }
 
-/// The run of a check, and the result that the run must have.
+/// The run of a check, with the result that is expected of it.
 enum Run {
-    /// The messages of a run with these options must arrive, except for the `losses`.
+    /// All messages of a run with these options must arrive, except for losses that the rule `losses` allows.
     Delivers {
         options: String,
         losses: Losses,
-        /// Whether the middleware may refuse the run before it starts. A refused run counts as not declared.
+        /// Whether the middleware may refuse the run before it starts. The check of a refused run has the outcome "not
+        /// declared".
         may_refuse: bool,
     },
-    /// A run with this option must be refused.
+    /// The middleware must refuse a run with this option.
     RefusesOption(String),
-    /// A run with this setting and value must be refused. The coordinator does not check the setting in this run: the
-    /// middleware itself must refuse the setting, or not confirm it.
+    /// The middleware must refuse a run with this setting and value, or not confirm the setting. The coordinator does
+    /// not check the setting in this run.
     RefusesSetting(String, String),
-    /// The check does no run, for this reason.
+    /// There is no run, because the middleware does not declare the capability. The sentence is the reason.
     NotDeclared(String),
 }
 
@@ -63,7 +64,7 @@ impl Todo {
         Todo { name: name.into(), run: Run::NotDeclared(why.into()) }
     }
 
-    /// Does the check.
+    /// Does the run and judges its result.
     pub fn check(self, subject: &Subject<'_>) -> Check {
         let (result, options) = match self.run {
             Run::NotDeclared(why) => return Check::not_declared(self.name, why),
@@ -91,8 +92,8 @@ impl Todo {
     }
 }
 
-/// Returns the sentence with which a run was refused. If the run was not refused, the error is a sentence about this
-/// fault that ends with `done`.
+/// Returns the reason with which a run was refused. If the run was not refused, the error says so and ends with `done`,
+/// a description of the fault.
 fn refusal<T>(measured: Result<T, Failure>, done: &str) -> Result<String, String> {
     match measured {
         Ok(_) => Err(format!("it is not declared, and {done}")),
@@ -100,7 +101,7 @@ fn refusal<T>(measured: Result<T, Failure>, done: &str) -> Result<String, String
     }
 }
 
-/// Checks whether the description of the middleware is complete and without contradictions.
+/// Checks that the description of the middleware is complete and without contradictions.
 pub fn description(subject: &Subject<'_>) -> Check {
     let (description, can) = (&subject.description, subject.can());
     let mut faults = Vec::new();
@@ -129,7 +130,7 @@ fn pushes(subject: &Subject<'_>) -> bool {
     subject.can().delivery == DeliveryKind::Push
 }
 
-/// One check for each undeclared option and setting, which must be refused before a message is sent.
+/// The checks that undeclared options and settings are refused before a message is sent, one for each.
 fn refusals(subject: &Subject<'_>) -> impl Iterator<Item = Todo> {
     let can = subject.can();
     let mut options: Vec<String> = Vec::new();
@@ -156,7 +157,7 @@ fn undeclared<T: Choice>(option: &str, declared: &[T]) -> Vec<String> {
     others.map(|(_, name, _)| format!("{option} {name}")).collect()
 }
 
-/// The checks of one run each: first the runs that must be refused, then the runs whose messages must arrive.
+/// All checks that need one run: first the runs that must be refused, then the runs whose messages must arrive.
 pub fn checks(subject: &Subject<'_>) -> Vec<Todo> {
     let mut runs: Vec<Todo> = refusals(subject).collect();
     runs.extend(subject.messages.iter().map(|message| every_message(subject, message)));
@@ -190,11 +191,11 @@ pub fn checks(subject: &Subject<'_>) -> Vec<Todo> {
     runs
 }
 
-/// The checks of the other wait strategies, of messages without a type, and of the phases of a message.
+/// The checks of the wait strategies that other checks do not use, of untyped messages, and of the phases of a latency.
 fn ways(subject: &Subject<'_>, delivery: &str) -> Vec<Todo> {
     let can = subject.can();
-    // The other checks use the default wait strategy or, if the middleware does not declare it,
-    // the first declared one.
+    // The other checks use the default wait strategy. If the middleware does not declare it, they use the first
+    // declared one.
     let usual = if can.wait.contains(&Wait::default()) { Some(Wait::default()) } else { can.wait.first().copied() };
     let waits = can.wait.iter().filter(|wait| Some(**wait) != usual && !pushes(subject));
     let mut options: Vec<String> = waits.map(|wait| format!("wait {}", wait.name())).collect();
@@ -217,16 +218,16 @@ fn is_loaned(subject: &Subject<'_>, message: &MessageChoice) -> bool {
     subject.can().zero_copy.contains(&message.content)
 }
 
-/// The longest one of the messages that must be loaned.
+/// The longest message that must be loaned.
 fn loaned<'a>(subject: &'a Subject<'_>) -> Option<&'a MessageChoice> {
     let loaned = subject.messages.iter().filter(|message| is_loaned(subject, message));
     loaned.filter(|message| message.bytes >= LOANED_BYTES).max_by_key(|message| message.bytes)
 }
 
-/// The check that messages are not copied if the middleware declares them as loaned.
+/// The check that a message is not copied if the middleware declares it as loanable.
 fn loans(subject: &Subject<'_>) -> Option<Todo> {
     if !subject.can().copies {
-        // Every run uses loans, so every check is a check of loans.
+        // Without copies, every run uses loans, so every check already checks them.
         return None;
     }
     let Some(message) = loaned(subject) else {
@@ -235,12 +236,12 @@ fn loans(subject: &Subject<'_>) -> Option<Todo> {
         return Some(Todo::not_declared("loans", why));
     };
     let options = format!("{} --zero-copy", subject.delivery(message));
-    // The middleware may refuse loans with its default settings.
+    // A middleware may have no loans with its default settings, so it may refuse this run.
     Some(Todo::new(format!("loans of {}", message.name), options).unless_refused())
 }
 
-/// A check with as many messages as possible and the shortest history: losses are counted, and no message is
-/// overwritten while it is read.
+/// A check at the highest rate with the shortest history: losses must be counted, and no message may be overwritten
+/// while a subscription reads it.
 fn overload(subject: &Subject<'_>) -> Todo {
     let can = subject.can();
     let is_declared = can.reliability.contains(&Reliability::BestEffort) && can.history.contains(&History::KeepLast);

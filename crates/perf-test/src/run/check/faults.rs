@@ -1,20 +1,20 @@
-//! The faults of a run that can be seen in its summary.
+//! The faults that the summary of a run shows.
 
 use super::subject::{Measured, Subject};
 use crate::{common::warning::WarningKind, log::Summary};
 use perf_worker::run_spec::{Roundtrip, RunSpec};
 
-/// The length in bytes from which messages must be loaned if the middleware declares their contents as loanable. A
-/// middleware may copy shorter messages, because a copy of these is faster.
+/// The message size in bytes from which loans must not copy, if the middleware declares loans for the message's
+/// content. A middleware may copy shorter messages, because that is faster than a loan.
 pub const LOANED_BYTES: usize = 4096;
 
-/// The rule for messages that do not arrive.
+/// The rule for messages that are lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Losses {
-    /// No message may be lost, if the middleware declares reliable delivery.
+    /// No message may be lost if the middleware declares reliable delivery.
     None,
-    /// Losses are allowed and must be counted: a subscription sees no more ids than were sent, and a middleware that
-    /// counts overwritten messages explains each loss.
+    /// Losses are allowed but must be counted: a subscription sees no more ids than were sent, and if the middleware
+    /// counts overwritten messages, this count explains each loss.
     Counted,
 }
 
@@ -79,7 +79,7 @@ fn general(spec: &RunSpec, summary: &Summary) -> Vec<String> {
     faults
 }
 
-/// The fault that messages were copied although they are long enough to be loaned.
+/// The fault that messages were copied although they are long enough for a loan.
 fn copied(spec: &RunSpec, summary: &Summary) -> Option<String> {
     let copies = [summary.total.sent.copied, summary.total.received.copied];
     let [on_publish, on_take] = copies;
@@ -91,14 +91,15 @@ fn copied(spec: &RunSpec, summary: &Summary) -> Option<String> {
     })
 }
 
-/// The faults of the counts: more messages or ids than were sent, or losses that the count of overwritten messages
-/// does not explain.
+/// The faults of the counters: a subscription counts more messages or ids than were sent, or the counter of overwritten
+/// messages does not explain the losses.
 fn uncounted(subject: &Subject<'_>, summary: &Summary) -> Vec<String> {
     let mut faults = Vec::new();
     let sent = summary.sent_at_least;
     for figures in &summary.subscriptions {
         let (endpoint, received) = (figures.endpoint(), &figures.received);
-        // The number of ids up to the last one received. Messages that were lost after it leave no gap in the ids.
+        // The number of ids up to the last received one. Messages that were lost after the last received one are not
+        // included, because they leave no gap.
         let seen = received.samples + received.lost();
         if received.samples > sent || seen > sent {
             let (samples, missed) = (received.samples, received.lost());

@@ -1,7 +1,8 @@
-//! The conformance of a back end (`perf_test check`): short runs show whether it moves messages as it declares.
+//! The conformance of a back end (`perf_test check`). Short runs check that it moves messages as it declares.
 //!
-//! Every check is an ordinary run, described by a command line that a user can repeat, and judged by its summary. A
-//! capability that the middleware does not declare is not checked, but a run that needs the capability must be refused.
+//! Every check is an ordinary run, which a user can repeat from its command line. The run's summary decides the
+//! outcome. If the middleware does not declare a capability, the only check is that it refuses a run that needs the
+//! capability.
 
 mod checks;
 mod faults;
@@ -34,9 +35,9 @@ pub struct Check {
     pub name: String,
     /// The outcome of the check.
     pub outcome: Outcome,
-    /// The counts of a good check, the faults of a failed one, or the reason why the check was not done.
+    /// The counts of a successful check, the faults of a failed one, or the reason why the check was not done.
     pub sentence: String,
-    /// The command that repeats the run of the check; none if no single command does.
+    /// The command that repeats the run of the check; none if the check needs several commands.
     pub command: Option<String>,
 }
 
@@ -44,16 +45,16 @@ pub struct Check {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// The middleware does as it declares.
+    /// The middleware behaves as it declares.
     Ok,
-    /// The middleware does not do as it declares.
+    /// The middleware does not behave as it declares.
     Failed,
-    /// The middleware does not declare the capability, and need not have it.
+    /// The middleware does not declare the capability, so the capability is not checked.
     NotDeclared,
 }
 
 impl Conformance {
-    /// Checks the middleware of `options`; `show` gets the result of each check when it is done.
+    /// Does all checks of the middleware that `options` select. Calls `show` with each result as soon as it is known.
     ///
     /// # Errors
     /// [`Failure::Usage`] if there is no such middleware, message or setting; [`Failure::Measurement`] if the user
@@ -92,7 +93,7 @@ impl Conformance {
         Ok(Conformance { middleware: subject.communicator.name, version: subject.description.version, checks })
     }
 
-    /// The failure of the command as a sentence, if a check failed.
+    /// The failure of the command, as a sentence; `None` if no check failed.
     #[must_use]
     pub fn failure(&self) -> Option<String> {
         let failed = self.count(Outcome::Failed);
@@ -102,7 +103,7 @@ impl Conformance {
         })
     }
 
-    /// The last line.
+    /// The last line of the output, with the number of checks of each outcome.
     #[must_use]
     pub fn total(&self) -> String {
         let [ok, failed, not_declared] =
@@ -117,7 +118,7 @@ impl Conformance {
 }
 
 impl Check {
-    /// Creates a check that was done, with its counts or its faults.
+    /// Creates the result of a check that was done. `result` has its counts or its faults.
     fn new(name: impl Into<String>, result: Result<String, String>, command: Option<String>) -> Check {
         let (outcome, sentence) = match result {
             Ok(counts) => (Outcome::Ok, counts),
@@ -126,12 +127,12 @@ impl Check {
         Check { name: name.into(), outcome, sentence, command }
     }
 
-    /// Creates a check that was not done, with the reason.
+    /// Creates the result of a check that was not done, with the reason.
     fn not_declared(name: impl Into<String>, why: impl Into<String>) -> Check {
         Check { name: name.into(), outcome: Outcome::NotDeclared, sentence: why.into(), command: None }
     }
 
-    /// The lines of the console.
+    /// The check as lines of the console.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
         let Check { name, sentence, .. } = self;

@@ -1,4 +1,4 @@
-//! The checks that need two runs: a subscription that joins late, and a run after one whose publisher was killed.
+//! The checks that need two runs: a subscription that joins late, and a run that follows a killed publisher.
 
 use std::sync::mpsc;
 use std::thread;
@@ -22,26 +22,26 @@ use perf_worker::{
     run_spec::{Durability, History, RunSpec},
 };
 
-/// The depth of a history that holds all messages of a publisher that runs for some seconds.
+/// A history depth that holds all messages of a publisher that runs for some seconds.
 const DEPTH: u32 = 1000;
 /// The depth of the history if the middleware refuses [`DEPTH`].
 const SHORT_DEPTH: u32 = 16;
-/// The name of a check.
+/// The name of the check [`killed_worker`].
 pub const KILLED_PUBLISHER: &str = "killed publisher";
-/// The name of a check.
+/// The name of the check [`matching`].
 const MATCHING: &str = "matching";
-/// Messages per second.
+/// The rate of the publisher in these checks, messages per second.
 const RATE_HZ: u32 = 20;
 
-/// Checks whether a late subscription gets the history that the publisher's durability promises, and whether the
-/// publisher reports rightly when it is matched.
+/// Checks that a late subscription gets the history that the publisher's durability promises. Also checks the
+/// publisher's count of messages that it sent while no subscription was matched.
 pub fn late_join(subject: &Subject<'_>) -> Vec<Check> {
     let name = |durability: Durability| format!("late join, {}", durability.name());
     let all = Durability::ALL.iter().map(|(value, ..)| *value);
     if !all.clone().map(name).chain([MATCHING.to_owned()]).any(|name| subject.wants(&name)) {
         return Vec::new();
     }
-    // The runs follow each other, because a daemon of the middleware may exist only once.
+    // The runs are sequential, because a machine may have only one daemon of the middleware.
     let join = |durability| {
         let is_declared = subject.can().durability.contains(&durability);
         (durability, is_declared.then(|| joined_late(subject, durability)))
@@ -53,7 +53,7 @@ pub fn late_join(subject: &Subject<'_>) -> Vec<Check> {
         let name = name(durability);
         match joined {
             None => Check::not_declared(name, "it does not declare this durability"),
-            // The options were refused, for example because they set something that excludes this durability.
+            // The middleware refused the options, for example because a setting excludes this durability.
             Some(Err(Failure::Usage(sentence))) => Check::not_declared(name, sentence),
             Some(joined) => {
                 let judge = |(publisher, late): (Measured, Measured)| {
@@ -67,11 +67,11 @@ pub fn late_join(subject: &Subject<'_>) -> Vec<Check> {
     joined.into_iter().map(check).chain([matching]).filter(|check| subject.wants(&check.name)).collect()
 }
 
-/// The results of two runs: the run of a publisher, and the run of the subscription that joined late.
-/// [`Failure::Usage`] if their options are refused.
+/// The results of two runs: the run of the publisher, and the run of the late subscription. The error is
+/// [`Failure::Usage`] if the middleware refuses their options.
 type Joined = Result<(Measured, Measured), Failure>;
 
-/// Does the runs of a publisher that is alone for a second, and of a subscription that joins after this second.
+/// Starts a publisher without subscriptions, and after a second a subscription. Returns the results of both runs.
 fn joined_late(subject: &Subject<'_>, durability: Durability) -> Joined {
     let failed = Failure::Measurement;
     let message = message_options(subject.first());
@@ -85,12 +85,12 @@ fn joined_late(subject: &Subject<'_>, durability: Durability) -> Joined {
     let shared = format!("{message} -t {topic} -r {RATE_HZ} --touch full {qos}");
     let publisher = subject.spec(&format!("-s 0 {shared}"))?;
     let late = subject.spec(&format!("-p 0 --expected-num-pubs 1 --max-runtime 1 {shared}"))?;
-    // The late subscription uses the daemons of the publisher's run, so its own run starts none.
+    // The late subscription uses the daemons that the publisher's run has started, so its own run starts none.
     let late = RunSpec { daemon_commands: Vec::new(), ..late };
     let (stop, (rows, seconds)) = (Interrupt::of_program(), mpsc::channel());
     let joined = thread::scope(|scope| {
         let publishing = scope.spawn(|| measure_quietly(&publisher, &stop, Some(rows)));
-        // `recv` waits until the first second is over, or the publisher has failed.
+        // `recv` returns after the publisher's first second, or when the publisher has failed.
         let joined = seconds.recv().ok().map(|_| measure_quietly(&late, subject.interrupt, None));
         stop.request();
         let published = publishing.join().map_err(|_| failed("the publisher's run panicked".to_owned()))?;
@@ -102,7 +102,7 @@ fn joined_late(subject: &Subject<'_>, durability: Durability) -> Joined {
     joined.map(|(published, joined)| ((publisher, published), (late, joined)))
 }
 
-/// The depth of the history with this durability: some middlewares keep fewer messages for late subscriptions.
+/// The depth of the history for this durability. Some middlewares keep fewer messages for late subscriptions.
 fn history_depth(subject: &Subject<'_>, durability: Durability) -> u32 {
     let message = message_options(subject.first());
     let depth = subject.depth(DEPTH);
@@ -128,7 +128,7 @@ fn judge_late(subject: &Subject<'_>, durability: Durability, late: &Measured) ->
     }
 }
 
-/// Checks whether the publisher counts as unmatched in its first second, and as matched later.
+/// Checks that the publisher counts as unmatched in its first second, and as matched later.
 fn matching(subject: &Subject<'_>, sent: Option<Sent>) -> Check {
     let name = MATCHING;
     if subject.can().matching == MatchingKind::Unknown {
@@ -148,7 +148,7 @@ fn matching(subject: &Subject<'_>, sent: Option<Sent>) -> Check {
     Check::new(name, result, None)
 }
 
-/// Checks that a run whose publisher is killed leaves nothing that disturbs the next run.
+/// Checks that a killed publisher leaves nothing behind that disturbs the next run.
 pub fn killed_worker(subject: &Subject<'_>) -> Check {
     let options = subject.delivery(subject.first());
     let result = kill_publisher(subject, &options).and_then(|killed| {
@@ -164,7 +164,7 @@ pub fn killed_worker(subject: &Subject<'_>) -> Check {
 /// The summary of a run whose publisher is killed after its first second.
 fn kill_publisher(subject: &Subject<'_>, options: &str) -> Result<Summary, String> {
     let spec = subject.spec(options).map_err(|failure| failure.to_string())?;
-    // Without a maximum runtime, the run ends when its publisher is gone.
+    // Without a maximum runtime, the run ends when its publisher ends.
     let spec = RunSpec { max_runtime_s: 0, ..spec };
     let (stop, (rows, seconds)) = (Interrupt::of_program(), mpsc::channel());
     thread::scope(|scope| {
@@ -173,7 +173,7 @@ fn kill_publisher(subject: &Subject<'_>, options: &str) -> Result<Summary, Strin
             Ok(_) => publisher_process().and_then(|pid| {
                 kill_process(pid, Signal::KILL).map_err(|error| format!("cannot kill the publisher: {error}"))
             }),
-            // The run has failed before.
+            // The run failed before its first second was over, so there is no publisher to kill.
             Err(_) => Ok(()),
         };
         if killed.is_err() {
@@ -185,8 +185,8 @@ fn kill_publisher(subject: &Subject<'_>, options: &str) -> Result<Summary, Strin
     })
 }
 
-/// Finds the worker of the publisher: the child of this process whose last argument is the publisher's label. (The
-/// first arguments may be an interpreter and a script.)
+/// Finds the worker of the publisher: the child of this process whose last argument is the publisher's label. Only the
+/// last argument is compared, because a worker program may be a script, whose interpreter comes first.
 fn publisher_process() -> Result<Pid, String> {
     let own = getpid().as_raw_nonzero().get();
     let all = procfs::process::all_processes().map_err(|error| format!("cannot list the processes: {error}"))?;

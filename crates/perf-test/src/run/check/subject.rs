@@ -14,12 +14,12 @@ use perf_worker::{
 };
 use perf_worker_gantry::messages::{self, MessageChoice};
 
-/// The default messages of the checks: a small one, for which a middleware may have a special path, large ones, and one
-/// without a fixed size.
+/// The messages of the checks by default: a small one, which a middleware may treat specially, two large ones, and one
+/// of unbounded size.
 const MESSAGES: [&str; 4] = ["Array128", "Array64k", "Array1m", "UnboundedSequence"];
-/// The payload of messages without a fixed size, bytes.
+/// The payload size of messages of unbounded size, bytes.
 const UNBOUNDED_BYTES: u32 = 100_000;
-/// Messages of this length or more are sent at the lower rate, bytes.
+/// The size from which messages are sent at the lower rate, bytes.
 const LARGE_BYTES: usize = 1_000_000;
 
 /// A middleware to check.
@@ -30,26 +30,26 @@ pub struct Subject<'a> {
     pub description: Description,
     /// The messages to send; most checks send only the first one.
     pub messages: Vec<MessageChoice>,
-    /// Whether the user has named the messages, which the middleware must then support.
+    /// Whether the user selected the messages. The middleware must then support them.
     pub messages_are_given: bool,
-    /// The names of the settings that the user has given a value.
+    /// The names of the settings to which the user gave a value.
     pub fixed_settings: Vec<String>,
-    /// The text that the name of a check must contain; the other checks are not done.
+    /// A text that the name of a check must contain. Checks without the text are not done.
     only: String,
-    /// The options of every run.
+    /// The options that all runs have.
     options: String,
-    /// The interrupt with which the user ends the checks.
+    /// The flag by which the user ends the checks early (Ctrl-C).
     pub interrupt: &'a Interrupt,
 }
 
 impl<'a> Subject<'a> {
-    /// Whether the user wants the check of this name.
+    /// Whether the user selected the check of this name (`--only`).
     #[must_use]
     pub fn wants(&self, name: &str) -> bool {
         name.contains(&self.only)
     }
 
-    /// Finds the middleware that these options name.
+    /// Finds the middleware that these options select.
     ///
     /// # Errors
     /// [`Failure::Usage`] if there is no such middleware, message or setting.
@@ -82,13 +82,14 @@ impl<'a> Subject<'a> {
             options: words.join(" "),
             interrupt,
         };
-        // The user's own mistakes, such as a setting that does not exist, are no faults of the middleware.
+        // Finds mistakes of the user, such as a setting that does not exist, before they count as faults of the
+        // middleware.
         subject.spec(&subject.delivery(subject.first()))?;
         Ok(subject)
     }
 
-    /// The message of most checks. There is always one: the first one that the user named, or the first one
-    /// of [`MESSAGES`].
+    /// The message of most checks: the first one that the user gave, or the first one of [`MESSAGES`]. The list is
+    /// never empty.
     pub fn first(&self) -> &MessageChoice {
         &self.messages[0]
     }
@@ -98,8 +99,8 @@ impl<'a> Subject<'a> {
         &self.description.capabilities
     }
 
-    /// The options of a run of one second whose history holds all messages of two publishers, so that a reliable
-    /// middleware loses none.
+    /// The options of a run of one second. Its history holds all messages of two publishers, so a reliable middleware
+    /// loses no message.
     pub fn delivery(&self, message: &MessageChoice) -> String {
         let can = self.can();
         let rate_hz = if message.bytes >= LARGE_BYTES { 20 } else { 100 };
@@ -116,12 +117,12 @@ impl<'a> Subject<'a> {
         self.can().reliability.contains(&Reliability::Reliable)
     }
 
-    /// The wanted depth of the history, limited to the largest one of the middleware.
+    /// The depth `wanted`, limited to the largest depth that the middleware supports.
     pub fn depth(&self, wanted: u32) -> u32 {
         self.can().history_depth_max.map_or(wanted, |max| wanted.min(max))
     }
 
-    /// The command line of a run: these options, and for each other option a value that the middleware declares.
+    /// The command line of a run: the given options, and for each missing option a value that the middleware declares.
     pub fn command(&self, options: &str) -> String {
         let can = self.can();
         let wait =
@@ -141,10 +142,10 @@ impl<'a> Subject<'a> {
         line
     }
 
-    /// The resolved run of these options.
+    /// The checked run that these options describe.
     ///
     /// # Errors
-    /// [`Failure::Usage`]: the middleware or the instrument refuses the run.
+    /// [`Failure::Usage`]: the middleware or perf_test refuses the run.
     pub fn spec(&self, options: &str) -> Result<RunSpec, Failure> {
         let line = self.command(options);
         let cli =
@@ -155,7 +156,7 @@ impl<'a> Subject<'a> {
     /// Measures one run with these options.
     ///
     /// # Errors
-    /// [`Failure::Usage`] if the run is refused before a process has started; [`Failure::Measurement`] if it fails.
+    /// [`Failure::Usage`] if the run is refused before any process starts; [`Failure::Measurement`] if the run fails.
     pub fn measure(&self, options: &str) -> Result<Measured, Failure> {
         let spec = self.spec(options)?;
         let summary = measure_quietly(&spec, self.interrupt, None)?;
@@ -166,14 +167,14 @@ impl<'a> Subject<'a> {
 /// A run and its summary.
 pub type Measured = (RunSpec, Summary);
 
-/// The option with a declared value: the preferred value if it is declared, else the first one. `None` if no value
-/// is declared.
+/// An option with a value that the middleware declares: the preferred one if declared, else the first. `None` if the
+/// middleware declares no value.
 fn declared<T: Choice>(option: &'static str, preferred: T, values: &[T]) -> Option<(&'static str, &'static str)> {
     let value = values.iter().find(|value| **value == preferred).or(values.first())?;
     Some((option, value.name()))
 }
 
-/// The options of a message.
+/// The command-line options that select a message.
 pub fn message_options(message: &MessageChoice) -> String {
     let size =
         if message.content.is_unbounded() { format!(" --unbounded-msg-size {UNBOUNDED_BYTES}") } else { String::new() };

@@ -1,4 +1,4 @@
-//! The sums of the chains of a topology.
+//! The sums of the chains of a topology. A chain is a path of messages through several nodes.
 
 use std::collections::BTreeMap;
 
@@ -8,14 +8,14 @@ use perf_worker::{
     worker::protocol::ChainReport,
 };
 
-/// The sums of one chain, over all subscriptions with which the chain ends.
+/// The sums of one chain, over all subscriptions at its end.
 #[derive(Debug, Default)]
 pub struct ChainSums {
-    /// The latencies from the oldest of the messages with which the chain begins, ns.
+    /// The latencies from the send time of the oldest message at the chain's start, ns.
     oldest: (Moments, Cells),
-    /// The latencies from the newest of the messages with which the chain begins, ns.
+    /// The latencies from the send time of the newest message at the chain's start, ns.
     newest: (Moments, Cells),
-    /// The messages that subscriptions within the chain did not receive.
+    /// The number of messages that subscriptions within the chain did not receive.
     pub dropped: u64,
 }
 
@@ -37,7 +37,7 @@ impl ChainSums {
     }
 }
 
-/// Merges the chains of these reports by their names.
+/// Merges the chains of these reports. Chains with the same name are added up.
 pub fn merge<'a>(reports: impl IntoIterator<Item = &'a ChainReport>) -> BTreeMap<String, ChainSums> {
     let mut chains: BTreeMap<String, ChainSums> = BTreeMap::new();
     for report in reports {

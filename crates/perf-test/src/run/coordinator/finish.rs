@@ -1,4 +1,4 @@
-//! The end of a run: from the last report to the summary, with losses and failed endpoints.
+//! The end of a run: makes the summary from the last reports, with losses and failed endpoints.
 
 use std::collections::BTreeSet;
 
@@ -75,21 +75,21 @@ impl Run<'_> {
         summary
     }
 
-    /// The counts and the latencies of all endpoints. The subscriptions have lost `lost` samples in all.
+    /// The counts and latencies of all endpoints. `lost` is the number of samples that all subscriptions together lost.
     fn total(&self, lost: u64) -> TotalEntry {
         let sums = &self.ledger.sums.total;
-        // `lost` is computed from the number of samples sent, which is more exact than the gaps in the ids: refused
-        // messages leave gaps, too, and samples that are lost after the last received one leave none.
+        // `lost` is computed from the number of sent samples. This is more exact than counting gaps in the ids: a
+        // refused message leaves a gap but is not lost, and samples lost after the last received one leave no gap.
         let whole = self.spec.has_publishers() && self.failed_endpoints.is_empty();
         let missed = if whole { lost + sums.received.reordered } else { sums.received.missed };
         let received = Received { missed, ..sums.received };
         TotalEntry::new(sums, &received)
     }
 
-    /// The CPU time of all workers and daemons per received message, or per sent message in a run without
-    /// subscriptions, nanoseconds. The instrument's own threads are not part of it. Messages that are received after
-    /// the run count with their CPU time, unless a reader busy-waits after the run for samples that never come: this
-    /// wait is not a cost of a message.
+    /// The CPU time of all workers and daemons per received message (per sent message if the run has no subscriptions),
+    /// nanoseconds. The CPU time of perf_test's own threads does not count. Messages received after the end of the run
+    /// count, with one exception: a reader that busy-waits after the run for samples that never come would add CPU
+    /// time.
     fn cpu_per_message_ns(&self, unexplained: u64) -> Option<f64> {
         let daemons_ns: u64 = self.summary.daemons.iter().map(|daemon| daemon.cpu_ns).sum();
         let cost = self.ledger.message_cost(self.spec.wait != Wait::Spin || unexplained == 0);
@@ -147,7 +147,7 @@ impl Run<'_> {
         }
     }
 
-    /// All chains, also the ones at whose ends no message arrived.
+    /// All chains of the topology, including chains at whose end no message arrived.
     fn chains(&self) -> Vec<ChainEntry> {
         let mut chains = chains::merge(self.endpoint_reports.values().flat_map(|report| &report.chains));
         let subscriptions = self.plans.values().filter(|plan| matches!(plan.endpoint, Endpoint::Subscription(_)));
@@ -162,14 +162,14 @@ impl Run<'_> {
         ServerEntry { index: endpoint.index(), sent, relayed: self.ledger.sums.endpoint_sums(endpoint).relayed }
     }
 
-    /// The node and the topic of an endpoint of a topology.
+    /// The node and the topic of an endpoint; `None` in a run without a topology.
     fn place(&self, endpoint: Endpoint) -> Option<NodeAndTopic> {
         let plan = self.plans.get(&endpoint).filter(|plan| !plan.node.is_empty())?;
         Some(NodeAndTopic { node: plan.node.clone(), topic: plan.given_topic().to_owned() })
     }
 
-    /// The least number of samples that publishers of this run can have sent after the seconds that the statistics
-    /// leave out. For a killed publisher the last samples are known from the subscriptions that saw them.
+    /// The least number of samples that these publishers have sent in the measured seconds. The last samples of a
+    /// killed publisher are in no report; a subscription that received them shows that they were sent.
     fn sent_at_least(&self, senders: &[Endpoint]) -> u64 {
         let sent = self.ledger.sums.sent_by(senders);
         let Some(first) = senders.first() else { return sent.counted };
@@ -193,9 +193,9 @@ impl Run<'_> {
         unseen + seen.iter().map(|senders| self.sent_at_least(senders)).sum::<u64>()
     }
 
-    /// The samples that were sent after matching and that a subscription did not receive. The gaps in the ids
-    /// count instead if the number of samples is not known: for a subscription that exited, and for publishers of
-    /// other programs.
+    /// The number of samples that were sent after matching and that a subscription did not receive. If the number of
+    /// sent samples is unknown (publishers of other programs) or the subscription exited, the gaps in the ids count
+    /// instead.
     pub(super) fn lost_by(&self, subscription: Endpoint) -> u64 {
         let senders = self.ledger.senders_of(subscription);
         let received = self.ledger.sums.received_by(subscription);
@@ -203,7 +203,7 @@ impl Run<'_> {
         if !senders.is_empty() && !has_exited {
             self.sent_at_least(senders).saturating_sub(received.samples)
         } else {
-            // The ids of messages that the publishers refused are missing, too.
+            // Messages that the publishers refused leave gaps in the ids, too, but are not lost.
             received.lost().saturating_sub(self.ledger.sums.sent_by(senders).refused)
         }
     }
@@ -242,7 +242,8 @@ impl Run<'_> {
         }
     }
 
-    /// The kind of endpoint of which no endpoint finished; `None` if there is no such kind.
+    /// The kind of endpoint (publishers or subscriptions) of which all have exited early; `None` if there is no such
+    /// kind.
     fn gone(&self) -> Option<&'static str> {
         needed(self.spec).iter().find_map(|(kind, of_kind)| {
             let existed = self.endpoint_reports.keys().chain(self.failed_endpoints.keys()).any(of_kind);

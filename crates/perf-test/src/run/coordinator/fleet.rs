@@ -1,7 +1,7 @@
 //! The worker processes of a run: their start, orders, events and exit.
 //!
-//! Invariants: every child is waited for. Dropping a `Fleet` leaves no child: each child exits when its stdin ends, or
-//! is killed.
+//! Invariants: every child process is waited for. Dropping a `Fleet` leaves no child: each child exits when its
+//! standard input ends, or is killed.
 
 use std::io::{BufRead, BufReader, Read, Write, pipe};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -18,35 +18,35 @@ use perf_worker::{
     worker::protocol::{Order, Plan, REPORTS_FD, Report, times::EXIT},
 };
 
-/// The longest line that is read as one report: a row with its histograms has some hundred kilobytes at most.
+/// The longest line that is read as one report. A row with its histograms has a few hundred kilobytes at most.
 const LONGEST_LINE_BYTES: u64 = 16 << 20;
-/// The number of lines that are no reports after which a worker's reports are not read any more.
+/// The number of invalid lines (lines that are no reports) after which a worker's pipe is no longer read.
 const MOST_INVALID_LINES: u32 = 100;
-/// The number of characters that are shown of a line that is no report.
+/// The number of characters of an invalid line that a warning shows.
 const SHOWN_CHARS: usize = 80;
 
-/// An event of a worker process.
+/// An event that a worker process causes.
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "nearly every event is a report")]
 pub enum Event {
-    /// A report.
+    /// A report of the worker.
     Report(Report),
-    /// A line that is no report: its number among such lines, and its beginning.
+    /// A line that is no report: the number of such lines so far, and the beginning of the line.
     Invalid(u32, String),
-    /// The end of a worker's reports: the worker has exited, or its pipe is closed.
+    /// The end of a worker's reports: the worker has exited or closed its pipe.
     Closed,
 }
 
 /// One worker process.
 #[derive(Debug)]
 pub struct Worker {
-    /// The endpoints of the worker in words, such as `subscription 0`.
+    /// The worker's endpoints in words, such as `subscription 0`.
     pub label: String,
     /// The process ID of the worker.
     pub pid: u32,
     /// The endpoints of the worker.
     pub endpoints: Vec<Endpoint>,
-    /// The number of lines that the worker has sent and that are no reports.
+    /// The number of lines from the worker that are no reports.
     pub invalid_lines: u32,
     child: Child,
     stdin: Option<ChildStdin>,
@@ -56,16 +56,16 @@ pub struct Worker {
 /// All worker processes of a run.
 #[derive(Debug)]
 pub struct Fleet {
-    /// The workers, in the order of their plans.
+    /// The workers, in the order of the plans with which they were started.
     pub workers: Vec<Worker>,
     events: Receiver<(usize, Event)>,
 }
 
 impl Fleet {
-    /// Starts a worker for each plan.
+    /// Starts one worker for each plan.
     ///
     /// # Errors
-    /// The reason, as a sentence. The workers that were already started are ended.
+    /// The reason, as a sentence. Workers that have already started are ended.
     pub fn start(program: &Path, plans: Vec<Plan>) -> Result<Fleet, String> {
         let (sender, events) = mpsc::channel();
         let mut fleet = Fleet { workers: Vec::new(), events };
@@ -77,14 +77,15 @@ impl Fleet {
         Ok(fleet)
     }
 
-    /// Sends an order (for example to start or to end) to all workers that have not closed their standard input.
+    /// Sends an order, for example to start or to end, to all workers whose standard input is open.
     pub fn order(&mut self, order: &Order) {
         for worker in &mut self.workers {
             worker.send(order);
         }
     }
 
-    /// Orders each endpoint that receives to take its remaining samples; `expected` is the number of samples for it.
+    /// Orders each endpoint that receives to take its remaining samples. `expected` gives the number of samples that an
+    /// endpoint should have in all.
     pub fn drain(&mut self, expected: impl Fn(Endpoint) -> u64) {
         for worker in &mut self.workers {
             let receives = |endpoint: &&Endpoint| !matches!(endpoint, Endpoint::Publisher(_));
@@ -94,13 +95,13 @@ impl Fleet {
         }
     }
 
-    /// The next event and the index of its worker; `None` after `timeout`.
+    /// The next event, with the index of its worker; `None` if there is none within `timeout`.
     pub fn next(&self, timeout: Duration) -> Option<(usize, Event)> {
         self.events.recv_timeout(timeout).ok()
     }
 
-    /// The cause of a worker's exit, in words. A worker that sent too many lines that are no reports is ended here.
-    /// `None` if the worker closed its pipe of reports, did not exit in time and was killed.
+    /// A phrase for the cause of a worker's exit. A worker that sent too many invalid lines is killed here. `None` if
+    /// the worker did not exit in time after its reports ended, and was killed.
     pub fn exit_cause(&mut self, worker: usize) -> Option<String> {
         let worker = self.workers.get_mut(worker)?;
         worker.stdin = None;
@@ -135,20 +136,20 @@ impl Drop for Fleet {
 }
 
 impl Worker {
-    /// Sends a message as a line.
+    /// Sends a message to the worker as one line of JSON.
     fn send(&mut self, message: &impl Serialize) {
         let Some(stdin) = &mut self.stdin else { return };
         let sent = serde_json::to_vec(message).map_err(std::io::Error::from).and_then(|mut line| {
             line.push(b'\n');
             stdin.write_all(&line)
         });
-        // A worker that has closed its stdin has exited or will exit soon; the end of its reports is a separate event.
+        // The worker has exited or will exit soon; the end of its reports is a separate event.
         if sent.is_err() {
             self.stdin = None;
         }
     }
 
-    /// Waits for the exit until `deadline`; `None` if the worker had to be killed.
+    /// Waits for the worker's exit until `deadline`, then kills it. `None` if it was killed.
     fn end_by(&mut self, deadline: Instant) -> Option<ExitStatus> {
         loop {
             self.status = self.status.or_else(|| self.child.try_wait().ok().flatten());
@@ -161,14 +162,13 @@ impl Worker {
                 self.status = self.child.wait().ok();
                 return None;
             }
-            // The worker's reports are no longer needed, only its exit. Between its last report and its
-            // exit, this loop polls.
+            // Waits for the exit by polling. The worker's reports are no longer read here.
             std::thread::sleep(Duration::from_millis(1));
         }
     }
 }
 
-/// The exit of a process in words, without the subject of the sentence.
+/// The exit of a process as a phrase without a subject, such as `was killed by signal 9`.
 pub fn how_it_exited(status: ExitStatus) -> String {
     match (status.signal(), status.code()) {
         (Some(signal), _) => format!("was killed by signal {signal}"),
@@ -177,7 +177,7 @@ pub fn how_it_exited(status: ExitStatus) -> String {
     }
 }
 
-/// The name of a worker in reports.
+/// The worker's name in reports.
 fn label(plan: &Plan) -> String {
     match endpoints_of(plan).as_slice() {
         _ if !plan.name.is_empty() => plan.name.clone(),
@@ -198,11 +198,11 @@ fn start_worker(program: &Path, index: usize, plan: &Plan, events: &Sender<(usiz
     let (reports, its_end) = pipe()?;
     let mapping = FdMapping { parent_fd: its_end.into(), child_fd: REPORTS_FD };
     command.arg0("perf_test").args(["worker", &label]).fd_mappings(vec![mapping]).map_err(std::io::Error::other)?;
-    // A middleware may print on standard output, where the coordinator prints the results, so the worker's standard
-    // output is standard error.
+    // Standard output is for the coordinator's results. The worker prints to standard error instead, because a
+    // middleware may print on standard output.
     command.stdin(Stdio::piped()).stdout(std::io::stderr());
     let mut child = command.spawn()?;
-    // Closes the worker's end of the pipe in this process, so that the pipe ends with the worker.
+    // `command` owns the worker's end of the pipe. Dropping it here lets the pipe end when the worker ends.
     drop(command);
     let stdin = child.stdin.take();
     let mut worker =
@@ -212,8 +212,7 @@ fn start_worker(program: &Path, index: usize, plan: &Plan, events: &Sender<(usiz
     let listen = move || {
         let mut said = BufReader::new(reports);
         let (mut line, mut invalid_lines) = (Vec::new(), 0);
-        // The pipe is closed after this loop, so the writes of a process that floods the pipe fail, and the process
-        // ends, too.
+        // After this loop the pipe is closed. A worker that sends too many lines then fails to write, and ends.
         while invalid_lines < MOST_INVALID_LINES
             && said.by_ref().take(LONGEST_LINE_BYTES).read_until(b'\n', &mut line).is_ok_and(|length| length > 0)
         {

@@ -1,7 +1,7 @@
-//! The measurement: from its start until all endpoints have finished.
+//! The measurement: from the start time until all endpoints have finished.
 //!
-//! From here on, a failure of a worker does not end the program: the failure becomes a warning, and the other workers
-//! continue.
+//! During the measurement a failure of a worker does not end the program. The failure becomes a warning, and the other
+//! workers continue.
 
 use std::time::Duration;
 
@@ -24,11 +24,11 @@ use perf_worker::{
     },
 };
 
-/// The time that a worker has to measure its memory at the end.
+/// The time that a worker has at its end to measure its memory and report it.
 const ENDED_NS: i64 = 2 * SECOND_NS;
 
 impl Run<'_> {
-    /// Reports rows until the publishers are done, the time is up, or the run is interrupted.
+    /// Reports rows until the publishers have finished, the planned end is reached, or the run is interrupted.
     pub(super) fn measure(&mut self) -> Result<(), Failure> {
         let end_ns = self.spec.end_ns(self.start_ns);
         let mut stop_by_ns = end_ns.saturating_add(FINISH_NS);
@@ -61,9 +61,8 @@ impl Run<'_> {
         }
     }
 
-    /// Reads the accounts of the daemons at the beginning of the first second that counts, and at the end of each
-    /// second. So the daemons' accounts end with the last whole second, as the accounts of the workers and the counts
-    /// of messages do.
+    /// Reads the CPU time and memory of the daemons at the first second that counts and at the end of each second. So
+    /// these figures cover the same seconds as the figures of the workers.
     fn watch_daemons(&mut self, now_ns: i64) {
         let begin_ns = self.start_ns + i64::from(self.spec.left_out_s()) * SECOND_NS;
         if now_ns < begin_ns + self.daemon_readings * SECOND_NS {
@@ -78,14 +77,14 @@ impl Run<'_> {
         }
     }
 
-    /// The exit of a daemon that the run has started, in words, if it has exited.
+    /// A sentence about the exit of a daemon that this run has started; `None` if the daemon is running.
     fn exit_of(&mut self, daemon: &Daemon) -> Option<String> {
         let started = self.started.iter_mut().find(|started| started.pid == daemon.pid)?;
         started.exit(&format!("after {:.1} s", (now_ns() - self.start_ns) as f64 / SECOND_NS as f64))
     }
 
-    /// Adds the usage of a daemon to the summary, or a warning if the usage cannot be read. `exit` is the sentence
-    /// about its exit, if it has exited.
+    /// Adds the CPU time and memory of a daemon to the summary, or a warning if they cannot be read. `exit` is the
+    /// sentence about the daemon's exit, if it has exited.
     fn end_daemon(&mut self, daemon: Daemon, exit: Option<String>) {
         let mut warn = |sentence, hint| self.summary.warnings.push(Warning::new(WarningKind::Daemon, sentence, hint));
         match daemon.end() {
@@ -97,7 +96,7 @@ impl Run<'_> {
         }
     }
 
-    /// `Some` if the run must end before its time is up. The inner value is the reason, a sentence for the summary;
+    /// `Some` if the run must end before its planned end. The inner value is the reason, as a sentence for the summary;
     /// it is `None` if the user interrupted the run.
     fn reason_to_stop(&self, before_end: bool) -> Option<Option<String>> {
         if !before_end {
@@ -113,7 +112,7 @@ impl Run<'_> {
         })
     }
 
-    /// Lets the subscriptions take the remaining samples.
+    /// Waits until the subscriptions have taken the samples that are still on the way.
     pub(super) fn drain(&mut self) -> Result<(), Failure> {
         for daemon in std::mem::take(&mut self.daemons) {
             let exit = self.exit_of(&daemon);
@@ -125,8 +124,8 @@ impl Run<'_> {
         let expected = |endpoint: Endpoint| {
             let senders = ledger.senders_of(endpoint);
             if senders.is_empty() && (stopped_ns.is_some() || spec.is_private()) {
-                // All publishers belong to other programs. They do not stop, and this run does not wait for them; on
-                // a private topic there are none.
+                // The endpoint expects no samples of this run. Publishers of other programs may go on forever, so this
+                // run does not wait for them; on a private topic there are none.
                 0
             } else if senders.is_empty() || relay_lost || senders.iter().any(|of| failed_endpoints.contains_key(of)) {
                 UNKNOWN
@@ -146,7 +145,7 @@ impl Run<'_> {
         self.show_rows(|_| true)?;
         let lost = self.subscriptions().map(|endpoint| self.lost_by(endpoint)).sum();
         if let Some(row) = self.ledger.last_row(self.start_ns, now_ns(), lost) {
-            // This row is not a whole second, and may be too short for its counts to be compared with the other rows.
+            // This row may be much shorter than a second, so its counts cannot be compared with other rows.
             self.log(row)?;
         }
         Ok(())
@@ -183,8 +182,8 @@ impl Run<'_> {
         self.ledger.finish_endpoint(endpoint);
     }
 
-    /// Shows the available rows, then handles all events. Rows come first, because showing may block on a slow console:
-    /// an endpoint whose reports arrived meanwhile must not count as late.
+    /// Shows the complete rows, then handles all events. The order matters: showing may block on a slow console, and
+    /// reports that arrive meanwhile must be handled before their endpoints are judged late.
     fn handle_events(&mut self) -> Result<(), Failure> {
         let (now_ns, start_ns) = (now_ns(), self.start_ns);
         self.show_rows(|second| now_ns > start_ns + (second as i64 + 1) * SECOND_NS + ROW_OVERDUE_NS)?;
@@ -220,10 +219,10 @@ impl Run<'_> {
                 self.ledger.enter_process(&endpoints, gaps, &entry);
             }
             Event::Report(Report::Total { endpoint, counts }) => {
-                // The report has the counts of the whole run and not of each second, so the growth of its latency
-                // is not known either.
+                // The report covers the whole run instead of one second, so the growth of the latency is unknown for
+                // this endpoint.
                 self.growths.remove(&endpoint);
-                // The endpoint's counts are only in the report for the whole run: its process reported the rows.
+                // The rows of each second come from the process as a whole, so this report only changes the sums.
                 self.ledger.sums.add(endpoint, self.spec.left_out_s().into(), &counts);
             }
             Event::Report(Report::Finished { endpoint, report, resources }) => {
@@ -249,9 +248,9 @@ impl Run<'_> {
         }
     }
 
-    /// Handles the exit of a worker, or a line that is no report. If an endpoint of the worker was still working, a
-    /// warning has the cause. Of several lines that are no reports, only the first has a warning; a warning at the end
-    /// of the run has their number.
+    /// Handles the exit of a worker or a line from it that is no report. If an endpoint of the worker was still
+    /// working, adds a warning with the cause. Only the first invalid line has this warning; a warning at the end of
+    /// the run has the number of invalid lines.
     fn on_worker_exit(&mut self, worker: usize, event: &Event) {
         if let (Event::Invalid(number, _), Some(of)) = (event, self.fleet.workers.get_mut(worker)) {
             of.invalid_lines = *number;
@@ -270,7 +269,7 @@ impl Run<'_> {
         }
     }
 
-    /// Records a worker that got the order to start only after the start.
+    /// Records a worker that got the order to start after the start time.
     fn check_start(&mut self, worker: usize, started_ns: i64) {
         let late_ns = started_ns - self.start_ns;
         if late_ns > 0 {
@@ -279,7 +278,7 @@ impl Run<'_> {
         }
     }
 
-    /// Shows and logs a row of the run. Each log that cannot be written has a warning.
+    /// Shows a row and writes it to the logs. A log that cannot be written causes a warning.
     fn log(&mut self, row: RowEntry) -> Result<(), Failure> {
         let row = if self.spec.roundtrip == Roundtrip::Relay { row.with_relayed_counts() } else { row };
         let given_up = self.reports.row(&row)?;
@@ -287,7 +286,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Adds the warnings about logs that could not be written any more.
+    /// Adds a warning for each log that can no longer be written.
     pub(super) fn warn_of_logs(&mut self, given_up: impl IntoIterator<Item = String>) {
         let warning = |sentence| Warning::new(WarningKind::Log, sentence, "Make room and run again");
         self.summary.warnings.extend(given_up.into_iter().map(warning));

@@ -1,9 +1,9 @@
-//! The coordinator: one run from its first process to its summary.
+//! The coordinator does one run, from its first process to its summary.
 //!
-//! The coordinator starts the daemons that the middleware needs, and the workers. It waits until the endpoints are
-//! matched, orders the workers to start, merges and reports the rows, lets the endpoints take the remaining samples,
-//! and ends all processes. It does not disturb the workers while they measure. `worker::protocol` defines the
-//! messages between coordinator and workers.
+//! The coordinator starts the daemons that the middleware needs, then the workers. It waits until the endpoints are
+//! matched and orders the workers to start. It merges and reports their rows, lets the endpoints take the remaining
+//! samples, and ends all processes. While the workers measure, it sends them nothing. `worker::protocol` in
+//! `perf_worker` defines the messages between coordinator and workers.
 
 mod chains;
 pub mod daemon;
@@ -49,13 +49,13 @@ use perf_worker::{
 };
 use senders::senders;
 
-/// The longest wait for an event before the clock and Ctrl-C are checked.
+/// The longest wait for an event. After it, the coordinator checks the clock and Ctrl-C.
 const TICK: Duration = Duration::from_millis(50);
 
-/// Measures the run of these workers, and reports its rows when they are complete.
+/// Measures a run with workers for these plans. Each row is reported as soon as it is complete.
 ///
 /// # Errors
-/// [`Failure::Measurement`] if the run cannot begin or its reports cannot be written; [`Failure::Hung`] if a process
+/// [`Failure::Measurement`] if the run cannot start or its reports cannot be written; [`Failure::Hung`] if a process
 /// was not ready in time.
 pub fn run(
     spec: &RunSpec,
@@ -73,7 +73,7 @@ pub fn run(
     };
     Placement::of(spec).check().map_err(Failure::Usage)?;
     let program = communicator.worker();
-    // Held until the workers have exited.
+    // Keeps the CPUs awake until the workers have exited.
     let _awake = if spec.prevent_cpu_idle { Some(Awake::hold().map_err(Failure::Usage)?) } else { None };
     let mut daemons = Vec::new();
     for wanted in &spec.daemons {
@@ -129,7 +129,7 @@ pub fn run(
     Ok(run.finish())
 }
 
-/// The plans of the workers of a run over one topic. `topic` is the full name of the topic.
+/// The plans of the workers of a run without a topology. `topic` is the full topic name.
 #[must_use]
 pub fn plans(spec: &RunSpec, topic: &str) -> Vec<Plan> {
     let there = format!("{topic}_main");
@@ -147,7 +147,7 @@ pub fn plans(spec: &RunSpec, topic: &str) -> Vec<Plan> {
     let subscriptions = (0..spec.subscriptions).map(|index| {
         let plan = EndpointPlan::of_run(spec, Endpoint::Subscription(index), from);
         match phases_ns.get(index as usize).filter(|_| service) {
-            // A client receives the responses to its own requests.
+            // A client of a service receives only the responses to its own requests.
             Some(phase_ns) => {
                 let answers = Some(Endpoint::Publisher(index));
                 EndpointPlan { publishers: 1, phase_ns: *phase_ns, answers, ..plan }
@@ -161,7 +161,7 @@ pub fn plans(spec: &RunSpec, topic: &str) -> Vec<Plan> {
     });
     let executor = |plan: &EndpointPlan, index| match plan.endpoint {
         _ if spec.strategy == Strategy::IntraThread => 0,
-        // A client is a thread.
+        // Each client of a service has its own thread.
         Endpoint::Subscription(client) if service => client,
         _ => index,
     };
@@ -173,11 +173,11 @@ pub fn plans(spec: &RunSpec, topic: &str) -> Vec<Plan> {
         endpoints.sort_by_key(is_relay);
     }
     let together = spec.strategy != Strategy::InterProcess;
-    // With INTER_PROCESS, all publishers (or all clients of a service) share a process, and every other endpoint has
-    // its own. With other strategies, all endpoints are in one process.
+    // With INTER_PROCESS, all publishers (or all clients of a service) share one process, and every other endpoint has
+    // its own process. With the other strategies, all endpoints are in one process.
     let shares = |plan: &EndpointPlan| is_publisher(&plan.endpoint) || (service && !is_relay(plan));
     let same = |one: &EndpointPlan, other: &EndpointPlan| together || (shares(one) && shares(other));
-    // The workers report their rows in the middle between two messages, or earlier.
+    // Rows are reported at the latest halfway between two messages, so that a report does not delay a message.
     let row_delay_ns = spec.gap_ns().map_or(ROW_DELAY_NS, |gap_ns| ROW_DELAY_NS.min(gap_ns / 2));
     let plan = |endpoints: &[EndpointPlan]| Plan {
         protocol: PROTOCOL,
@@ -189,7 +189,7 @@ pub fn plans(spec: &RunSpec, topic: &str) -> Vec<Plan> {
     endpoints.chunk_by(same).map(plan).collect()
 }
 
-/// The phase of publisher `index`, nanoseconds.
+/// The delay of publisher `index`'s first message after the start, nanoseconds.
 fn phase_ns(spec: &RunSpec, index: u32) -> i64 {
     let Some(period_ns) = SECOND_NS.checked_div(i64::from(spec.rate_hz)) else { return 0 };
     match spec.phase {
@@ -206,15 +206,15 @@ fn is_publisher(endpoint: &Endpoint) -> bool {
 /// A kind of endpoint: its name in sentences, and its predicate.
 type Kind = (&'static str, fn(&Endpoint) -> bool);
 
-/// All kinds.
+/// All kinds of endpoints.
 const KINDS: [Kind; 3] = [
     ("publishers", is_publisher),
     ("subscriptions", |endpoint| matches!(endpoint, Endpoint::Subscription(_))),
     ("relays", |endpoint| matches!(endpoint, Endpoint::Relay(_))),
 ];
 
-/// The kinds of endpoint that a run needs: the run is over when no endpoint of one of these kinds is left. A topology
-/// goes on without a server.
+/// The kinds of endpoint without which a run ends: if all endpoints of such a kind are gone, the run is over. A
+/// topology continues without servers.
 fn needed(spec: &RunSpec) -> &'static [Kind] {
     let [ends @ .., _] = &KINDS;
     if spec.executor.is_some() { ends } else { &KINDS }
@@ -229,16 +229,17 @@ enum EndpointFailure {
     Unresponsive,
 }
 
-/// The last report of a worker; empty if the worker has exited before.
+/// The last report of a worker; empty if the worker exited without one.
 #[derive(Debug, Default)]
 struct WorkerEnd {
-    /// The memory of the worker by kind.
+    /// The worker's memory, by kind of memory.
     footprint: Option<Footprint>,
-    /// The usage of the worker's threads during measurement.
+    /// The CPU time of each thread of the worker during the measurement.
     threads: Vec<ThreadUsage>,
-    /// The memory of the device that was measured; `None` if the worker measured its own process.
+    /// The memory of the device (such as a microcontroller) that the worker measured; `None` if it measured its own
+    /// process.
     device: Option<DeviceMemory>,
-    /// The memory in which the instrument counts messages, bytes.
+    /// The memory of the worker that holds perf_test's own counters and histograms, bytes.
     instrument_bytes: Option<u64>,
 }
 
@@ -249,7 +250,7 @@ struct Run<'a> {
     interrupt: &'a Interrupt,
     fleet: Fleet,
     ledger: Ledger,
-    /// The growth of the latency of each subscription of a topology.
+    /// For each subscription of a topology, the growth of its latency from second to second.
     growths: BTreeMap<Endpoint, Growth>,
     plans: BTreeMap<Endpoint, EndpointPlan>,
     /// The endpoints that have neither finished nor failed.
@@ -257,27 +258,28 @@ struct Run<'a> {
     endpoint_reports: BTreeMap<Endpoint, EndpointReport>,
     /// The endpoints that did not finish.
     failed_endpoints: BTreeMap<Endpoint, EndpointFailure>,
-    /// The last reports of the workers, with memory and threads.
+    /// The last report of each worker, with its memory and threads.
     ended: BTreeMap<usize, WorkerEnd>,
     /// The daemons that the run has started. They end after the workers.
     started: Vec<StartedDaemon>,
-    /// The daemons whose usage is still measured: the started ones, and the ones that the user named (`--daemon`).
+    /// The daemons that are still measured: daemons that this run started, and daemons that the user gave with
+    /// `--daemon`.
     daemons: Vec<Daemon>,
-    /// The daemons' accounts are read again when this number of seconds that count has passed.
+    /// The number of measured seconds after which the daemons' CPU time and memory are read again.
     daemon_readings: i64,
-    /// The summary so far: times of the set-up, daemons that have ended, warnings.
+    /// The summary so far: set-up times, daemons that have ended, warnings.
     summary: Summary,
     /// The time at which the first worker was started, ns.
     begun_ns: i64,
     start_ns: i64,
-    /// The delays of the workers that started after the common start, ns, with the labels of these workers.
+    /// The workers that started after the start time: the delay in ns, and the worker's label.
     late_starts: Vec<(i64, String)>,
-    /// The time at which the run was ended early; `None` if it was not.
+    /// The time of an early end, ns; `None` if the run did not end early.
     stopped_ns: Option<i64>,
 }
 
 impl Run<'_> {
-    /// Ends all workers and then the daemons, and removes the files of processes that did not end well.
+    /// Ends all workers and then the daemons. Removes the files of processes that ended with an error.
     fn end_processes(&mut self) {
         let several = self.fleet.workers.iter().filter(|worker| worker.invalid_lines > 1);
         let invalid = several.map(|worker| {
@@ -294,17 +296,17 @@ impl Run<'_> {
         self.warn(WarningKind::LeftBehind, left);
     }
 
-    /// Adds warnings without a hint.
+    /// Adds warnings of one kind, without a hint.
     fn warn(&mut self, kind: WarningKind, sentences: impl IntoIterator<Item = String>) {
         self.summary.warnings.extend(sentences.into_iter().map(|sentence| Warning::new(kind, sentence, "")));
     }
 
-    /// The name of an endpoint in sentences: its topic and its node, or its index.
+    /// The name of an endpoint in sentences: its topic and node, or its kind and index.
     fn name(&self, endpoint: Endpoint) -> String {
         self.plans.get(&endpoint).map_or_else(|| endpoint.to_string(), EndpointPlan::to_string)
     }
 
-    /// The exit of a worker, or its invalid line, in words.
+    /// A phrase about the exit of a worker or about its invalid line.
     fn exit_description(&mut self, worker: usize, event: &Event) -> String {
         let how = match event {
             Event::Invalid(_, line) => format!("sent {line:?}, which is no report,"),
@@ -339,7 +341,7 @@ mod tests {
     #[test]
     fn publishers_begin_at_their_phases_and_others_have_none() {
         const MS: i64 = SECOND_NS / 1000;
-        // The last two are subscriptions.
+        // The last two values are of subscriptions.
         assert_eq!(phases_ns("-p 4 -s 2 -r 10"), [0, 25 * MS, 50 * MS, 75 * MS, 0, 0]);
         assert_eq!(phases_ns("-p 4 -s 2 -r 10 --phase aligned"), [0; 6]);
         for options in ["-r 10", "-r 10 --phase random", "-p 3 -s 0 -r 0", "-p 3 -s 0 -r 0 --phase random"] {

@@ -1,5 +1,5 @@
-//! The publishers whose messages each endpoint receives, and the receivers of each publisher. They follow from the
-//! topics and the relays; a client of a service receives only the responses to its own requests.
+//! The publishers from which each endpoint receives, and the receivers of each publisher. Both follow from the topics
+//! and relays. A client of a service receives only the responses to its own requests.
 
 use std::collections::BTreeMap;
 
@@ -9,14 +9,14 @@ use perf_worker::{
     worker::protocol::Plan,
 };
 
-/// Each endpoint of a run with the publishers from which it receives, in order. The list is empty for publishers, and
-/// for endpoints that receive from other programs.
+/// For each endpoint of a run, the publishers from which it receives, in order. The list is empty for a publisher, and
+/// for an endpoint that receives only from other programs.
 pub type Senders = BTreeMap<Endpoint, Vec<Endpoint>>;
 
-/// Each publisher of a run that has receivers, with the list of these receivers, in order.
+/// For each publisher of a run that has receivers, these receivers in order.
 pub type Receivers = BTreeMap<Endpoint, Vec<Endpoint>>;
 
-/// The receivers of each publisher.
+/// Inverts `senders`: the receivers of each publisher.
 pub fn receivers(senders: &Senders) -> Receivers {
     let mut receivers = Receivers::new();
     for (receiver, publishers) in senders {
@@ -25,8 +25,8 @@ pub fn receivers(senders: &Senders) -> Receivers {
     receivers
 }
 
-/// The publishers from which each endpoint of these workers receives. The time is proportional to the number of
-/// endpoints, of which there may be thousands.
+/// The publishers from which each endpoint of these workers receives. There may be thousands of endpoints, so the time
+/// is linear in their number.
 pub fn senders(plans: &[Plan]) -> Senders {
     let all = || plans.iter().flat_map(|plan| &plan.endpoints);
     let mut of_topic: BTreeMap<(&str, bool), Vec<Endpoint>> = BTreeMap::new();
@@ -44,11 +44,11 @@ pub fn senders(plans: &[Plan]) -> Senders {
         let relayed =
             relays.iter().filter(|relay| relay.relay_topic == receiver.topic && relay.topic != receiver.topic);
         let topics = std::iter::once(receiver).chain(relayed.copied()).map(|plan| plan.topic.as_str());
-        // A topic and a service may have the same name.
+        // The key contains `service`, because a topic and a service may have the same name.
         let of_kind = topics.filter_map(|topic| of_topic.get(&(topic, receiver.service)));
         let mut reaching: Vec<Endpoint> = of_kind.flatten().copied().collect();
         if reaching.is_empty() {
-            // The relay of another program passes on the messages of all publishers.
+            // The relay belongs to another program. It passes on the messages of all publishers.
             let all = of_topic.iter().filter(|((_, service), _)| *service == receiver.service);
             reaching = all.flat_map(|(_, endpoints)| endpoints).copied().collect();
         }

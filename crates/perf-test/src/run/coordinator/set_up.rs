@@ -1,4 +1,4 @@
-//! The set-up: from started processes to the start of the measurement.
+//! The set-up of a run: from started processes to the start of the measurement.
 //!
 //! Every error here ends the run, because nothing has been measured yet.
 
@@ -14,21 +14,22 @@ use perf_worker::{
     worker::protocol::{MatchStatus, Order, Report, times::READY_NS},
 };
 
-/// The fixed part of the time from the order `Go` until the start of the measurement. A time for each endpoint is
-/// added to it, so that every endpoint gets the order before the start.
+/// The fixed part of the time between the order `Go` and the start of the measurement. A part for each endpoint is
+/// added, so that every endpoint gets the order before the start.
 const LEAD_NS: i64 = SECOND_NS / 10;
-/// The time that is added for each endpoint that has its own thread.
+/// The added time for each endpoint that has its own thread.
 const LEAD_PER_ENDPOINT_NS: i64 = SECOND_NS / 500;
-/// The time that is added for each endpoint in an executor, where an endpoint has no thread of its own.
+/// The added time for each endpoint in an executor. It is shorter, because these endpoints have no threads of their
+/// own.
 const LEAD_IN_EXECUTORS_NS: i64 = SECOND_NS / 2000;
 
 impl Run<'_> {
-    /// Waits until all endpoints exist and are matched, then orders the workers to start.
+    /// Waits until all endpoints exist and are matched. Then orders the workers to start.
     pub(super) fn set_up(&mut self) -> Result<(), String> {
         let mut not_ready: BTreeSet<Endpoint> = self.working.clone();
         let mut not_matched = not_ready.clone();
         let match_timeout_s = i64::from(self.spec.match_timeout_s);
-        // Matching has its own timeout in the workers, which begins when all endpoints exist.
+        // The workers have their own timeout for matching, which begins when all endpoints exist.
         let give_up_ns = now_ns() + READY_NS + match_timeout_s * SECOND_NS;
         let (mut last_created_ns, mut last_matched_ns) = (0, 0);
         let (mut sources, mut clocks) = (BTreeMap::new(), BTreeMap::new());
@@ -65,7 +66,7 @@ impl Run<'_> {
                 Some((_, Event::Report(Report::Unmatched(status)))) => return Err(self.explain(&status)),
                 Some((worker, Event::Report(Report::Failed(Some(endpoint), sentence)))) => {
                     let process = self.fleet.workers.get(worker).filter(|_| self.spec.executor.is_some());
-                    // In an executor, the sentence itself names the endpoint.
+                    // In a topology, `sentence` already mentions the endpoint, so the name of the process is added.
                     let name = process.map_or_else(|| endpoint.to_string(), |worker| worker.label.clone());
                     return Err(format!("{name} cannot begin: {sentence}"));
                 }
@@ -94,7 +95,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Checks whether all options and settings are in effect.
+    /// Checks that all requested options and settings are in effect.
     fn check_effective(&self, effective: &Settings) -> Result<(), String> {
         let (options, settings) = (self.spec.options(), &self.spec.settings);
         let options = options.iter().map(|(name, asked)| (name, asked, format!("the option {name} {asked}")));
@@ -110,7 +111,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Asks all endpoints, and returns a sentence with the reasons why an endpoint is not matched.
+    /// Asks all endpoints for the reasons why they are not matched. Returns a sentence with these reasons.
     fn explain(&mut self, unmatched: &MatchStatus) -> String {
         let (matched, expected) = (unmatched.matched, unmatched.expected);
         let option = if self.spec.executor.is_some() { "" } else { " (--wait-for-matched-timeout)" };
@@ -145,8 +146,8 @@ impl Run<'_> {
     }
 }
 
-/// The publishers that subscriptions can distinguish by the source ids of their messages. A single publisher
-/// is always among them.
+/// The publishers whose messages a subscription can recognise by the source id in them. If there is only one publisher,
+/// it is always among them.
 fn sources_of<'a>(
     spec: &RunSpec,
     plans: impl Iterator<Item = &'a EndpointPlan>,
@@ -181,14 +182,14 @@ fn sources_of<'a>(
     Ok(sources)
 }
 
-/// The largest error of a latency from a publisher to a subscription, nanoseconds; `None` if all endpoints use
-/// one clock.
+/// The largest error of a latency due to different clocks of publisher and subscription, nanoseconds; `None` if all
+/// endpoints use one clock.
 fn clock_error_ns(clocks: &BTreeMap<Endpoint, Option<OtherClock>>) -> Option<i64> {
     let of = |kind: fn(&Endpoint) -> bool| {
         let mut found: Vec<Option<OtherClock>> =
             clocks.iter().filter(|(endpoint, _)| kind(endpoint)).map(|(_, clock)| *clock).collect();
         if found.is_empty() {
-            // The endpoints of another program are assumed to use this host's clock.
+            // There is no such endpoint in this run. Endpoints of other programs are assumed to use this host's clock.
             found.push(None);
         }
         found
@@ -198,7 +199,7 @@ fn clock_error_ns(clocks: &BTreeMap<Endpoint, Option<OtherClock>>) -> Option<i64
     pairs.filter(|(one, other)| one != other).map(|(one, other)| OtherClock::difference_error_ns(one, other)).max()
 }
 
-/// The endpoints that an endpoint waits for, in words.
+/// The kind of endpoints for which an endpoint waits.
 fn others(endpoint: Endpoint) -> &'static str {
     match endpoint {
         Endpoint::Publisher(_) => "subscriptions",
@@ -227,7 +228,7 @@ mod tests {
         assert_eq!(error_ns(&[clock(5, 2)], &[clock(5, 2)]), None);
         assert_eq!(error_ns(&[clock(5, 2), clock(7, 3)], &[None, clock(9, 4)]), Some(7));
         assert_eq!(error_ns(&[clock(5, 2)], &[clock(5, 2), None]), Some(2));
-        // The publishers belong to another program.
+        // The publishers belong to another program, so this run has none.
         assert_eq!(error_ns(&[], &[clock(9, 4)]), Some(4));
     }
 

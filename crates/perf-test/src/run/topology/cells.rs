@@ -1,14 +1,14 @@
-//! The cells of the tables of a topology's run, and their layout.
+//! The cells and the layout of the tables of a topology.
 
 use crate::report::tables::widths;
 use perf_worker::endpoint::EndpointPlan;
 
-/// The text of a cell whose count the middleware does not report.
+/// The text of a cell if the middleware does not report the count.
 pub const NOT_COUNTED: &str = "-";
-/// The number of columns with names, which are left-aligned.
+/// The number of columns that contain names. These columns are left-aligned.
 const NAME_COLUMNS: usize = 2;
 
-/// The messages per second of a publisher's timer, as text.
+/// The rate of a publisher's timer as text, or `triggered` if a callback triggers the publisher.
 pub fn rate(plan: &EndpointPlan) -> String {
     if !plan.triggers.is_empty() {
         return "triggered".to_owned();
@@ -16,8 +16,8 @@ pub fn rate(plan: &EndpointPlan) -> String {
     format!("{}", (plan.rate_hz * 1000.0).round() / 1000.0)
 }
 
-/// Formats a table without lines between its cells, for terminals of any width and for other programs, then the lines
-/// of a note, then an empty line. Returns no lines if there are no rows.
+/// Formats a table without frame lines, which suits terminals of any width and other programs. The lines of `note` and
+/// an empty line follow. Returns no lines if there are no rows.
 pub fn table(columns: &[&str], rows: Vec<Vec<String>>, note: &str) -> Vec<String> {
     if rows.is_empty() {
         return rows.concat();
@@ -36,7 +36,7 @@ pub fn table(columns: &[&str], rows: Vec<Vec<String>>, note: &str) -> Vec<String
     rows.iter().map(line).chain(note).chain([String::new()]).collect()
 }
 
-/// Sorts the rows of a table.
+/// Collects the rows of a table and sorts them.
 pub fn sorted(rows: impl Iterator<Item = Vec<String>>) -> Vec<Vec<String>> {
     let mut rows: Vec<Vec<String>> = rows.collect();
     rows.sort();

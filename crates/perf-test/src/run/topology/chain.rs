@@ -1,4 +1,4 @@
-//! The tables of chains: their latencies from end to end, and the periods of the timers.
+//! The tables of chains (paths of messages through several nodes): end-to-end latencies, and the periods of the timers.
 
 use std::collections::BTreeMap;
 
@@ -12,10 +12,10 @@ use perf_worker::endpoint::{Endpoint, EndpointPlan};
 
 const CHAIN_COLUMNS: [&str; 9] = ["chain", "latency from", "n", "dropped", "min", "mean", "p50", "p99", "max"];
 const TIMER_COLUMNS: [&str; 8] = ["timer of", "node", "Hz", "n", "period: min", "mean", "deviation", "max"];
-/// The line about dropped messages.
+/// The note on dropped messages below the table.
 const DROPPED: &str = "  dropped: messages that a subscription on the way of the chain did not receive; the end of a chain is a callback that has the message";
 
-/// The lines of the tables, with an empty line after each table. Empty if the run has no chains.
+/// The lines of the tables, with an empty line after each table. There are no lines if the topology has no chains.
 pub fn lines(plans: &BTreeMap<Endpoint, &EndpointPlan>, summary: &Summary) -> Vec<String> {
     if summary.chains.is_empty() {
         return Vec::new();

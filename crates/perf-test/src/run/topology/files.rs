@@ -1,4 +1,4 @@
-//! iRobot's output files of a run: their folders and the text of `metadata.txt`.
+//! Output files of a topology's run in iRobot's format: their folders, and the text of `metadata.txt`.
 
 use std::path::PathBuf;
 
@@ -39,7 +39,8 @@ impl TopologyRun {
         files.map(|files| Some(with_sampling(files))).map_err(refused)
     }
 
-    /// The folder of each process. Names that become equal, such as `/a/b` and `/a_b`, get different folders.
+    /// The folder of each process. Two names that become equal as file names, such as `/a/b` and `/a_b`, get different
+    /// folders.
     fn folders(&self, plans: &[Plan]) -> Vec<PathBuf> {
         let names = plans.iter().map(|plan| plan.name.trim_matches('/').replace(['/', ' '], "_")).collect();
         let folder = |name: String| match &self.irobot.results_dir {
@@ -55,7 +56,7 @@ impl TopologyRun {
     }
 }
 
-/// The lines of `metadata.txt`: the heading with keys in iRobot's form, the command line and the machine.
+/// The lines of `metadata.txt`: the heading of the report with iRobot's keys, the command line and the machine.
 fn metadata(heading: &[String]) -> Vec<String> {
     let system = System::read(&root_folder());
     let arguments = std::env::args_os().map(|argument| argument.to_string_lossy().into_owned());

@@ -1,4 +1,4 @@
-//! The heading of a run of a topology: its conditions, with the limits of late messages and the way of waiting.
+//! The heading of a topology's run: its options, the limits of late messages, and the wait strategy.
 
 use std::collections::BTreeSet;
 
@@ -46,14 +46,14 @@ impl TopologyRun {
         named_lines(lines.into_iter().chain(notes.map(|note| ("note", note))))
     }
 
-    /// The counts of the topology, with the numbers of processes and executors in this run.
+    /// The counts of the topology, including the numbers of processes and executors in this run.
     fn counts(&self, plans: &[Plan]) -> Counts {
         let executors = plans.iter().map(|plan| plan.endpoints.iter().map(|of| of.executor).collect::<BTreeSet<u32>>());
         let executors = executors.map(|numbers| numbers.len()).sum();
         Counts { processes: plans.len(), executors, ..self.topology.counts() }
     }
 
-    /// The way in which the nodes are run, for the log.
+    /// The options of the nodes, for the log.
     pub(super) fn nodes_entry(&self) -> NodesEntry {
         let processes = self.nodes.processes.to_possible_value();
         NodesEntry {
@@ -84,7 +84,7 @@ impl TopologyRun {
         }
     }
 
-    /// The note that liveliness has no effect, if the topology sets it.
+    /// The note that liveliness has no effect; `None` if the topology does not set it.
     fn liveliness(&self) -> Option<String> {
         let nodes = || self.topology.processes.iter().flat_map(|process| &process.nodes);
         let publishers = nodes().flat_map(|node| &node.publishers).map(|of| of.qos.liveliness);
@@ -94,7 +94,7 @@ impl TopologyRun {
             .then(|| "qos_liveliness manual_by_topic was checked in the files; the endpoints have automatic".to_owned())
     }
 
-    /// The warning about messages that timers skipped.
+    /// The warning that timers skipped messages; `None` if they skipped none.
     pub(super) fn skipped(&self, summary: &Summary) -> Option<Warning> {
         let skipped = summary.total.sent.skipped;
         let messages = several(skipped as usize, "message", "messages");
@@ -107,7 +107,7 @@ impl TopologyRun {
     }
 }
 
-/// The scheduling that the workers inherit.
+/// The scheduling policy and priority of this process, which the workers inherit.
 fn scheduling() -> String {
     let process = own_process();
     match process.scheduling().filter(|_| process.is_special()) {

@@ -1,4 +1,4 @@
-//! The run of a topology, which has the nodes of a whole robot: from its options to its tables.
+//! The run of a topology (a system of nodes, such as a whole robot), from its options to its tables.
 
 mod cells;
 mod chain;
@@ -30,47 +30,47 @@ use target::Target;
 
 /// A run of a topology.
 pub struct TopologyRun {
-    /// The nodes.
+    /// The nodes with their endpoints.
     topology: Topology,
-    /// The settings of the run, which all processes share. The message in them is the largest message of the
-    /// topology; each endpoint has a message, a rate and QoS of its own.
+    /// The options that all processes share. `spec.message` is the largest message of the topology; message, rate and
+    /// QoS of each endpoint are in its plan.
     spec: RunSpec,
-    /// The way in which the nodes are run.
+    /// The options that apply to all nodes.
     nodes: NodeOptions,
     outputs: Outputs,
     irobot: IrobotOptions,
     /// The period of the lines in `resources.txt`, ms.
     sampling_ms: u32,
-    /// The limits that the run has to meet.
+    /// The limits that the figures of the run have to meet.
     target: Option<Target>,
     communicator: Communicator,
 }
 
 impl TopologyRun {
-    /// Measures and reports the run of these options.
+    /// Measures and reports the topology that these options select.
     ///
     /// # Errors
-    /// The run could not begin or failed.
+    /// The run could not start or failed, or a limit is not met.
     pub fn run(options: &TopologyOptions) -> Result<(), Failure> {
         let robot = TopologyRun::from_options(options).map_err(Failure::Usage)?;
         let interrupt = Interrupt::install()?;
         all_met(&robot.measure(&robot.outputs, &interrupt)?, "limits of the target")
     }
 
-    /// The nodes.
+    /// The nodes with their endpoints.
     pub fn topology(&self) -> &Topology {
         &self.topology
     }
 
-    /// The run that all processes share.
+    /// The options that all processes share.
     pub fn spec(&self) -> &RunSpec {
         &self.spec
     }
 
-    /// Measures the run, and reports it to these outputs.
+    /// Measures the topology and reports the run to these outputs.
     ///
     /// # Errors
-    /// The run could not begin or failed.
+    /// The run could not start or failed.
     pub fn measure(&self, outputs: &Outputs, interrupt: &Interrupt) -> Result<Summary, Failure> {
         let TopologyRun { topology, spec, communicator, .. } = self;
         let run_id = random_id()?;

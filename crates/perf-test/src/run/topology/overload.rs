@@ -1,6 +1,6 @@
-//! The table of overload in a topology, with the figures of the executor study that `measure::overload` cites. A row
-//! has the slowest subscription of a topic: its cumulative latency, the time after which this latency exceeds the
-//! period, the growth of the latency, and the time until the queue overflows.
+//! The table of overload in a topology. Each row shows the slowest subscription of a topic: the sum of its latencies,
+//! the time after which this sum exceeds the period, the growth of the latency, and the time until the queue overflows.
+//! The module `measure::overload` computes these figures.
 
 use std::collections::BTreeMap;
 
@@ -21,8 +21,8 @@ const NOTE: &str = "  Σ latency: received - sent of all messages of the topic's
      period; \n  grows by: per second, if it is shown (99.9 %); a latency that does not grow overflows no queue";
 const NONE: &str = "-";
 
-/// The lines of the table: for each topic its subscription with the largest cumulative latency, then an empty line. No
-/// lines if no topic has a cumulative latency.
+/// The lines of the table, then an empty line. Each topic has a row for the subscription with the largest sum of
+/// latencies. There are no lines if no topic has such a sum.
 pub fn lines(plans: &BTreeMap<Endpoint, &EndpointPlan>, summary: &Summary) -> Vec<String> {
     let mut slowest: BTreeMap<&str, (&EndpointPlan, &Overload)> = BTreeMap::new();
     for figures in &summary.subscriptions {
@@ -48,7 +48,7 @@ pub fn lines(plans: &BTreeMap<Endpoint, &EndpointPlan>, summary: &Summary) -> Ve
     table(&COLUMNS, slowest.into_iter().map(line).collect(), NOTE)
 }
 
-/// The warnings about queues that will overflow.
+/// A warning for each queue that will overflow.
 pub fn warnings(plans: &BTreeMap<Endpoint, &EndpointPlan>, summary: &Summary) -> Vec<Warning> {
     let of = |figures: &SubscriptionEntry| {
         let (plan, overload) = (plans.get(&figures.endpoint())?, figures.overload?);

@@ -1,4 +1,4 @@
-//! The conversion of the options of `topology` into one checked run.
+//! Conversion of the options of `perf_test topology` into one checked run.
 
 use std::collections::BTreeSet;
 
@@ -11,11 +11,11 @@ use crate::{
 };
 use perf_worker::run_spec::{Roundtrip, RunSpec, Strategy, Threshold};
 
-/// The numbers that iRobot's tool uses for executors, each with the name of the executor in `perf_test`. iRobot's
-/// second executor is single-threaded, too.
+/// The numbers of executors in iRobot's tool, with their names in `perf_test`. iRobot's number 2 is a single-threaded
+/// executor, too.
 const NUMBERS: [(&str, &str); 3] = [("1", "single"), ("2", "single"), ("3", "events")];
 
-/// The name of an executor, which may be given by its number.
+/// The name of an executor that the user gave by its name or by iRobot's number.
 #[must_use]
 pub fn executor_name(given: &str) -> &str {
     NUMBERS.iter().find(|(number, _)| *number == given).map_or(given, |(_, name)| name)
@@ -61,7 +61,7 @@ impl TopologyRun {
         Ok(robot)
     }
 
-    /// Checks whether the middleware supports the messages and the QoS of all endpoints.
+    /// Checks that the middleware supports the messages and the QoS of all endpoints.
     fn check_endpoints(&self) -> Result<(), String> {
         let mut checked = BTreeSet::new();
         let plans = self.topology.plans(&self.spec, &self.nodes, "");
@@ -77,7 +77,7 @@ impl TopologyRun {
     }
 }
 
-/// The name of the setting that iRobot's option `--ipc` stands for.
+/// The middleware's setting that iRobot's option `--ipc` sets.
 const IPC: &str = "intra-process";
 
 fn spec(
@@ -113,7 +113,7 @@ fn spec(
         message: largest.map_or(spec.message, |(payload, _)| payload.message.clone()),
         qos: largest.map_or(spec.qos, |(_, qos)| qos.qos),
         topic: sources.join(", "),
-        // Each publisher has a rate of its own.
+        // Each publisher has its own rate in its plan.
         rate_hz: 0,
         publishers,
         subscriptions,
@@ -127,6 +127,6 @@ fn spec(
         heading_notes: [spec.heading_notes, options.notes(has_ipc, &communicator.name)].concat(),
         ..spec
     };
-    // The check is made with the largest message, so that the daemons have memory for all messages.
+    // `spec` has the largest message, so the daemons reserve enough memory for all messages.
     Ok(RunSpec { daemon_commands: communicator.check(&spec)?, ..spec })
 }

@@ -1,4 +1,4 @@
-//! The tables of services: each client with its requests and their responses, and each server.
+//! The tables of services: a row for each client with its requests and responses, and a row for each server.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +31,7 @@ const CLIENT_COLUMNS: [&str; 18] = [
 ];
 const SERVER_COLUMNS: [&str; 6] = ["service", "server", "requests", "responses", "refused", "overwritten"];
 
-/// The tables as lines of text, each followed by an empty line; no lines without services.
+/// The lines of the tables, with an empty line after each table. There are no lines if the topology has no services.
 pub fn lines(plans: &BTreeMap<Endpoint, &EndpointPlan>, spec: &RunSpec, summary: &Summary) -> Vec<String> {
     let of_services = || plans.values().filter(|plan| plan.service);
     let clients = sorted(of_services().filter_map(|plan| client(plan, summary)));

@@ -1,4 +1,4 @@
-//! The tables of a run of a topology: each topic with its publishers and its subscriptions, and the totals.
+//! The tables of a topology's run: a row for each publisher and each subscription of a topic, and the totals.
 
 use std::collections::BTreeMap;
 
@@ -35,23 +35,23 @@ const SUBSCRIPTION_COLUMNS: [&str; 13] = [
     "p99",
     "max",
 ];
-/// The line about subscriptions that could not report.
+/// The note on subscriptions that ended before they could report.
 const UNREPORTED: &str =
     "  unreported: sent, and the process of the subscription ended before it could report them as received or lost";
-/// The line about messages that were not received, if the middleware counts overwritten messages.
+/// The note on lost messages, if the middleware counts overwritten messages separately.
 const LOST: &str = "  lost: sent, not received, and not overwritten (dropped from the history before the callback ran)";
-/// The line about messages that were not received, if the middleware does not count overwritten messages.
+/// The note on lost messages, if the middleware does not count overwritten messages.
 const LOST_OR_OVERWRITTEN: &str = "  lost: sent and not received; lost, or overwritten (dropped from the history before the callback ran): this middleware does not \
      count which";
 
-/// The tables and the totals as lines of text. The topics are shown without the id of the run in their names.
+/// The lines of the tables and of the totals. Topic names are shown without the run's id.
 pub fn lines(
     plans: &BTreeMap<Endpoint, &EndpointPlan>,
     (spec, nodes): (&RunSpec, &NodeOptions),
     summary: &Summary,
 ) -> Vec<String> {
     let counts_overwritten = spec.capabilities.overwritten;
-    // The endpoints of services have tables of their own.
+    // Endpoints of services are left out: they have their own tables.
     let of_topic = |endpoint: Endpoint| plans.get(&endpoint).filter(|plan| !plan.service);
     let publishers =
         summary.publishers.iter().filter_map(|figures| Some(publisher(of_topic(figures.endpoint())?, figures)));
@@ -152,8 +152,8 @@ mod tests {
     use crate::topology::Processes;
     use perf_worker::{measure::tally::Received, run_spec::Threshold};
 
-    /// The tables of a run in which a subscription received 90 of 100 messages. Seven of the ten lost messages were
-    /// overwritten, if the middleware counts overwritten messages.
+    /// The tables of a run in which a subscription received 90 of 100 messages. If the middleware counts overwritten
+    /// messages, seven of the ten lost messages were overwritten.
     fn text(counts_overwritten: bool) -> String {
         let overwritten = if counts_overwritten { 7 } else { 0 };
         let mut summary = Summary { lost: 10, unexplained: 10 - overwritten, ..summary("", 1000) };

@@ -1,8 +1,8 @@
-//! Targets: limits of CPU, memory and latency for a run of a topology. A target is a file in iRobot's format, or the
-//! name of a target that comes with the tool.
+//! Targets: limits of CPU, memory and latency for a topology's run. A target is a file in iRobot's format, or the name
+//! of a target that comes with the tool.
 //!
-//! The format and the limits are from irobot-ros/ros2-performance (`irobot_benchmark/performance_target`). As in
-//! ros2-performance, a figure that equals its limit meets the limit.
+//! Source: irobot-ros/ros2-performance (`irobot_benchmark/performance_target`) has the format and the limits. As there,
+//! a figure that equals its limit meets the limit.
 
 use std::path::Path;
 
@@ -23,14 +23,14 @@ const NAMED: [(&str, &str); 2] = [
     ("sierra_nevada", include_str!("../../../targets/sierra_nevada.json")),
     ("mont_blanc", include_str!("../../../targets/mont_blanc.json")),
 ];
-/// The suffix of the names of iRobot's files. The name of a target may be given with this suffix, too.
+/// The suffix of the file names of iRobot's targets. The user may give the name of a target with or without it.
 const PLATFORM: &str = "_rpi3";
-/// The keys that describe a target and set no limit.
+/// The keys that only describe a target and set no limit.
 const DESCRIPTIONS: [&str; 4] = ["topology_file", "platform", "additional_options", "comments"];
-/// The name of the section about messages.
+/// The name of the section with limits for messages.
 const MESSAGES: &str = "latency_total";
-/// The sections of a target and their figures, each with the key that iRobot's old file headers use and the key that
-/// its new ones use.
+/// The sections of a target with their figures. Each figure has two keys: as in iRobot's old file headers, and as in
+/// the new headers.
 const SECTIONS: [(&str, &[LimitedFigure]); 2] = [
     (
         "resources",
@@ -59,7 +59,7 @@ const SECTIONS: [(&str, &[LimitedFigure]); 2] = [
     ),
 ];
 
-/// A figure that can have a limit, with iRobot's keys and iRobot's unit.
+/// A figure that can have a limit, with iRobot's keys and unit.
 #[derive(Debug)]
 struct LimitedFigure {
     keys: [&'static str; 2],
@@ -79,14 +79,15 @@ const fn limited(
     LimitedFigure { keys, name, unit, figure, divisor: |_| 1.0 }
 }
 
-/// Limits for a run.
+/// The limits of one target.
 #[derive(Clone, Debug)]
 pub struct Target {
-    /// The file or the name.
+    /// The file or name that the user gave.
     name: String,
-    /// The machine for which the limits are meant; empty if the file names none.
+    /// The machine for which the limits are meant; empty if the file does not mention one.
     platform: String,
-    /// The topology for which the limits are meant, without folder and extension; empty if the file names none.
+    /// The topology for which the limits are meant, without folder and extension; empty if the file does not mention
+    /// one.
     topology: String,
     limits: Vec<Limit>,
 }
@@ -96,15 +97,16 @@ pub struct Target {
 struct Limit {
     figure: &'static LimitedFigure,
     value: f64,
-    /// Whether the figure is about messages. Such a figure is not complete while messages are unreported.
+    /// Whether the figure counts messages. The figure is incomplete if a subscription ended before it reported all
+    /// messages.
     of_messages: bool,
 }
 
 impl Target {
-    /// Reads a target from a file or, if there is no such file, by its name.
+    /// Reads a target from the file `source`. If there is no such file, `source` is the name of a target.
     ///
     /// # Errors
-    /// The reason, as a sentence that names the file and the faulty key or position in it.
+    /// The reason, as a sentence, with the file and the faulty key or position.
     pub fn read(source: &str) -> Result<Target, String> {
         match std::fs::read_to_string(source) {
             Ok(text) => Target::of_text(source, &text),
@@ -125,10 +127,10 @@ impl Target {
         }
     }
 
-    /// The target of a file with this name and text.
+    /// Parses the text of the target file `name`.
     ///
     /// # Errors
-    /// As [`Target::read`].
+    /// See [`Target::read`].
     fn of_text(name: &str, text: &str) -> Result<Target, String> {
         let value: Map<String, Value> = serde_json::from_str(text).map_err(|error| format!("{name}: {error}"))?;
         let of = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default();
@@ -147,7 +149,7 @@ impl Target {
         Ok(Target { name: name.to_owned(), platform, topology, limits })
     }
 
-    /// The verdict on each limit.
+    /// Judges a summary: one verdict for each limit.
     #[must_use]
     pub fn judge(&self, summary: &Summary) -> Vec<Verdict> {
         let unreported = summary.unreported();
@@ -240,7 +242,7 @@ mod tests {
 
     #[test]
     fn each_limit_has_its_verdict_and_its_equal_is_within_it() {
-        // The run uses 9 % of one core of two, and 120 000 KiB; 57 of its 3000 messages are late.
+        // CPU: 9 % of one core, with two cores. Memory: 120 000 KiB. Late: 57 of 3000 messages.
         let mut run = summary("", 1_000_000);
         (run.total.received.late, run.lost) = (57, 1);
         let text = r#"{ "resources": { "cpu[%]": 4.5, "rss_KB": 119999 }, "latency_total": { "late[%]": 1.9, "lost[#]": 0, "mean_us": 1000 } }"#;
@@ -256,7 +258,7 @@ mod tests {
         let mut expected = expected.map(|(name, met, value)| (name.to_owned(), met, value.to_owned())).to_vec();
         expected.sort();
         assert_eq!(found, expected);
-        // If a process was killed, the number of messages that were late or lost is not known.
+        // The process of a subscription was killed, so the number of late or lost messages is unknown.
         let killed = SubscriptionEntry { sent: 1010, ..of_subscription(0, 0, 0) };
         run.subscriptions = vec![killed];
         (run.total.received.late, run.lost) = (0, 0);
@@ -268,7 +270,7 @@ mod tests {
             false,
             "0, 10 unreported".to_owned()
         )));
-        // A worthless run meets no limit.
+        // A failed run meets no limit.
         run.failure = Some("none of the publishers finished the run".to_owned());
         assert!(verdicts(text, &run).iter().all(|(_, met, _)| !met));
     }

@@ -1,7 +1,7 @@
-//! Advice: settings that make latencies on this machine longer or noisier, and the commands that change them.
+//! Advice: settings of this machine that make latencies longer or noisier, and the commands that change them.
 //!
-//! The most important advice comes first. The pieces of advice are independent of each other, and an unreadable value
-//! gives no advice.
+//! The most important advice comes first. Each piece of advice depends on its own values only. If a value is
+//! unreadable, there is no advice on it.
 
 mod processor;
 mod surroundings;
@@ -15,9 +15,9 @@ use super::System;
 pub struct Advice {
     /// The finding, with its values.
     pub finding: String,
-    /// The effect on a measurement, in one sentence.
+    /// The effect on measurements, as one sentence.
     pub why: String,
-    /// The command that changes the setting; `None` if no command on this machine changes it.
+    /// The command that changes the setting; `None` if this machine has no such command.
     pub command: Option<String>,
 }
 
@@ -48,7 +48,8 @@ pub fn advice(system: &System) -> Vec<Advice> {
         surroundings::small_socket_buffers,
     ];
     let mut advice: Vec<Advice> = pieces.into_iter().filter_map(|piece| piece(system)).collect();
-    // In a container the commands are for its host, and the user of the host is not known.
+    // Removes sudo from the commands if root runs perf_test. In a container sudo stays: the commands are for the host,
+    // whose user is unknown.
     if system.machine.root_user == Some(true) && system.container.kind.is_none() {
         for command in advice.iter_mut().filter_map(|piece| piece.command.as_mut()) {
             *command = for_root(command);
@@ -57,7 +58,7 @@ pub fn advice(system: &System) -> Vec<Advice> {
     advice
 }
 
-/// A command without sudo, which small systems lack and root does not need.
+/// The command without sudo, which root does not need and small systems do not have.
 fn for_root(command: &str) -> String {
     match command.split_once(" | sudo tee ") {
         Some((echo, file)) if !file.contains([' ', '*', '[']) => format!("{echo} > {file}"),

@@ -1,4 +1,4 @@
-//! Advice on the CPUs: frequency, sleep states, sharing.
+//! Advice on the CPUs: frequency, sleep states, and CPUs that share a core.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use crate::system::cpu_idle::disable_command;
 use crate::system::frequency::{DEVICES, performance_command};
 use crate::system::root::list_text;
 
-/// With fewer CPUs, no CPU can be reserved for one thread.
+/// The number of CPUs from which there is advice to isolate some. With fewer, no CPU can be spared for one thread.
 const MIN_CPUS_TO_ISOLATE: usize = 4;
 
 pub(super) fn governor(system: &System) -> Option<Advice> {

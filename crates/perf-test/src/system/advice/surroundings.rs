@@ -1,4 +1,4 @@
-//! Advice on the surroundings of the CPUs: quotas, other load, clocks, memory, limits, the network.
+//! Advice on everything around the CPUs: quotas, other load, clocks, memory, limits and the network.
 
 use super::Advice;
 use crate::common::units::format_ns;
@@ -7,18 +7,18 @@ use crate::system::kernel::{CLOCK_SOURCE, SYSCTL};
 use crate::system::load::CpuTimes;
 use crate::system::memory::{HUGE_PAGES, SHARED_MEMORY, SOCKETS};
 
-/// The stolen fraction of all CPU time above which there is advice.
+/// There is advice if the hypervisor steals more than this fraction of the CPU time.
 const STEAL_WARN_FRACTION: f64 = 0.01;
-/// The load average per CPU above which there is advice.
+/// There is advice if the load average per CPU is above this value.
 const LOAD_WARN_PER_CPU: f64 = 0.25;
-/// The free shared memory below which there is advice: a few topics with a history of images do not fit into less.
+/// There is advice if less shared memory is free. It would not suffice for a few topics with a history of images.
 const MIN_FREE_SHARED_KIB: u64 = 512 * 1024;
 const GIB_KIB: u64 = 1024 * 1024;
-/// The size of a socket buffer below which there is advice: one large message does not fit into less.
+/// There is advice if the limit of socket buffers is smaller. One large message would not fit.
 const MIN_BUFFER_BYTES: u64 = 4 << 20;
-/// The size of a socket buffer that middlewares recommend.
+/// The limit of socket buffers that middlewares recommend.
 const RECOMMENDED_BUFFER_BYTES: u64 = i32::MAX as u64;
-/// The clock sources that one instruction reads, the best first.
+/// The clock sources that a single instruction reads, the best first.
 const FAST_CLOCKS: [&str; 2] = ["tsc", "arch_sys_counter"];
 
 pub(super) fn cpu_quota(system: &System) -> Option<Advice> {

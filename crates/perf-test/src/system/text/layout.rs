@@ -1,15 +1,15 @@
-//! The layout of the lines: labels in one column, values in another, long values broken between words.
+//! The layout of the output: labels in one column and values in another. Long values are broken between words.
 
 use crate::system::Advice;
 
-/// The column in which values begin.
+/// The column at which values start.
 const LABEL_WIDTH: usize = 14;
-/// The width at which lines are broken, characters.
+/// The greatest length of a line, characters.
 const LINE_WIDTH: usize = 110;
-/// The column in which the words of a piece of advice begin.
+/// The column at which the text of a piece of advice starts.
 const ADVICE_INDENT: usize = 6;
 
-/// A title, and lines with labels below it.
+/// A title with labelled lines below.
 pub(super) struct Group {
     lines: Vec<String>,
     unknown: Vec<String>,
@@ -20,7 +20,7 @@ impl Group {
         Group { lines: vec![title.to_owned()], unknown: Vec::new() }
     }
 
-    /// Adds a line for each value. Without a value, adds the label to the labels whose values are unknown.
+    /// Adds a line for each value. If there is no value, the last line of the group lists the label as unknown.
     pub(super) fn line(mut self, label: &str, values: impl IntoIterator<Item = String>) -> Group {
         let pieces: Vec<String> =
             values.into_iter().flat_map(|value| broken(&value, LINE_WIDTH - LABEL_WIDTH)).collect();
@@ -35,13 +35,12 @@ impl Group {
         self
     }
 
-    /// Adds a value that most machines do not have. Without the value, there is no line, and the label does
-    /// not count as unknown.
+    /// Adds a value that most machines do not have. If there is no value, the label is not listed as unknown, either.
     pub(super) fn rare(self, label: &str, value: Option<String>) -> Group {
         if value.is_some() { self.line(label, value) } else { self }
     }
 
-    /// All lines and an empty one.
+    /// All lines of the group, then an empty line.
     pub(super) fn lines(mut self) -> Vec<String> {
         if !self.unknown.is_empty() {
             let unknown = std::mem::take(&mut self.unknown).join(", ");
@@ -52,17 +51,17 @@ impl Group {
     }
 }
 
-/// A piece of advice with its number, its reason and its command.
+/// The lines of a piece of advice: its number and finding, its reason, and its command.
 pub(super) fn numbered(number: usize, advice: &Advice) -> Vec<String> {
     let indent = " ".repeat(ADVICE_INDENT);
     let mut lines = vec![format!("{number:>ADVICE_NUMBER$}. {}", advice.finding, ADVICE_NUMBER = ADVICE_INDENT - 2)];
     lines.extend(broken(&advice.why, LINE_WIDTH - ADVICE_INDENT).into_iter().map(|piece| format!("{indent}{piece}")));
-    // Commands are never broken into several lines, so that they can be copied.
+    // A command is never broken, so that the user can copy it.
     lines.extend(advice.command.as_ref().map(|command| format!("{indent}$ {command}")));
     lines
 }
 
-/// `text` in pieces of at most `width` characters, broken between words; a longer word is a piece of its own.
+/// Breaks `text` between words into pieces of at most `width` characters. A longer word is its own piece.
 fn broken(text: &str, width: usize) -> Vec<String> {
     if text.chars().count() <= width {
         return vec![text.to_owned()];

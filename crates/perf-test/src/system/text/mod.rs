@@ -1,6 +1,6 @@
 //! The output of `perf_test system`: the machine, its noise and the advice, as aligned lines in groups.
 //!
-//! Each group ends with the names of its unknown values.
+//! The last line of each group lists the labels whose values are unknown.
 
 mod layout;
 mod values;
@@ -10,7 +10,7 @@ use crate::common::units::format_ns;
 
 use layout::{Group, numbered};
 
-/// The lines of `perf_test system`.
+/// The output of `perf_test system` as lines.
 #[must_use]
 pub fn lines(system: &System, noise: Option<&Noise>, advice: &[Advice]) -> Vec<String> {
     let mut lines = Vec::new();

@@ -1,5 +1,5 @@
-//! The values of the lines as text with their units. Equal values are counted. A function returns `None` if
-//! no value is known.
+//! The values of the output as text with units. Equal values are counted. A function returns `None` if no value is
+//! known.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ pub(super) fn cpu_list(cpus: &[u32]) -> String {
     if cpus.is_empty() { "none".to_owned() } else { list_text(cpus) }
 }
 
-/// The parts that are known, separated by commas.
+/// The known parts, separated by commas; `None` if no part is known.
 fn known(parts: impl IntoIterator<Item = Option<String>>) -> Option<String> {
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     (!parts.is_empty()).then(|| parts.join(", "))
@@ -61,7 +61,7 @@ pub(super) fn caches(cpu: &Cpu) -> Option<String> {
     }))
 }
 
-/// A size in the largest unit (KiB, MiB or GiB) in which it is at least 1.
+/// A size in the largest of the units KiB, MiB and GiB in which it is at least 1.
 fn size(size_kib: u64) -> String {
     match size_kib as f64 {
         kib if kib < 1024.0 => format!("{kib} KiB"),
@@ -99,7 +99,7 @@ pub(super) fn quota(container: &Container) -> Option<String> {
     Some(format!("{:.2} CPUs: {} of each {} µs ({})", quota.cpus(), quota.quota_us, quota.period_us, quota.file))
 }
 
-/// The frequency policies, equal ones on one line.
+/// The frequency policies as text. Equal policies share a line.
 pub(super) fn policies(frequency: &Frequency) -> Vec<String> {
     let mut groups: BTreeMap<String, Vec<&Policy>> = BTreeMap::new();
     for policy in &frequency.policies {

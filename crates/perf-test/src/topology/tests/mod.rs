@@ -8,17 +8,17 @@ use perf_worker::{
     run_spec::{Durability, History, PassBy, Qos, Reliability},
 };
 
-/// Reads a topology that has this one file.
+/// Parses a topology of one file.
 fn read(text: &str) -> Result<Topology, String> {
     Topology::of_texts(&[("robot.json", text)])
 }
 
-/// The text of a file with one node that has these keys besides its name.
+/// The text of a file with one node, which has these keys in addition to its name.
 fn node(keys: &str) -> String {
     format!(r#"{{ "nodes": [ {{ "node_name": "node", {keys} }} ] }}"#)
 }
 
-/// The text of a file with a publisher and its subscription. Both have these keys besides topic and type.
+/// The text of a file with a publisher and its subscription. Each has the given keys in addition to topic and type.
 fn topic(publisher: &str, subscriber: &str) -> String {
     node(&format!(
         r#""publishers": [{{ "topic_name": "topic", "msg_type": "stamped_vector", {publisher} }}],
@@ -59,7 +59,7 @@ fn every_key_of_irobot_is_read() {
     };
     assert_eq!(image.qos.qos, qos);
     assert_eq!((seen.qos.qos.history, seen.qos.qos.depth, seen.pass_by), (History::KeepAll, 10, PassBy::UniquePtr));
-    // The subscription's file does not give the size, so the size comes from the publisher.
+    // The subscription's file gives no size, so the size of the publisher's messages is used.
     assert_eq!(seen.payload, image.payload);
     let (client, server) = (&viewer.clients[0], &camera.servers[0]);
     assert_eq!((&*client.service, &*server.service, client.pace.per_ns), ("/calibrate", "/calibrate", 400_000_000));
@@ -84,7 +84,7 @@ fn copies_have_numbers_in_their_names_and_namespaces() {
     assert_eq!(topology.processes[0].nodes[2].publishers[0].topic, "/robot_3/force");
     let counts = topology.counts();
     assert_eq!((counts.nodes, counts.topics, counts.publishers, counts.subscriptions), (5, 4, 5, 3));
-    // Each of the three subscriptions receives the messages of both publishers of its topic.
+    // Each of the three subscriptions receives the messages of the two publishers of its topic.
     assert_eq!((counts.sent_hz, counts.received_hz), (38.0, 24.0));
     let note = "robot.json: nodes[0].publishers[0]: no subscription to /robot_1/force is in these files";
     assert_eq!(topology.notes, [note]);

@@ -1,4 +1,4 @@
-//! The plans of workers.
+//! Tests of the plans of workers.
 
 use super::read;
 use crate::{
@@ -15,7 +15,7 @@ use perf_worker::{
 
 const MS: i64 = SECOND_NS / 1000;
 
-/// A topology with two publishers of one topic at different rates, and with two executors.
+/// A topology with two publishers on one topic, which have different rates, and with two executors.
 const TWO_RATES: &str = r#"{ "nodes": [
     { "node_name": "a", "executor_id": 5,
       "publishers": [ { "topic_name": "t", "msg_type": "stamped10b", "freq_hz": 10 } ],
@@ -31,7 +31,7 @@ fn spec() -> RunSpec {
     RunSpec { executor: Some("single".to_owned()), ..spec }
 }
 
-/// Options with these processes and this way of handing messages over.
+/// Node options with this division into processes and this kind of pointer for messages.
 fn nodes(processes: Processes, pass_by: Option<PassBy>) -> NodeOptions {
     let late = Threshold { part_of_period: Some(0.2), absolute_ns: Some(5_000_000) };
     NodeOptions { processes, pass_by, late, too_late: Threshold::TOO_LATE }
@@ -48,7 +48,7 @@ fn endpoints_expect_the_others_of_their_topic_and_keep_to_its_schedule() {
     let of = |endpoint| *all.iter().find(|plan| plan.endpoint == endpoint).unwrap();
     let (slow, fast) = (of(Endpoint::Publisher(0)), of(Endpoint::Publisher(1)));
     assert_eq!((slow.expected, fast.expected, slow.private), (1, 1, true));
-    // A timer expires for the first time after one period.
+    // A timer expires for the first time after a whole period.
     assert_eq!((slow.phase_ns, fast.phase_ns), (100 * MS, 10 * MS));
     assert_eq!((&*slow.topic, &*slow.node, slow.executor, fast.executor), ("/perf_test_id/t", "/a", 0, 1));
     let (own, mixed) = (of(Endpoint::Subscription(0)), of(Endpoint::Subscription(1)));
@@ -56,7 +56,7 @@ fn endpoints_expect_the_others_of_their_topic_and_keep_to_its_schedule() {
         (own.publishers, own.expected, own.pace, own.phase_ns),
         (1, 1, Pace { messages: 1, per_ns: 20 * MS }, 20 * MS)
     );
-    // Two different rates give no common schedule. The limits of lateness follow from the shorter period.
+    // Publishers with different rates have no common schedule. The limits of lateness follow from the shorter period.
     assert_eq!(
         (mixed.publishers, mixed.pace.messages, mixed.late_ns, mixed.too_late_ns),
         (2, 0, 2_000_000, 10_000_000)
@@ -103,7 +103,7 @@ fn a_way_of_passing_by_replaces_those_of_all_endpoints() {
         endpoints(&plans).iter().map(|plan| plan.pass_by).collect()
     };
     let (unique, shared, loaned) = (PassBy::UniquePtr, PassBy::SharedPtr, PassBy::LoanedMsg);
-    // The publishers of each node come before its subscriptions.
+    // In each node the publishers come first, then the subscriptions.
     assert_eq!(ways(None), [unique, unique, loaned, unique, shared, shared]);
     assert_eq!(ways(Some(unique)), [unique; 6]);
     assert_eq!(ways(Some(loaned)), [loaned, shared, loaned, loaned, shared, shared]);

@@ -1,9 +1,9 @@
-//! Tests with wrong files: each error gives the path of the wrong value, the value, and the next step.
+//! Tests with wrong files. Each error has the path of the wrong value, the value, and a next step.
 
 use super::super::Topology;
 use super::{node, read, topic};
 
-/// Asserts that the text is refused with a sentence that begins with this path and contains these words.
+/// Asserts that the text is refused with a sentence that starts with this path and contains these words.
 fn assert_refused(text: &str, place: &str, words: &str) {
     let sentence = read(text).expect_err(words);
     let rest = sentence.strip_prefix(&format!("robot.json: {place}"));

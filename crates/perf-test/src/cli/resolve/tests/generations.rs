@@ -1,21 +1,21 @@
-//! Tests of every option of three performance_test versions, and of its effect in `perf_test`.
+//! Tests of all options of three performance_test versions, and of their effects in `perf_test`.
 //!
-//! The tables follow the lists of options in performance_test's own parsers.
+//! Source: performance_test's own parsers have the lists of options on which the tables are based.
 
 use clap::CommandFactory;
 
 use super::*;
 use crate::cli::{Cli, legacy};
 
-/// The effect of an option of performance_test.
+/// The effect that an option of performance_test has in `perf_test`.
 enum Becomes {
-    /// The option changes the run in this way and nothing else.
+    /// The option changes only the run, in this way.
     Run(fn(&mut RunSpec)),
-    /// The option changes the outputs in this way and nothing else.
+    /// The option changes only the outputs, in this way.
     Outputs(fn(&mut Outputs)),
     /// The option lists the messages.
     List,
-    /// The option changes nothing, and the heading has this note.
+    /// The option changes nothing, and the heading of the report has this note.
     Said(&'static str),
     /// The command is refused with this sentence.
     Refused(&'static str),
@@ -130,7 +130,7 @@ const V2_3_0: &[(&str, Becomes)] = &[
     ("--prevent-cpu-idle", Run(|run| run.prevent_cpu_idle = true)),
 ];
 
-/// The options of version 1.x whose effect differs from the table above.
+/// The options of version 1.x that have another effect than in the table above.
 const V1: &[(&str, Becomes)] = &[
     ("-o stdout", Out(|_| ())),
     ("-o csv --csv-logfile a", Out(|to| (to.console, to.csv) = (false, Some("a".into())))),
@@ -260,6 +260,6 @@ fn old_scripts_for_relays_may_name_its_two_ends() {
 #[test]
 fn a_topic_that_is_called_like_a_message_is_possible() {
     assert_eq!(unpacked("-t Array1k -m Array1k").0.topic, "Array1k");
-    // No version spelt the message type Range in lower case, so this word is a topic.
+    // A topic: no version had a message type `range` in lower case.
     assert_eq!(unpacked("-t range").0.topic, "range");
 }

@@ -1,4 +1,4 @@
-//! Tests of the runs that command lines resolve to, and of the errors of wrong command lines.
+//! Tests of the runs that result from command lines, and of the errors of wrong command lines.
 
 mod generations;
 
@@ -271,9 +271,9 @@ fn raw_messages_have_the_bytes_of_the_type_and_room_for_time_and_id() {
     let typed = run("-m UnboundedString --unbounded-msg-size 5000 --touch full").unwrap().spec;
     let raw = run("-m UnboundedString --unbounded-msg-size 5000 --touch full --raw").unwrap().spec;
     assert_eq!((raw.raw, raw.message.bytes, raw.message.content), (true, typed.message.bytes, Content::Plain));
-    // Text must stay valid, so only its stamp is written; plain bytes may have any value.
+    // A string must stay valid, so only its stamp is written. Untyped bytes may have any value.
     assert_eq!((typed.touch, raw.touch), (Touch::Stamp, Touch::Full));
-    // The id in the typed message has 32 bits, but the id in a raw message has 64.
+    // The id of the typed message has 32 bits; the id of an untyped message has 64.
     assert_eq!(run("-m Stamped10b --raw").unwrap().spec.message.last_id, u64::MAX);
     let choice = |bytes| MessageChoice {
         name: "Small",

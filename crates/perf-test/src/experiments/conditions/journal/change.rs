@@ -8,42 +8,42 @@ use serde::{Deserialize, Serialize};
 use super::BETWEEN_TRIES;
 use crate::system::root::Root;
 
-/// The number of attempts to remove a control group: the kernel takes a process out of its group only a little
-/// after the process has ended.
+/// The number of attempts to remove a control group. Several are needed, because the kernel removes an ended process
+/// from its group with a delay.
 const TRIES_TO_REMOVE_A_GROUP: u32 = 200;
 
-/// A change of a setting, with all that is needed to undo it. Paths are relative to the root of the file system.
+/// A change of a setting, with all data that is needed to undo it. Paths are relative to the root of the file system.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
-    /// The content of a file.
+    /// The content of a file was changed.
     File {
-        /// The file.
+        /// The path of the file.
         path: String,
         /// The content before the change.
         before: String,
-        /// The content after the change; `None` if the kernel changes the file along with another setting.
+        /// The content after the change; `None` if the kernel changes this file itself when another setting changes.
         after: Option<String>,
     },
-    /// A controller that is enabled for the children of a control group.
+    /// A controller was enabled for the children of a control group.
     Controller {
-        /// The file `cgroup.subtree_control`.
+        /// The path of the file `cgroup.subtree_control`.
         path: String,
-        /// The controller.
+        /// The name of the controller.
         name: String,
     },
-    /// A control group that is made. The processes in it come from the control group `home` and go back there.
+    /// A control group was created. Its processes come from the control group `home` and return to it.
     Group {
-        /// The folder of the new control group.
+        /// The path of the new control group.
         path: String,
-        /// The folder of the control group in which the processes were before.
+        /// The path of the control group in which the processes were before.
         home: String,
     },
 }
 
 impl Change {
-    /// Whether the change concerns a setting of the kernel and no other file. The journal may be damaged, so its
-    /// paths are checked.
+    /// Whether the path is a setting of the kernel and no other file. This is checked because a damaged journal could
+    /// contain any path.
     pub(super) fn is_of_the_machine(&self) -> bool {
         let (Change::File { path, .. } | Change::Controller { path, .. } | Change::Group { path, .. }) = self;
         path.starts_with("sys/") && !path.split('/').any(|part| part == "..")
@@ -53,7 +53,7 @@ impl Change {
 /// The outcome of an attempt to undo changes.
 #[derive(Debug, Default)]
 pub(super) struct Undone {
-    /// The present state of each setting that was restored, in words.
+    /// The current state of each restored setting, as a phrase.
     pub(super) states: Vec<String>,
     /// The changes that could not be undone, in order.
     pub(super) kept: Vec<Change>,
@@ -61,7 +61,7 @@ pub(super) struct Undone {
     pub(super) sentences: Vec<String>,
 }
 
-/// Undoes changes, the last one first.
+/// Undoes changes, the newest first.
 pub(super) fn undo(root: &Root, changes: Vec<Change>) -> Undone {
     let mut undone = Undone::default();
     for change in changes.into_iter().rev() {
@@ -78,13 +78,13 @@ pub(super) fn undo(root: &Root, changes: Vec<Change>) -> Undone {
     undone
 }
 
-/// Undoes a change. Returns the state of the setting afterwards in words.
+/// Undoes a change. Returns a phrase for the state of the setting afterwards.
 fn undo_one(root: &Root, change: &Change) -> Result<String, String> {
     match change {
         Change::File { path, before, after } => {
             let now = root.line(path);
             if now.is_none() && !root.exists(path) {
-                return Ok(format!("/{path} has gone")); // with its CPU or its driver
+                return Ok(format!("/{path} has gone")); // its CPU or driver was removed
             }
             if let Some((now, after)) = now.as_ref().zip(after.as_ref())
                 && now != after
@@ -122,11 +122,11 @@ fn undo_one(root: &Root, change: &Change) -> Result<String, String> {
     }
 }
 
-/// A child of the control group that uses the controller which `subtree_control` enables: it has settings of the
-/// controller, or enables the controller for its own children. Disabling the controller would lose these settings.
+/// A child of the control group that uses the controller, because it has settings of the controller or enables it for
+/// its own children. The controller must then stay enabled, since disabling it would lose these settings.
 fn user_of(root: &Root, subtree_control: &str, controller: &str) -> Option<String> {
     let parent = subtree_control.rsplit_once('/')?.0;
-    // The kernel leaves these files empty until a setting is written.
+    // These files are empty if they have never been written.
     let settings = [format!("{controller}.cpus"), format!("{controller}.mems")];
     root.names(parent, "").into_iter().map(|name| format!("{parent}/{name}")).find(|group| {
         let is_set = |file: &String| root.line(&format!("{group}/{file}")).is_some_and(|text| !text.is_empty());
@@ -135,7 +135,7 @@ fn user_of(root: &Root, subtree_control: &str, controller: &str) -> Option<Strin
     })
 }
 
-/// Moves all processes of a control group to the group `home`, and removes the emptied group.
+/// Moves all processes of a control group to the group `home`, then removes the empty group.
 fn leave_group(root: &Root, path: &str, home: &str) -> io::Result<()> {
     let mut result = Ok(());
     for attempt in 0..TRIES_TO_REMOVE_A_GROUP {
@@ -147,7 +147,7 @@ fn leave_group(root: &Root, path: &str, home: &str) -> io::Result<()> {
         }
         let processes = root.text(&format!("{path}/cgroup.procs")).unwrap_or_default();
         for process in processes.split_whitespace() {
-            // The write fails if the process has ended meanwhile.
+            // The write fails if the process has ended, which is no problem.
             drop(put(root, &format!("{home}/cgroup.procs"), process));
         }
         result = if root.is_machine() { fs::remove_dir(root.path(path)) } else { fs::remove_dir_all(root.path(path)) };

@@ -1,14 +1,16 @@
-//! The journal of changed settings: every change of the machine is on disk before it is made.
+//! The journal of changed settings. Every change of the machine is written to disk before it is made, so that it can be
+//! undone even if the process is killed.
 //!
 //! Invariants:
-//! - A line is written and synchronised before the change that it describes. A torn last line belongs to a change
-//!   that was never made.
-//! - The process that holds the lock of the file owns the changes. The kernel releases the lock when the process
-//!   ends, for whatever reason. So a journal that no process locks was left by a killed process, and the next start
-//!   of the program restores the settings from it.
-//! - Lines are undone in the reverse order. A setting that another program has changed since then stays as it is.
-//! - A damaged line is kept and reported until the user removes the file, because its change is not known.
-//! - The settings belong to the running kernel and end with the boot, so a journal of an earlier boot is dropped.
+//! - A line is written and synchronised before its change is made. An incomplete last line belongs to a change that was
+//!   not made.
+//! - The process that holds the lock of the file owns the changes. The kernel releases the lock when the process ends
+//!   in any way. So a journal without a lock was left by a killed process, and the next start of the program restores
+//!   the settings from it.
+//! - Changes are undone in the reverse order. If another program has changed a setting meanwhile, that setting is left
+//!   alone.
+//! - A damaged line is kept and reported until the user removes the file, because its change is unknown.
+//! - A reboot resets all settings, so a journal of an earlier boot is removed.
 
 mod change;
 mod file;
@@ -24,8 +26,8 @@ use file::{Content, Head, append, boot_id, locked, of_others, parsed, path};
 
 use crate::system::root::Root;
 
-/// The number of attempts to lock the journal. Another start of the program holds the lock only briefly to look at
-/// the journal; a running experiment holds it long.
+/// The number of attempts to lock the journal. A starting program locks the journal only briefly, to look for changes
+/// to undo; a running experiment keeps the lock until it ends.
 const TRIES_TO_LOCK: u32 = 200;
 const BETWEEN_TRIES: Duration = Duration::from_millis(10);
 
@@ -35,17 +37,17 @@ pub struct Journal {
     file: File,
     path: PathBuf,
     root: Root,
-    /// The length of the first line in bytes.
+    /// The length of the first line, in bytes.
     head_bytes: u64,
     changes: Vec<Change>,
 }
 
 impl Journal {
-    /// Opens and locks the journal of this user; the new journal has no changes.
+    /// Opens and locks the journal of this user. The opened journal has no changes.
     ///
     /// # Errors
-    /// The reason, as a sentence: another process changes the settings at present, settings of an earlier process
-    /// could not be restored, or the file cannot be written.
+    /// The reason, as a sentence: another process is changing settings, settings of an earlier process could not be
+    /// restored, or the file cannot be written.
     pub fn open(root: &Path) -> Result<Journal, String> {
         let path = path(root);
         if let Some(folder) = path.parent().filter(|folder| !folder.exists()) {
@@ -53,7 +55,7 @@ impl Journal {
         }
         let mut found = locked(&path, true);
         for _ in 0..TRIES_TO_LOCK {
-            // Another start of the program may be reading the file at this moment.
+            // The lock may be held by another starting program, which releases it soon.
             if !matches!(found, Ok(None)) {
                 break;
             }
@@ -80,11 +82,11 @@ impl Journal {
         Ok(Journal { file, path, root, head_bytes, changes: Vec::new() })
     }
 
-    /// Writes `value` into a file of the machine, and checks that the file then has this value. `affected` are
-    /// files that the kernel changes along with it.
+    /// Writes `value` into a file of the kernel, then checks that the file has this value. `affected` are files that
+    /// the kernel changes together with this one.
     ///
     /// # Errors
-    /// The reason, as a sentence: the file cannot be read or written, or the kernel does not take the value.
+    /// The reason, as a sentence: the file cannot be read or written, or the kernel does not accept the value.
     pub fn write(&mut self, path: &str, value: &str, affected: &[String]) -> Result<(), String> {
         let before = self.root.line(path).ok_or_else(|| format!("/{path} cannot be read"))?;
         if before == value {
@@ -106,7 +108,7 @@ impl Journal {
     /// Enables a controller for the children of a control group.
     ///
     /// # Errors
-    /// The errors of [`Journal::write`].
+    /// See [`Journal::write`].
     pub fn enable_controller(&mut self, path: &str, name: &str) -> Result<(), String> {
         if self.root.line(path).is_some_and(|enabled| enabled.split_whitespace().any(|one| one == name)) {
             return Ok(());
@@ -115,11 +117,11 @@ impl Journal {
         self.put(path, &format!("+{name}"))
     }
 
-    /// Makes a control group, writes `files` (names and values) into it in order, and moves this process from
+    /// Creates a control group, writes its `files` (names and values) in order, and moves this process from the group
     /// `home` into it.
     ///
     /// # Errors
-    /// The errors of [`Journal::write`].
+    /// See [`Journal::write`].
     pub fn enter_group(&mut self, path: &str, home: &str, files: &[(&str, &str)]) -> Result<(), String> {
         self.note(Change::Group { path: path.to_owned(), home: home.to_owned() })?;
         let made = fs::create_dir(self.root.path(path));
@@ -133,7 +135,7 @@ impl Journal {
     /// Undoes all changes.
     ///
     /// # Errors
-    /// A sentence with each setting that could not be restored and the command that restores it; the journal keeps
+    /// A sentence about each setting that could not be restored, with the command that restores it. The journal keeps
     /// these changes.
     pub fn restore(&mut self) -> Result<(), String> {
         let Undone { kept, sentences, .. } = undo(&self.root, std::mem::take(&mut self.changes));
@@ -141,8 +143,8 @@ impl Journal {
         if !sentences.is_empty() {
             return Err(sentences.join("; "));
         }
-        // Lines whose changes are undone are removed. Otherwise, if another program later sets the same value, the
-        // next start would undo the change of that program.
+        // Lines of undone changes are removed. Otherwise the next start would undo them again, perhaps after another
+        // program has set the same value on purpose.
         let emptied = self.file.set_len(self.head_bytes).and_then(|()| self.file.seek(SeekFrom::End(0)));
         emptied.map(drop).map_err(|error| refused(&self.path, &error))
     }
@@ -164,18 +166,18 @@ impl Drop for Journal {
             Ok(()) => drop(fs::remove_file(&self.path)),
             Err(sentence) => {
                 let head = Head::now(&self.root, true);
-                // Without the rewrite the journal would still have the lines that are undone, and the next start
-                // would undo them again.
+                // Only the changes that could not be undone stay in the journal, so that the next start does not undo
+                // the others again.
                 let _ = rewrite(&mut self.file, &head, &self.changes, &[]);
-                // The write fails only if the console is gone.
+                // The write fails only if the console is closed.
                 let _ = writeln!(io::stderr().lock(), "perf_test: not restored: {sentence}");
             }
         }
     }
 }
 
-/// Restores the settings that an earlier process has left changed. Returns sentences for the user; no sentence if no
-/// setting was left changed.
+/// Restores the settings that an earlier process left changed. Returns sentences for the user; none if no setting was
+/// left changed.
 #[must_use]
 pub fn restore_left(root: &Path) -> Vec<String> {
     let mut said = restore_own(root);
@@ -187,7 +189,7 @@ fn restore_own(root: &Path) -> Vec<String> {
     let path = path(root);
     let (mut file, content) = match locked(&path, false) {
         Ok(Some(found)) => found,
-        // The process that locks the journal is alive and restores the settings itself.
+        // The process that holds the lock is alive and will restore the settings itself.
         Ok(None) => return Vec::new(),
         Err(error) if error.kind() == ErrorKind::NotFound => return Vec::new(),
         Err(error) => return vec![refused(&path, &error)],
@@ -216,13 +218,14 @@ fn restore_own(root: &Path) -> Vec<String> {
         drop(fs::remove_file(&path));
         return restored.into_iter().collect();
     }
-    // The journal keeps only the changes that could not be undone, and the damaged lines.
+    // Keeps only the changes that could not be undone, and the damaged lines.
     let lost = rewrite(&mut file, &head, &kept, &damaged).err().map(|error| refused(&path, &error));
     let not_restored = sentences.into_iter().map(|sentence| format!("not restored: {sentence}"));
     std::iter::once(restored.unwrap_or(begin)).chain(not_restored).chain(damage).chain(lost).collect()
 }
 
-/// The sentence about settings that a process of another user has left changed. Only that user can restore them.
+/// The sentence about settings that a process of another user left changed; only that user can restore them. `None` if
+/// there are none.
 fn left_by_another(uid: u32, path: &Path, root: &Root) -> Option<String> {
     let content = fs::read_to_string(path).ok()?;
     let Content { head: Some(head), changes, .. } = parsed(&content) else { return None };
@@ -236,13 +239,13 @@ fn left_by_another(uid: u32, path: &Path, root: &Root) -> Option<String> {
     Some(format!("{begin}; it was of {user}, and a start of perf_test by that user restores them ({})", path.display()))
 }
 
-/// The way in which the process that left the journal ended, in words.
+/// The first words of the sentence: which process left the journal, and how it ended.
 fn begin(head: &Head) -> String {
     let how = if head.has_ended { "ended and could not restore all of them" } else { "was killed" };
     format!("process {}, which had changed settings of this machine, {how}", head.pid)
 }
 
-/// Replaces all lines of the journal by the given ones.
+/// Replaces the whole content of the journal.
 fn rewrite(file: &mut File, head: &Head, changes: &[Change], damaged: &[String]) -> io::Result<()> {
     file.set_len(0)?;
     file.rewind()?;

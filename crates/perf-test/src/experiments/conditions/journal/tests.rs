@@ -17,7 +17,8 @@ fn governor(root: &tempfile::TempDir) -> String {
     fs::read_to_string(root.path().join(GOVERNOR)).unwrap().trim().to_owned()
 }
 
-/// The journal of a process that was killed after its changes: the file is there, and its lock is free.
+/// Leaves the journal of a process that was killed after its changes: the file exists and is not locked. `torn` is an
+/// incomplete last line.
 fn left(root: &tempfile::TempDir, torn: &str) {
     let mut journal = Journal::open(root.path()).unwrap();
     journal.write(GOVERNOR, "performance", &[]).unwrap();

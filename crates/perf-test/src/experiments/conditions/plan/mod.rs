@@ -1,6 +1,7 @@
-//! The plan of an experiment under conditions, read from YAML: `runs`, `executors`, `conditions` and `rounds`.
+//! The plan of `perf_test compare conditions`, read from YAML: `runs`, `executors`, `conditions` and `rounds`.
 //!
-//! Invariant: each name occurs once, and each value is within its range. The parser does not examine the machine.
+//! Invariant: names are unique and values are within their ranges. Whether the machine has a setting is checked
+//! elsewhere.
 
 mod run;
 mod yaml;
@@ -17,67 +18,67 @@ use crate::{
 pub use run::{LabelledRun, ResolvedRun};
 use yaml::{cpus, number};
 
-/// The number of rounds if the plan has no key `rounds`: from six rounds on, an interval has a confidence of over 95 %.
+/// The number of rounds if the plan does not give it. With six rounds, an interval has a confidence of over 95 %.
 const ROUNDS: u32 = 6;
-/// The condition without settings.
+/// The name of the condition without settings.
 pub const BASELINE: &str = "baseline";
-/// Keys of a condition.
+/// The keys of a condition in the plan.
 const KEYS: [&str; 10] =
     ["name", "governor", "driver", "kernel", "boot", "cpu_dma_latency_us", "taskset", "isolate", "chrt", "pin"];
 
-/// An experiment.
+/// A plan: each of its runs is done under each of its conditions.
 #[derive(Debug)]
 pub struct Plan {
-    /// The number of times that each run is done under each condition.
+    /// How often each run is done under each condition.
     pub rounds: u32,
     /// The runs.
     pub runs: Vec<LabelledRun>,
     /// The conditions.
     pub conditions: Vec<Condition>,
-    /// Sentences about runs that cannot have an executor of the plan.
+    /// Sentences about runs whose middleware does not have an executor of the plan.
     pub notes: Vec<String>,
 }
 
-/// The settings of one condition. A setting that the plan does not give stays as the machine has it.
+/// The settings of one condition. A setting that the plan does not give is not changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Condition {
     /// The name of the condition.
     pub name: String,
-    /// The governor of all frequency policies.
+    /// The governor for all cpufreq policies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub governor: Option<String>,
-    /// The frequency driver, which only a boot can change.
+    /// The frequency driver, which only a reboot can change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub driver: Option<String>,
     /// A string that the kernel's release must contain, for example `lowlatency`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<String>,
-    /// Parameters of the kernel's command line.
+    /// Parameters that the kernel's command line must have.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub boot: Vec<String>,
     /// The limit on the wake-up time of idle CPUs, µs; 0 keeps idle CPUs from sleeping.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_dma_latency_us: Option<i32>,
-    /// The CPUs on which the program and its workers run.
+    /// The CPUs on which perf_test and its workers run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub taskset: Vec<u32>,
-    /// The CPUs of an isolated partition in which the program and its workers run.
+    /// The CPUs of an isolated cpuset partition in which perf_test and its workers run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub isolate: Vec<u32>,
-    /// The scheduling policy of the program and its workers.
+    /// The real-time policy and priority of perf_test and its workers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chrt: Option<Chrt>,
-    /// The CPUs to which the threads of the endpoints are pinned in turn (`--pin`).
+    /// The CPUs to which the threads of the endpoints are pinned, one after the other (`--pin`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pin: Vec<u32>,
 }
 
-/// A real-time policy with its priority, from 1 to 99.
+/// A real-time policy with its priority.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Chrt {
-    /// The policy.
+    /// The scheduling policy.
     pub policy: RtPolicy,
-    /// The priority.
+    /// The priority, 1 to 99.
     pub priority: u8,
 }
 
@@ -101,7 +102,7 @@ impl Plan {
     /// Reads a plan.
     ///
     /// # Errors
-    /// A sentence with the file and the line.
+    /// A sentence with the file, the line and the fault.
     pub fn read(path: &Path) -> Result<Plan, String> {
         let name = path.display();
         let text = std::fs::read_to_string(path).map_err(|error| format!("cannot read the plan {name}: {error}"))?;
@@ -135,8 +136,8 @@ impl Plan {
         }
         unique(plan.runs.iter().map(|run| run.label.as_str()), "label of a run")?;
         unique(plan.conditions.iter().map(|condition| condition.name.as_str()), "condition")?;
-        // The runs are resolved here, because the executors are among their arguments and the pins belong to
-        // the condition.
+        // Each run is resolved under each condition to find errors now. This must follow the parsing of executors and
+        // conditions, which change the arguments of the runs.
         for run in &plan.runs {
             for condition in &plan.conditions {
                 run.resolve(condition)?.spec.map_err(|why| format!("the run {}: {why}", run.label))?;
@@ -207,7 +208,7 @@ impl Condition {
         Ok(())
     }
 
-    /// The name of the condition as a file name.
+    /// The name of the condition's folder.
     #[must_use]
     pub fn folder(&self) -> String {
         file_name(&self.name)
@@ -229,7 +230,7 @@ fn chrt(text: &str) -> Result<Chrt, String> {
 fn unique<'a>(names: impl Iterator<Item = &'a str>, of: &str) -> Result<(), String> {
     let mut known: Vec<String> = Vec::new();
     for name in names {
-        // The names are used as names of folders and files, so they are compared as file names without regard to case.
+        // Names become names of folders and files, so they are compared as file names, ignoring case.
         let file = file_name(name).to_lowercase();
         if known.contains(&file) {
             return Err(format!("the {of} `{name}` is there twice: give each a name of its own"));

@@ -1,4 +1,4 @@
-//! A run of a plan: a single run, or the run of a topology, which may be repeated in several executors.
+//! A run of a plan: a single run, or a run of a topology, which may be repeated with several executors.
 
 use std::sync::Arc;
 
@@ -14,34 +14,35 @@ use crate::{
 };
 use perf_worker::run_spec::RunSpec;
 
-/// The seconds of warm-up and of measurement if the arguments of a single run do not give them.
+/// The default seconds of warm-up and of measurement of a single run.
 const LENGTHS_S: (u32, u32) = (1, 3);
-/// The first argument of a run of a topology.
+/// The first argument of a topology's run.
 const TOPOLOGY: &str = "topology";
 
-/// One run of the plan, with its label.
+/// A run of the plan, with its label.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LabelledRun {
     /// The label, for example `gantry` or `robot events`.
     pub label: String,
-    /// The arguments with which `perf_test` measures the run alone; a run of a topology begins with `topology`.
+    /// The arguments with which `perf_test` does this run alone. If it measures a topology, the first one is
+    /// `topology`.
     pub arguments: Vec<String>,
 }
 
 /// A run under a condition.
 #[derive(Debug)]
 pub struct ResolvedRun {
-    /// The description of the run, or the sentence with which the middleware refuses it.
+    /// The options of the run, or the reason why the middleware refuses them.
     pub spec: Result<RunSpec, String>,
     /// The topology, if the run measures one.
     pub robot: Option<Arc<TopologyRun>>,
 }
 
 impl LabelledRun {
-    /// Resolves the run under a condition.
+    /// Checks and completes the options of the run under a condition.
     ///
     /// # Errors
-    /// The reason, as a sentence: an argument is wrong, or the run and the condition do not fit together.
+    /// The reason, as a sentence: an argument is not valid, or contradicts the condition.
     pub fn resolve(&self, condition: &Condition) -> Result<ResolvedRun, String> {
         let resolved = match self.is_topology() {
             true => self.topology(condition),
@@ -91,7 +92,7 @@ impl LabelledRun {
     }
 }
 
-/// The runs of a plan. The errors give the line in the file.
+/// Parses the runs of a plan. Errors contain the line in the file.
 pub(super) fn runs(node: &Node<'_>) -> Result<Vec<LabelledRun>, String> {
     let run = |(label, value): (String, &Node<'_>)| {
         let line = line(value);
@@ -112,15 +113,15 @@ pub(super) fn runs(node: &Node<'_>) -> Result<Vec<LabelledRun>, String> {
     entries(node, "`runs`")?.into_iter().map(run).collect()
 }
 
-/// The executors of a plan.
+/// Parses the executors of a plan.
 pub(super) fn executors(node: &Node<'_>) -> Result<Vec<String>, String> {
     let names = elements(node).and_then(|_| texts(node)).filter(|names| !names.is_empty());
     let wrong = || format!("line {}: `executors` must be a list of names, as `[single, events]`", line(node));
     Ok(names.ok_or_else(wrong)?.into_iter().map(|(name, _)| name).collect())
 }
 
-/// Repeats each run of a topology in each of `executors` that its middleware has; single runs stay as they are.
-/// Adds a sentence to `notes` for each executor that a middleware lacks.
+/// Repeats each run of a topology with each of `executors` that its middleware has. Single runs are not changed. Adds a
+/// sentence to `notes` for each executor that a middleware does not have.
 pub(super) fn in_executors(
     runs: Vec<LabelledRun>,
     executors: &[String],

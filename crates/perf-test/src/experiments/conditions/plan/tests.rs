@@ -30,7 +30,7 @@ fn a_topology_runs_in_each_executor() {
     let (spec, robot) = (run.spec.unwrap(), run.robot.unwrap());
     assert_eq!((spec.executor.as_deref(), spec.max_runtime_s), (Some("events"), 2));
     assert_eq!(robot.topology().endpoint_counts(), (13, 19));
-    // Two middlewares have different executors, and the plan's notes say which executors a run leaves out.
+    // The middlewares have different executors. The plan's notes list the executors that a middleware does not have.
     let two = "runs: {a: topology cedar, b: topology cedar -c Mock}\nexecutors: [1, multi]\nconditions: [baseline]\n";
     let plan = Plan::parse(two).unwrap();
     let labels: Vec<&str> = plan.runs.iter().map(|run| run.label.as_str()).collect();

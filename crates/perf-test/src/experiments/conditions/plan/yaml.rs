@@ -1,11 +1,11 @@
-//! Values in the YAML of a plan. Each error gives its line.
+//! Values in the YAML of a plan. Each error contains the line.
 
 use crate::{
     common::yaml::{Node, line, text_of, texts},
     system::root::cpu_list,
 };
 
-/// CPUs in the kernel's notation (`0-3,8`), or a list of numbers. Numbers separated by commas keep their order.
+/// Parses CPUs: the kernel's notation (`0-3,8`), or a list of numbers. The order of the parts is kept.
 pub(super) fn cpus(node: &Node<'_>, key: &str) -> Result<Vec<u32>, String> {
     let cpus = |(text, _): (String, usize)| {
         let lists = text.split(',').map(|part| cpu_list(part).filter(|list| !list.is_empty()));

@@ -21,7 +21,7 @@ function inNs(value) {
   return inUnit(value, "ns");
 }
 
-// The place of a value on an axis that is drawn from one pixel to another. Values beyond the axis lie on its end.
+// The pixel of a value on an axis between two pixels. A value beyond the axis gets the pixel of the axis's end.
 function placer(axis, from, to) {
   const on = axis.isLog ? (value) => Math.log10(Math.max(value, axis.low)) : (value) => value;
   const [low, high] = [on(axis.low), on(axis.high)];
@@ -29,7 +29,7 @@ function placer(axis, from, to) {
   return (value) => from + (to - from) * part(value);
 }
 
-// Values that span more than a decade have a logarithmic axis.
+// The axis is logarithmic if the values span more than a decade.
 function valueAxis(title, unit, values) {
   const known = values.filter((value) => value > 0);
   const [low, high] = [Math.min(...known), Math.max(...known)];
@@ -40,9 +40,9 @@ function valueAxis(title, unit, values) {
   return { title, isLog: true, low: low / pad, high: high * pad, ticks: logTicks(low / pad, high * pad, unit) };
 }
 
-// Ticks at 1, 2 and 5 of a decade, or at fewer if there are many decades.
+// Ticks at 1, 2 and 5 of each decade, or fewer ticks if there are many decades.
 function logTicks(low, high, unit) {
-  // 1 KiB is no power of ten: labels in MiB are.
+  // Labels in KiB would be no round numbers, so labels are in MiB.
   const base = unit === "KiB" ? 1024 : 1;
   const [first, last] = [Math.floor(Math.log10(low / base)), Math.ceil(Math.log10(high / base))];
   const steps = last - first > 4 ? [1] : last - first > 2 ? [1, 3] : [1, 2, 5];

@@ -4,7 +4,7 @@
 const RADIUS = 4.5;
 const NARROW = 640;
 
-// Draws a chart over an earlier one, as wide as its place. Its marks are in the order of the arrow keys.
+// Draws a chart in place of an earlier one, as wide as its element. The arrow keys visit the marks in their order.
 function drawChart(place, chart) {
   const width = Math.max(280, Math.floor(place.clientWidth));
   const size = width < NARROW ? 11 : 12.5;
@@ -43,7 +43,7 @@ function linesPicture(chart, width, size) {
   return { element, marks, strokes };
 }
 
-// The ticks of the horizontal axis without those whose labels would touch, and its title.
+// The title and the ticks of the horizontal axis. A tick is left out if its label would touch another label.
 function drawHorizontal(element, axis, toX, area, size, height) {
   let free = -Infinity;
   for (const [value, label] of axis.ticks) {
@@ -91,7 +91,7 @@ function mark({ look }, point, x, y, marks) {
   return element;
 }
 
-// Marks on lines of their own: { label, look, x, low, high, group, text, shown }. A narrow chart has the labels above the
+// Rows, each with a mark: { label, look, x, low, high, group, text, shown }. In a narrow chart the labels are above the
 // marks, so that no label is cut.
 function rowsPicture({ rows, x }, width, size) {
   const isNarrow = width < NARROW;
@@ -130,7 +130,7 @@ function drawRow(element, row, toX, y, marks, [end, size]) {
   element.append(group, text(row.shown, end, y + size * 0.35, "label"));
 }
 
-// The legend stands below the plot in columns of its width. A name in it points out its line.
+// The legend below the plot, in columns. Pointing at a name highlights the name's line.
 function legend(lines, strokes) {
   const list = document.createElement("ul");
   list.className = "legend";

@@ -1,4 +1,4 @@
-//! The data of the plots as JSON.
+//! The data of the plots, as JSON for the page's scripts.
 
 use serde_json::{Value, json};
 
@@ -11,11 +11,11 @@ use crate::experiments::page::group::{Group, Groups};
 use crate::log::figures::{Figure, MAX};
 use crate::measure::interval::Interval;
 
-/// The quantiles that get a mark on the curve. The curve has further points between the marks.
+/// The quantiles that are marked on the curve of latency by percentile. The curve has further points between them.
 const MARKED: [f64; 5] = [0.5, 0.9, 0.99, 0.999, 0.9999];
-/// The quantiles of the curve below the median, for the shape of the distribution.
+/// The points of the curve below the median, which show the shape of the distribution.
 const BELOW: [f64; 5] = [0.01, 0.05, 0.1, 0.2, 0.35];
-/// The number of points of a curve for each nine of the percentile (90 %, 99 %, 99.9 % and so on).
+/// The number of points of the curve for each further nine of the percentile (from 90 % to 99 %, and so on).
 const POINTS: i32 = 8;
 
 /// The data of all plots. `first` is the experiment that the page shows first.
@@ -33,7 +33,7 @@ pub fn json(folder: &Folder, groups: &Groups, first: &str) -> String {
     .to_string()
 }
 
-/// The names of the middlewares in alphabetical order, without regard to case.
+/// The names of the middlewares in alphabetical order, ignoring case.
 fn middlewares(folder: &Folder) -> Vec<&str> {
     let of_runs = folder.runs.iter().map(|run| run.entry.spec.communicator.as_str());
     let mut names: Vec<&str> =
@@ -43,7 +43,7 @@ fn middlewares(folder: &Folder) -> Vec<&str> {
     names
 }
 
-/// The figures of a topology, each with its value in every group.
+/// The figures of a topology, each with the values of all groups.
 fn of_topology(groups: &Groups) -> Value {
     let of_figure = |figure: &&'static Figure| {
         let rows = groups.groups.iter().filter_map(|group| {
@@ -56,7 +56,7 @@ fn of_topology(groups: &Groups) -> Value {
     OF_TOPOLOGIES.iter().map(of_figure).collect()
 }
 
-/// A figure of a group with its interval.
+/// The value of a figure in a group, with its interval.
 fn value(group: &Group, figure: &Figure) -> Option<Value> {
     let Interval { median, low, high, .. } = group.interval(figure)?;
     let shown = [median, low, high].map(|value| figure.show(value));
@@ -82,19 +82,19 @@ fn of_group(group: &Group, groups: &Groups) -> Value {
     })
 }
 
-/// The points of the curve of latency by percentile: 1 / (1 - quantile), the latency in ns, and whether the point
-/// has a mark. The last point is the longest latency of all.
+/// The points of the curve of latency by percentile. A point is 1 / (1 - quantile), the latency in ns, and whether the
+/// point is marked. The last point is the maximum.
 fn curve(group: &Group) -> Vec<(f64, u64, bool)> {
     let n = group.cells.n() as f64;
     let mut quantiles: Vec<(f64, bool)> = MARKED.map(|quantile| (quantile, true)).to_vec();
-    // A point at a whole number of nines is among the marks already.
+    // A whole number of nines (90 %, 99 %) is already a marked point, so it is left out here.
     let between = (0..).filter(|step| step % POINTS != 0 || *step == 0);
     let between = between.map(|step| 1.0 - 10_f64.powf(-f64::from(step) / f64::from(POINTS)));
     quantiles.extend(BELOW.map(|quantile| (quantile, false)));
     quantiles.extend(between.map(|quantile| (quantile, false)).take_while(|(quantile, _)| n * (1.0 - quantile) >= 1.0));
     quantiles.retain(|(quantile, _)| n * (1.0 - quantile) >= 1.0 - 1e-9);
     quantiles.sort_by(|one, other| one.0.total_cmp(&other.0));
-    // The quantile is the upper end of a histogram cell, which may be longer than the longest latency.
+    // A quantile is the upper limit of a histogram cell, which may exceed the maximum, so the maximum limits it.
     let longest_ns = group.good().filter_map(|run| run.values.get(&MAX)).fold(0.0, f64::max) as u64;
     let latency_ns = |quantile| group.cells.quantile_ns(quantile).min(longest_ns);
     let point = |(quantile, marked): (f64, bool)| (1.0 / (1.0 - quantile), latency_ns(quantile), marked);
@@ -105,7 +105,7 @@ fn curve(group: &Group) -> Vec<(f64, u64, bool)> {
     points
 }
 
-/// For each second of the runs: its end in s, and the median over the runs of each figure in [`LATENCIES`], in ns.
+/// For each second: its end in s, and for each figure of [`LATENCIES`] the median over the runs, in ns.
 fn seconds(group: &Group) -> Vec<(f64, [Option<f64>; LATENCIES.len()])> {
     let length = group.good().map(|run| run.seconds.len()).max().unwrap_or_default();
     let second = |i: usize| {
@@ -118,8 +118,8 @@ fn seconds(group: &Group) -> Vec<(f64, [Option<f64>; LATENCIES.len()])> {
     (0..length).filter_map(second).collect()
 }
 
-/// The sizes of the data caches, as marks on the axis of message sizes. Empty if the folder's machines have
-/// different caches, or if a cache size is not known.
+/// The sizes of the data caches, which are marked on the axis of message sizes. Empty if the machines of the folder
+/// have different caches or a size is unknown.
 fn caches(folder: &Folder) -> Vec<Value> {
     let mut machines = folder.machines.iter();
     let Some(first) = machines.next() else { return Vec::new() };

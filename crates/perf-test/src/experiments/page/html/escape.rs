@@ -1,6 +1,6 @@
-//! Text from logs within HTML: no text in a log can become markup or a script.
+//! Text from logs within HTML. The text is escaped, so it cannot become markup or a script.
 
-/// A text between tags, or in an attribute within double quotes.
+/// Escapes a text for use between tags or in an attribute with double quotes.
 pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
@@ -16,12 +16,12 @@ pub fn escape(text: &str) -> String {
     escaped
 }
 
-/// JSON within a `script` element. Without `<`, no text in the JSON can end the element or open a comment.
+/// Escapes JSON for a `script` element. Without `<`, the JSON cannot end the element or open a comment.
 pub fn json_in_script(json: &str) -> String {
     json.replace('<', "\\u003c")
 }
 
-/// Replaces each `{{name}}` of a template by its value. The values themselves are not searched for `{{name}}`.
+/// Replaces each `{{name}}` of a template by its value. A `{{name}}` within a value is not replaced.
 pub fn fill(template: &str, values: &[(&str, &str)]) -> String {
     let mut parts = template.split("{{");
     let mut filled = parts.next().unwrap_or_default().to_owned();

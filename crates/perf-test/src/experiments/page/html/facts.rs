@@ -1,4 +1,4 @@
-//! The sections of the page around the figures: machines, common settings, warnings, and files that are not shown.
+//! The parts of the page besides the figures: machines, common settings, warnings, and files that are not shown.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::experiments::page::run::Run;
 use crate::experiments::page::settings::machine_in_short;
 use crate::system::{System, advice::advice, text};
 
-/// The lines below the title.
+/// The lines below the title of the page.
 pub fn head(folder: &Folder, groups: &Groups) -> String {
     let times = || folder.all_runs().map(|run| run.entry.created_unix_ms);
     let first = times().min().map(|ms| utc(ms).get(..10).unwrap_or_default().to_owned());
@@ -37,7 +37,7 @@ pub fn head(folder: &Folder, groups: &Groups) -> String {
         .collect()
 }
 
-/// The sentences at the top of the page; the first one stands out.
+/// The sentences at the top of the page. The first sentence is emphasised.
 pub fn headlines(headlines: &[Headline]) -> String {
     let sentence = |Headline { experiment, sentence, .. }: &Headline| {
         format!("<li data-experiment=\"{}\">{}</li>\n", escape(experiment), escape(sentence))
@@ -52,7 +52,7 @@ pub fn headlines(headlines: &[Headline]) -> String {
     format!("<ul class=\"headlines\">\n{sentences}</ul>\n<p class=\"note\">{note}</p>\n")
 }
 
-/// One sentence that counts the runs with a warning, or that says that there is none.
+/// A sentence with the number of runs that have a warning, or the statement that no run has one.
 pub fn warnings_in_short(folder: &Folder) -> String {
     let with = folder.all_runs().filter(|run| run.problems().next().is_some()).count();
     let of = folder.all_runs().count();
@@ -65,7 +65,7 @@ pub fn warnings_in_short(folder: &Folder) -> String {
     format!("{with} of {of} runs have <a href=\"#warnings\">warnings</a>: {}.", kinds.join(", "))
 }
 
-/// The warnings of all runs by their kinds.
+/// The warnings of all runs, grouped by the kind of warning.
 pub fn warnings(folder: &Folder) -> String {
     let kinds = by_kind(folder);
     if kinds.is_empty() {
@@ -82,7 +82,7 @@ pub fn warnings(folder: &Folder) -> String {
     kinds.into_iter().map(list).collect()
 }
 
-/// The logs that have warnings, with each warning, grouped by the kind of the warning.
+/// For each kind of warning, the logs with such a warning and the warning itself.
 fn by_kind(folder: &Folder) -> BTreeMap<&str, Vec<(&str, &Warning)>> {
     let mut kinds: BTreeMap<&str, Vec<(&str, &Warning)>> = BTreeMap::new();
     for run in folder.all_runs() {
@@ -91,7 +91,7 @@ fn by_kind(folder: &Folder) -> BTreeMap<&str, Vec<(&str, &Warning)>> {
     kinds
 }
 
-/// A section for each machine, with the text that `perf_test system` prints.
+/// A section for each machine, with the same text as `perf_test system` prints.
 pub fn machines(folder: &Folder) -> String {
     let section = |(index, machine): (usize, &System)| {
         let name = machine_in_short(machine);
@@ -110,7 +110,7 @@ pub fn machines(folder: &Folder) -> String {
     folder.machines.iter().enumerate().map(section).collect()
 }
 
-/// The JSON files that are not shown.
+/// The list of the JSON files that are not shown.
 pub fn skipped(folder: &Folder) -> String {
     let files = &folder.skipped;
     if files.is_empty() {

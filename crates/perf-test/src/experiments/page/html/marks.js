@@ -1,4 +1,4 @@
-// Marks are links to their runs: one of a chart is in the order of the Tab key, the arrow keys lead to the others. The
+// Marks are links to their runs. The Tab key reaches one mark of each chart, and the arrow keys reach the others. The
 // nearest mark of the pointer, or the one with the focus, has its text in a box.
 
 const NEAR = 24;
@@ -35,7 +35,7 @@ function nearest(place, event) {
   return best;
 }
 
-// A chart of topologies has marks without runs of their own.
+// The marks in a chart of topologies have no runs to link to.
 function follow(mark) {
   if (mark && mark.group !== "") showRuns(mark.group);
 }
@@ -47,7 +47,7 @@ function showTip(place, mark) {
   if (!mark) return;
   const line = (text, i) => Object.assign(document.createElement(i ? "div" : "strong"), { textContent: text });
   tip.replaceChildren(...mark.text.map(line));
-  // Beside the mark, within the chart.
+  // Places the box beside the mark, within the chart.
   const room = place.clientWidth - tip.offsetWidth;
   tip.style.left = `${Math.max(0, Math.min(mark.x + 12, room))}px`;
   tip.style.top = `${Math.max(0, mark.y - tip.offsetHeight - 10)}px`;

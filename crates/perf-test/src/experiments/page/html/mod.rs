@@ -1,4 +1,4 @@
-//! The HTML of the page: this module writes the body; style and scripts come from the files in this folder.
+//! The HTML of the page. This module writes the body; style and scripts are files in this folder.
 
 mod data;
 mod escape;
@@ -16,7 +16,7 @@ use escape::{escape, fill};
 
 const TEMPLATE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
-/// The scripts in the order in which they run; a script uses only the scripts before it.
+/// The scripts, in the order in which the browser runs them. A script may only use scripts before it.
 const SCRIPTS: [&str; 10] = [
     include_str!("state.js"),
     include_str!("csv.js"),
@@ -30,15 +30,14 @@ const SCRIPTS: [&str; 10] = [
     include_str!("page.js"),
 ];
 
-/// The page of a folder.
+/// The whole HTML page of a folder of results.
 pub fn html(folder: &Folder, groups: &Groups) -> String {
     let name = escape(&folder.name);
-    // A folder that has only runs of topologies has no rows for the tables and plots of single runs, so
-    // these are hidden.
+    // If the folder has only runs of topologies, the tables and plots of other runs would be empty, so they are hidden.
     let only_robots = folder.runs.is_empty() && folder.shortfalls.is_empty();
     let sentences = headlines(folder, groups);
     let results = PageTable::of_groups(folder, groups);
-    // The page first shows the first experiment whose ratios come from a file of results.
+    // The page opens with the first experiment whose ratios compare runs of the same round.
     let first = sentences.iter().find(|headline| headline.is_paired).map_or("", |headline| &headline.experiment);
     let own = env!("CARGO_PKG_VERSION");
     fill(

@@ -53,7 +53,7 @@ function drawAll(selected) {
   for (const [name, plot] of Object.entries(plots)) draw(document.getElementById(`plot-${name}`), plot);
 }
 
-// The first sentence that is shown is the headline; tables are those of the experiment.
+// Emphasises the first sentence that is shown, and shows only the tables of the selected experiment.
 function showExperiment(selected) {
   let first = true;
   for (const part of document.querySelectorAll("[data-experiment]:not(tr, .runs)")) {
@@ -79,7 +79,7 @@ function drawRobots() {
   }
 }
 
-// Draws all charts again in the present width.
+// Draws all charts again for the current width.
 function redraw() {
   for (const figure of document.querySelectorAll("figure")) {
     if (figure.chart && !figure.children[1].hidden) drawChart(figure.children[1], figure.chart);
@@ -87,7 +87,7 @@ function redraw() {
   keepHeadings();
 }
 
-// A heading that is the target of a link stands below the filters, whatever their height.
+// A link to a heading scrolls it to the place below the filters, whose height varies.
 function keepHeadings() {
   document.documentElement.style.scrollPaddingTop = `${isSticky() ? FILTERS.offsetHeight + 12 : 12}px`;
 }
@@ -100,7 +100,7 @@ function applyTheme() {
   document.documentElement.dataset.theme = THEME.value;
 }
 
-// A page that is opened from a file may have no storage.
+// A page that is opened from a file may have no local storage.
 function stored(action) {
   try { return action(localStorage); } catch { return null; }
 }
@@ -111,7 +111,7 @@ function changed() {
   update();
 }
 
-// A link within the page keeps the filters in its address.
+// A link within the page keeps the filters in the URL.
 document.addEventListener("click", (event) => {
   const link = event.target.closest('a[href^="#"]');
   if (!link) return;
@@ -136,7 +136,7 @@ THEME.addEventListener("change", () => {
   stored((storage) => storage.setItem("perf_test-theme", THEME.value));
   applyTheme();
 });
-// Paper is light.
+// Printing uses the light colours.
 window.addEventListener("beforeprint", () => { document.documentElement.dataset.theme = "light"; });
 window.addEventListener("afterprint", applyTheme);
 window.addEventListener("hashchange", () => { readAddress(); update(); });

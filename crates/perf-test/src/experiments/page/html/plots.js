@@ -1,10 +1,10 @@
-// The plots: each is built from the selected groups as a chart and a table. Every mark knows its group.
+// The plots. Each is a chart and a table of the selected groups. Every mark has the index of its group.
 
 const MOST_LINES = 14;
 const MOST_OF_GANTRY = 5;
 const MOST_ROWS = 60;
 const HEIGHT = 400;
-// Each with its place on the axis: 1 / (1 - quantile).
+// The percentiles, each with its value on the axis: 1 / (1 - quantile).
 const PERCENTILES = [
   [1, "0"], [2, "50"], [10, "90"], [100, "99"], [1e3, "99.9"], [1e4, "99.99"], [1e5, "99.999"], [1e6, "99.9999"],
 ];
@@ -21,7 +21,7 @@ function namer(groups) {
   ].filter((part) => part).join(", ");
 }
 
-// A metric over the size of the message; of one size, a mark for each group on a line of its own.
+// A metric over message size. If there is only one size, each group has its own row with a mark.
 function metricPlot(index, groups) {
   const metric = DATA.metrics[index];
   const known = groups.filter((group) => group.values[index]);
@@ -71,14 +71,14 @@ function overSize(metric, index, groups, sizes) {
   };
 }
 
-// Ticks at the sizes that were measured.
+// Ticks at the measured sizes.
 function sizeAxis(sizes) {
   const names = new Map(DATA.groups.map((group) => [group.bytes, group.size]));
   const ticks = sizes.map((size) => [size, names.get(size)]);
   return { title: "Message size", isLog: true, low: sizes[0] / 1.2, high: sizes[sizes.length - 1] * 1.2, ticks };
 }
 
-// The last line lies above the others.
+// The last line is drawn on top of the others.
 function gantryLast(lines) {
   return [...lines].sort((a, b) => a.look.isGantry - b.look.isGantry);
 }
@@ -103,7 +103,7 @@ function fewer(drawn, groups) {
     ? `The fastest ${drawn.length} of ${groups.length} rows are drawn: choose an experiment, a message or fewer middlewares.` : "";
 }
 
-// Groups as lines: the fastest ones, and the fastest ones of Gantry in any case.
+// The groups that are drawn as lines: the fastest ones, and always Gantry's fastest ones.
 function lines(groups, build) {
   const median = (group) => group.values[0]?.median ?? Infinity;
   const sorted = [...groups].sort((a, b) => median(a) - median(b));
@@ -161,7 +161,7 @@ function latencyAxis(title, groups) {
   return valueAxis(title, "ns", groups.flatMap((group) => group.curve.map(([, ns]) => ns)));
 }
 
-// The distribution of the latencies: the part of the samples that are no longer than a latency.
+// The cumulative distribution: for each latency, the fraction of samples that do not exceed it.
 function distributionPlot(groups) {
   const known = groups.filter((group) => group.curve.length > 2);
   const found = lines(known, (group, label) => group.curve.map(([x, ns, isMarked], i) => ({
@@ -188,7 +188,7 @@ function distributionPlot(groups) {
   };
 }
 
-// The latency in each second: the chosen metric, or the median if that is none of the latency.
+// The latency in each second: the chosen metric, or the median if the chosen metric is no latency.
 function timePlot(chosen, groups) {
   const index = chosen < 4 ? chosen : 0;
   const metric = DATA.metrics[index];

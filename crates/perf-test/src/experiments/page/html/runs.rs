@@ -1,4 +1,4 @@
-//! The runs of each group with their logs, and the settings that were in effect.
+//! The list of the runs in each group, with their logs and the settings that were in effect.
 
 use super::escape::escape;
 use super::table::{data, table};
@@ -9,8 +9,8 @@ use crate::experiments::page::run::Run;
 use crate::experiments::page::settings::{Settings, in_words};
 use crate::experiments::page::table::{Cell, PageRow, PageTable};
 
-/// The HTML of the runs: a `details` element for each group, closed at first. Its content is in a `noscript`
-/// element, and a script unfolds it when the reader opens it: thousands of closed tables would slow the page down.
+/// The HTML of the runs: a closed `details` element for each group. The content is in a `noscript` element until the
+/// reader opens it; then a script unpacks it. Without this, thousands of hidden tables would make the page slow.
 pub fn details(groups: &Groups) -> String {
     groups.groups.iter().enumerate().map(|(index, group)| detail(groups, index, group)).collect()
 }
@@ -24,7 +24,7 @@ fn detail(groups: &Groups, index: usize, group: &Group) -> String {
         heads: heads.map(|(head, is_number)| (head.to_owned(), is_number)).collect(),
         rows: group.runs.iter().map(|run| row(run)).collect(),
     };
-    // The program's path is left out, because it holds only on the machine that measured.
+    // The path of the program is left out, because it is valid only on the machine that measured.
     let arguments = group.runs[0].entry.command_line.iter().skip(1).map(String::as_str);
     let command = std::iter::once("perf_test").chain(arguments).collect::<Vec<&str>>().join(" ");
     format!(
@@ -41,7 +41,7 @@ fn detail(groups: &Groups, index: usize, group: &Group) -> String {
     )
 }
 
-/// Settings as a list of definitions.
+/// Settings as an HTML definition list. `is_shown` selects the settings by name.
 pub fn settings(settings: &Settings, is_shown: impl Fn(&str) -> bool) -> String {
     let shown = settings.iter().filter(|(name, _)| is_shown(name));
     shown.map(|(name, value)| format!("<div><dt>{}</dt><dd>{}</dd></div>", escape(name), escape(value))).collect()
@@ -64,8 +64,8 @@ fn row(run: &Run) -> PageRow {
 /// A UTC time in the form 2026-01-31 12:34:56.
 pub fn utc(unix_ms: u64) -> String {
     let (days, second) = (unix_ms / 86_400_000, unix_ms / 1000 % 86_400);
-    // The Gregorian calendar repeats after 400 years of 146 097 days. Years begin in March here, so that a leap day
-    // is the last day of its year.
+    // The Gregorian calendar repeats every 400 years, which are 146 097 days. A year starts in March here, so that a
+    // leap day is its last day.
     let from_march_0000 = days + 719_468;
     let (era, day_of_era) = (from_march_0000 / 146_097, from_march_0000 % 146_097);
     let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;

@@ -1,4 +1,4 @@
-//! The sections that only some folders have: topologies, and the tables of commands that measure several runs.
+//! The sections that a page has only if the folder contains them: topologies, and the tables of results files.
 
 use super::escape::escape;
 use super::table::table;
@@ -8,7 +8,7 @@ use crate::experiments::page::run::Run;
 use crate::experiments::page::table::PageTable;
 use crate::experiments::results_file::Table;
 
-/// The section of topologies: a table and the element for the plots of each topology.
+/// The section of topologies: for each topology a table, and an element in which a script draws the plots.
 pub fn topologies(folder: &Folder) -> String {
     let topologies = Groups::of_topologies(&folder.robots);
     let note = "Each row is a group of runs of whole systems of nodes with equal settings. CPU time and memory are those of \
@@ -37,7 +37,7 @@ fn log(run: &Run) -> String {
     format!("<li><code>{}</code> {}</li>", escape(&run.file), escape(&fault))
 }
 
-/// The tables of each file of results: knees, ratios and every run.
+/// The tables of each results file: knees, ratios and all runs.
 pub fn tables(folder: &Folder) -> String {
     let of_table = |file: &str, found: &Table| {
         let notes: String = found.notes.iter().map(|note| format!("<li>{}</li>\n", escape(note))).collect();
@@ -60,7 +60,7 @@ pub fn tables(folder: &Folder) -> String {
     section("tables", "Experiments and comparisons", folder.tables.iter().map(of_file), folder.tables.len())
 }
 
-/// A section with `count` elements; empty if `count` is 0.
+/// A section with these `count` parts; no section if `count` is 0.
 fn section(id: &str, title: &str, parts: impl Iterator<Item = String>, count: usize) -> String {
     if count == 0 {
         return String::new();

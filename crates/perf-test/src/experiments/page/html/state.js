@@ -1,5 +1,5 @@
 "use strict";
-// The filters: native controls, whose state stands in the address of the page.
+// The filters: native controls, whose state is in the URL of the page.
 
 const DATA = JSON.parse(document.getElementById("data").textContent);
 const FILTERS = document.getElementById("filters");
@@ -13,7 +13,7 @@ const MIDDLEWARES = DATA.middlewares.map((name) => {
 });
 DATA.groups.forEach((group, id) => { group.id = id; });
 EXPERIMENT.append(...DATA.experiments.map((name) => new Option(name)));
-// The groups are in the order of their sizes.
+// The groups are ordered by message size.
 const NAMES = new Map(DATA.groups.map((group) => [group.key, group.message]));
 MESSAGE.append(...[...NAMES].map(([key, name]) => new Option(name, key)));
 METRIC.append(...DATA.metrics.map((metric) => new Option(metric.name, metric.key)));
@@ -43,7 +43,7 @@ function messagesOf(experiment) {
   return [...new Set(of.map((group) => group.key))];
 }
 
-// Shows the messages of the experiment alone, and chooses the largest one in place of one that it has not.
+// Offers only the messages of the experiment. If the chosen message is not among them, chooses the largest.
 function offerMessages(chosen) {
   const offered = messagesOf(EXPERIMENT.value);
   for (const option of MESSAGE.options) option.hidden = option.disabled = option.value !== "" && !offered.includes(option.value);
@@ -61,7 +61,7 @@ function readAddress() {
   return address.get("runs");
 }
 
-// Chooses an option, or the first one if there is no such option.
+// Chooses an option of a control; if the option does not exist, the first one.
 function choose(select, value) {
   select.selectedIndex = Math.max(0, [...select.options].findIndex((option) => option.value === value));
 }

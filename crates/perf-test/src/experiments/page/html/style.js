@@ -1,12 +1,12 @@
-// The look of the lines: they differ without colour, and Gantry has the same colour everywhere.
+// The look of the lines. Lines can be told apart without colour, and Gantry has the same colour everywhere.
 
 const COLOURS = 7;
 const DASHES = ["none", "7 4", "2 3", "8 3 2 3"];
 const GANTRY = "gantry";
 const OTHERS = [...new Set(DATA.series.map((series) => series.middleware))].filter((name) => name !== GANTRY).sort();
 
-// The middleware is a colour and a symbol; the variant of its settings is a dash, and a filled or an open symbol. The
-// numbers of symbols and colours have no common factor, so 70 middlewares differ.
+// A middleware has a colour and a symbol. A variant of its settings has a dash pattern and a filled or open symbol. The
+// numbers of symbols and of colours have no common factor, so 70 middlewares look different.
 function look(middleware, variant) {
   const index = OTHERS.indexOf(middleware);
   return {

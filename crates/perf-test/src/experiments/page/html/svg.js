@@ -15,7 +15,7 @@ function textWidth(text, size) {
   return PEN.measureText(text).width;
 }
 
-// The lines of a text that are no wider than `most` pixels, as far as its words are.
+// Breaks a text into lines of at most `most` pixels. A single longer word is its own line.
 function wrapped(text, size, most) {
   const lines = [];
   for (const word of text.split(" ")) {
@@ -36,7 +36,7 @@ function polygon(corners) {
   return `M${corners.map(([x, y]) => `${x.toFixed(2)} ${y.toFixed(2)}`).join("L")}Z`;
 }
 
-// Corners on a circle of radius 1, the first one above; every second one of a star on a smaller circle.
+// Corners on a circle of radius 1, the first one at the top. In a star, every second corner is on a smaller circle.
 function regular(count, turn = 0, inner = 1) {
   return Array.from({ length: count }, (_, i) => {
     const [angle, radius] = [turn + (i / count) * 2 * Math.PI, i % 2 ? inner : 1];
@@ -52,7 +52,7 @@ const SHAPES = [
   [[-1, -0.9], [0, 0], [1, -0.9], [1, 0.9], [0, 0], [-1, 0.9]],
 ];
 
-// A symbol with its middle at a point.
+// A symbol that is centred at a point.
 function symbol(shape, x, y, radius, attributes = {}) {
   const corners = SHAPES[shape % SHAPES.length].map(([dx, dy]) => [x + dx * radius, y + dy * radius]);
   return svg("path", { d: polygon(corners), ...attributes });

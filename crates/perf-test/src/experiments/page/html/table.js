@@ -1,9 +1,9 @@
-// The main table: filtering and sorting of its rows, and the way from a row to its runs.
+// The main table: filters and sorts its rows, and links each row to its runs.
 
 const TABLE = document.getElementById("table");
 const BODY = TABLE.tBodies[0];
 
-// The rows that are shown before a reader asks for all.
+// The number of rows that are shown before a reader requests all.
 const MOST_SHOWN = 100;
 const MORE = document.getElementById("more");
 
@@ -19,7 +19,7 @@ function filterRows(selected) {
   showRows();
 }
 
-// Shows the first rows of those that the filters leave, or all of them.
+// Shows the first rows that match the filters, or all of them.
 function showRows() {
   let shown = 0;
   let isCut = false;
@@ -35,7 +35,7 @@ function showRows() {
 
 MORE.addEventListener("click", () => { TABLE.isWhole = true; showRows(); });
 
-// A line between messages, as long as the table is in its first order.
+// Draws a line between different messages while the table has its original order.
 function separateConditions() {
   const isSorted = TABLE.querySelector("th[aria-sort$=scending]");
   let before = null;
@@ -46,7 +46,7 @@ function separateConditions() {
   }
 }
 
-// Numbers before texts; rows without a value are last in both directions.
+// Numbers come before texts. Rows without a value come last in both directions.
 function sortBy(head) {
   const column = head.cellIndex;
   const direction = head.getAttribute("aria-sort") === "ascending" ? -1 : 1;
@@ -71,11 +71,11 @@ TABLE.tHead.addEventListener("click", (event) => {
 
 BODY.addEventListener("click", (event) => {
   const row = event.target.closest("tr[data-group]");
-  // A click that ends the selection of text is none.
+  // A click that only ends a selection of text is ignored.
   if (row && !event.target.closest("a") && !String(getSelection())) showRuns(row.dataset.group);
 });
 
-// The runs of a group stand in a `noscript` element until a reader opens them: a page of thousands of runs is ready sooner.
+// The runs of a group are in a `noscript` element until a reader opens them, so even a page with many runs loads fast.
 function unfold(runs) {
   const folded = runs.querySelector("noscript");
   if (!folded) return;
@@ -87,7 +87,7 @@ function unfold(runs) {
 
 for (const runs of document.querySelectorAll("details.runs")) runs.addEventListener("toggle", () => unfold(runs));
 
-// Opens the runs of a group and goes there.
+// Opens the runs of a group and scrolls to them.
 function showRuns(group) {
   const runs = document.getElementById(`runs-${group}`);
   if (!runs) return;

@@ -3,7 +3,7 @@
 use super::escape::escape;
 use crate::experiments::page::table::{Cell, PageRow, PageTable};
 
-/// A table within an element that scrolls; `label` is the name of the element for screen readers.
+/// A table within an element that scrolls. Screen readers read `label` as the name of the element.
 pub fn table(table: &PageTable, label: &str) -> String {
     format!(
         "<div class=\"scroll\" role=\"region\" aria-label=\"{}\" tabindex=\"0\"><table>\n<thead><tr>{}</tr></thead>\n\
@@ -14,7 +14,7 @@ pub fn table(table: &PageTable, label: &str) -> String {
     )
 }
 
-/// The headings of the table that a script can sort: each is a button.
+/// The headings of the table. Each is a button, by which a script sorts the table.
 pub fn sorted_heads(table: &PageTable) -> String {
     heads(table, ["<button type=\"button\">", "</button>"])
 }
@@ -28,7 +28,7 @@ fn heads(table: &PageTable, [begin, end]: [&str; 2]) -> String {
     table.heads.iter().map(head).collect()
 }
 
-/// The rows.
+/// The rows of the table.
 pub fn rows(table: &PageTable) -> String {
     table.rows.iter().map(|row| self::row(table, row)).collect()
 }
@@ -44,7 +44,7 @@ fn row(table: &PageTable, row: &PageRow) -> String {
     format!("<tr{class}{}>{cells}</tr>\n", data(&row.data))
 }
 
-/// Attributes for scripts.
+/// The given names and values as `data-` attributes, which the scripts read.
 pub fn data(values: &[(&str, String)]) -> String {
     values.iter().map(|(name, value)| format!(" data-{name}=\"{}\"", escape(value))).collect()
 }

@@ -1,8 +1,8 @@
-//! Every combination of lists of values, from a YAML file of performance_test or from the command line
-//! (`perf_test sweep matrix` and its presets).
+//! All combinations of lists of values, from a YAML file of performance_test or from the command line (`perf_test sweep
+//! matrix` and its presets).
 //!
-//! A matrix is a list of argument vectors. Each vector is parsed as the command line of a single run, so errors and
-//! meanings are the same. A run that its middleware refuses is a row with the reason.
+//! Each combination becomes the command line of a single run, so options have the same meanings and errors. If a
+//! middleware refuses a run, the row of the run has the reason.
 
 mod yaml;
 
@@ -25,17 +25,16 @@ use crate::{
     report::{outputs::Outputs, plot::curves},
 };
 
-/// The largest number of runs in a matrix; more would take months.
+/// The largest number of runs in a matrix. More runs would take months.
 const MOST_RUNS: usize = 100_000;
-/// The option of a single run that repeats it.
+/// The option for the number of repetitions of a single run.
 const RUNS: &str = "runs";
 
-/// The contestants by their spellings. Each is looked up once, because that may start its worker program for
-/// a description.
+/// The contestants that were already looked up, by the user's spelling. A look-up may start a worker program, so each
+/// is done once.
 type Known = HashMap<String, Result<Contestant, String>>;
 
-/// Measures the combinations of a preset or of a file. The figures go into a file only if the options name a folder
-/// of results.
+/// Measures the combinations of a preset or of a file. Files are written only if the options give a folder of results.
 ///
 /// # Errors
 /// [`Failure::Usage`]: the file or an option is not valid, or there are too many runs.
@@ -63,7 +62,7 @@ pub fn measure(preset: &Preset, file: Option<&Path>, options: &SweepOptions) -> 
     Ok(Results { lines: file.lines(), failure, ..Results::default() })
 }
 
-/// The axes of the command line, and the number of rounds, which `--runs` may give instead of `--rounds`.
+/// The axes from the command line, and the number of rounds. For some presets, `--runs` gives the number of rounds.
 fn without_runs(preset: &Preset, options: &SweepOptions) -> Result<(Vec<Axis>, u32), String> {
     let (runs, given): (Vec<Axis>, Vec<Axis>) =
         options.axes.iter().cloned().partition(|axis| preset.has_outputs && axis.option == RUNS);
@@ -102,10 +101,10 @@ fn planned(preset: &Preset, file: Option<&Path>, given: &[Axis]) -> Result<Vec<C
     Ok(found)
 }
 
-/// The runs of the combinations.
+/// The runs of these combinations.
 ///
 /// # Errors
-/// The reason, as a sentence: an argument is not valid, or a batch cannot apply it.
+/// The reason, as a sentence: an argument is not valid, or an option does not apply to a batch.
 fn runs(preset: &Preset, combinations: Vec<Combination>, has_folder: bool) -> Result<Vec<PlannedRun>, String> {
     let mut known = Known::new();
     let mut found: Vec<(Combination, RunOptions)> = Vec::new();
@@ -129,13 +128,13 @@ fn runs(preset: &Preset, combinations: Vec<Combination>, has_folder: bool) -> Re
     found.into_iter().map(run_of).collect()
 }
 
-/// The options with which a single run measures this combination.
+/// Parses the combination as the options of a single run.
 fn parsed(combination: &Combination) -> Result<RunOptions, String> {
     let arguments = combination.arguments();
     cli::run_options(&arguments).map_err(|why| format!("{}: {why}", arguments.join(" ")))
 }
 
-/// The planned run of a combination. Its title has the values of the options in `varied`.
+/// Plans the run of a combination. Its title contains the values of the options in `varied`.
 fn run_of(
     preset: &Preset,
     combination: &Combination,
@@ -172,7 +171,8 @@ fn run_of(
     Ok(PlannedRun { options, arguments, outputs, ..PlannedRun::new(&label, format!("{label}{shown}"), log, spec) })
 }
 
-/// The outputs of a run. The names of its logs contain `zero-copy` or `copy`, and the contestant if there are several.
+/// The outputs of a run. The names of its logs contain `zero-copy` or `copy`. If there are several contestants, `label`
+/// is the contestant, which the names also contain.
 fn outputs_of(run: &RunOptions, label: Option<&String>) -> Result<Outputs, String> {
     let outputs = cli::outputs_of_several(run).map_err(|failure| failure.to_string())?;
     if outputs == Outputs::default() {

@@ -11,7 +11,7 @@ fn runs_of(line: &str) -> Result<Vec<PlannedRun>, String> {
     runs(&MATRIX, plan(line)?, false)
 }
 
-/// The only run of a matrix.
+/// The options of the first run that a matrix with these arguments has.
 fn spec(line: &str) -> Result<RunSpec, String> {
     runs_of(line)?.remove(0).spec
 }

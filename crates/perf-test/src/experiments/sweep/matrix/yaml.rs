@@ -1,14 +1,14 @@
-//! The YAML of performance_report's runner: a list `experiments:` of maps whose values may be lists.
+//! The YAML of performance_report's runner: the key `experiments:` with a list of maps, whose values may be lists.
 //!
-//! Each map becomes the axes of one matrix. Every value is parsed here as the option of a single run, so that an
-//! error can give the line of the value.
+//! Each map becomes the axes of one matrix. Each value is parsed here once as an option of a single run, so that an
+//! error can mention its line.
 
 use crate::{
     cli::{self, Axis, Choice},
     common::yaml::{Node, document, elements, entries, is_null, line, texts, unknown_key},
 };
 
-/// The keys whose values are values of an option: the key, its default and the option.
+/// The keys that correspond to an option with the same values: the key, its default and the option.
 const KEYS: [(&str, &str, &str); 13] = [
     ("msg", "Array1k", "msg"),
     ("pubs", "1", "num-pub-threads"),
@@ -30,14 +30,14 @@ const TRANSPORT: &str = "sample_transport";
 const OLD_TRANSPORT: &str = "transport";
 const NO_IDLE: &str = "prevent_cpu_idle";
 
-/// The values that a key may have, each with its command-line arguments.
+/// The allowed values of a key, each with its command-line arguments.
 type Values = &'static [(&'static str, &'static [&'static str])];
 
 const INTRA_PROCESS: &str = "INTRA_PROCESS";
 const INTER_PROCESS: &[&str] = &["--execution-strategy=INTER_PROCESS"];
 const TRANSPORTS: Values =
     &[("BY_COPY", &[]), ("SHARED_MEMORY", &["--shared-memory"]), ("LOANED_SAMPLES", &["--zero-copy"])];
-/// The values of the older key `transport`, which chose both the processes and the transport.
+/// The values of the old key `transport`, which selected both the processes and the transport.
 const OLD_TRANSPORTS: Values = &[
     ("INTRA", &["--execution-strategy=INTER_THREAD"]),
     ("INTER", INTER_PROCESS),
@@ -47,13 +47,13 @@ const OLD_TRANSPORTS: Values = &[
 ];
 const NO_IDLES: Values = &[("False", &[]), ("True", &["--prevent-cpu-idle"])];
 
-/// A value, with the number of its line.
+/// A value, and the number of its line in the file.
 type Value = (String, usize);
 
-/// The axes of each experiment.
+/// Parses the experiments of a file. Returns the axes of each.
 ///
 /// # Errors
-/// The reason, as a sentence with the number of the line.
+/// The reason, as a sentence with the line number.
 pub fn experiments(text: &str) -> Result<Vec<Vec<Axis>>, String> {
     let root = document(text, "give `experiments:` with a list of maps")?;
     let mut found = Vec::new();
@@ -98,7 +98,7 @@ impl Experiment {
         self.values(key).map_or_else(|| vec![(default.to_owned(), 0)], <[Value]>::to_vec)
     }
 
-    /// The axis of a key whose values are values of an option.
+    /// The axis of a key that corresponds to an option with the same values.
     fn parsed(&self, key: &str, default: &str, option: &str) -> Result<Axis, String> {
         let given = self.given(key, default);
         let axis = Axis::of_values(option, given.iter().map(|(value, _)| value.clone()));
@@ -109,7 +109,7 @@ impl Experiment {
         Ok(axis)
     }
 
-    /// The axis of a key that has only a few values; the first one is the default.
+    /// The axis of a key with a fixed set of values. The first value of the set is the default.
     fn chosen(&self, key: &str, option: &str, values: Values) -> Result<Axis, String> {
         let names = || values.iter().map(|(name, _)| *name);
         let choice = |(value, line): &Value| {
@@ -123,7 +123,7 @@ impl Experiment {
         Ok(Axis { option: option.to_owned(), choices: given.iter().map(choice).collect::<Result<_, String>>()? })
     }
 
-    /// The axis of the processes and threads of the endpoints, from the new keys or from the old key `transport`.
+    /// The axis that places the endpoints in processes and threads, from the new keys or from the old key `transport`.
     fn processes(&self) -> Result<Axis, String> {
         const OPTION: &str = "execution-strategy";
         if let Some([(_, line), ..]) = self.values(OLD_TRANSPORT) {
@@ -154,7 +154,7 @@ impl Experiment {
     }
 }
 
-/// A key of an experiment and its values.
+/// Parses a key of an experiment with its values.
 fn entry((name, value): (String, &Node<'_>)) -> Result<(String, Vec<Value>), String> {
     let line = line(value);
     let known = KEYS.iter().map(|(key, ..)| *key).chain([PROCESSES, STRATEGY, TRANSPORT, OLD_TRANSPORT, NO_IDLE]);

@@ -1,10 +1,10 @@
-//! A daemon that the run starts: its readiness, its output and its end.
+//! A daemon of the middleware that the run starts: its readiness, its output and its end.
 //!
 //! Invariants: a daemon never outlives the coordinator. Dropping a [`StartedDaemon`] ends the daemon. If the
-//! coordinator is killed, the kernel ends the daemon by the parent-death signal, which the child process requests
-//! before it executes the daemon ([`become_daemon`]). The daemon leads a process group, which ends with the daemon and
-//! does not get the terminal's signals. (One exception: the kernel clears the parent-death signal of a program with
-//! capabilities or a set-user-ID bit, see prctl(2). Such a daemon outlives a coordinator that is killed by SIGKILL.)
+//! coordinator is killed, the kernel ends the daemon by the parent-death signal, which [`become_daemon`] requests in
+//! the child process before exec. The daemon leads a process group, which ends with the daemon and does not get the
+//! terminal's signals. One exception: the kernel clears the parent-death signal of a program with capabilities or a
+//! set-user-ID bit (prctl(2)). Such a daemon outlives a coordinator that SIGKILL ends.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -29,16 +29,16 @@ use perf_worker::{
     worker::protocol::times::{DAEMON_EXIT, DAEMON_READY},
 };
 
-/// The longest wait for the last lines of a daemon that has exited: a process that the daemon left behind may hold its
-/// output open.
+/// The longest wait for the last lines of a daemon that has exited. The output may not end, because a process that the
+/// daemon left behind may hold the pipe open.
 const LAST_WORDS_TIMEOUT: Duration = Duration::from_secs(1);
-/// The time between two checks of a daemon that starts or ends.
+/// The period at which a daemon is checked while it starts or ends.
 const POLL: Duration = Duration::from_millis(2);
-/// The number of the daemon's last lines of output that are kept.
+/// The number of lines of output that are kept, the newest ones.
 const LAST_LINES: usize = 200;
-/// The largest number of the daemon's last lines in a sentence about the daemon's exit.
+/// The number of last lines that the sentence about a daemon's exit shows at most.
 const LAST_WORDS: usize = 5;
-/// The longest line that is passed on as one line.
+/// The longest line of output. A longer one is printed as several lines.
 const LONGEST_LINE_BYTES: u64 = 1 << 16;
 
 /// A daemon that was started and is ready.
@@ -54,7 +54,7 @@ pub struct StartedDaemon {
     status: Option<ExitStatus>,
 }
 
-/// The output of a daemon, which goes to standard error line by line.
+/// The output of a daemon, which is copied to standard error line by line.
 #[derive(Debug)]
 struct Output {
     name: String,
@@ -67,38 +67,39 @@ struct Output {
 }
 
 impl StartedDaemon {
-    /// Starts the daemon and waits until it is ready. Call it on the main thread, because the kernel sends the
+    /// Starts the daemon and waits until it is ready. Must be called on the main thread, because the kernel sends the
     /// parent-death signal when the thread that started the child ends.
     ///
     /// # Errors
     /// [`Failure::Measurement`]: the daemon does not start or exits, or the user has interrupted the run;
-    /// [`Failure::Hung`]: the daemon is not ready in time. The daemon has ended in all cases.
+    /// [`Failure::Hung`]: the daemon is not ready in time. After an error the daemon is no longer running.
     pub fn start(daemon: &DaemonCommand, interrupt: &Interrupt) -> Result<StartedDaemon, Failure> {
-        // This path names the running executable, even if its file has been replaced meanwhile.
+        // `/proc/self/exe` is the running program, even if its file has been replaced since the start.
         let mut command = Command::new("/proc/self/exe");
         command.arg0("perf_test").args(["daemon", &std::process::id().to_string(), "--"]).args(&daemon.command);
         start(command, daemon, DAEMON_READY, interrupt)
     }
 
-    /// The exit of the daemon in words, with its last lines, if it has exited. `when` is the time of the exit in words.
+    /// A sentence about the daemon's exit, with its last lines; `None` if it is running. `when` is a phrase for the
+    /// time.
     pub fn exit(&mut self, when: &str) -> Option<String> {
         if self.status.is_none() {
             self.status = self.child.try_wait().ok().flatten();
             self.status?;
-            // The daemon's children end with it.
+            // Processes that the daemon has started must not outlive it.
             self.kill_group(Signal::KILL);
         }
         let how = how_it_exited(self.status?);
         Some(format!("the daemon {} (pid {}) {how} {when}{}", self.name, self.pid, self.last_words()))
     }
 
-    /// Kills the daemon, and waits for its end.
+    /// Kills the daemon and waits for its exit.
     pub fn kill(&mut self) {
         self.kill_group(Signal::KILL);
         self.status = self.child.wait().ok();
     }
 
-    /// Ends the daemon and waits for its end. Returns a sentence if it had to be killed.
+    /// Asks the daemon to end and waits for its exit. Returns a sentence if the daemon had to be killed.
     pub fn end(&mut self) -> Option<String> {
         if self.status.is_some() {
             return None;
@@ -162,14 +163,14 @@ impl StartedDaemon {
         }
     }
 
-    /// The kept lines of the daemon that were read since `time_ns`, each with the time at which it was read, ns.
+    /// The kept lines of output that were read since `time_ns`, each with the time at which it was read, ns.
     #[must_use]
     pub fn said_since(&self, time_ns: i64) -> Vec<(i64, String)> {
         let lines = self.output.last_lines.lock().unwrap_or_else(PoisonError::into_inner);
         lines.iter().filter(|(at_ns, _)| *at_ns >= time_ns).cloned().collect()
     }
 
-    /// The daemon's last lines, as the end of a sentence. The lines are complete if the daemon has exited.
+    /// The daemon's last lines, as the end of a sentence. If the daemon has exited, waits for the rest of its output.
     fn last_words(&self) -> String {
         let deadline = Instant::now() + LAST_WORDS_TIMEOUT;
         while self.status.is_some() && !self.readers.iter().all(JoinHandle::is_finished) && Instant::now() < deadline {
@@ -191,7 +192,7 @@ impl Drop for StartedDaemon {
 }
 
 impl Output {
-    /// Passes on the lines that come from `stream` until the stream ends.
+    /// Copies the lines of `stream` to standard error until the stream ends.
     fn listen(&self, stream: impl Read) {
         let mut said = BufReader::new(stream);
         let mut line = Vec::new();
@@ -209,7 +210,7 @@ impl Output {
         }
     }
 
-    /// Adds a line to the last lines.
+    /// Keeps a line of output, and drops the oldest line if there are too many.
     fn keep(&self, line: String) {
         let mut last_lines = self.last_lines.lock().unwrap_or_else(PoisonError::into_inner);
         last_lines.push_back((now_ns(), line));
@@ -219,7 +220,7 @@ impl Output {
     }
 }
 
-/// The state of a file. It distinguishes a new file from a file that another daemon left behind.
+/// The inode and change time of a file. They distinguish a new file from an old one that another daemon left behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct FileState {
     inode: u64,
@@ -268,7 +269,7 @@ fn start(
     Ok(started)
 }
 
-/// Replaces this process by the daemon `command`, which ends when the coordinator `parent` ends.
+/// Replaces this process by the daemon `command` (exec). The daemon ends when the coordinator `parent` ends.
 ///
 /// # Errors
 /// Returns only if the program cannot be executed.
@@ -277,7 +278,7 @@ pub fn become_daemon(parent: u32, command: &[OsString]) -> Failure {
     let [program, arguments @ ..] = command else {
         return Failure::Usage("a daemon needs a command".to_owned());
     };
-    // The signal is not SIGKILL, because daemons remove their shared memory before they exit.
+    // SIGTERM instead of SIGKILL lets a daemon remove its shared memory before it exits.
     if let Err(error) = set_parent_process_death_signal(Some(Signal::TERM)) {
         return Failure::Measurement(format!("a daemon cannot be bound to the run: {error}"));
     }

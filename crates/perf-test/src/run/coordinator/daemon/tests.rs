@@ -1,4 +1,4 @@
-//! Tests of a daemon's readiness, last lines and end, with shells in place of daemons.
+//! Tests of a daemon's readiness, last lines and end. Shells are used as daemons.
 
 use super::*;
 
@@ -25,7 +25,7 @@ fn a_file_that_was_left_behind_is_no_sign_and_a_new_one_is() {
 #[test]
 fn one_that_never_says_so_is_ended_with_its_last_lines() {
     let ready = Readiness::Line("ready".to_owned());
-    // The shell has a child.
+    // The daemon is a shell with a child process, which must end, too.
     let failure = start_shell("echo hello; sleep 1000", ready, Duration::from_millis(200)).unwrap_err();
     let Failure::Hung(sentence) = failure else { panic!("{failure:?}") };
     assert!(sentence.starts_with("the daemon d was not ready within 0 s: it has not printed \"ready\""), "{sentence}");
@@ -61,7 +61,7 @@ fn a_deaf_one_is_killed_with_its_children() {
         let stat = std::fs::read_to_string(format!("/proc/{child}/stat"));
         stat.is_ok_and(|stat| !stat.contains(") Z "))
     };
-    // The child was killed, but the kernel may need a moment. A watchdog of the test runner ends this loop.
+    // The child was killed, but the kernel may need a moment. The time-out of the test runner limits this loop.
     while is_alive() {
         std::thread::yield_now();
     }

@@ -1,8 +1,8 @@
-//! The ledger of a run: the rows of all endpoints, merged second by second, and the sums of the whole run.
+//! The ledger of a run: the rows of figures, one for each second over all endpoints, and the sums of the whole run.
 //!
-//! Invariants: row `k` is returned once, in order, when every endpoint that is still expected has reported second `k`,
-//! or when the row is overdue. The rest after the last whole second is one row at the end. Samples that were sent in
-//! the seconds to ignore do not count: subscriptions leave them out themselves, and the ledger leaves out the
+//! Invariants: row `k` is returned once and in order, as soon as every endpoint that still works has reported second
+//! `k`, or the row is overdue. The time after the last whole second becomes one more row at the end. Samples that were
+//! sent in the seconds to ignore do not count: subscriptions leave them out themselves, and the ledger leaves out the
 //! publishers' counts of these seconds.
 
 mod accounts;
@@ -25,7 +25,7 @@ use sums::{Sums, unsent_ids};
 pub use entry::Entry;
 pub use sums::EndpointSums;
 
-/// The ledger.
+/// The rows and sums of a run.
 #[derive(Debug, Default)]
 pub struct Ledger {
     left_out_s: u64,
@@ -36,22 +36,23 @@ pub struct Ledger {
     expected: BTreeSet<Endpoint>,
     open: BTreeMap<u64, OpenRow>,
     next_second: u64,
-    /// The number of seconds that are whole rows; counts of later seconds are in `tail`.
+    /// The number of whole seconds in the run. Counts of later times are in `tail`.
     rows_end: u64,
     tail: OpenRow,
-    /// The resources of the workers.
+    /// The CPU time and memory of the workers.
     pub accounts: Accounts,
     /// The sums of the whole run.
     pub sums: Sums,
-    /// The number of gaps in the ids that later rows will show although they are not losses: each subscription sees a
-    /// gap for each message that was not sent.
+    /// The number of gaps in the ids that later rows will report although they are no losses. A message that was not
+    /// sent uses up an id, so each subscription sees a gap.
     gaps: u64,
-    /// The samples that were lost in the rows that were returned.
+    /// The number of lost samples in the rows that were returned so far.
     lost_in_rows: u64,
 }
 
 impl Ledger {
-    /// An empty ledger for the endpoints of `senders` in `workers` processes.
+    /// Creates an empty ledger. `senders` has the endpoints, `workers` is the number of processes, and `left_out_s` is
+    /// the number of seconds that the statistics leave out.
     pub fn new(senders: Senders, workers: usize, left_out_s: u32) -> Self {
         let left_out_s = u64::from(left_out_s);
         Ledger {
@@ -67,24 +68,24 @@ impl Ledger {
         }
     }
 
-    /// Expects no more rows of an endpoint.
+    /// Stops waiting for rows of an endpoint, which has finished or failed.
     pub fn finish_endpoint(&mut self, endpoint: Endpoint) {
         self.expected.remove(&endpoint);
     }
 
-    /// Ends the measurement after `rows` whole seconds and a part of the next one.
+    /// Ends the run after `rows` whole seconds. Counts of later times go to the last row.
     pub fn end_after(&mut self, rows: u64) {
         self.rows_end = rows;
     }
 
-    /// Enters the row of one endpoint.
+    /// Adds the report of one endpoint.
     pub fn enter(&mut self, endpoint: Endpoint, entry: &Entry) {
         self.sums.add(endpoint, entry.second, &entry.counts);
         let gaps = unsent_ids(&entry.counts.sent);
         self.enter_process(&[endpoint], (gaps > 0).then_some((endpoint, gaps)), entry);
     }
 
-    /// Adds the row of a process with all its `endpoints` to the row of the run. `gaps` has, for each publisher, the
+    /// Adds the report of a process, which has the sums over its `endpoints`. `gaps` has, for each publisher, the
     /// number of messages that were refused or skipped.
     pub fn enter_process(
         &mut self,
@@ -103,15 +104,15 @@ impl Ledger {
         row.enter(endpoints, gaps, entry);
     }
 
-    /// The next row, if every expected endpoint has reported it, or if it is `overdue`.
+    /// The next row, if every working endpoint has reported it, or if `overdue` returns true for its second.
     pub fn next_row(&mut self, overdue: impl Fn(u64) -> bool) -> Option<RowEntry> {
         loop {
             let second = self.next_second;
             if second >= self.rows_end {
                 return None;
             }
-            // The sizes are compared first: each report comes here, and with thousands of endpoints a comparison of the
-            // sets is expensive.
+            // The sizes are compared first, because this runs for each report and comparing sets of thousands of
+            // endpoints is slow.
             let complete = self
                 .open
                 .get(&second)
@@ -131,10 +132,9 @@ impl Ledger {
         }
     }
 
-    /// Returns the rest after the last whole second as a row of its true length; `None` if the rest is empty. Call it
-    /// once, when all endpoints have finished. The measurement began at `start_ns`, ended at `now_ns` and lost `lost`
-    /// samples in all. Losses that no row has shown yet are in this row, so that the losses of all rows add up to
-    /// `lost`.
+    /// Returns the time after the last whole second as a row; `None` if nothing happened in it. Call it once, when all
+    /// endpoints have finished. The measurement lasted from `start_ns` to `now_ns` and lost `lost` samples. This row
+    /// gets the losses that no other row has, so that the losses of all rows add up to `lost`.
     pub fn last_row(&mut self, start_ns: i64, now_ns: i64, lost: u64) -> Option<RowEntry> {
         let mut tail = std::mem::take(&mut self.tail);
         self.remove_gaps(&mut tail);
@@ -151,12 +151,12 @@ impl Ledger {
         (length_ns > 0).then(|| tail.close(end_ns, length_ns, &mut self.accounts, self.cores))
     }
 
-    /// Subtracts the gaps of messages that were not sent from the missing samples. If the cores are overloaded, each
-    /// publisher has such gaps in each row, so only the publisher's own receivers are searched: a search of all
-    /// receivers would take longer than the second of the row.
+    /// Subtracts messages that were not sent from the missing samples, because their ids are gaps but no losses. If the
+    /// cores are overloaded, each row has such gaps for each publisher. A search of all endpoints for each gap could
+    /// take longer than a second, so only the publisher's own receivers are visited.
     fn remove_gaps(&mut self, open: &mut OpenRow) {
         for (publisher, messages) in &open.refused {
-            // The subscriptions that still report rows, and at the end also the ones that finished with this row.
+            // The subscriptions that see the gap: they still work, or they finished with this row.
             let sees = |of: &&Endpoint| {
                 matches!(of, Endpoint::Subscription(_)) && (self.expected.contains(of) || open.reported.contains(of))
             };
@@ -168,12 +168,12 @@ impl Ledger {
         *missed -= gaps;
     }
 
-    /// The publishers of this run from which an endpoint receives, in order.
+    /// The publishers of this run whose messages an endpoint receives, in order.
     pub fn senders_of(&self, endpoint: Endpoint) -> &[Endpoint] {
         self.senders.get(&endpoint).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// The endpoints of this run that receive from a publisher, in order.
+    /// The endpoints of this run that receive a publisher's messages, in order.
     pub fn receivers_of(&self, publisher: Endpoint) -> &[Endpoint] {
         self.receivers.get(&publisher).map(Vec::as_slice).unwrap_or_default()
     }
@@ -188,7 +188,7 @@ impl Ledger {
         self.senders.keys().copied().filter(|endpoint| matches!(endpoint, Endpoint::Relay(_)))
     }
 
-    /// The cost of messages: see [`Accounts::message_cost`].
+    /// The CPU time and the number of messages: see [`Accounts::message_cost`].
     pub fn message_cost(&self, drained: bool) -> MessageCost {
         self.accounts.message_cost(&self.sums.total, drained)
     }

@@ -1,4 +1,4 @@
-//! A row to which reports are still added.
+//! A row that is not complete: reports are still added.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,22 +10,23 @@ use perf_worker::{
     measure::{memory::Memory, resources::Resources, tally::Tally, usage::Usage},
 };
 
-/// The reports of one second, or of the rest after the last whole second.
+/// The sum of the reports of one second, or of the time after the last whole second.
 #[derive(Debug, Default)]
 pub struct OpenRow {
-    /// The sums of the reports.
+    /// The sums of the counts.
     pub sums: Tally,
     /// The endpoints that have reported.
     pub reported: BTreeSet<Endpoint>,
     resources: BTreeMap<usize, Resources>,
-    /// The messages that were refused or skipped, by publisher.
+    /// The number of messages that a publisher refused or skipped, by publisher.
     pub refused: BTreeMap<Endpoint, u64>,
-    /// The time of the last report that is not empty.
+    /// The time at which the last report with a message ended.
     pub until_ns: i64,
 }
 
 impl OpenRow {
-    /// Adds counts of these endpoints of a worker.
+    /// Adds the counts of `endpoints`, which belong to one worker. `gaps` has the numbers of refused or skipped
+    /// messages.
     pub fn enter(&mut self, endpoints: &[Endpoint], gaps: impl IntoIterator<Item = (Endpoint, u64)>, entry: &Entry) {
         let Entry { worker, ref counts, resources, .. } = *entry;
         if !counts.is_empty() {
@@ -36,11 +37,11 @@ impl OpenRow {
             *self.refused.entry(endpoint).or_default() += gaps;
         }
         self.reported.extend(endpoints);
-        // The endpoints of one process report in turn, so the last resources cover all of them.
+        // Each report has the resources of the whole process, so the last report of a process has the newest ones.
         self.resources.insert(worker, resources);
     }
 
-    /// Makes the row that ends at `end_ns`. The usage of the next row is counted from the resources of this one.
+    /// Makes the finished row, which ends at `end_ns`. The resources of the next row count from the end of this row.
     pub fn close(self, end_ns: i64, length_ns: i64, accounts: &mut Accounts, cores: usize) -> RowEntry {
         let (mut usage, mut used, mut instrument_used) = (Usage::default(), Usage::default(), Usage::default());
         let mut memory = Memory::default();

@@ -1,6 +1,6 @@
 //! The sums of the whole run: over all endpoints together, and of each endpoint.
 //!
-//! Invariant: every report is in the sums, also a report that is too late for its row, and the reports of an endpoint
+//! Invariant: the sums include every report, even a report that is too late for its row and the reports of an endpoint
 //! that failed later.
 
 use std::collections::BTreeMap;
@@ -14,29 +14,29 @@ use perf_worker::{
     },
 };
 
-/// The counts of the samples of some publishers.
+/// The counts of the messages of several publishers together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SentBy {
-    /// The samples that were sent after the seconds that the statistics leave out (warm-up and ignored seconds).
+    /// The number of samples sent after the seconds that the statistics leave out (warm-up and ignored seconds).
     pub counted: u64,
-    /// The samples that were sent from the first second on.
+    /// The number of samples sent since the start, including the left-out seconds.
     pub ever: u64,
-    /// The ids that were used for the samples of `ever`, and for messages that were refused or skipped.
+    /// The number of ids used since the start: for sent samples, and for messages that were refused or skipped.
     pub ids_ever: u64,
-    /// The messages that were refused or skipped after the seconds that the statistics leave out.
+    /// The number of messages that were refused or skipped after the left-out seconds.
     pub refused: u64,
 }
 
-/// The sums of one endpoint, without the seconds that the statistics leave out.
+/// The sums of one endpoint, without the left-out seconds.
 #[derive(Clone, Debug, Default)]
 pub struct EndpointSums {
     /// The counts of the messages that the endpoint sent, if it is a publisher.
     pub sent: Sent,
-    /// The delays of the publisher's messages from due time to send time.
+    /// The histogram of the delays of the publisher's messages from due time to send time.
     pub lateness: Cells,
     /// The counts of the messages that the endpoint received, if it is a subscription.
     pub received: Received,
-    /// The latencies of the subscription's messages from the send time.
+    /// The histogram of the latencies of the subscription's messages, from the send time.
     pub latencies: Cells,
     /// The counts of the messages that the endpoint passed on or answered, if it is a relay or a server.
     pub relayed: Relayed,
@@ -57,7 +57,7 @@ impl Sums {
         Sums { left_out_s, ..Sums::default() }
     }
 
-    /// Adds the counts of an endpoint.
+    /// Adds the counts of an endpoint in the given second.
     pub fn add(&mut self, endpoint: Endpoint, second: u64, counts: &Counts) {
         if is_publisher(&endpoint) {
             let sent = self.sent.entry(endpoint).or_default();
@@ -90,7 +90,7 @@ impl Sums {
         self.by_endpoint.get(&endpoint).map(|sums| sums.received).unwrap_or_default()
     }
 
-    /// The sum of the counts of these publishers.
+    /// The counts of these publishers, added up.
     pub fn sent_by(&self, publishers: &[Endpoint]) -> SentBy {
         let each = publishers.iter().filter_map(|publisher| self.sent.get(publisher));
         each.fold(SentBy::default(), |sum, of| SentBy {
@@ -102,8 +102,8 @@ impl Sums {
     }
 }
 
-/// The number of ids that a publisher used up without sending a message: ids of refused messages, and of messages that
-/// its timer skipped.
+/// The number of ids that a publisher used without sending a message: the message was refused, or the publisher's timer
+/// skipped it.
 pub fn unsent_ids(sent: &Sent) -> u64 {
     sent.refused + sent.skipped
 }

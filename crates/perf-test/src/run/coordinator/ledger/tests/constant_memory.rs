@@ -1,4 +1,4 @@
-//! Test that the coordinator's memory does not grow with the length of a run.
+//! A test that the coordinator's memory does not grow with the length of a run.
 
 use allocations::count;
 
@@ -6,14 +6,14 @@ use super::*;
 use crate::{cli, report::Reports};
 use perf_worker::worker::protocol::Report;
 
-/// The number of different latencies in a row, each in its own cell.
+/// The number of different latencies in a row. Each is in another cell of the histogram.
 const CELLS: u64 = 500;
-/// The time after which all buffers have their final size.
+/// The second of the run from which all buffers have their final size.
 const SOME_S: u64 = 20;
-/// The time until which no buffer may grow.
+/// The second of the run at which the test compares the memory again.
 const MANY_S: u64 = 200;
 
-/// The report of a worker for one second.
+/// A worker's report for one second, as a line of JSON.
 fn line(endpoint: Endpoint, second: u64) -> String {
     let cells: Vec<(u64, u64)> = (1..=CELLS).map(|cell| (cell * 1000, 2)).collect();
     let mut counts = Counts::default();
@@ -34,7 +34,7 @@ fn line(endpoint: Endpoint, second: u64) -> String {
     serde_json::to_string(&Report::Row { endpoint, second, whole: true, counts, resources }).unwrap()
 }
 
-/// Does the work of the coordinator in one second, from the reports of the workers to the logs.
+/// Does the coordinator's work of one second, from the workers' reports to the logs.
 fn go_through(second: u64, ledger: &mut Ledger, reports: &mut Reports) {
     for (worker, endpoint) in [Endpoint::Publisher(0), Endpoint::Subscription(0)].into_iter().enumerate() {
         let report = serde_json::from_str(&line(endpoint, second)).unwrap();

@@ -1,4 +1,4 @@
-//! Tests that rows of several endpoints become rows of the run.
+//! Tests that reports of several endpoints are merged into the rows of the run.
 
 mod constant_memory;
 
@@ -15,7 +15,7 @@ const P: Endpoint = Endpoint::Publisher(0);
 const S0: Endpoint = Endpoint::Subscription(0);
 const S1: Endpoint = Endpoint::Subscription(1);
 
-/// The CPU time of the instrument in each second of each worker.
+/// The CPU time that perf_test's own threads in a worker use in each second.
 const INSTRUMENT_NS: i64 = 10_000_000;
 
 fn resources(second: u64, cpu_ns: i64) -> Resources {
@@ -41,7 +41,7 @@ fn received(endpoint: Endpoint, second: u64, latencies_ns: &[u64]) -> (Endpoint,
     (endpoint, Entry { worker, second, whole: true, counts, resources })
 }
 
-/// Turns the entry into the report of a part of its second.
+/// Changes the entry into a report for a part of its second.
 fn part((endpoint, entry): (Endpoint, Entry)) -> (Endpoint, Entry) {
     (endpoint, Entry { whole: false, ..entry })
 }
@@ -119,7 +119,7 @@ fn seconds_to_ignore_are_in_no_row_and_no_sum() {
         (10, 2, 2)
     );
     assert_eq!(ledger.sums.sent_by(&[P]), SentBy { counted: 10, ever: 30, ids_ever: 30, refused: 0 });
-    // CPU time of the third second only: half a second in each of the two subscriptions.
+    // Only the third second counts: half a second of CPU time in each of the two subscriptions.
     let measured = ledger.accounts.measured();
     assert_eq!((measured.usage.cpu_ns(), measured.core_percent), (SECOND_NS, 100.0));
     assert_eq!(measured.instrument.cpu_ns(), 3 * INSTRUMENT_NS);
@@ -138,7 +138,7 @@ fn messages_after_the_run_share_its_cost_unless_readers_wait_for_lost_ones() {
         }
     }
     let (within, cost) = (ledger.accounts.measured(), ledger.message_cost(false));
-    // Half a second of CPU time in each second of both subscriptions.
+    // In each second, both subscriptions use half a second of CPU time.
     assert_eq!(
         (within.core_percent, cost),
         (100.00005, MessageCost { cpu_ns: 2 * SECOND_NS + 1000, received: 38, sent: 20 })
@@ -149,7 +149,7 @@ fn messages_after_the_run_share_its_cost_unless_readers_wait_for_lost_ones() {
     enter(&mut ledger, part(received(S1, 9, &[7])));
     ledger.accounts.end(2, resources(9, 5 * SECOND_NS));
     assert_eq!((ledger.accounts.measured(), ledger.message_cost(false)), (within, cost));
-    // The CPU time that a process uses after its last row, while it ends, is no cost of a message in either case.
+    // A process that ends uses CPU time after its last row. This is no cost of a message in either case.
     let drained = ledger.message_cost(true);
     assert_eq!((drained.received, drained.sent), (39, 20));
     assert!(drained.cpu_ns > cost.cpu_ns && drained.cpu_ns < 7 * SECOND_NS, "{drained:?}");
@@ -170,7 +170,7 @@ fn a_run_within_one_second_has_a_cost_too() {
     assert_eq!((cost.cpu_ns > 0, cost.received, cost.sent), (true, 3, 3));
 }
 
-/// A report taken `ns` after the beginning of its second.
+/// Sets the time of a report to `ns` after the beginning of its second.
 fn at(ns: i64, whole: bool, (endpoint, mut entry): (Endpoint, Entry)) -> (Endpoint, Entry) {
     entry.resources.usage.taken_ns = entry.second as i64 * SECOND_NS + ns;
     (endpoint, Entry { whole, ..entry })
@@ -185,7 +185,7 @@ fn the_rest_after_the_last_whole_second_is_one_row_of_its_true_length() {
     ledger.end_after(1);
     enter(&mut ledger, at(SECOND_NS / 4, false, sent(1, 3)));
     enter(&mut ledger, at(SECOND_NS / 2, false, received(S0, 1, &[5; 3])));
-    // S1 finished so late that second 1 was over for it, and then reported a part of second 2 without messages.
+    // S1 finished so late that it reported the whole second 1, and then a part of second 2 without messages.
     enter(&mut ledger, at(SECOND_NS, true, received(S1, 1, &[5; 3])));
     enter(&mut ledger, at(SECOND_NS / 2, false, received(S1, 2, &[])));
     assert!(ledger.next_row(|_| true).is_some());
@@ -227,7 +227,8 @@ fn a_refused_message_is_no_loss_though_its_id_is_missing() {
     let mut refused = sent(0, 9);
     refused.1.counts.sent.refused = 1;
     enter(&mut ledger, refused);
-    // S0 sees the gap in the same second. S1 sees the gap in the next second, and has lost two other messages.
+    // S0 sees the gap of the refused message in the same second. S1 sees it in the next second, and also loses two
+    // messages.
     for (second, endpoint, missed) in [(0, S0, 1), (0, S1, 0), (1, S0, 0), (1, S1, 3)] {
         let mut entry = received(endpoint, second, &[5]);
         entry.1.counts.received.missed = missed;
@@ -245,7 +246,7 @@ fn a_message_refused_after_the_last_second_is_no_loss_either() {
     let mut refused = sent(0, 9);
     refused.1.counts.sent.refused = 1;
     enter(&mut ledger, part(refused));
-    // S1 has lost two other messages, and a third one after which no message came.
+    // S1 loses two other messages, and a third one that leaves no gap because no message followed.
     for (endpoint, missed) in [(S0, 1), (S1, 3)] {
         let mut entry = received(endpoint, 0, &[5]);
         entry.1.counts.received.missed = missed;
@@ -255,7 +256,7 @@ fn a_message_refused_after_the_last_second_is_no_loss_either() {
     assert_eq!(ledger.last_row(0, SECOND_NS, 3).unwrap().total.received.lost(), 3);
 }
 
-/// This test takes minutes if each publisher causes a search of all endpoints.
+/// Takes minutes if the code searches all endpoints for each publisher.
 #[test]
 fn thousands_of_publishers_that_pass_over_messages_lose_none() {
     const TOPICS: u32 = 5000;
