@@ -35,6 +35,7 @@ impl CBackend {
             return Err("perf_test_worker_main got NULL".to_owned());
         }
         // Only the version is read first, because the struct of an older version is shorter.
+        // SAFETY: H2: the struct begins with its version.
         let version = unsafe { *backend.cast::<u32>() };
         let expected = abi::VERSION;
         let bytes = match version {
