@@ -144,8 +144,8 @@ impl Feed {
         }
     }
 
-    /// Returns the history depth if the topic is latched, or `Some(None)` if it is not, for the next subscription of
-    /// the feed. Returns `None` if there are no viewers: the feed then ends.
+    /// Returns the latched history depth for the feed's next subscription (`Some(None)` if the topic is not latched),
+    /// or `None` if there are no viewers: the feed then ends.
     fn next_subscription(&self) -> Option<Option<u32>> {
         let mut readers = lock(&self.readers);
         readers.history = History::default();

@@ -18,7 +18,7 @@ pub struct Graph {
     /// The topics that have a publisher, by name and type. The value is the largest history depth of the topic's
     /// publishers if all of them are latched (TRANSIENT_LOCAL); otherwise `None`.
     pub topics: BTreeMap<(String, TypeDescription), Option<u32>>,
-    /// The services.
+    /// The type of each service, by the name of the service.
     pub services: BTreeMap<String, ServiceTypeDescription>,
     /// Three lists of names, each with the nodes: topics with publishers, topics with subscriptions, and services.
     pub names: [Names; 3],

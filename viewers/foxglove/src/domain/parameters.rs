@@ -65,7 +65,7 @@ fn at_once<Asked: Sync>(nodes: &[Asked], ask: impl Fn(&Asked) -> Found + Sync) -
         let ask = &ask;
         let answers = thread::scope(|scope| {
             let threads = with_signals_blocked(|| {
-                nodes.iter().map(|node| scope.spawn(move || ask(node))).collect::<Vec<_>>() // collect starts all threads
+                nodes.iter().map(|node| scope.spawn(move || ask(node))).collect::<Vec<_>>() // starts all
             });
             threads.into_iter().filter_map(|thread| thread.join().ok()).collect::<Vec<_>>()
         });
