@@ -54,9 +54,9 @@ pub struct Topic {
 /// A publisher.
 #[derive(Clone, Debug, Serialize)]
 pub struct Publisher {
-    /// The full name of its node.
+    /// The full name of the publisher's node.
     pub node: String,
-    /// Program and pid.
+    /// The program and pid of the publisher's process.
     pub process: String,
     /// The number of messages per second.
     pub rate_hz: Option<f64>,
@@ -79,9 +79,9 @@ pub struct Publisher {
 /// A subscription.
 #[derive(Clone, Debug, Serialize)]
 pub struct Subscription {
-    /// The full name of its node.
+    /// The full name of the subscription's node.
     pub node: String,
-    /// Program and pid.
+    /// The program and pid of the subscription's process.
     pub process: String,
     /// The number of messages that the subscription has not taken yet; `None` if it has no matched publisher.
     /// Subscriptions of one process with equal depth cannot be distinguished, so each of them has the largest number.
@@ -110,7 +110,7 @@ pub struct Held {
 /// A node.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Node {
-    /// The full name.
+    /// The full name of the node.
     pub name: String,
     /// The program and pid of the node's process.
     pub process: String,
