@@ -1,6 +1,6 @@
-/* A back end of perf_test: Unix datagram sockets. Each side of a topic has PLACES abstract names, which end with their
- * process, and an endpoint binds the first free one. The queue of a socket is the history, and a publisher waits while it
- * is full: RELIABLE and KEEP_ALL. */
+/* A back end of perf_test over Unix datagram sockets. A topic has PLACES abstract socket names for its publishers, and as
+ * many for its subscriptions; an endpoint binds the first free name. The queue of a socket is the history. A publisher
+ * waits while this queue is full, so the QoS are RELIABLE and KEEP_ALL. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <poll.h>
@@ -121,10 +121,10 @@ static int check(const perf_test_run *run, perf_test_daemons *daemons, perf_test
                           MOST_BYTES, run->message.name);
 }
 
-/* There is nothing to open; the run is the session. */
+/* Sockets need no session, so the run serves as the session. */
 static void *open_session(const perf_test_run *run, perf_test_error *error) { return (void)error, (void *)run; }
 
-/* The endpoints carry out all options that the capabilities let through. */
+/* All options that the declared capabilities allow are in effect. */
 static void effective(void *session, perf_test_effective *effective) {
     const perf_test_run *run = session;
     for (size_t i = 0; i < run->option_count; i++)

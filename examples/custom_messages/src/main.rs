@@ -39,7 +39,8 @@ fn main() -> gantry::Result<()> {
         }
     }
 
-    // `publish_copy` and `take_copy` work with the owned struct; its `Default` has the defaults of the definition.
+    // `publish_copy` and `take_copy` work with the owned struct. Its `Default` implementation sets the defaults of the
+    // definition.
     publisher.publish_copy(&Obstacle { kind: Obstacle::PERSON, label: "worker".into(), ..Obstacle::default() })?;
     if let Some((obstacle, info)) = subscription.take_copy()? {
         println!("message {}: {obstacle:?}", info.sequence);

@@ -4,18 +4,19 @@ use crate::serve::{Options, serve};
 use clap::Parser;
 use gantry_command::{CommonOptions, Result, TopicOptions, hidden_node, text::parse_bytes};
 
-/// Shows a domain to Foxglove: topics, services, parameters and the graph. Open ws://localhost:8765 there. A topic is
-/// read only while a viewer shows it, and no publisher waits for a viewer. With --json, a line each second says what
-/// viewers got and missed
+/// Shows a domain to Foxglove: topics, services, parameters and the graph. Open ws://localhost:8765 in Foxglove. The
+/// server reads a topic only while a viewer shows it, and no publisher waits for a viewer. With --json, it prints a
+/// line each second with the messages that viewers got and missed
 #[derive(Debug, Parser)]
 #[command(name = "gantry foxglove", bin_name = "gantry foxglove", version)]
 pub struct Cli {
     #[command(flatten)]
     common: CommonOptions,
-    /// The address on which the server listens; 0.0.0.0 opens it to other hosts, which then can publish and call
+    /// The address on which the server listens; 0.0.0.0 lets other hosts connect, which can then also publish and call
+    /// services
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
     host: String,
-    /// The port; 0: any that is free
+    /// The port; 0 means any free port
     #[arg(long, value_name = "PORT", default_value_t = 8765)]
     port: u16,
     #[command(flatten)]
@@ -26,17 +27,17 @@ pub struct Cli {
     /// Only show: viewers cannot publish, call services or set parameters
     #[arg(long)]
     read_only: bool,
-    /// The most bytes of messages that wait for one viewer, with a unit of 1024, as 64M; beyond it, the oldest ones of
-    /// the largest topic are dropped
+    /// The maximum of bytes in the messages that wait for one viewer, with a unit of 1024, as 64M; at the maximum, the
+    /// oldest messages of the topic with most bytes are dropped
     #[arg(long, value_name = "BYTES", default_value = "32M", value_parser = parse_bytes)]
     queue: u64,
-    /// Also let pages of this origin connect, as https://viewer.example; may be repeated; * lets all
+    /// Also accept web pages of this origin, as https://viewer.example; may be repeated; * accepts all origins
     #[arg(long, value_name = "ORIGIN")]
     origin: Vec<String>,
 }
 
 impl Cli {
-    /// Serves until the user ends it.
+    /// Serves viewers until a signal ends the program.
     ///
     /// # Errors
     /// The domain, the port or the output cannot be used.

@@ -1,13 +1,13 @@
-//! A WebSocket server that shows a Gantry domain to Foxglove, by Foxglove's protocol.
+//! A WebSocket server that shows a Gantry domain to Foxglove with Foxglove's protocol.
 //!
 //! `gantry foxglove` starts this program, `gantry-foxglove`. Invariants:
-//! - A topic has a subscription only while a viewer subscribes to it.
-//! - No publisher waits for a viewer: each viewer has an outbox of bounded bytes, whose oldest messages make room for
-//!   new ones, and each message that is dropped is counted.
+//! - The server subscribes to a topic only while a viewer subscribes to it.
+//! - No publisher waits for a viewer. Each viewer has an outbox with a bounded number of bytes: when it is full, its
+//!   oldest messages are dropped and counted.
 //! - A message is copied once out of shared memory, however many viewers there are.
 
 #![forbid(unsafe_code)]
-#![deny(clippy::print_stderr)] // it panics on a closed pipe
+#![deny(clippy::print_stderr)] // printing panics if standard error is a closed pipe
 
 pub mod cli;
 pub mod domain;

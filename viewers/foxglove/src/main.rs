@@ -3,7 +3,7 @@
 //! The exit code is 0 after SIGINT or SIGTERM, 1 after an error, 2 for wrong arguments.
 
 #![forbid(unsafe_code)]
-#![deny(clippy::print_stderr)] // it panics on a closed pipe
+#![deny(clippy::print_stderr)] // printing panics if standard error is a closed pipe
 
 use clap::Parser;
 use gantry_foxglove::cli::Cli;

@@ -1,9 +1,9 @@
-//! The outbox of a viewer: the answers and messages that wait until they are written to the viewer's socket.
+//! The outbox of a viewer: the queue of answers and messages that wait to be written to the viewer's socket.
 //!
-//! Answers are never dropped: a viewer with too many of them is one that does not read, and is disconnected. Messages
-//! have a bound of bytes: the oldest message of the subscription that has most bytes there makes room for a new one.
-//! So a stream of images drops its own images, and small topics get through. Dropped messages are counted by topic,
-//! also of subscriptions that are over.
+//! Answers are never dropped: if too many wait, the viewer does not read, and is disconnected. The bytes of messages
+//! are bounded: when they exceed the bound, the oldest message of the subscription that has most bytes in the outbox is
+//! dropped. So a stream of images drops only its own images, and small topics get through. Dropped messages are counted
+//! by topic; the counts stay after a subscription has ended.
 
 use crate::lock::lock;
 use std::{
@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-/// The most bytes of answers.
+/// The largest number of bytes of waiting answers.
 const MAX_ANSWER_BYTES: usize = 64 << 20;
 /// The number of bytes that are counted for a message in addition to its own bytes.
 const OVERHEAD_BYTES: usize = 128;
@@ -20,26 +20,26 @@ const OVERHEAD_BYTES: usize = 128;
 /// A message for one subscription of a viewer.
 #[derive(Clone, Debug)]
 pub struct Message {
-    /// The viewer's number.
+    /// The id that the viewer chose for its subscription.
     pub subscription_id: u32,
     /// The full name of the topic.
     pub topic: Arc<str>,
-    /// Nanoseconds since 1970.
+    /// The time of the message, in nanoseconds since 1970.
     pub time_ns: u64,
-    /// The encapsulation header and the message in CDR, which the outboxes of all viewers share.
+    /// The encapsulation header and the message in CDR. The outboxes of all viewers share these bytes.
     pub cdr: Arc<Vec<u8>>,
 }
 
 /// The next thing to write.
 #[derive(Debug)]
 pub enum Item {
-    /// Bytes as they are.
+    /// An answer: complete frames, which are written unchanged.
     Answer(Vec<u8>),
-    /// A message.
+    /// A message, whose frame is made when it is written.
     Message(Message),
 }
 
-/// The outbox, which the threads that add messages share with the thread that writes them.
+/// The outbox of a viewer. Several threads add to it; the viewer's writer thread empties it.
 #[derive(Debug)]
 pub struct Outbox {
     max_bytes: usize,
@@ -54,15 +54,16 @@ struct State {
     answer_bytes: usize,
     lanes: BTreeMap<u32, Lane>,
     message_bytes: usize,
-    /// The number of messages that were added so far; each message keeps its number, which gives the order.
+    /// The number of messages that were added so far. Each message is numbered with this counter, which gives their
+    /// order across subscriptions.
     offered: u64,
     dropped: BTreeMap<Arc<str>, u64>,
-    /// Nothing is added any more.
+    /// Whether additions are ignored, because the outbox closes as soon as the waiting answers are written.
     is_ending: bool,
     is_closed: bool,
 }
 
-/// The messages of a subscription.
+/// The waiting messages of one subscription, each with its number.
 #[derive(Debug, Default)]
 struct Lane {
     messages: VecDeque<(u64, Message)>,
@@ -100,8 +101,8 @@ impl Outbox {
         self.is_changed.notify_all();
     }
 
-    /// Whether the outbox is closed. The caller then ends the connection, because the writer may be blocked on
-    /// the socket.
+    /// Whether the outbox is closed. If it is, the caller must also end the connection, because the writer thread may
+    /// be blocked on the socket.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         lock(&self.state).is_closed
@@ -124,7 +125,8 @@ impl Outbox {
         self.is_changed.notify_all();
     }
 
-    /// Waits for the next item to write: answers first, then the oldest message; `None` after the outbox was closed.
+    /// Waits for the next item to write: answers first, then the oldest message. Returns `None` once the outbox is
+    /// closed.
     pub fn next(&self) -> Option<Item> {
         let mut state = lock(&self.state);
         loop {
@@ -145,7 +147,7 @@ impl Outbox {
         }
     }
 
-    /// Removes the messages of a subscription that has ended.
+    /// Removes the waiting messages of a subscription that has ended.
     pub fn forget(&self, subscription_id: u32) {
         let mut state = lock(&self.state);
         if let Some(lane) = state.lanes.remove(&subscription_id) {
@@ -159,8 +161,8 @@ impl Outbox {
         lock(&self.state).dropped.iter().map(|(topic, count)| (topic.to_string(), *count)).collect()
     }
 
-    /// Lets the outbox close after the waiting answers were written. Appends a last answer, unless the outbox was
-    /// ended before.
+    /// Ignores later additions, and closes the outbox after the waiting answers were written. `last` is appended as the
+    /// last answer, unless the outbox was already ended.
     pub fn end(&self, last: Option<Vec<u8>>) {
         let mut state = lock(&self.state);
         if !state.is_ending && !state.is_closed {

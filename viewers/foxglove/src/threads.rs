@@ -10,7 +10,7 @@ use std::{
 static COUNT: Mutex<usize> = Mutex::new(0);
 static IS_LESS: Condvar = Condvar::new();
 
-/// A thread that runs.
+/// A guard that counts a thread as running until it is dropped.
 struct Running;
 
 impl Drop for Running {
@@ -20,7 +20,7 @@ impl Drop for Running {
     }
 }
 
-/// Starts a thread that blocks all signals.
+/// Starts a thread in which all signals are blocked, and counts it.
 ///
 /// # Errors
 /// An error of the operating system.
@@ -28,13 +28,13 @@ pub fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> Result<()> {
     *lock(&COUNT) += 1;
     let running = Running;
     gantry_command::spawn(name, move || {
-        let _running = running; // dropped after everything that `run` owns
+        let _running = running; // dropped last, after all values that `run` owns
         run();
     })
     .map(drop)
 }
 
-/// Waits until every thread has ended; `false` if some are still running after `patience`.
+/// Waits for the end of all threads; returns `false` if some are still running after `patience`.
 #[must_use]
 pub fn wait_for_end(patience: Duration) -> bool {
     let waited = IS_LESS.wait_timeout_while(lock(&COUNT), patience, |count| *count > 0);

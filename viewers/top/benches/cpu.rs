@@ -1,7 +1,7 @@
-//! The CPU time of the live table: 200 topics in 20 processes, each with a publisher and a subscription, and the
-//! program in a pseudo-terminal of 200 columns.
+//! Measures the CPU time of the live table for 200 topics in 20 processes, each topic with a publisher and a
+//! subscription. The program runs in a pseudo-terminal of 200 columns.
 //!
-//! `cargo bench --bench cpu -- [--seconds N] [--topics N] [--world]`. With `--world`, only the processes run, until
+//! `cargo bench --bench cpu -- [--seconds N] [--topics N] [--world]`. With `--world`, only the 20 processes run, until
 //! Ctrl-C, so that the table can be tried by hand.
 
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on may panic")]
@@ -20,7 +20,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The variable that makes this program a process of the world: its number and the number of its topics.
+/// The environment variable that makes this program one of the 20 processes. Its value is the number of the process and
+/// its number of topics.
 const PROCESS: &str = "TOP_BENCH_PROCESS";
 const DOMAIN: u32 = 201;
 const PROCESSES: usize = 20;
@@ -43,7 +44,7 @@ fn main() {
         command.env(PROCESS, format!("{number} {}", topics / PROCESSES)).spawn().unwrap()
     };
     let mut world: Vec<Child> = (0..PROCESSES).map(start).collect();
-    thread::sleep(Duration::from_secs(2)); // all have joined
+    thread::sleep(Duration::from_secs(2)); // time for all processes to join the domain
     match arguments.iter().any(|argument| argument == "--world") {
         true => _ = world[0].wait(),
         false => {
@@ -57,7 +58,7 @@ fn main() {
     world.iter_mut().for_each(|child| _ = child.wait());
 }
 
-/// Runs a node with topics, which subscribes to the topics of the previous process.
+/// Runs one of the 20 processes: a node that publishes topics, and subscribes to the topics of the previous process.
 fn talk(number: usize, topics: usize) {
     let node = Node::builder(&format!("node_{number}")).domain_id(DOMAIN).build().unwrap();
     let of_type =
@@ -76,18 +77,18 @@ fn talk(number: usize, topics: usize) {
             publisher.publish_copy(&vec![0; 64 << (index % 8)]).unwrap();
         }
         for (index, subscription) in subscriptions.iter_mut().enumerate() {
-            // The subscription to the last topic is slow, and loses messages.
+            // The subscription to the last topic takes only once a second, and so loses messages.
             while (index + 1 < topics || round % 50 == 0) && subscription.take().unwrap().is_some() {}
         }
         due += PERIOD;
         thread::sleep(due.saturating_duration_since(Instant::now()));
         if std::os::unix::process::parent_id() == 1 {
-            return; // the bench was killed
+            return; // the parent process was killed
         }
     }
 }
 
-/// The CPU time of the program during `time`, in seconds per second.
+/// Returns the CPU time that `gantry-top` uses within `time`, as a share of one core.
 fn measure(time: Duration, interval: &str) -> f64 {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
     grantpt(&master).unwrap();
@@ -108,7 +109,7 @@ fn measure(time: Duration, interval: &str) -> f64 {
         let mut bytes = [0; 1 << 16];
         while reader.read(&mut bytes).is_ok_and(|count| count > 0) {}
     });
-    thread::sleep(Duration::from_secs(2)); // the files are mapped
+    thread::sleep(Duration::from_secs(2)); // time to start and map the files
     let cpu = || cpu_seconds(program.id());
     let (before, begin) = (cpu(), Instant::now());
     thread::sleep(time);
@@ -118,7 +119,7 @@ fn measure(time: Duration, interval: &str) -> f64 {
     used
 }
 
-/// The CPU time of a process, as the scheduler counts it.
+/// Reads the CPU time of a process from the scheduler's statistics, in seconds.
 fn cpu_seconds(pid: u32) -> f64 {
     let text = fs::read_to_string(format!("/proc/{pid}/schedstat")).unwrap();
     text.split_whitespace().next().unwrap().parse::<f64>().unwrap() / 1e9

@@ -1,4 +1,5 @@
-//! The state of the live table: the view, the selected row, the order, the filter; and the keys that change them.
+//! The state of the live table: the view, the selected row, the sort order and the filter; and the keys that change
+//! this state.
 
 use crate::{
     sample::{Sample, Topic, is_hidden},
@@ -14,25 +15,25 @@ use std::cmp::Ordering;
 /// The effect of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// The table is drawn again.
+    /// The program draws the table again.
     Draw,
     /// The program ends.
     End,
 }
 
-/// The view: the part of the sample that is on the screen.
+/// The view: the table or the topic that the screen shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum View {
     /// All topics.
     Topics,
     /// All nodes.
     Nodes,
-    /// One topic, by name.
+    /// One topic, given by its name.
     Topic(String),
 }
 
-/// The identity of a row: a name and, for a node, its process, because nodes of several processes may have the
-/// same name.
+/// The identity of a row: a name and, in the table of nodes, the process, because nodes of several processes may have
+/// the same name.
 type Row = (String, String);
 
 /// The state of the live table.
@@ -48,16 +49,17 @@ pub struct App {
     with_hidden: bool,
     is_paused: bool,
     has_help: bool,
-    /// The selected row, which stays selected when the order changes.
+    /// The selected row. It stays selected when the sort order changes.
     selected: Option<Row>,
     /// The error of the last attempt to take a sample; `None` if it succeeded.
     failure: Option<String>,
-    /// The first row on the screen, which drawing may change.
+    /// The scroll position of the table; drawing updates it.
     pub scroll: TableState,
 }
 
 impl App {
-    /// Makes the state for the view of topics, with this filter on their names.
+    /// Makes the initial state: the view of all topics. `filter` is the text that names of topics and nodes must
+    /// contain.
     #[must_use]
     pub fn new(filter: String, with_hidden: bool) -> App {
         App {
@@ -84,7 +86,7 @@ impl App {
         }
     }
 
-    /// Notes that no new sample could be taken; the old sample stays.
+    /// Records that no new sample could be taken. The old sample stays on the screen.
     pub fn fail(&mut self, sentence: String) {
         self.failure = Some(sentence);
     }
@@ -95,7 +97,7 @@ impl App {
         self.failure.as_deref()
     }
 
-    /// The rows of the sample that the filter lets pass, in the order of the tables.
+    /// Returns the sample with only the rows that pass the filter, sorted as the user chose.
     #[must_use]
     pub fn shown(&self) -> Sample {
         let mut sample = self.sample.clone();
@@ -110,26 +112,26 @@ impl App {
         (self.with_hidden || !is_hidden) && name.contains(&self.filter)
     }
 
-    /// The part that is shown.
+    /// The view that the screen shows.
     #[must_use]
     pub fn view(&self) -> &View {
         &self.view
     }
 
-    /// The topic of the view of one topic, if the topic still exists.
+    /// The topic that the view [`View::Topic`] shows; `None` in other views, or if the topic no longer exists.
     #[must_use]
     pub fn topic(&self) -> Option<&Topic> {
         let View::Topic(name) = &self.view else { return None };
         self.sample.topics.iter().find(|topic| topic.name == *name)
     }
 
-    /// The order of the table that is shown.
+    /// The sort order of the table that the screen shows.
     #[must_use]
     pub fn order(&self) -> Order {
         if self.view == View::Nodes { self.of_nodes } else { self.of_topics }
     }
 
-    /// The filter, and whether the user is typing it.
+    /// The filter text, and whether the user is still typing it.
     #[must_use]
     pub fn filter(&self) -> (&str, bool) {
         (&self.filter, self.is_filtering)
@@ -141,20 +143,20 @@ impl App {
         self.is_paused
     }
 
-    /// Whether the keys are explained.
+    /// Whether the screen shows the help on keys.
     #[must_use]
     pub fn has_help(&self) -> bool {
         self.has_help
     }
 
-    /// The index of the selected row in the table of this sample.
+    /// The index of the selected row in this sample; `None` if no row is selected or the row no longer exists.
     #[must_use]
     pub fn selected(&self, sample: &Sample) -> Option<usize> {
         let selected = self.selected.as_ref()?;
         self.rows(sample).iter().position(|row| row == selected)
     }
 
-    /// The rows of the table that is shown.
+    /// The identities of the rows in the table that the screen shows.
     fn rows(&self, sample: &Sample) -> Vec<Row> {
         match self.view {
             View::Topics => sample.topics.iter().map(|topic| (topic.name.clone(), String::new())).collect(),
@@ -163,7 +165,7 @@ impl App {
         }
     }
 
-    /// Does what the key means.
+    /// Carries out the command of a key.
     pub fn press(&mut self, key: KeyEvent) -> Step {
         if key.kind == KeyEventKind::Release {
             return Step::Draw;
@@ -230,7 +232,7 @@ impl App {
 
     fn go_back(&mut self) {
         match &self.view {
-            // The row stays selected.
+            // The selected row stays selected in the table of topics.
             View::Topic(_) => self.view = View::Topics,
             _ => self.filter.clear(),
         }
@@ -252,7 +254,7 @@ impl App {
         let Some(last) = rows.len().checked_sub(1) else { return };
         let index = match self.selected(&sample) {
             Some(index) => index.saturating_add_signed(step),
-            // Without a selected row, the step begins above the first one.
+            // Without a selected row, the first step down selects the first row.
             None => usize::try_from(step).unwrap_or(0).saturating_sub(1),
         };
         self.selected = rows.into_iter().nth(index.min(last));

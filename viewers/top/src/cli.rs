@@ -24,8 +24,8 @@ use std::{
 /// The longest time from a signal until the program ends.
 const SIGNAL_PERIOD: Duration = Duration::from_millis(100);
 
-/// Shows the topics and the nodes of a domain: rates, bytes, lag, losses, memory. It reads shared memory only, so it
-/// costs publishers nothing. Without a terminal it prints one sample
+/// Shows the topics and the nodes of a domain: rates, bytes, lag, losses, memory. The program only reads shared memory,
+/// so it does not slow publishers. Without a terminal, it prints one sample
 #[derive(Debug, Parser)]
 #[command(name = "gantry top", bin_name = "gantry top", version)]
 pub struct Cli {
@@ -34,10 +34,10 @@ pub struct Cli {
     /// Seconds between two samples, 0.1 to 60
     #[arg(long, short, value_name = "SECONDS", default_value = "1", value_parser = seconds)]
     interval: Duration,
-    /// Print one sample, and end
+    /// Print one sample, then exit
     #[arg(long)]
     once: bool,
-    /// Show only topics and nodes whose names contain this
+    /// Show only topics and nodes whose names contain this text
     #[arg(long, short, value_name = "TEXT", default_value = "")]
     filter: String,
     /// Also show hidden topics and nodes, and the topics of services
@@ -45,8 +45,8 @@ pub struct Cli {
     all: bool,
 }
 
-/// Returns a flag that SIGINT and similar signals set, so that the program ends. If the program cannot react, for
-/// example because it is blocked on a terminal or a pipe, the process is ended after a while.
+/// Returns a flag that SIGHUP, SIGINT and SIGTERM set, so that the program ends. If the program has not ended after a
+/// second, for example because it is blocked on a terminal or a pipe, the signal thread ends the process.
 fn end_at_signals() -> Result<Arc<AtomicBool>> {
     let is_over = Arc::new(AtomicBool::new(false));
     let seen = is_over.clone();
@@ -94,7 +94,7 @@ impl Cli {
         App::new(self.filter.clone(), self.all)
     }
 
-    /// Prints samples: one as text, one each interval as JSON.
+    /// Prints one sample as text, or a JSON sample in each interval.
     fn print(self, mut sampler: Sampler, is_over: &AtomicBool) -> Result<()> {
         let (output, mut app) = (self.common.output(), self.app());
         let mut due = Instant::now();
@@ -120,12 +120,12 @@ impl Cli {
         Ok(())
     }
 
-    /// Shows samples in the terminal.
+    /// Shows the live table in the terminal until the user ends it.
     fn show(self, mut sampler: Sampler, is_over: &AtomicBool) -> Result<()> {
         let mut app = self.app();
         app.update(sampler.look(Instant::now())?);
         let mut terminal = Terminal::open()?;
-        let mut due = Instant::now() + self.interval.min(Duration::from_millis(300)); // the first rates come soon
+        let mut due = Instant::now() + self.interval.min(Duration::from_millis(300)); // the first rates appear early
         terminal.draw(&mut app)?;
         while !is_over.load(Relaxed) {
             let left = due.saturating_duration_since(Instant::now());
@@ -142,7 +142,7 @@ impl Cli {
                 due = now + self.interval;
                 match sampler.look(now) {
                     Ok(sample) => app.update(sample),
-                    Err(error) => app.fail(error.to_string()), // the next look may succeed
+                    Err(error) => app.fail(error.to_string()), // the next attempt may succeed
                 }
             }
             if is_due || is_changed {

@@ -1,9 +1,9 @@
 //! `gantry-top`: a live table of the topics and the nodes of a Gantry domain.
 //!
-//! The exit code is 0, also after SIGINT or SIGTERM, 1 after an error, 2 for wrong arguments.
+//! The exit code is 0 (even after SIGINT or SIGTERM), 1 after an error, or 2 for wrong arguments.
 
 #![forbid(unsafe_code)]
-#![deny(clippy::print_stderr)] // it panics on a closed pipe
+#![deny(clippy::print_stderr)] // printing panics if standard error is a closed pipe
 
 use clap::Parser;
 use gantry_top::cli::Cli;

@@ -1,25 +1,25 @@
-//! A sample: the result of one inspection of the domain, with the rates since the previous one. It has plain
-//! values, which are also written as JSON.
+//! A sample: the result of one inspection of the domain, with the rates since the previous inspection. Its fields are
+//! also the keys of the JSON output.
 
 use gantry_command::text::bytes;
 use serde::Serialize;
 
-/// One look at a domain.
+/// The state of a domain at one time.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Sample {
-    /// The domain.
+    /// The number of the domain.
     pub domain_id: u32,
-    /// Nanoseconds since 1970.
+    /// The time of the inspection, in nanoseconds since 1970.
     pub time_ns: u64,
-    /// The living processes.
+    /// The number of living processes.
     pub processes: usize,
-    /// The memory of all files.
+    /// The memory of all files of the domain.
     pub used_bytes: u64,
-    /// The topics, by name.
+    /// The topics, sorted by name.
     pub topics: Vec<Topic>,
-    /// The nodes, by name.
+    /// The nodes, sorted by name.
     pub nodes: Vec<Node>,
-    /// The problems, a sentence each.
+    /// The problems that the inspection found, as sentences.
     pub problems: Vec<String>,
 }
 
@@ -30,15 +30,16 @@ pub struct Topic {
     pub name: String,
     /// The types of the topic's endpoints, separated by commas.
     pub type_name: String,
-    /// Messages of all publishers per second; `None` if the previous inspection counted none of the publishers.
+    /// The number of messages per second from all publishers; `None` if the previous inspection found none of these
+    /// publishers.
     pub rate_hz: Option<f64>,
-    /// Bytes per second: the rate times the mean length of the newest messages.
+    /// Bytes per second, estimated as the message rate times the mean length of the newest messages.
     pub bytes_per_s: Option<f64>,
-    /// The largest number of messages that wait for a matched subscription of the topic.
+    /// The number of messages that the slowest matched subscription has not taken yet.
     pub lag: u64,
     /// The number of messages that the present subscriptions have lost since they were matched.
     pub lost: u64,
-    /// Lost messages a second.
+    /// The number of lost messages per second.
     pub lost_per_s: Option<f64>,
     /// The memory of the publishers' files.
     pub used_bytes: u64,
@@ -46,20 +47,20 @@ pub struct Topic {
     pub publishers: Vec<Publisher>,
     /// The subscriptions.
     pub subscriptions: Vec<Subscription>,
-    /// The processes that hold messages.
+    /// The processes that hold messages of the topic.
     pub held: Vec<Held>,
 }
 
 /// A publisher.
 #[derive(Clone, Debug, Serialize)]
 pub struct Publisher {
-    /// The full name of its node.
+    /// The full name of the publisher's node.
     pub node: String,
-    /// Program and pid.
+    /// The program and pid of the publisher's process.
     pub process: String,
-    /// Messages a second.
+    /// The number of messages per second.
     pub rate_hz: Option<f64>,
-    /// Bytes a second.
+    /// The number of bytes per second.
     pub bytes_per_s: Option<f64>,
     /// The mean length of the publisher's newest messages.
     pub message_bytes: u64,
@@ -67,9 +68,9 @@ pub struct Publisher {
     pub newest: u64,
     /// The number of messages that the publisher keeps for subscriptions.
     pub kept: u64,
-    /// The matched subscriptions of this host.
+    /// The number of matched subscriptions.
     pub matched: usize,
-    /// The memory of its file.
+    /// The memory of the publisher's file.
     pub used_bytes: u64,
     /// Whether the publisher waits for a RELIABLE KEEP_ALL subscription.
     pub is_blocked: bool,
@@ -78,61 +79,61 @@ pub struct Publisher {
 /// A subscription.
 #[derive(Clone, Debug, Serialize)]
 pub struct Subscription {
-    /// The full name of its node.
+    /// The full name of the subscription's node.
     pub node: String,
-    /// Program and pid.
+    /// The program and pid of the subscription's process.
     pub process: String,
-    /// The number of messages that wait for the subscription; `None` if it has no matched publisher. Subscriptions
-    /// of one process with equal depth cannot be distinguished, so each has the largest number.
+    /// The number of messages that the subscription has not taken yet; `None` if it has no matched publisher.
+    /// Subscriptions of one process with equal depth cannot be distinguished, so each of them has the largest number.
     pub lag: Option<u64>,
     /// The history depth of the subscription; `None` for KEEP_ALL.
     pub depth: Option<u32>,
-    /// Whether publishers wait for it.
+    /// Whether publishers wait for the subscription (RELIABLE and KEEP_ALL on both sides).
     pub is_gating: bool,
     /// The number of messages that the subscription has lost since it was matched.
     pub lost: u64,
-    /// Lost messages a second.
+    /// The number of lost messages per second.
     pub lost_per_s: Option<f64>,
 }
 
-/// A process that holds messages.
+/// The messages of a topic that one process holds.
 #[derive(Clone, Debug, Serialize)]
 pub struct Held {
-    /// Program and pid.
+    /// The program and pid of the process.
     pub process: String,
-    /// Messages.
+    /// The number of messages.
     pub messages: usize,
-    /// Their bytes.
+    /// The number of bytes in these messages.
     pub bytes: u64,
 }
 
 /// A node.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Node {
-    /// The full name.
+    /// The full name of the node.
     pub name: String,
-    /// Program and pid.
+    /// The program and pid of the node's process.
     pub process: String,
-    /// Publishers of topics.
+    /// The number of publishers, without the publishers of services.
     pub publishers: usize,
-    /// Subscriptions to topics.
+    /// The number of subscriptions, without the subscriptions of services.
     pub subscriptions: usize,
-    /// Services.
+    /// The number of service servers.
     pub services: usize,
-    /// Clients of services.
+    /// The number of service clients.
     pub clients: usize,
-    /// Messages of all publishers of the node, per second.
+    /// The number of messages per second from all publishers of the node.
     pub rate_hz: Option<f64>,
-    /// Bytes a second.
+    /// The number of bytes per second from all publishers of the node.
     pub bytes_per_s: Option<f64>,
-    /// The messages that its subscriptions lost.
+    /// The number of messages that the node's subscriptions lost.
     pub lost: u64,
-    /// The memory of its publishers' files.
+    /// The memory of the files of the node's publishers.
     pub used_bytes: u64,
 }
 
 impl Topic {
-    /// The processes that hold messages, as text: the one that holds most, and the number of others.
+    /// The processes that hold messages, as text: the process that holds most bytes, and the number of other processes.
     #[must_use]
     pub fn held_by(&self) -> String {
         match &self.held[..] {
@@ -142,7 +143,7 @@ impl Topic {
         }
     }
 
-    /// Whether the topic belongs to a service, or `ros2` hides it.
+    /// Whether the topic belongs to a service, or has a name that `ros2` hides.
     #[must_use]
     pub fn is_hidden(&self) -> bool {
         !self.name.starts_with('/') || is_hidden(&self.name)
@@ -155,13 +156,13 @@ impl std::fmt::Display for Held {
     }
 }
 
-/// A rate of bytes as text: "1.4 GB"; "-" if there is no rate.
+/// Formats a rate in bytes per second, for example as "1.4 GB"; "-" if there is no rate.
 #[must_use]
 pub fn byte_rate(value: Option<f64>) -> String {
     value.map_or("-".to_owned(), |value| bytes(value as u64))
 }
 
-/// A process with its pid first ("7 talker" for "talker (pid 7)"), so that a narrow column still shows the pid.
+/// Puts the pid of a process first ("7 talker" for "talker (pid 7)"), so that a narrow column still shows the pid.
 #[must_use]
 pub fn pid_first(process: &str) -> String {
     match process.strip_suffix(')').and_then(|start| start.rsplit_once(" (pid ")) {
@@ -170,13 +171,13 @@ pub fn pid_first(process: &str) -> String {
     }
 }
 
-/// Whether ROS 2 hides a name: a part of it begins with an underscore.
+/// Whether ROS 2 hides a name: one of the parts between slashes begins with an underscore.
 #[must_use]
 pub fn is_hidden(name: &str) -> bool {
     name.split('/').any(|part| part.starts_with('_'))
 }
 
-/// The table of topics as text, without a terminal.
+/// Formats the table of topics as text, for output without a terminal.
 impl std::fmt::Display for Sample {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let width = self.topics.iter().map(|topic| topic.name.chars().count()).max().unwrap_or(0).max(5);

@@ -1,4 +1,4 @@
-//! The sampler: it inspects the domain, and compares the result with the previous inspection.
+//! The sampler: it inspects the domain, and computes rates from the difference to the previous inspection.
 
 use crate::sample::{Held, Node, Publisher, Sample, Subscription, Topic};
 use gantry::printable;
@@ -19,15 +19,15 @@ pub struct Sampler {
     before: Counters,
 }
 
-/// The counters of one inspection, by endpoint: the newest sequence number of a publisher, the losses
-/// of a subscription.
+/// The counters from one inspection, by endpoint. The counter of a publisher is its newest sequence number; the counter
+/// of a subscription is its number of lost messages.
 #[derive(Default)]
 struct Counters {
     at: Option<Instant>,
     by_gid: HashMap<Gid, u64>,
 }
 
-/// A look in the making.
+/// The intermediate state while a report is converted to a [`Sample`].
 struct Look<'a> {
     before: &'a Counters,
     now: Counters,
@@ -44,10 +44,10 @@ impl Sampler {
         Sampler { inspector, domain_id, before: Counters::default() }
     }
 
-    /// Inspects the domain; `at` is the present time. The sample of a domain without processes is empty.
+    /// Inspects the domain; `at` is the present time. If the domain has no processes, the sample is empty.
     ///
     /// # Errors
-    /// The domain's directory cannot be trusted or read.
+    /// The domain's directory cannot be read, or other users could write to it.
     pub fn look(&mut self, at: Instant) -> Result<Sample> {
         let report = self.inspector.inspect()?;
         let seconds = self.before.at.map(|before| at.saturating_duration_since(before).as_secs_f64());
@@ -122,8 +122,8 @@ impl Look<'_> {
         self.topics.entry(name.clone()).or_insert_with(|| Topic { name, ..Topic::default() })
     }
 
-    /// The rate of an endpoint's counter, per second; `None` if the previous inspection has no value of it, for
-    /// example because the process could not be read: the difference would cover a longer time.
+    /// The rate of an endpoint's counter, per second. `None` if the previous inspection did not find the counter, for
+    /// example because the process's file could not be read: the difference would then cover a longer time.
     fn rate(&mut self, gid: Gid, count: u64) -> Option<f64> {
         self.now.by_gid.insert(gid, count);
         let before = self.before.by_gid.get(&gid)?;
@@ -132,7 +132,7 @@ impl Look<'_> {
 
     fn publisher(&mut self, process: &str, report: &PublisherReport) -> Publisher {
         let newest = report.state.as_ref().map_or(0, |state| state.newest_sequence);
-        // If the publisher's file cannot be read, there is no counter, and so no rate.
+        // If the publisher's file cannot be read, there is no counter and therefore no rate.
         let rate_hz = report.state.as_ref().and_then(|state| self.rate(report.description.gid, state.newest_sequence));
         let message_bytes = report.state.as_ref().map_or(0, |state| state.recent_sample_bytes);
         Publisher {
@@ -162,7 +162,7 @@ impl Look<'_> {
         }
     }
 
-    /// Adds the lags of subscriptions, and the messages that processes hold, from the reports on publishers.
+    /// Adds the lags of subscriptions and the messages that processes hold. Both come from the reports on publishers.
     fn add_readers(&mut self, report: &DomainReport) {
         let living = report.processes.iter().filter(|process| process.is_alive);
         for publisher in living.flat_map(|process| &process.publishers) {
@@ -171,7 +171,7 @@ impl Look<'_> {
             let topic = self.topic(&publisher.description);
             for reader in &publisher.readers {
                 let lag = match reader.next_sequence {
-                    0 => newest.min(kept), // it has just joined, and has not chosen yet
+                    0 => newest.min(kept), // the reader has just joined, and has not chosen its first sample yet
                     next => (newest + 1).saturating_sub(next),
                 };
                 topic.lag = topic.lag.max(lag);
@@ -198,7 +198,7 @@ impl Look<'_> {
 }
 
 impl Topic {
-    /// Sums its endpoints up.
+    /// Sums up the figures of the topic's endpoints.
     fn finish(&mut self, types: Option<&BTreeSet<String>>) {
         let names: Vec<&str> = types.into_iter().flatten().map(String::as_str).collect();
         self.type_name = names.join(", ");
@@ -222,7 +222,7 @@ fn sum(one: Option<f64>, other: Option<f64>) -> Option<f64> {
     }
 }
 
-/// A text of another program, with its control characters escaped for the terminal.
+/// Escapes control characters in a text that comes from another program, because they could change the terminal.
 fn shown(text: &str) -> String {
     printable(text, &[]).into_owned()
 }

@@ -1,5 +1,5 @@
-//! The terminal: the program uses its alternate screen, without echo. The terminal is restored when the program
-//! ends, even by a panic.
+//! The terminal: the program uses the terminal's alternate screen, without echo. The terminal is restored when the
+//! program ends, even after a panic.
 
 use crate::{app::App, view};
 use crossterm::{
@@ -28,23 +28,23 @@ use std::{
 };
 
 static HOOK: Once = Once::new();
-/// Whether the terminal is taken.
+/// Whether the program has changed the terminal's mode, so that it must be restored.
 static IS_TAKEN: AtomicBool = AtomicBool::new(false);
-/// The poll events of a terminal that is gone.
+/// The poll events of a terminal that was closed.
 const GONE: PollFlags = PollFlags::HUP.union(PollFlags::ERR);
-/// The longest time for which the program waits at its end for a terminal that accepts no bytes.
+/// The longest wait at the end of the program for a terminal that accepts no bytes.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// An event of the terminal.
+/// The result of waiting for input.
 #[derive(Clone, Copy, Debug)]
 pub enum Input {
-    /// Nothing.
+    /// No input came.
     None,
-    /// A key.
+    /// A key was pressed.
     Key(KeyEvent),
-    /// The table has to be drawn again, for example because the terminal has another size.
+    /// The table must be drawn again, for example because the size of the terminal has changed.
     Drawn,
-    /// The terminal is gone.
+    /// The terminal was closed.
     Gone,
 }
 
@@ -54,18 +54,19 @@ pub fn is_there() -> bool {
     io::stdin().is_terminal() && io::stdout().is_terminal()
 }
 
-/// The terminal while the table is shown.
+/// The terminal that shows the table.
 pub struct Terminal {
-    /// The screen is never dropped: if the terminal is gone, its drop function prints an error there, and panics.
+    /// The screen is never dropped: if the terminal was closed, the library's drop function prints an error to it, and
+    /// panics.
     screen: ManuallyDrop<ratatui::Terminal<CrosstermBackend<Stdout>>>,
-    /// The size of the picture.
+    /// The size at which the table was last drawn.
     drawn: Size,
-    /// Whether the library may have read more keys than it has returned.
+    /// Whether the library may have read keys that it has not returned yet.
     has_more: Cell<bool>,
 }
 
 impl Terminal {
-    /// Takes the terminal.
+    /// Switches the terminal to the alternate screen and raw mode.
     ///
     /// # Errors
     /// Standard input or output is not a terminal, or its mode cannot be set.
@@ -73,7 +74,7 @@ impl Terminal {
         HOOK.call_once(|| {
             let next = panic::take_hook();
             panic::set_hook(Box::new(move |panic| {
-                restore(); // the message of the panic is to stay on the screen
+                restore(); // so that the message of the panic stays visible
                 next(panic);
             }));
         });
@@ -87,21 +88,21 @@ impl Terminal {
         Ok(Terminal { screen: ManuallyDrop::new(screen), drawn: Size::default(), has_more: Cell::new(false) })
     }
 
-    /// Waits for input, for at most `time`. The function checks whether the terminal is gone before the library
-    /// reads, because the library would read the end of the input again and again.
+    /// Waits for input, for at most `time`. The function checks whether the terminal was closed before the library
+    /// reads, because the library would read the end of the input in an endless loop.
     ///
     /// # Errors
     /// The terminal cannot be read.
     pub fn wait(&self, time: Duration) -> Result<Input> {
         let unreadable = || "the terminal cannot be read".to_owned();
-        // The library may have read several keys at once; such keys are available without a wait.
+        // If the library has read several keys at once, the remaining keys are available without a wait.
         if !self.has_more.get() {
             let found = poll_input(time).context(unreadable)?;
             if found.intersects(GONE) {
                 return Ok(Input::Gone);
             }
             if found.is_empty() {
-                // The library handles the signal of a new size only after it has read a key.
+                // The library reports a new size only after it has read a key, so the size is compared here.
                 let has_new_size = self.screen.size().is_ok_and(|size| size != self.drawn);
                 return Ok(if has_new_size { Input::Drawn } else { Input::None });
             }
@@ -115,7 +116,7 @@ impl Terminal {
         }
     }
 
-    /// Draws the table. If the terminal is gone, this is not an error: the next [`Self::wait`] reports it.
+    /// Draws the table. If the terminal was closed, this is not an error: the next [`Self::wait`] reports it.
     ///
     /// # Errors
     /// The terminal cannot be written.
@@ -137,13 +138,13 @@ impl Drop for Terminal {
     }
 }
 
-/// Restores the terminal, if its mode was changed. The function does not lock standard output, because a thread may
-/// hold the lock while the terminal accepts no bytes.
+/// Restores the terminal if its mode was changed. The function does not lock standard output, because another thread
+/// may hold this lock while the terminal accepts no bytes.
 pub fn restore() {
     if !IS_TAKEN.swap(false, SeqCst) {
         return;
     }
-    // Errors are ignored: nothing can be done about a terminal that is gone or accepts no bytes.
+    // Errors are ignored: nothing can be done about a terminal that was closed or accepts no bytes.
     let _ = disable_raw_mode();
     let mut codes = String::new();
     let _ = LeaveAlternateScreen.write_ansi(&mut codes).and_then(|()| Show.write_ansi(&mut codes));
@@ -154,7 +155,7 @@ pub fn restore() {
     }
 }
 
-/// The poll events of standard input, after at most `time`; empty after the time or a signal.
+/// Waits for at most `time`, and returns the poll events of standard input. They are empty after the time or a signal.
 fn poll_input(time: Duration) -> rustix::io::Result<PollFlags> {
     let stdin = io::stdin();
     let mut ready = [PollFd::new(&stdin, PollFlags::IN)];

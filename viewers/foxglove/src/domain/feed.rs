@@ -1,6 +1,7 @@
-//! The feed of a topic: one subscription for all viewers of the topic, while there are viewers.
+//! The feed of a topic: one subscription that serves all viewers of the topic. It exists only while there are viewers.
 //!
-//! The subscription is BEST_EFFORT and KEEP_LAST: no publisher waits for it. It holds one sample, while it copies it.
+//! The subscription is BEST_EFFORT and KEEP_LAST, so no publisher waits for it. It holds only one sample at a time,
+//! while it copies the sample.
 
 use crate::{
     lock::lock,
@@ -20,38 +21,38 @@ use std::{
     time::Duration,
 };
 
-/// The history depth of the feed's subscription: the number of samples that publishers keep for it.
+/// The history depth of the feed's subscription, and so the number of samples that publishers keep for it.
 const DEPTH: u32 = 10;
-/// The largest number of messages, and of their bytes, that are kept of a latched topic for later viewers.
+/// The limits of the history that the server keeps of a latched topic for later viewers: messages, and bytes.
 const MAX_HISTORY: (u32, usize) = (1000, 64 << 20);
-/// The longest wait for messages, after which the feed checks whether its viewers or its QoS have changed.
+/// The longest wait for a message. After it, the feed checks whether its viewers or its QoS have changed.
 const PERIOD: Duration = Duration::from_millis(100);
 
 /// The feed of a topic.
 #[derive(Debug)]
 pub struct Feed {
-    /// The topic.
+    /// The channel (topic and type) of this feed.
     pub channel: Channel,
-    /// Its name, for messages.
+    /// The name of the topic, shared by the [`Message`]s of this feed.
     topic: Arc<str>,
-    /// The number of messages that were overwritten before they were taken. The feeds of all types of a topic
-    /// share it.
+    /// The number of messages that were overwritten before the feed took them. If a topic has several types, the feeds
+    /// of all these types share the counter.
     lost: Arc<AtomicU64>,
     readers: Mutex<Readers>,
 }
 
 #[derive(Debug, Default)]
 struct Readers {
-    /// The viewers, each with the number that it gave to its subscription.
+    /// The viewers, each with the id that the viewer chose for its subscription.
     list: Vec<(Arc<Viewer>, u32)>,
-    /// The largest history depth of the publishers, if all of them are latched (TRANSIENT_LOCAL).
+    /// The largest history depth of the publishers if all of them are latched (TRANSIENT_LOCAL); otherwise `None`.
     latched: Option<u32>,
-    /// The messages of a latched topic, for later viewers.
+    /// The newest messages of a latched topic, which a later viewer gets first.
     history: History,
     is_running: bool,
 }
 
-/// A kept message: its time, and its bytes in CDR.
+/// A message in the history: its time in nanoseconds since 1970, and its bytes in CDR.
 type Kept = (u64, Arc<Vec<u8>>);
 
 /// The kept messages of a latched topic, by publisher.
@@ -59,8 +60,8 @@ type Kept = (u64, Arc<Vec<u8>>);
 struct History(BTreeMap<Gid, VecDeque<Kept>>);
 
 impl History {
-    /// Adds a message, and drops the oldest ones of its publisher beyond `depth`, then the oldest of all publishers
-    /// beyond `MAX_HISTORY`.
+    /// Adds a message. Then drops the oldest messages of this publisher beyond `depth`, and the oldest messages of all
+    /// publishers beyond `MAX_HISTORY`.
     fn add(&mut self, publisher: Gid, depth: u32, time_ns: u64, cdr: Arc<Vec<u8>>) {
         let messages = self.0.entry(publisher).or_default();
         messages.push_back((time_ns, cdr));
@@ -143,8 +144,8 @@ impl Feed {
         }
     }
 
-    /// The depth of a latched history for the next subscription; the outer `None` if there are no viewers, so that
-    /// the feed ends.
+    /// Returns the latched history depth for the feed's next subscription (`Some(None)` if the topic is not latched),
+    /// or `None` if there are no viewers: the feed then ends.
     fn next_subscription(&self) -> Option<Option<u32>> {
         let mut readers = lock(&self.readers);
         readers.history = History::default();
@@ -165,7 +166,8 @@ impl Feed {
         Ok(node.create_generic_subscription(topic, message_type.clone(), qos)?)
     }
 
-    /// Takes messages until there are no viewers, or until the topic becomes latched or is latched no longer.
+    /// Takes messages until there are no viewers, or until the topic starts or stops being latched, which needs a new
+    /// subscription.
     fn take(&self, mut subscription: GenericSubscription, latched: Option<u32>) -> Result<()> {
         let mut counted = 0;
         while gantry::ok() {
@@ -182,7 +184,7 @@ impl Feed {
         Ok(())
     }
 
-    /// Takes up to `DEPTH` messages: if a publisher is faster than the copies, the feed must still check its
+    /// Takes at most `DEPTH` messages: even if a publisher is faster than the copies, the feed must return to check its
     /// viewers and its QoS.
     fn take_batch(&self, subscription: &mut GenericSubscription, latched: Option<u32>) -> Result<()> {
         subscription.wait(PERIOD)?;
@@ -201,7 +203,8 @@ impl Feed {
         cdr.extend_from_slice(&ENCAPSULATION);
         cdr.extend_from_slice(bytes);
         let cdr = Arc::new(cdr);
-        // The time of publishing, or of arrival from another host, converted to the wall clock.
+        // The time when the sample was published, or arrived from another host. It is converted from the monotonic
+        // clock to the wall clock.
         let now = SourceTime::now();
         let (publisher, source_time_ns) = (sample.message_info().publisher_gid, sample.message_info().source_time_ns);
         let age_ns = now.monotonic_ns.saturating_sub(source_time_ns);

@@ -1,5 +1,5 @@
-//! The graph of the domain in the form for viewers: without this program, hidden names, and topics that the user
-//! has excluded.
+//! The graph of the domain as viewers see it: without this program, without hidden names, and without topics that the
+//! user has excluded.
 
 use gantry::{Durability, Gid, Node, ServiceTopic, ServiceTypeDescription, TypeDescription, service_topic};
 use gantry_command::{Result, Selection};
@@ -9,19 +9,18 @@ use std::{
     sync::Arc,
 };
 
-/// The names of topics or services, each with the names of its nodes.
+/// Names of topics or of services, each with the names of the nodes that have such an endpoint.
 pub type Names = BTreeMap<String, BTreeSet<String>>;
 
 /// The graph at one time.
 #[derive(Debug, Default)]
 pub struct Graph {
-    /// The topics that have a publisher, by name and type, each with the largest history depth of its publishers if
-    /// all of them are latched.
+    /// The topics that have a publisher, by name and type. The value is the largest history depth of the topic's
+    /// publishers if all of them are latched (TRANSIENT_LOCAL); otherwise `None`.
     pub topics: BTreeMap<(String, TypeDescription), Option<u32>>,
-    /// The services.
+    /// The type of each service, by the name of the service.
     pub services: BTreeMap<String, ServiceTypeDescription>,
-    /// The names of the topics with publishers, of the topics with subscriptions, and of the services, each with
-    /// its nodes.
+    /// Three lists of names, each with the nodes: topics with publishers, topics with subscriptions, and services.
     pub names: [Names; 3],
 }
 
@@ -73,7 +72,7 @@ impl GraphReader {
         Ok(graph)
     }
 
-    /// Whether an endpoint of the domain has a topic with exactly this name.
+    /// Whether the domain has a publisher or a subscription whose topic has exactly this name.
     ///
     /// # Errors
     /// The domain cannot be read.
@@ -82,7 +81,7 @@ impl GraphReader {
         Ok(count(Role::Publisher)? + count(Role::Subscription)? > 0)
     }
 
-    /// The subscriptions of exactly this topic.
+    /// The number of subscriptions to exactly this topic.
     ///
     /// # Errors
     /// The domain cannot be read.
@@ -90,7 +89,8 @@ impl GraphReader {
         Ok(self.participant.count_endpoints(topic, Role::Subscription)?)
     }
 
-    /// The type of this name that a process of the domain uses: preferably for this topic, otherwise for any topic.
+    /// Finds the description of a type by its name: as used for this topic or, if there is none, for any topic of the
+    /// domain.
     ///
     /// # Errors
     /// The domain cannot be read.

@@ -1,5 +1,5 @@
-//! The part of the server that uses Gantry: the graph, feeds of topics, publications of viewers, calls of
-//! services, parameters.
+//! The part of the server that uses Gantry: the graph, the feeds of topics, publishers for viewers, service calls and
+//! parameters.
 
 mod feed;
 mod graph;
@@ -15,7 +15,7 @@ pub use services::call;
 
 use gantry::ENCAPSULATION;
 
-/// The message without its encapsulation.
+/// Returns the bytes of a message without the encapsulation header.
 ///
 /// # Errors
 /// The reason, as a sentence: the bytes are not in a CDR encoding that Gantry supports.

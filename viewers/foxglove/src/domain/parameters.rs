@@ -1,5 +1,5 @@
-//! Parameters of nodes, accessed by the nodes' parameter services. The full name of a parameter is the node's name,
-//! a dot and the parameter's own name.
+//! Parameters of nodes, read and set through the nodes' parameter services. The full name of a parameter is the node's
+//! name, a dot and the parameter's own name.
 
 use crate::protocol::Parameter;
 use data_encoding::BASE64;
@@ -8,14 +8,14 @@ use gantry_command::{Result, message::call};
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, thread, time::Duration};
 
-/// The time that a node has to answer.
+/// The longest wait for a node's answer.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// The largest number of nodes that are asked at the same time.
+/// The largest number of nodes to which requests are sent at the same time.
 const NODES_AT_ONCE: usize = 32;
-/// The end of the name of a service that each node with parameters has.
+/// The suffix of the name of a service that each node with parameters has.
 const LIST: &str = "/list_parameters";
-/// The fields of `rcl_interfaces/msg/ParameterValue`, indexed by the number of the type, each with the type's name
-/// in Foxglove's protocol if it has one.
+/// The value fields of `rcl_interfaces/msg/ParameterValue`, indexed by the message's `type`. The second element is the
+/// name of the type in Foxglove's protocol, if the protocol has a name for it.
 const FIELDS: [(&str, Option<&str>); 10] = [
     ("", None),
     ("bool_value", None),
@@ -34,11 +34,11 @@ pub fn nodes_of<'a>(services: impl Iterator<Item = &'a String>) -> Vec<String> {
     services.filter_map(|service| service.strip_suffix(LIST).map(str::to_owned)).collect()
 }
 
-/// The parameters that were found, and sentences about the ones that are missing.
+/// The parameters that were found, and a sentence about each problem.
 pub type Found = (Vec<Parameter>, Vec<String>);
 
-/// The parameters with these full names; if `names` is empty, all parameters of `nodes`. Sentences report nodes
-/// that do not answer.
+/// Gets the parameters with these full names; if `names` is empty, all parameters of `nodes`. If a node does not
+/// answer, the result has a sentence about it.
 #[must_use]
 pub fn get(node: &Node, names: &[String], nodes: &[String]) -> Found {
     let mut wanted: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
@@ -58,14 +58,14 @@ pub fn get(node: &Node, names: &[String], nodes: &[String]) -> Found {
     (found, problems)
 }
 
-/// Asks several nodes at the same time, so that a node that does not answer delays no other one.
+/// Sends requests to several nodes at the same time, so that a node that does not answer does not delay the others.
 fn at_once<Asked: Sync>(nodes: &[Asked], ask: impl Fn(&Asked) -> Found + Sync) -> Found {
     let (mut found, mut problems) = Found::default();
     for nodes in nodes.chunks(NODES_AT_ONCE) {
         let ask = &ask;
         let answers = thread::scope(|scope| {
             let threads = with_signals_blocked(|| {
-                nodes.iter().map(|node| scope.spawn(move || ask(node))).collect::<Vec<_>>() // all begin
+                nodes.iter().map(|node| scope.spawn(move || ask(node))).collect::<Vec<_>>() // starts all
             });
             threads.into_iter().filter_map(|thread| thread.join().ok()).collect::<Vec<_>>()
         });
@@ -77,7 +77,7 @@ fn at_once<Asked: Sync>(nodes: &[Asked], ask: impl Fn(&Asked) -> Found + Sync) -
     (found, problems)
 }
 
-/// Names and values (`rcl_interfaces/msg/ParameterValue`) of the parameters of a node; all parameters if
+/// Returns the names and values (`rcl_interfaces/msg/ParameterValue`) of a node's parameters; of all its parameters if
 /// `names` is empty.
 fn values_of_node(node: &Node, of: &str, names: &[&str]) -> Result<Vec<(String, Value)>> {
     let no_services = || format!("node {of} has no parameters");
@@ -96,8 +96,8 @@ fn values_of_node(node: &Node, of: &str, names: &[&str]) -> Result<Vec<(String, 
     if values.len() >= names.len() {
         return Ok(names.into_iter().zip(values).collect());
     }
-    // If one of the names is not declared, a node of rclcpp returns no values at all, so each name is asked
-    // for alone.
+    // If one of the names is not declared, a node of rclcpp returns no values at all, so each value is requested
+    // separately.
     let mut found = Vec::new();
     for name in names {
         let value = ask(std::slice::from_ref(&name))?.pop();
@@ -106,7 +106,7 @@ fn values_of_node(node: &Node, of: &str, names: &[&str]) -> Result<Vec<(String, 
     Ok(found)
 }
 
-/// A parameter in the form for viewers; `None` if it is not set.
+/// Converts a parameter to the form that viewers get; `None` if the parameter is not set.
 fn shown(node: &str, name: &str, value: &Value) -> Option<Parameter> {
     let number = usize::try_from(value["type"].as_u64()?).ok()?;
     let (field, of_type) = FIELDS.get(number).filter(|(field, _)| !field.is_empty())?;
@@ -120,8 +120,8 @@ fn shown(node: &str, name: &str, value: &Value) -> Option<Parameter> {
     Some(Parameter { name: format!("{node}.{name}"), value: Some(value), of_type: of_type.map(str::to_owned) })
 }
 
-/// Sets the parameters of each node one by one. Returns their values afterwards, and sentences about the parameters
-/// that were refused.
+/// Sets parameters one by one. Returns their values afterwards, and a sentence about each parameter that its node
+/// refused.
 #[must_use]
 pub fn set(node: &Node, parameters: &[Parameter]) -> Found {
     let mut by_node: BTreeMap<&str, Vec<&Parameter>> = BTreeMap::new();
@@ -143,7 +143,7 @@ fn set_of_node(node: &Node, of: &str, parameters: &[&Parameter]) -> Found {
         match set_one(node, of, name, parameter) {
             Ok(Ok(())) => {}
             Ok(Err(why)) => problems.push(format!("{} is not set: {why}", parameter.name)),
-            // The node has not answered, and would not answer for the other parameters either.
+            // The node did not answer, so requests for its other parameters would also time out.
             Err(error) => {
                 problems.push(format!("{} and later parameters of its node are not set: {error}", parameter.name));
                 return (Vec::new(), problems);
@@ -159,7 +159,8 @@ fn set_of_node(node: &Node, of: &str, parameters: &[&Parameter]) -> Found {
     }
 }
 
-/// Sets a parameter. The inner error is the reason why the value is invalid, or why the node refuses it.
+/// Sets a parameter. The inner error is the reason why the value is invalid or why the node refuses it; the outer error
+/// means that the node cannot be reached.
 fn set_one(node: &Node, of: &str, name: &str, parameter: &Parameter) -> Result<std::result::Result<(), String>> {
     let now = values_of_node(node, of, &[name])?.pop().map_or(Value::Null, |(_, now)| now);
     let value = match value_of(parameter, &now) {
@@ -177,8 +178,8 @@ fn set_one(node: &Node, of: &str, name: &str, parameter: &Parameter) -> Result<s
     Ok(Err(why.unwrap_or("the node refuses it").to_owned()))
 }
 
-/// The value as an `rcl_interfaces/msg/ParameterValue`; `now` is the present value. A whole number becomes a double
-/// if the present value is a double, and an empty list has the type of the present list.
+/// Converts the value to an `rcl_interfaces/msg/ParameterValue`. `now` is the present value of the parameter: if it is
+/// a double, a whole number becomes a double, and an empty list gets the type of the present list.
 fn value_of(parameter: &Parameter, now: &Value) -> std::result::Result<Value, String> {
     let type_now = now["type"].as_u64().and_then(|number| usize::try_from(number).ok()).unwrap_or(0);
     let of_type = parameter.of_type.as_deref().or(FIELDS.get(type_now).and_then(|(_, of_type)| *of_type));
@@ -213,7 +214,7 @@ fn value_of(parameter: &Parameter, now: &Value) -> std::result::Result<Value, St
     Ok(json!({ "type": number, (FIELDS[number].0): value }))
 }
 
-/// The new and changed parameters in a message of `/parameter_events`.
+/// Returns the new and the changed parameters that a message of `/parameter_events` reports.
 #[must_use]
 pub fn changes(event: &Value) -> Vec<Parameter> {
     let node = event["node"].as_str().unwrap_or_default();

@@ -7,8 +7,8 @@ use gantry_command::{Failure, Result, is_native, message::TopicType};
 use gantry_idl::{Definitions, TypeName};
 use std::time::Duration;
 
-/// The longest wait until existing subscriptions are matched with a new publisher, so that they receive its
-/// first message.
+/// The longest wait until a new publisher is matched with existing subscriptions. Without this wait, they would miss
+/// the first message.
 const MATCHING: Duration = Duration::from_millis(200);
 
 /// A publisher for a viewer.
@@ -19,8 +19,8 @@ pub struct Publication {
 }
 
 impl Publication {
-    /// Makes the publisher. The name of the topic follows the rules of ROS 2, unless the domain has a topic with
-    /// exactly this name.
+    /// Creates the publisher. The topic's name is resolved by the rules of ROS 2, unless the domain has a topic with
+    /// exactly the given name.
     ///
     /// # Errors
     /// The encoding, the name or the type cannot be used.
@@ -51,7 +51,7 @@ impl Publication {
             }
             false => {
                 let message = body(payload)?;
-                self.message_type.view(message)?; // subscriptions need not bear bytes that are no message
+                self.message_type.view(message)?; // subscriptions should not get malformed messages
                 self.publisher.publish_copy(message)?;
             }
         }
@@ -59,8 +59,8 @@ impl Publication {
     }
 }
 
-/// The type of the channel: the type of this name in the domain or, if there is none, the type that the
-/// viewer defines.
+/// Returns the type of the channel. If a process of the domain uses a type of this name, that type is used; otherwise
+/// the type comes from the definition that the viewer sent.
 fn message_type(graph: &GraphReader, channel: &ClientChannel, topic: &str) -> Result<TypeDescription> {
     let name = match channel.schema_name.split('/').collect::<Vec<_>>()[..] {
         [package, message] => format!("{package}/msg/{message}"),

@@ -9,20 +9,20 @@ use gantry_command::{
 };
 use std::time::Duration;
 
-/// The time that a server has to answer.
+/// The longest wait for the response of a server.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Calls the service with a request in this encoding, which the response also has.
+/// Calls the service. `encoding` is the encoding of the request, and also of the returned response.
 ///
 /// # Errors
-/// The request is none; the server does not answer; the encoding is not known.
+/// The payload is not a valid request; the server does not answer; the encoding is not known.
 pub fn call(node: &Node, service: &ServiceEntry, encoding: &str, payload: &[u8]) -> Result<Vec<u8>> {
     let (name, service_type) = (&service.name, &service.service_type);
     let request_type = TopicType::new(&service_type.request)?;
     let request = match encoding {
         CDR => {
             let request = body(payload)?;
-            request_type.view(request)?; // a server need not bear bytes that are no request
+            request_type.view(request)?; // the server should not get a malformed request
             request.to_vec()
         }
         JSON => request_type.encode(std::str::from_utf8(payload).map_err(Failure::new)?)?,

@@ -1,4 +1,4 @@
-//! The messages of the server.
+//! The messages from the server to a viewer.
 
 use super::{
     CDR, JSON, ROS2MSG,
@@ -9,24 +9,24 @@ use gantry::{ServiceTypeDescription, TypeDescription};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The bytes of a message before its CDR: the opcode, the subscription and the time.
+/// The length of the data before a message's CDR: the opcode, the subscription id and the time.
 const MESSAGE_BYTES: usize = 1 + 4 + 8;
 
-/// The weight of a status.
+/// The level of a status.
 #[derive(Clone, Copy, Debug)]
 pub enum Level {
-    /// Something is to be known.
+    /// Information.
     Info = 0,
-    /// Something is missing.
+    /// Data is missing.
     Warning = 1,
-    /// Something was refused.
+    /// A request was refused.
     Error = 2,
 }
 
-/// A topic with one type.
+/// A channel: a topic with one type.
 #[derive(Clone, Debug)]
 pub struct Channel {
-    /// The server's number.
+    /// The number that the server gave to the channel.
     pub id: u32,
     /// The full name of the topic.
     pub topic: String,
@@ -37,7 +37,7 @@ pub struct Channel {
 /// A service.
 #[derive(Clone, Debug)]
 pub struct ServiceEntry {
-    /// The server's number.
+    /// The number that the server gave to the service.
     pub id: u32,
     /// The full name.
     pub name: String,
@@ -48,11 +48,11 @@ pub struct ServiceEntry {
 /// A call that has no response.
 #[derive(Clone, Copy, Debug)]
 pub struct CallFailure<'a> {
-    /// The server's number of the service.
+    /// The number that the server gave to the service.
     pub service_id: u32,
-    /// The viewer's number of the call.
+    /// The number that the viewer gave to the call.
     pub call_id: u32,
-    /// A sentence.
+    /// The reason, as a sentence.
     pub why: &'a str,
 }
 
@@ -60,7 +60,7 @@ fn text(value: &Value) -> Vec<u8> {
     frame(TEXT, value.to_string().as_bytes())
 }
 
-/// The first message.
+/// Makes the first message to a viewer, which describes the server.
 #[must_use]
 pub fn server_info(name: &str, session: &str, may_write: bool) -> Vec<u8> {
     let mut capabilities = vec!["connectionGraph", "parameters", "parametersSubscribe"];
@@ -73,13 +73,13 @@ pub fn server_info(name: &str, session: &str, may_write: bool) -> Vec<u8> {
     text(&info)
 }
 
-/// The close frame for the end of the server, with the code 1001 of RFC 6455, section 7.4.1.
+/// Makes the close frame that the server sends when it ends, with the code 1001 of RFC 6455, section 7.4.1.
 #[must_use]
 pub fn going_away() -> Vec<u8> {
     frame(CLOSE, &[&1001u16.to_be_bytes()[..], b"the server ends"].concat())
 }
 
-/// A status: a sentence for the user. It replaces an earlier status with the same id.
+/// Makes a status, a sentence that Foxglove shows to the user. It replaces an earlier status with the same id.
 #[must_use]
 pub fn status(level: Level, message: &str, id: Option<&str>) -> Vec<u8> {
     let mut status = json!({ "op": "status", "level": level as u8, "message": message });
@@ -89,13 +89,13 @@ pub fn status(level: Level, message: &str, id: Option<&str>) -> Vec<u8> {
     text(&status)
 }
 
-/// The status is no longer true.
+/// Makes the message that removes a status, because its sentence is no longer true.
 #[must_use]
 pub fn remove_status(id: &str) -> Vec<u8> {
     text(&json!({ "op": "removeStatus", "statusIds": [id] }))
 }
 
-/// These channels are there.
+/// Makes the message that announces channels.
 #[must_use]
 pub fn advertise<'a>(channels: impl Iterator<Item = &'a Channel>) -> Vec<u8> {
     let channel = |channel: &Channel| {
@@ -111,13 +111,13 @@ pub fn advertise<'a>(channels: impl Iterator<Item = &'a Channel>) -> Vec<u8> {
     text(&json!({ "op": "advertise", "channels": channels.map(channel).collect::<Vec<_>>() }))
 }
 
-/// These channels are gone.
+/// Makes the message that removes channels.
 #[must_use]
 pub fn unadvertise(ids: &[u32]) -> Vec<u8> {
     text(&json!({ "op": "unadvertise", "channelIds": ids }))
 }
 
-/// These services are there.
+/// Makes the message that announces services.
 #[must_use]
 pub fn advertise_services<'a>(services: impl Iterator<Item = &'a ServiceEntry>) -> Vec<u8> {
     let schema = |part: &TypeDescription| {
@@ -144,13 +144,13 @@ pub fn advertise_services<'a>(services: impl Iterator<Item = &'a ServiceEntry>) 
     text(&json!({ "op": "advertiseServices", "services": services.map(service).collect::<Vec<_>>() }))
 }
 
-/// These services are gone.
+/// Makes the message that removes services.
 #[must_use]
 pub fn unadvertise_services(ids: &[u32]) -> Vec<u8> {
     text(&json!({ "op": "unadvertiseServices", "serviceIds": ids }))
 }
 
-/// The start of a message's frame. The message in CDR follows it.
+/// Makes the start of a message's frame: everything before the message in CDR.
 #[must_use]
 pub fn message_start(subscription_id: u32, time_ns: u64, cdr_bytes: usize) -> Vec<u8> {
     let mut out = Vec::with_capacity(MAX_HEAD_BYTES + MESSAGE_BYTES);
@@ -161,7 +161,7 @@ pub fn message_start(subscription_id: u32, time_ns: u64, cdr_bytes: usize) -> Ve
     out
 }
 
-/// The response of a service.
+/// Makes the response to a viewer's call of a service.
 #[must_use]
 pub fn call_response(service_id: u32, call_id: u32, encoding: &str, response: &[u8]) -> Vec<u8> {
     let mut payload = vec![3];
@@ -171,14 +171,14 @@ pub fn call_response(service_id: u32, call_id: u32, encoding: &str, response: &[
     frame(BINARY, &payload)
 }
 
-/// A call has no response.
+/// Makes the message that a call has failed.
 #[must_use]
 pub fn call_failure(failure: CallFailure<'_>) -> Vec<u8> {
     let CallFailure { service_id, call_id, why } = failure;
     text(&json!({ "op": "serviceCallFailure", "serviceId": service_id, "callId": call_id, "message": why }))
 }
 
-/// The values of parameters: the answer to a request, or a change.
+/// Makes the message with values of parameters: the answer to the request `id`, or, without an `id`, a change.
 #[must_use]
 pub fn parameter_values(parameters: &[Parameter], id: Option<&str>) -> Vec<u8> {
     let mut values = json!({ "op": "parameterValues", "parameters": parameters });
@@ -188,8 +188,8 @@ pub fn parameter_values(parameters: &[Parameter], id: Option<&str>) -> Vec<u8> {
     text(&values)
 }
 
-/// The entries of the graph that are new or changed, and the names that are gone: The three arrays are for topics
-/// with publishers, topics with subscriptions, and services, each name with its nodes.
+/// Makes the message about changes of the connection graph. `changed` has the new or changed names, each with its
+/// nodes: topics with publishers, topics with subscriptions, and services.
 #[must_use]
 pub fn graph_update(
     changed: [&BTreeMap<String, BTreeSet<String>>; 3],

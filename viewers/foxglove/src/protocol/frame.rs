@@ -1,4 +1,4 @@
-//! WebSocket frames that a server sends: RFC 6455, section 5.2, without a mask.
+//! WebSocket frames that a server sends, so without a mask (RFC 6455, section 5.2).
 
 /// The opcode of a text frame.
 pub const TEXT: u8 = 1;
@@ -9,7 +9,7 @@ pub const CLOSE: u8 = 8;
 /// The largest number of bytes before the payload of a frame.
 pub const MAX_HEAD_BYTES: usize = 10;
 
-/// Appends the bytes before a payload of `length_bytes` bytes. The frame is a whole WebSocket message.
+/// Appends the frame's bytes before a payload of `length_bytes` bytes. The frame is a complete WebSocket message.
 pub fn head(out: &mut Vec<u8>, opcode: u8, length_bytes: usize) {
     out.push(0x80 | opcode);
     match length_bytes {
@@ -25,7 +25,7 @@ pub fn head(out: &mut Vec<u8>, opcode: u8, length_bytes: usize) {
     }
 }
 
-/// A whole frame.
+/// Makes a complete frame.
 #[must_use]
 pub fn frame(opcode: u8, payload: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(MAX_HEAD_BYTES + payload.len());

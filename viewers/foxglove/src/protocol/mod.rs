@@ -1,5 +1,5 @@
-//! Foxglove's WebSocket protocol: requests of viewers, and answers. JSON in text frames, numbers little-endian in
-//! binary frames. The specification was `docs/spec.md` of github.com/foxglove/ws-protocol up to commit 305d217.
+//! Foxglove's WebSocket protocol: requests of viewers, and answers. Text frames contain JSON; binary frames contain
+//! little-endian numbers. The specification was `docs/spec.md` of github.com/foxglove/ws-protocol up to commit 305d217.
 
 mod answer;
 mod frame;
@@ -15,9 +15,9 @@ pub use request::{Binary, ClientChannel, NewSubscription, Parameter, Request, bi
 
 /// The subprotocols that the server supports: the name in Foxglove's SDK, and the name in the older specification.
 pub const SUBPROTOCOLS: [&str; 2] = ["foxglove.sdk.v1", "foxglove.websocket.v1"];
-/// The encoding of messages, requests and responses.
+/// The name of the CDR encoding for messages, requests and responses.
 pub const CDR: &str = "cdr";
-/// The other encoding, which viewers may use for messages and requests.
+/// The name of the JSON encoding, which viewers may use for messages that they publish and for service calls.
 pub const JSON: &str = "json";
-/// The encoding of schemas: `.msg` texts, concatenated.
+/// The name of the schema encoding: the `.msg` texts of a type and of its nested types, concatenated.
 pub const ROS2MSG: &str = "ros2msg";

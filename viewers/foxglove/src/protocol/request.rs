@@ -1,68 +1,68 @@
-//! The messages of a viewer.
+//! The messages from a viewer to the server.
 
 use serde::{Deserialize, Serialize};
 
-/// A message in JSON.
+/// A request in JSON.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "op", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Request {
-    /// Messages of channels are wanted.
+    /// The viewer subscribes to channels.
     Subscribe {
-        /// One for each channel.
+        /// The subscriptions, one for each channel.
         subscriptions: Vec<NewSubscription>,
     },
-    /// They are not wanted any more.
+    /// The viewer ends subscriptions.
     Unsubscribe {
-        /// The viewer's numbers.
+        /// The numbers that the viewer gave to the subscriptions.
         subscription_ids: Vec<u32>,
     },
-    /// The viewer is going to publish.
+    /// The viewer announces channels on which it will publish.
     Advertise {
-        /// Its channels.
+        /// The channels.
         channels: Vec<ClientChannel>,
     },
-    /// The viewer publishes no longer.
+    /// The viewer stops publishing on channels.
     Unadvertise {
-        /// The viewer's numbers.
+        /// The numbers that the viewer gave to the channels.
         channel_ids: Vec<u32>,
     },
-    /// Values of parameters are wanted.
+    /// The viewer requests values of parameters.
     GetParameters {
-        /// Their names; none: all parameters.
+        /// The names of the parameters; an empty list means all parameters.
         parameter_names: Vec<String>,
-        /// The request, for the answer.
+        /// The id of the request, which the answer repeats.
         id: Option<String>,
     },
-    /// Parameters are to be set.
+    /// The viewer sets parameters.
     SetParameters {
-        /// With their values.
+        /// The parameters with their new values.
         parameters: Vec<Parameter>,
-        /// The request, for the answer.
+        /// The id of the request, which the answer repeats.
         id: Option<String>,
     },
-    /// Changes of parameters are wanted.
+    /// The viewer subscribes to changes of parameters.
     SubscribeParameterUpdates {
-        /// Their names.
+        /// The names of the parameters; an empty list means all parameters.
         parameter_names: Vec<String>,
     },
-    /// They are not wanted any more.
+    /// The viewer ends its subscription to changes of parameters.
     UnsubscribeParameterUpdates {
-        /// Their names.
+        /// The names of the parameters; an empty list means all parameters.
         parameter_names: Vec<String>,
     },
-    /// The viewer wants the graph and its changes.
+    /// The viewer subscribes to the connection graph and its changes.
     SubscribeConnectionGraph,
-    /// It is not wanted any more.
+    /// The viewer ends its subscription to the connection graph.
     UnsubscribeConnectionGraph,
 }
 
-/// A subscription of a viewer.
+/// A viewer's subscription to a channel.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NewSubscription {
-    /// The viewer's number.
+    /// The number that the viewer gave to the subscription.
     pub id: u32,
-    /// The server's number.
+    /// The number that the server gave to the channel.
     pub channel_id: u32,
 }
 
@@ -70,50 +70,50 @@ pub struct NewSubscription {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ClientChannel {
-    /// The viewer's number.
+    /// The number that the viewer gave to the channel.
     pub id: u32,
     /// The topic.
     pub topic: String,
-    /// `cdr` or `json`.
+    /// The encoding of the messages, `cdr` or `json`.
     pub encoding: String,
-    /// The type, as `geometry_msgs/msg/Twist` or `geometry_msgs/Twist`.
+    /// The name of the type, for example `geometry_msgs/msg/Twist` or `geometry_msgs/Twist`.
     pub schema_name: String,
-    /// The definition of the schema, if the viewer has one.
+    /// The definition of the type, if the viewer has one.
     #[serde(default)]
     pub schema: Option<String>,
-    /// The form of the definition.
+    /// The encoding of the definition, for example `ros2msg`.
     #[serde(default)]
     pub schema_encoding: Option<String>,
 }
 
-/// A parameter: its full name is the node's name, a dot and the name at the node.
+/// A parameter of a node.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Parameter {
-    /// The full name.
+    /// The full name: the node's name, a dot and the parameter's own name.
     pub name: String,
     /// The value; `None` if the parameter is not set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<serde_json::Value>,
-    /// The type, if JSON cannot express it: `float64`, `float64_array`, or `byte_array` (in base64).
+    /// The type, if the JSON value does not show it: `float64`, `float64_array`, or `byte_array` (in base64).
     #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
     pub of_type: Option<String>,
 }
 
-/// A binary message.
+/// A request in a binary frame.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Binary<'a> {
     /// A message that the viewer publishes.
     Message {
-        /// The viewer's channel.
+        /// The number that the viewer gave to the channel.
         channel_id: u32,
-        /// In the channel's encoding.
+        /// The message, in the channel's encoding.
         payload: &'a [u8],
     },
     /// A call of a service.
     Call {
-        /// The server's number.
+        /// The number that the server gave to the service.
         service_id: u32,
-        /// The viewer's number, for the response.
+        /// The number that the viewer gave to the call, which the response repeats.
         call_id: u32,
         /// The encoding of request and response.
         encoding: &'a str,
@@ -122,7 +122,7 @@ pub enum Binary<'a> {
     },
 }
 
-/// Reads a message in JSON.
+/// Parses a request in JSON.
 ///
 /// # Errors
 /// The reason, as a sentence: the text is not a request that the server supports.
@@ -130,7 +130,7 @@ pub fn request(text: &str) -> Result<Request, String> {
     serde_json::from_str(text).map_err(|error| format!("the server does not understand this message: {error}"))
 }
 
-/// Reads a binary message.
+/// Parses a request from a binary frame.
 ///
 /// # Errors
 /// The reason, as a sentence: the bytes are not a message that the server supports.

@@ -1,4 +1,4 @@
-//! The reader of a viewer's connection: it handles the handshake, the viewer's messages, and the closing handshake.
+//! The reading side of a viewer's connection: the handshake, the viewer's messages, and the closing handshake.
 
 use super::Hub;
 use crate::{
@@ -19,21 +19,21 @@ use tungstenite::{
     protocol::WebSocketConfig,
 };
 
-/// The longest duration of the handshake, and the time that a viewer has to read its last answers.
+/// The longest duration of the handshake, and also the longest wait at the end for the last answers to be written.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The longest message of a viewer.
+/// The largest message that a viewer may send.
 const MAX_MESSAGE_BYTES: usize = 64 << 20;
 /// The origins of web pages that may connect: Foxglove's pages, and pages of this host. Programs other than
 /// browsers send no origin.
 const ORIGINS: [&str; 5] =
     ["https://app.foxglove.dev", "https://studio.foxglove.dev", "http://localhost", "http://127.0.0.1", "file://"];
 
-/// The two directions of a viewer's socket: the WebSocket library reads from the socket, and its writes go into the
-/// outbox, where they stay between whole frames.
+/// A viewer's socket for the WebSocket library: the library reads from the socket, but its writes go into the outbox,
+/// so that they do not interrupt a frame that the writer thread is sending.
 struct Duplex {
     stream: TcpStream,
     viewer: Arc<Viewer>,
-    /// The end of the handshake.
+    /// The time by which the handshake must end; `None` after the handshake.
     deadline: Option<Instant>,
 }
 
@@ -64,7 +64,7 @@ impl Write for Duplex {
     }
 }
 
-/// Reads until the viewer is gone.
+/// Performs the handshake, and reads the viewer's messages until the connection ends.
 pub fn read(hub: &Arc<Hub>, viewer: &Arc<Viewer>, stream: TcpStream) {
     let config = WebSocketConfig::default()
         .max_message_size(Some(MAX_MESSAGE_BYTES))
@@ -86,12 +86,12 @@ pub fn read(hub: &Arc<Hub>, viewer: &Arc<Viewer>, stream: TcpStream) {
         }
         Err(error) => {
             say(format_args!("viewer {} is refused: {error}", viewer.address));
-            viewer.finish(PATIENCE); // the answer says why
+            viewer.finish(PATIENCE); // until the viewer has the reason
         }
     }
 }
 
-/// Chooses the subprotocol, or refuses.
+/// Chooses the subprotocol. Refuses an origin that is not allowed, and a client without a known subprotocol.
 #[expect(clippy::result_large_err, reason = "the library's callback returns it")]
 fn choose(hub: &Hub, request: &Request, mut response: Response) -> Result<Response, ErrorResponse> {
     let refuse = |sentence: String| {
@@ -116,8 +116,8 @@ fn choose(hub: &Hub, request: &Request, mut response: Response) -> Result<Respon
     Ok(response)
 }
 
-/// Whether a web page of this origin may connect. Without this check, any page in the user's browser could move
-/// the robot.
+/// Whether a web page of this origin may connect. Without this check, any page in the user's browser could command the
+/// robot.
 fn is_allowed(origin: &str, more: &[String]) -> bool {
     let is_of = |allowed: &str| {
         origin
@@ -129,13 +129,14 @@ fn is_allowed(origin: &str, more: &[String]) -> bool {
         || more.iter().any(|allowed| allowed == origin || allowed == "*")
 }
 
-/// Reads messages until the connection ends; `true` after a closing handshake, whose answer is then in the outbox.
+/// Reads messages until the connection ends. Returns `true` after a closing handshake: the close frame of the server is
+/// then in the outbox.
 fn read_messages(hub: &Arc<Hub>, viewer: &Arc<Viewer>, socket: &mut WebSocket<Duplex>) -> bool {
     loop {
         let done = match socket.read() {
             Ok(Message::Text(text)) => request(&text).and_then(|request| hub.answer(viewer, request)),
             Ok(Message::Binary(bytes)) => binary(&bytes).and_then(|message| hub.take(viewer, message)),
-            Ok(_) => Ok(()), // the library answers pings, and a close frame with the next call
+            Ok(_) => Ok(()), // the library answers pings, and answers a close frame in its next call
             Err(Error::ConnectionClosed) => return true,
             Err(_) => return false,
         };

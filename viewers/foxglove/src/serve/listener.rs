@@ -1,4 +1,4 @@
-//! The listener: it accepts viewers, and starts two threads for each: one reads, and one writes.
+//! The listener: it accepts connections, and starts two threads for each one: a reader and a writer.
 
 use super::{Hub, connection};
 use crate::{threads::spawn, viewer::Viewer};
@@ -14,7 +14,7 @@ use std::{
     time::Duration,
 };
 
-/// The pause after an error, for example when the process has no free descriptors.
+/// The pause after accepting has failed, for example because the process has no free file descriptors.
 const PAUSE: Duration = Duration::from_secs(1);
 /// TCP keep-alive: the silence before the first probe, the time between probes, and the number of probes.
 const KEEP_ALIVE: (Duration, Duration, u32) = (Duration::from_secs(30), Duration::from_secs(10), 3);
@@ -24,12 +24,12 @@ const KEEP_ALIVE: (Duration, Duration, u32) = (Duration::from_secs(30), Duration
 pub struct Listener {
     socket: Arc<TcpListener>,
     is_over: Arc<AtomicBool>,
-    /// Its address.
+    /// The address on which the socket listens.
     pub address: SocketAddr,
 }
 
 impl Listener {
-    /// Listens on this address.
+    /// Listens on this host and port.
     ///
     /// # Errors
     /// The port cannot be used.
@@ -41,7 +41,7 @@ impl Listener {
         Ok(Listener { socket: Arc::new(socket), is_over: Arc::default(), address })
     }
 
-    /// Accepts viewers from now on.
+    /// Starts the thread that accepts viewers.
     ///
     /// # Errors
     /// The thread cannot be started.
@@ -50,14 +50,14 @@ impl Listener {
         spawn("foxglove-accept", move || accept(&hub, &socket, &is_over))
     }
 
-    /// Accepts no viewer any more.
+    /// Stops accepting viewers.
     pub fn end(&self) {
         self.is_over.store(true, SeqCst);
-        let _ = shutdown(&self.socket, Shutdown::Read); // ends the wait for the next one
+        let _ = shutdown(&self.socket, Shutdown::Read); // makes `accept` return
     }
 }
 
-/// A connection, from its acceptance until its reader ends.
+/// A connection from its acceptance until its reader thread ends.
 struct Connection {
     hub: Arc<Hub>,
     viewer: Arc<Viewer>,
@@ -65,7 +65,7 @@ struct Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        self.viewer.close(); // its writer may wait
+        self.viewer.close(); // ends the writer thread, which may wait
         self.hub.disconnect(&self.viewer);
     }
 }
@@ -90,7 +90,7 @@ fn accept(hub: &Arc<Hub>, listener: &TcpListener, is_over: &AtomicBool) {
     }
 }
 
-/// Starts the threads of a connection. If one cannot be started, the other one ends.
+/// Starts the reader and writer threads of a connection. If the reader cannot be started, the writer ends, too.
 fn start(hub: &Arc<Hub>, number: u64, stream: TcpStream, address: SocketAddr) -> Result<()> {
     let socket = || "its socket cannot be used".to_owned();
     stream.set_nodelay(true).context(socket)?;

@@ -18,12 +18,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The period of the reports about dropped messages, and the longest time between two readings of the graph.
+/// The period of the reports about dropped messages. It is also the longest time between two readings of the graph.
 const PERIOD: Duration = Duration::from_secs(1);
-/// The time that viewers have to end their connections, and then the time that all threads have to end.
+/// At the end, viewers have this time to close their connections; after that, all threads have this time to end.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Serves until the program ends.
+/// Serves viewers until a signal ends the program.
 ///
 /// # Errors
 /// The port cannot be used, the domain cannot be read, or the output cannot be written.
@@ -53,7 +53,7 @@ fn serve_until_end(node: &Node, hub: &Hub, output: Output) -> Result<()> {
                 if !std::mem::replace(&mut has_failed, true) {
                     say(format_args!("the graph is not read: {error}"));
                 }
-                std::thread::sleep(PERIOD); // an error comes at once, again and again
+                std::thread::sleep(PERIOD); // avoids a busy loop: a repeated error returns at once
             }
         }
         if Instant::now() >= due {
@@ -67,11 +67,12 @@ fn serve_until_end(node: &Node, hub: &Hub, output: Output) -> Result<()> {
     Ok(())
 }
 
-/// Ends all connections and all threads. The threads share the node, which can leave the domain only after their end.
+/// Ends all connections and all threads. The threads share the node, so the node leaves the domain only after they have
+/// ended.
 fn end(listener: &Listener, hub: &Hub) {
     listener.end();
     let connections = hub.close();
-    gantry::shutdown(); // calls that wait for a response end
+    gantry::shutdown(); // ends calls that wait for a response
     if !threads::wait_for_end(PATIENCE) {
         connections.iter().for_each(|connection| connection.close());
         if !threads::wait_for_end(PATIENCE) {

@@ -1,5 +1,5 @@
-//! The part of the domain that viewers see: channels with their feeds, services and names. An update computes the
-//! difference to a newer graph.
+//! The part of the domain that viewers see: channels with their feeds, services and names. An update replaces it by a
+//! newer graph and returns messages about the differences.
 
 use crate::{
     domain::{Feed, Graph, Names},
@@ -14,37 +14,39 @@ use std::{
     },
 };
 
-/// The largest number of channels in one message, so that no message with many schemas becomes too long.
+/// The largest number of channels in one `advertise` message. Each channel has a schema, so the message would become
+/// too long otherwise.
 const CHANNELS_AT_ONCE: usize = 100;
 
 /// The channels, services and names that viewers see.
 #[derive(Debug)]
 pub struct Shown {
-    /// Whether viewers may call services. If not, services are not shown.
+    /// Whether viewers may call services. Otherwise services are not shown.
     may_call: bool,
     /// The feeds by topic and type.
     topics: BTreeMap<(String, TypeDescription), Arc<Feed>>,
     /// The services by name.
     services: BTreeMap<String, ServiceEntry>,
     names: [Names; 3],
-    /// The numbers of messages that feeds lost, by topic, including topics that are gone.
+    /// The numbers of messages that left their publishers' histories before feeds took them, by topic. Topics that no
+    /// longer exist are included.
     lost: BTreeMap<String, Arc<AtomicU64>>,
     last_id: u32,
 }
 
-/// The messages that tell viewers about a change. The last field is only for viewers that want the graph.
+/// The effects of an update: messages for viewers, and feeds that ended.
 #[derive(Debug, Default)]
 pub struct News {
-    /// For all viewers.
+    /// Messages for all viewers.
     pub of_all: Vec<Vec<u8>>,
-    /// For viewers of the graph.
+    /// The message for viewers that subscribe to the connection graph.
     pub of_graph: Option<Vec<u8>>,
-    /// The feeds that are gone.
+    /// The feeds of channels that no longer exist.
     pub gone: Vec<Arc<Feed>>,
 }
 
 impl Shown {
-    /// Makes an empty set. `may_call` is whether viewers may call services; if not, services are not shown.
+    /// Makes an empty set. If `may_call` is false, viewers may not call services, and services are not shown.
     #[must_use]
     pub fn new(may_call: bool) -> Shown {
         Shown {
@@ -57,7 +59,8 @@ impl Shown {
         }
     }
 
-    /// The messages that a new viewer gets. As the specification demands, an empty list of channels is sent, too.
+    /// Returns the messages that describe all channels and services to a new viewer. The specification also requires a
+    /// message if there are no channels.
     #[must_use]
     pub fn all(&self) -> Vec<Vec<u8>> {
         let channels: Vec<&Channel> = self.topics.values().map(|feed| &feed.channel).collect();
@@ -79,13 +82,13 @@ impl Shown {
         lost.filter(|(_, lost)| *lost > 0).collect()
     }
 
-    /// The whole graph.
+    /// Makes the message with the whole connection graph.
     #[must_use]
     pub fn graph(&self) -> Vec<u8> {
         protocol::graph_update(self.names.each_ref(), &[], &[])
     }
 
-    /// The feed of a channel.
+    /// Finds the feed of a channel.
     #[must_use]
     pub fn feed(&self, channel_id: u32) -> Option<&Arc<Feed>> {
         self.topics.values().find(|feed| feed.channel.id == channel_id)
@@ -96,7 +99,7 @@ impl Shown {
         self.topics.values()
     }
 
-    /// A service.
+    /// Finds a service by its number.
     #[must_use]
     pub fn service(&self, id: u32) -> Option<&ServiceEntry> {
         self.services.values().find(|service| service.id == id)
@@ -107,7 +110,7 @@ impl Shown {
         self.services.keys()
     }
 
-    /// Shows this graph from now on.
+    /// Replaces the shown part of the domain by this graph, and returns the changes.
     pub fn update(&mut self, graph: Graph) -> News {
         let mut news = News::default();
         self.update_topics(graph.topics, &mut news);
@@ -145,7 +148,8 @@ impl Shown {
                 }
             }
         }
-        // A counter is removed only if it is 0 and no feed uses it: a feed counts until it ends.
+        // A counter is removed only if it is 0 and no feed shares it. A removed feed may still run, and count until it
+        // ends.
         self.lost.retain(|_, lost| Arc::strong_count(lost) > 1 || lost.load(Relaxed) > 0);
         news.of_all.extend(new.chunks(CHANNELS_AT_ONCE).map(|channels| protocol::advertise(channels.iter())));
     }
@@ -180,15 +184,15 @@ impl Shown {
     }
 }
 
-/// The message with the differences between two graphs.
+/// Makes the message with the differences between two graphs.
 fn difference(before: &[Names; 3], now: &[Names; 3]) -> Vec<u8> {
     let changed = |index: usize| {
         let is_new = |(name, nodes): &(&String, &BTreeSet<String>)| before[index].get(*name) != Some(*nodes);
         now[index].iter().filter(is_new).map(|(name, nodes)| (name.clone(), nodes.clone())).collect::<Names>()
     };
     let mut lists = [0, 1, 2].map(changed);
-    // A topic without publishers that still has subscriptions, or the reverse, is not gone: it gets an empty list
-    // of nodes.
+    // A topic may have lost all its publishers but still have subscriptions, or the reverse. Such a topic still exists,
+    // so one of its lists of nodes becomes empty.
     for (index, other) in [(0, 1), (1, 0)] {
         for name in
             before[index].keys().filter(|name| !now[index].contains_key(*name) && now[other].contains_key(*name))

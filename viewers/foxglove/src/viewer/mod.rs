@@ -22,7 +22,7 @@ use std::{
 /// The largest number of running calls and requests of one viewer.
 const MAX_TASKS: usize = 32;
 
-/// A running call or request. The value counts as one until it is dropped.
+/// A guard for a running call or request of a viewer: the task counts until the guard is dropped.
 #[derive(Debug)]
 pub struct Task(Arc<Viewer>);
 
@@ -32,26 +32,26 @@ impl Drop for Task {
     }
 }
 
-/// A viewer, which its threads and the feeds share.
+/// A viewer, shared by its threads and the feeds.
 #[derive(Debug)]
 pub struct Viewer {
-    /// Its number.
+    /// The number of the viewer's connection.
     pub id: u64,
-    /// Address and port.
+    /// The viewer's address and port.
     pub address: String,
     /// The answers and messages that wait for the viewer's socket.
     pub outbox: Outbox,
     stream: TcpStream,
     /// The channel of each subscription, by the number that the viewer gave to the subscription.
     pub subscriptions: Mutex<BTreeMap<u32, u32>>,
-    /// The parameters whose changes it wants.
+    /// The parameters whose changes the viewer wants.
     pub parameters: Mutex<Wanted>,
-    /// Whether it wants the graph.
+    /// Whether the viewer subscribes to the connection graph.
     pub wants_graph: AtomicBool,
     tasks: AtomicUsize,
     /// The number of messages that were written to the viewer's socket.
     pub sent: AtomicU64,
-    /// Their bytes.
+    /// The number of bytes in these messages.
     pub sent_bytes: AtomicU64,
 }
 
@@ -73,22 +73,24 @@ impl Viewer {
         }
     }
 
-    /// Begins a task, which counts until the result is dropped; `None` if the viewer has too many tasks.
+    /// Begins a task, which counts until the returned guard is dropped. Returns `None` if the viewer has too many
+    /// tasks.
     #[must_use]
     pub fn begin_task(self: &Arc<Self>) -> Option<Task> {
         let task = Task(self.clone());
         (self.tasks.fetch_add(1, Relaxed) < MAX_TASKS).then_some(task)
     }
 
-    /// Writes the contents of the outbox until it is ended or closed, or the viewer is gone.
+    /// Writes the contents of the outbox to the socket, until the outbox is ended or closed or the viewer disconnects.
     pub fn write(&self) {
         while let Some(item) = self.outbox.next() {
             if self.write_item(&item).is_err() {
                 break;
             }
         }
-        // The socket is not closed, because the viewer may still send its part of the closing handshake: a reset
-        // would then discard the last bytes that the viewer has not read.
+        // Only the writing side is shut down, because the viewer may still send its part of the closing handshake. If
+        // the socket were closed, the kernel would answer with a reset, which discards bytes that the viewer has not
+        // read yet.
         let _ = self.stream.shutdown(Shutdown::Write);
         self.outbox.close();
     }
@@ -106,7 +108,7 @@ impl Viewer {
         }
     }
 
-    /// Waits until the waiting answers are written; further answers and messages are not added.
+    /// Ignores later answers and messages, and waits until the waiting answers are written, for at most `patience`.
     pub fn finish(&self, patience: Duration) {
         self.outbox.end(None);
         self.outbox.wait_until_closed(patience);
@@ -115,11 +117,11 @@ impl Viewer {
     /// Ends the connection at once.
     pub fn close(&self) {
         self.outbox.close();
-        let _ = self.stream.shutdown(Shutdown::Both); // it may be gone
+        let _ = self.stream.shutdown(Shutdown::Both); // fails if the viewer has disconnected
     }
 }
 
-/// Writes both parts with one `writev`, without copying them into one buffer.
+/// Writes both parts with `writev`, without copying them into one buffer.
 fn write_parts(mut stream: &TcpStream, parts: [&[u8]; 2]) -> io::Result<()> {
     let mut slices = parts.map(IoSlice::new);
     let mut rest = &mut slices[..];

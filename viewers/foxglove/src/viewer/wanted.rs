@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-/// The most bytes of their names.
+/// The largest total length of the names.
 const MAX_BYTES: usize = 1 << 20;
 
-/// A set of names of parameters: some names, or all except some names.
+/// A set of parameter names: either some names, or all names except some.
 #[derive(Debug, Default)]
 pub struct Wanted {
     is_all: bool,
-    /// The wanted names or, if `is_all`, the names that are not wanted.
+    /// The wanted names; if `is_all`, the names that are not wanted.
     names: BTreeSet<String>,
 }
 
@@ -17,7 +17,7 @@ impl Wanted {
     /// Adds these names; an empty list means all parameters.
     ///
     /// # Errors
-    /// The reason, as a sentence: the names are too many.
+    /// The total length of the names exceeds the limit; the error is a sentence for the viewer.
     pub fn add(&mut self, names: Vec<String>) -> Result<(), String> {
         match (names.is_empty(), self.is_all) {
             (true, _) => *self = Wanted { is_all: true, names: BTreeSet::new() },
@@ -30,7 +30,7 @@ impl Wanted {
     /// Removes these names; an empty list means all parameters.
     ///
     /// # Errors
-    /// As [`Wanted::add`].
+    /// See [`Wanted::add`].
     pub fn remove(&mut self, names: Vec<String>) -> Result<(), String> {
         match (names.is_empty(), self.is_all) {
             (true, _) => *self = Wanted::default(),
@@ -57,7 +57,7 @@ impl Wanted {
         self.names.contains(name) != self.is_all
     }
 
-    /// Whether no parameter is wanted.
+    /// Whether no changes are wanted.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         !self.is_all && self.names.is_empty()

@@ -1,4 +1,4 @@
-//! Tests of connections: their number and limits, the closing handshake, the end of the server.
+//! Tests of connections: their number and limits, the closing handshake, and how the server ends.
 
 use crate::support::*;
 use foxglove::ws_protocol::server::ServerMessage;

@@ -1,4 +1,4 @@
-//! A test with Foxglove's client from npm. `FOXGLOVE_TEST_NODE` names a folder with its package, which `.ci/run
+//! A test with Foxglove's npm client. `FOXGLOVE_TEST_NODE` names the folder with the client's package, which `.ci/run
 //! viewers` installs.
 
 use crate::support::*;

@@ -213,7 +213,7 @@ fn parameters_are_read_set_and_followed() {
     let names = ["/camera.rate_hz", "/camera.count"];
     viewer.send(json!({ "op": "subscribeParameterUpdates", "parameterNames": names }));
     eventually("the server follows parameters", || node.count_subscribers("/parameter_events").unwrap() == 1);
-    // A malformed message of another publisher does not end the subscription.
+    // A malformed message from another publisher does not end the server's subscription to changes.
     let mut stranger = node.create_generic_publisher("/parameter_events", events_type(14), Qos::default()).unwrap();
     assert!(stranger.wait_for_subscriptions(1, PATIENCE).unwrap());
     stranger.publish_copy(&[1, 2]).unwrap();
@@ -243,7 +243,7 @@ fn parameters_are_read_set_and_followed() {
     }
 }
 
-/// The type of messages on `/parameter_events`, as the node publishes them.
+/// Finds the type of the messages on `/parameter_events` as a node publishes them.
 fn events_type(domain_id: u32) -> TypeDescription {
     let graph = Participant::join(domain_id).unwrap().graph().unwrap();
     let event = graph.iter().find(|entry| entry.description.topic == "/parameter_events").unwrap();

@@ -1,4 +1,4 @@
-//! A running server, and a viewer that parses the server's messages with Foxglove's SDK.
+//! A running server for tests, and a viewer that parses the server's messages with Foxglove's SDK.
 
 use foxglove::ws_protocol::server::ServerMessage;
 use gantry::{GenericPublisher, Node, Qos, TypeDescription};
@@ -27,7 +27,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts the server on a free port. The test reads the server's standard output after the server has ended.
+    /// Starts the server on a free port. Its standard output can be read only after it has ended.
     pub fn start(domain_id: u32, arguments: &[&str]) -> Server {
         let mut command = Command::new(env!("CARGO_BIN_EXE_gantry-foxglove"));
         command.args(["--domain-id", &domain_id.to_string(), "--port", "0"]).args(arguments);
@@ -40,7 +40,7 @@ impl Server {
         server
     }
 
-    /// The next line of the server's standard error that contains `part`.
+    /// Waits for the next line of the server's standard error that contains `part`.
     #[track_caller]
     pub fn line_with(&mut self, part: &str) -> String {
         loop {
@@ -52,12 +52,12 @@ impl Server {
         }
     }
 
-    /// Sends it a signal.
+    /// Sends the server a signal.
     pub fn signal(&self, signal: Signal) {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
     }
 
-    /// Ends the server by SIGINT, and returns its standard output.
+    /// Ends the server with SIGINT, and returns its standard output.
     pub fn interrupt(self) -> String {
         self.signal(Signal::INT);
         self.output()
@@ -81,11 +81,11 @@ impl Drop for Server {
 
 pub struct Viewer {
     socket: WebSocket<TcpStream>,
-    /// Messages that arrived while the test expected another one.
+    /// Messages that arrived while the test waited for another message.
     passed: VecDeque<Message>,
 }
 
-/// Connects like a web page of this origin. The error is the sentence of the server.
+/// Connects to the server, as a web page of this origin would. If the server refuses, the error is the server's reason.
 pub fn connect(port: u16, subprotocol: &'static str, origin: Option<&'static str>) -> Result<Viewer, String> {
     let mut request = format!("ws://127.0.0.1:{port}").into_client_request().unwrap();
     request.headers_mut().insert("sec-websocket-protocol", HeaderValue::from_static(subprotocol));
@@ -99,7 +99,7 @@ pub fn connect(port: u16, subprotocol: &'static str, origin: Option<&'static str
         Err(tungstenite::HandshakeError::Failure(tungstenite::Error::Http(response))) => {
             Err(String::from_utf8(response.into_body().unwrap_or_default()).unwrap())
         }
-        Err(error) => Err(error.to_string()), // as a socket that the server closed
+        Err(error) => Err(error.to_string()), // for example if the server closed the socket
     }
 }
 
@@ -116,7 +116,8 @@ impl Viewer {
         self.socket.send(Message::Binary(bytes.into())).unwrap();
     }
 
-    /// Reads until the connection ends. Returns the code of the server's close frame, which the library answers.
+    /// Reads until the connection ends, and returns the code of the server's close frame. The library answers this
+    /// frame.
     #[track_caller]
     pub fn read_to_end(&mut self) -> Option<u16> {
         let mut code = None;
@@ -136,7 +137,7 @@ impl Viewer {
         self.socket.close(Some(normal)).unwrap();
     }
 
-    /// Whether a message for which `is_it` holds arrived while the test expected another one.
+    /// Whether a message for which `is_it` returns `true` arrived while the test waited for another message.
     pub fn has_passed(&self, is_it: impl Fn(&ServerMessage<'_>) -> bool) -> bool {
         self.passed.iter().any(|message| is_it(&read(message)))
     }
@@ -171,7 +172,8 @@ impl Viewer {
         }
     }
 
-    /// The id of a topic's channel, its type and its schema. The list of channels is read again for others.
+    /// Waits for the channel of a topic, and returns its id, type and schema. The message is kept, because it may also
+    /// announce other channels.
     #[track_caller]
     pub fn channel(&mut self, topic: &str) -> (u64, String, String) {
         self.find(&format!("channel of {topic}"), true, |message| {
@@ -199,7 +201,7 @@ impl Viewer {
         })
     }
 
-    /// The sentence of the next status.
+    /// Waits for the next status, and returns its sentence.
     #[track_caller]
     pub fn status(&mut self) -> String {
         self.expect("status", |message| match message {
@@ -222,7 +224,7 @@ pub fn node_in(domain_id: u32, name: &str) -> Node {
     Node::builder(name).domain_id(domain_id).build().unwrap()
 }
 
-/// The type of a message that has a sequence of bytes.
+/// Makes a message type with a number and a sequence of bytes.
 pub fn bytes_type() -> TypeDescription {
     TypeDescription {
         name: "viewer_test/msg/Bytes".into(),
@@ -232,7 +234,7 @@ pub fn bytes_type() -> TypeDescription {
     }
 }
 
-/// A message of that type.
+/// Makes a message of [`bytes_type`] with this number and a sequence of this length.
 pub fn bytes_message(number: u64, length: usize) -> Vec<u8> {
     let mut message = number.to_le_bytes().to_vec();
     message.extend((length as u32).to_le_bytes());
@@ -240,7 +242,7 @@ pub fn bytes_message(number: u64, length: usize) -> Vec<u8> {
     message
 }
 
-/// The message with its encapsulation header, the form in files and on networks.
+/// Puts the encapsulation header before a message, as in files and on networks.
 pub fn cdr(body: &[u8]) -> Vec<u8> {
     [&gantry::ENCAPSULATION[..], body].concat()
 }
@@ -253,7 +255,7 @@ pub fn publisher(node: &Node, topic: &str, qos: Qos) -> GenericPublisher {
 #[track_caller]
 pub fn wait_for(publisher: &mut GenericPublisher, subscriptions: usize) {
     eventually("the server subscribes or unsubscribes", || {
-        std::thread::sleep(Duration::from_millis(1)); // lets the server run
+        std::thread::sleep(Duration::from_millis(1)); // gives the server time to run
         publisher.subscription_count().unwrap() == subscriptions
     });
 }

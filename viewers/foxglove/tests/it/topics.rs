@@ -1,4 +1,4 @@
-//! Tests of topics: channels, messages on demand, viewers that stall.
+//! Tests of topics: channels, subscriptions on demand, and viewers that stall.
 
 use crate::support::*;
 use foxglove::ws_protocol::server::ServerMessage;
@@ -54,7 +54,7 @@ fn a_topic_is_subscribed_while_a_viewer_wants_it() {
     for viewer in &mut viewers {
         viewer.subscribe(7, "/numbers");
     }
-    wait_for(&mut talker, 1); // one subscription for both
+    wait_for(&mut talker, 1); // one subscription for both viewers
     viewers[0].send(json!({ "op": "unsubscribe", "subscriptionIds": [7] }));
     let [_, last] = viewers;
     drop(last);
@@ -129,17 +129,17 @@ fn a_stalled_viewer_costs_the_publisher_nothing_and_misses_the_oldest() {
     for number in 0..IMAGES {
         images.publish_copy(&bytes_message(number, IMAGE_BYTES)).unwrap();
         ticks.publish_copy(&bytes_message(number, 0)).unwrap();
-        // While the first viewer reads nothing, the other viewer receives each message.
+        // While the stalled viewer reads nothing, the other viewer receives each message.
         assert_eq!(awake.message(1).1, cdr(&bytes_message(number, IMAGE_BYTES)));
         assert_eq!(awake.message(2).1, cdr(&bytes_message(number, 0)));
     }
-    // The publisher keeps the newest ten images, and the one that the server is copying.
+    // The publisher keeps at most the newest ten images and one image that the server is copying.
     let kept = (images.memory_bytes() - memory_bytes) / IMAGE_BYTES;
     assert!(kept <= 11, "the publisher keeps {kept} images more than without viewers");
     let line = server.line_with("is slower than its topics");
     assert!(line.contains("/image ") && !line.contains("/tick "), "{line}");
-    // Now the first viewer reads the oldest messages, which were in the socket, and the newest ones. Each dropped
-    // message is counted.
+    // Now the stalled viewer reads the oldest messages, which were already in its socket, and the newest ones. The
+    // dropped messages between them are counted.
     let mut got = Vec::new();
     while got.last() != Some(&(IMAGES - 1)) {
         let (_, data) = stalled.message(1);
@@ -157,7 +157,7 @@ fn a_stalled_viewer_costs_the_publisher_nothing_and_misses_the_oldest() {
         ServerMessage::Status(status) => status.message.starts_with(&sentence).then_some(()),
         _ => None,
     });
-    // The count remains after the subscription and the viewer have ended.
+    // The count of dropped messages remains after the subscription and the viewer have ended.
     stalled.send(json!({ "op": "unsubscribe", "subscriptionIds": [1] }));
     stalled.expect("the end of the problem", |message| matches!(message, ServerMessage::RemoveStatus(_)).then_some(()));
     stalled.close();
@@ -174,7 +174,8 @@ fn a_stalled_viewer_costs_the_publisher_nothing_and_misses_the_oldest() {
     );
 }
 
-/// The topic has two publishers with different types, and the server is stopped (SIGSTOP) while they publish.
+/// A topic has two publishers with different types. They publish while the server is stopped (SIGSTOP), so the server
+/// loses messages.
 fn messages_that_the_server_takes_too_late_are_counted_by_topic() {
     const MESSAGES: u64 = 500;
     let node = node_in(9, "talker");

@@ -1,4 +1,4 @@
-//! Columns of tables: their width, text and order; and numbers as short texts.
+//! Columns of tables: their width, text and sort order. Also formats numbers as short texts.
 
 use ratatui::{
     layout::{Alignment, Constraint},
@@ -8,33 +8,33 @@ use ratatui::{
 };
 use std::cmp::Ordering;
 
-/// The order of a table's rows.
+/// The sort order of a table's rows.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Order {
-    /// The column by which rows are sorted.
+    /// The index of the column by which rows are sorted.
     pub column: usize,
-    /// Whether the rows are in the reverse order of that column.
+    /// Whether the column's order is reversed.
     pub is_reversed: bool,
 }
 
 /// A column of a table.
 pub struct Column<Item> {
-    /// Its title.
+    /// The title of the column.
     pub title: &'static str,
-    /// The width of the column; 0 means a share of the remaining width.
+    /// The width of the column in characters; 0 means a share of the remaining width.
     pub width: u16,
-    /// The smallest width of a table that shows this column.
+    /// The smallest width of the table at which this column is shown.
     pub from_width: u16,
-    /// Its text in a row.
+    /// Returns the text of this column for a row.
     pub text: fn(&Item) -> String,
-    /// The order of two rows by this column.
+    /// Compares two rows by this column.
     pub order: fn(&Item, &Item) -> Ordering,
-    /// Whether the cell is red, because the user should notice its value.
+    /// Whether the cell is red, because the user should notice the value.
     pub is_alarm: fn(&Item) -> bool,
 }
 
 impl<Item> Column<Item> {
-    /// A column of texts, which are sorted alphabetically.
+    /// Makes a column whose cells are never red.
     pub const fn text(
         title: &'static str,
         width: u16,
@@ -45,7 +45,7 @@ impl<Item> Column<Item> {
         Column { title, width, from_width, text, order, is_alarm: |_| false }
     }
 
-    /// The cell of a row. Numbers are aligned to the right.
+    /// Makes the cell of a row. Narrow columns, which contain numbers, are aligned to the right.
     fn cell(&self, item: &Item) -> Cell<'static> {
         let style = if (self.is_alarm)(item) { Style::new().fg(Color::Red) } else { Style::new() };
         Cell::new(Text::from((self.text)(item)).alignment(self.alignment())).style(style)
@@ -56,7 +56,8 @@ impl<Item> Column<Item> {
     }
 }
 
-/// A table with the columns for which there is room. The title of the column by which rows are sorted has a mark.
+/// Makes a table with the columns that fit into this width. The title of the column by which rows are sorted has a
+/// mark.
 pub fn table<'a, Item>(columns: &[Column<Item>], items: &[Item], width: u16, order: Option<Order>) -> Table<'a> {
     let shown: Vec<(usize, &Column<Item>)> =
         columns.iter().enumerate().filter(|(_, column)| column.from_width <= width).collect();
@@ -75,7 +76,7 @@ fn widths<'a, Item: 'a>(columns: impl Iterator<Item = &'a Column<Item>>) -> Vec<
     columns.map(width).collect()
 }
 
-/// The titles of columns with their numbers. The title of the column by which rows are sorted has a mark.
+/// Makes the header from columns with their indices. The title of the column by which rows are sorted has a mark.
 fn header<Item>(columns: &[(usize, &Column<Item>)], order: Option<Order>) -> Row<'static> {
     let cell = |(index, column): &(usize, &Column<Item>)| {
         let mark = match order {
@@ -93,12 +94,12 @@ fn header<Item>(columns: &[(usize, &Column<Item>)], order: Option<Order>) -> Row
     Row::new(columns.iter().map(cell).collect::<Vec<_>>()).style(Style::new().add_modifier(Modifier::UNDERLINED))
 }
 
-/// The larger number first.
+/// Compares two values so that the larger one comes first.
 pub fn falling<T: PartialOrd>(one: T, other: T) -> Ordering {
     other.partial_cmp(&one).unwrap_or(Ordering::Equal)
 }
 
-/// A rate as text: "29.9", "1000", "12.3k"; "-" if there is no rate yet, "0" for no messages.
+/// Formats a rate: "29.9", "1000", "12.3k"; "-" if there is no rate yet, "0" for no messages.
 pub fn rate(value: Option<f64>) -> String {
     match value {
         None => "-".to_owned(),
@@ -111,7 +112,7 @@ pub fn rate(value: Option<f64>) -> String {
     }
 }
 
-/// A count as text; large counts are in thousands or millions.
+/// Formats a count; large counts are given in thousands or millions.
 pub fn count(value: u64) -> String {
     match value {
         0..100_000 => value.to_string(),

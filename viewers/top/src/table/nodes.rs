@@ -4,7 +4,7 @@ use super::columns::{Column, count, falling, rate};
 use crate::sample::{Node, byte_rate, pid_first};
 use gantry_command::text::bytes;
 
-/// Its columns.
+/// The columns of the table of nodes.
 pub const COLUMNS: &[Column<Node>] = &[
     Column::text("NODE", 0, 0, |node| node.name.clone(), |one, other| one.name.cmp(&other.name)),
     Column::text("PID PROCESS", 0, 60, |node| pid_first(&node.process), |one, other| one.process.cmp(&other.process)),

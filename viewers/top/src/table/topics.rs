@@ -4,7 +4,7 @@ use super::columns::{Column, count, falling, rate};
 use crate::sample::{Topic, byte_rate};
 use gantry_command::text::bytes;
 
-/// Its columns.
+/// The columns of the table of topics.
 pub const COLUMNS: &[Column<Topic>] = &[
     Column::text("TOPIC", 0, 0, |topic| topic.name.clone(), |one, other| one.name.cmp(&other.name)),
     Column::text("HZ", 7, 0, |topic| rate(topic.rate_hz), |one, other| falling(one.rate_hz, other.rate_hz)),

@@ -16,7 +16,7 @@ use ratatui::{
     widgets::Paragraph,
 };
 
-/// The keys in the last line, the most important ones first: a narrow terminal shows only the first ones.
+/// The keys in the last line, sorted by importance, because a narrow terminal shows only the first ones.
 const KEYS: [&str; 9] = [
     "q quit",
     "? help",
@@ -45,7 +45,7 @@ LOST     messages that subscriptions lost since they matched;
 MEMORY   files of the publishers
 HELD BY  processes that hold messages in their slots";
 
-/// Draws what the user chose.
+/// Draws the whole screen: heading, table, and keys.
 pub fn draw(app: &mut App, frame: &mut Frame<'_>) {
     let sample = app.shown();
     let [head, body, foot] =
@@ -87,7 +87,7 @@ fn heading<'a>(app: &App, sample: &Sample, width: u16) -> Paragraph<'a> {
     }
     let mut line = "gantry top  ".to_owned();
     for part in parts {
-        // A part is shown as a whole or not at all.
+        // A part is shown completely or not at all.
         if line.chars().count() + part.chars().count() <= usize::from(width) {
             line += &part;
             line += "  ";
@@ -123,7 +123,7 @@ fn keys<'a>(app: &App, width: u16) -> Paragraph<'a> {
     Paragraph::new(Line::from(spans)).style(Style::new().add_modifier(Modifier::DIM))
 }
 
-/// Writes the reason why a table has no rows.
+/// Draws the reason why a table has no rows.
 fn draw_nothing(app: &App, frame: &mut Frame<'_>, area: Rect) {
     let text = match app.filter().0 {
         "" => "nothing is here yet",

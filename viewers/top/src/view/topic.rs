@@ -13,7 +13,7 @@ use ratatui::{
 };
 use std::cmp::Ordering;
 
-/// Compares two rows as equal, so that these tables keep the order of the sample.
+/// Compares two rows as equal, so that the tables in this file keep the order of the sample.
 fn as_found<Item>(_: &Item, _: &Item) -> Ordering {
     Ordering::Equal
 }
@@ -60,7 +60,7 @@ const HOLDERS: &[Column<Held>] = &[
     Column::text("BYTES", 8, 0, |row| bytes(row.bytes), as_found),
 ];
 
-/// Draws the topic, or a sentence if the topic does not exist any more.
+/// Draws the topic, or a sentence if the topic no longer exists.
 pub fn draw(topic: Option<&Topic>, name: &str, frame: &mut Frame<'_>, area: Rect) {
     let Some(topic) = topic else {
         frame.render_widget(Paragraph::new(format!("{name} is gone; Esc goes back")), area);

@@ -1,4 +1,4 @@
-//! Tests of the live table: screen contents for real publishers, and the program in a pseudo-terminal.
+//! Tests of the live table: the screen contents for real publishers, and the program in a pseudo-terminal.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on may say so by panicking")]
 

@@ -125,7 +125,7 @@ fn keys_sort_select_filter_and_end() {
     let (_world, mut app) = second();
     let first = |app: &mut App| words(&picture(app, 80, 12)[2])[0].to_owned();
     assert_eq!(first(&mut app), "/front/camera/image_raw");
-    press(&mut app, KeyCode::Right); // by rate
+    press(&mut app, KeyCode::Right); // sorts by rate
     assert_eq!(first(&mut app), "/scan");
     press(&mut app, KeyCode::Char('r'));
     assert_eq!(first(&mut app), "/front/camera/image_raw");

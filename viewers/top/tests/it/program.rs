@@ -52,7 +52,7 @@ fn set_size(terminal: &OwnedFd, columns: u16) {
     tcsetwinsize(terminal, Winsize { ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
 }
 
-/// A terminal of 80 columns in which the program runs.
+/// A pseudo-terminal of 80 columns in which the program runs.
 struct Screen {
     master: File,
     slave: OwnedFd,
@@ -77,7 +77,7 @@ impl Screen {
         tcgetattr(&self.slave).unwrap().local_modes.contains(LocalModes::ICANON)
     }
 
-    /// Reads until the output contains `part`, and returns the text before it.
+    /// Reads until the output contains `part`, and returns the output before it.
     fn read_to(&mut self, part: &str) -> String {
         loop {
             if let Some(at) = self.seen.find(part) {
@@ -100,7 +100,7 @@ fn the_terminal_is_as_before_after_a_key_and_after_a_signal() {
     ];
     for end in end {
         let mut screen = Screen::open(4, &[]);
-        screen.read_to("\x1b[?1049h"); // the other screen
+        screen.read_to("\x1b[?1049h"); // the alternate screen
         screen.read_to("gantry top");
         eventually("the terminal is raw", || !screen.is_canonical());
         end(&mut screen);
@@ -113,7 +113,7 @@ fn the_terminal_is_as_before_after_a_key_and_after_a_signal() {
 fn another_size_is_drawn_at_once() {
     let mut screen = Screen::open(4, &["--interval", "60"]);
     screen.read_to("gantry top");
-    // Each drawing hides the cursor first. After the second drawing, the next sample comes only after a minute.
+    // Each drawing first hides the cursor. After the second drawing, the next sample comes only a minute later.
     (0..2).for_each(|_| drop(screen.read_to("\x1b[?25l")));
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() % 86_400;
     set_size(&screen.slave, 200);
@@ -122,7 +122,7 @@ fn another_size_is_drawn_at_once() {
     let time: Vec<u64> = heading[heading.len() - 8..].split(':').map(|part| part.parse().unwrap()).collect();
     let seconds = time[0] * 3600 + time[1] * 60 + time[2];
     assert!(seconds <= now || now < 60, "the picture of {heading} is of another sample");
-    screen.read_to("p pause"); // for which 80 columns have no room
+    screen.read_to("p pause"); // shown only above 80 columns
 }
 
 fn a_signal_ends_the_program_while_its_output_takes_no_bytes() {
@@ -131,7 +131,7 @@ fn a_signal_ends_the_program_while_its_output_takes_no_bytes() {
     let topic = |number| format!("/a_topic_with_a_name_that_is_long_{number}");
     let publish = |number| node.create_generic_publisher(&topic(number), bytes(), Qos::default()).unwrap();
     let _publishers: Vec<_> = (0..80).map(publish).collect();
-    // A pipe from which nothing is read.
+    // First case: standard output is a pipe from which the test reads nothing.
     let mut child = command(5, &["--json", "--interval", "0.1"]).stdout(Stdio::piped()).spawn().unwrap();
     let mut pipe = child.stdout.take().unwrap();
     eventually("the pipe is full", || rustix::io::ioctl_fionread(&pipe).unwrap() > 60_000);
@@ -140,7 +140,7 @@ fn a_signal_ends_the_program_while_its_output_takes_no_bytes() {
     let mut text = String::new();
     pipe.read_to_string(&mut text).unwrap();
     assert!(text.starts_with('{') && !text.contains('\x1b'), "the codes of a terminal are in the output");
-    // A terminal from which nothing is read.
+    // Second case: standard output is a terminal from which the test reads nothing.
     let mut screen = Screen::open(5, &[]);
     screen.read_to("gantry top");
     let mut columns = 100;
@@ -161,7 +161,7 @@ fn a_domain_that_is_none_is_named() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("233"), "{output:?}");
 }
 
-/// The window of the terminal is closed. The program gets no SIGHUP, because the terminal does not control
+/// The test closes the terminal. The program gets no SIGHUP, because the terminal is not the controlling terminal of
 /// its session.
 fn a_terminal_that_is_gone_ends_the_program() {
     let mut screen = Screen::open(4, &[]);

@@ -1,4 +1,4 @@
-//! A domain with a camera, whose images a slow viewer takes too late, and a scanner.
+//! A test domain with two publishers: a camera, whose images a slow viewer takes too late, and a scanner.
 
 use gantry_shm::{
     Inspector, Participant, Publisher, PublisherOptions, Qos, Sample, SourceTime, Subscription, TypeDescription,
@@ -22,7 +22,7 @@ pub struct World {
     pub scans: Publisher,
     pub viewer: Subscription,
     _logger: Subscription,
-    /// Samples that the viewer holds.
+    /// Samples that the viewer has taken and still holds.
     pub held: Vec<Sample>,
     sampler: Sampler,
     now: Instant,
@@ -59,7 +59,7 @@ impl World {
         }
     }
 
-    /// Publishes messages of that length.
+    /// Publishes `count` messages of `bytes` bytes.
     pub fn send(publisher: &mut Publisher, count: usize, bytes: usize) {
         for _ in 0..count {
             let loan = publisher.loan(bytes).unwrap();
@@ -73,7 +73,7 @@ impl World {
         self.sampler.look(self.now).unwrap()
     }
 
-    /// Inspects the domain once while the file of the process is missing.
+    /// Inspects the domain once while the file of its process is moved away.
     pub fn look_without_process(&mut self) -> sample::Sample {
         let found = files_under(self.root.path()).into_iter().find(|path| path.extension() == Some("process".as_ref()));
         let file = found.unwrap();
@@ -96,7 +96,7 @@ fn files_under(folder: &Path) -> Vec<PathBuf> {
     entries.flat_map(files).collect()
 }
 
-/// The lines of the screen, without the spaces at their ends.
+/// Draws the screen, and returns its lines without trailing spaces.
 pub fn picture(app: &mut App, width: u16, height: u16) -> Vec<String> {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
     terminal.draw(|frame| view::draw(app, frame)).unwrap();

@@ -1,5 +1,4 @@
-//! The hub: the viewers and the part of the domain that they see, changes of the domain, and reports of
-//! dropped messages.
+//! The hub: it connects the viewers with the domain, sends them changes of the domain, and reports dropped messages.
 
 mod parameters;
 mod requests;
@@ -24,10 +23,10 @@ use std::{
 
 /// The id of the status about dropped messages.
 const DROPS: &str = "gantry-drops";
-/// The largest number of connections, including the ones before their handshake.
+/// The largest number of connections, including connections whose handshake is not finished.
 const MAX_CONNECTIONS: usize = 64;
 
-/// The user's choices.
+/// The options from the command line.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The address on which the server listens.
@@ -38,30 +37,30 @@ pub struct Options {
     pub queue_bytes: usize,
     /// Whether viewers may publish, call services and set parameters.
     pub may_write: bool,
-    /// Pages that may connect besides Foxglove's.
+    /// The origins of web pages that may connect, in addition to Foxglove's and this host's.
     pub origins: Vec<String>,
 }
 
-/// The publications of viewers, by the viewer's id and the viewer's number of the channel.
+/// The publishers for viewers, by the viewer's id and the number that the viewer gave to the channel.
 type Publications = BTreeMap<(u64, u32), Arc<Mutex<Publication>>>;
 
-/// The viewers and what they see.
+/// The viewers, and the part of the domain that they see.
 pub struct Hub {
     node: Node,
     graph: GraphReader,
     options: Options,
     session: String,
     shown: Mutex<Shown>,
-    /// The connections by number, including the ones before their handshake; `None` after the end.
+    /// All connections by number, including connections whose handshake is not finished; `None` after [`Hub::close`].
     connections: Mutex<Option<BTreeMap<u64, Arc<Viewer>>>>,
-    /// The connections after their handshake.
+    /// The connections whose handshake is finished.
     viewers: Mutex<BTreeMap<u64, Arc<Viewer>>>,
     publications: Mutex<Publications>,
-    /// The last sentence about dropped messages that each viewer got.
+    /// The last sentence about dropped messages that was sent to each viewer.
     said: Mutex<BTreeMap<u64, String>>,
-    /// The numbers of messages that were dropped for viewers that are gone.
+    /// The numbers of messages that were dropped for viewers that have disconnected.
     dropped: Mutex<Counts>,
-    /// Whether the thread that follows changes of parameters exists.
+    /// Whether the thread that follows changes of parameters is running.
     has_events: Mutex<bool>,
 }
 
@@ -86,7 +85,7 @@ impl Hub {
         })
     }
 
-    /// The user's choices.
+    /// The options from the command line.
     #[must_use]
     pub fn options(&self) -> &Options {
         &self.options
@@ -112,7 +111,7 @@ impl Hub {
         Ok(())
     }
 
-    /// Adds a connection before its handshake, and makes its viewer.
+    /// Adds a connection whose handshake is not finished, and makes its [`Viewer`].
     ///
     /// # Errors
     /// There are too many connections, or the server is ending.
@@ -144,17 +143,17 @@ impl Hub {
         }
     }
 
-    /// Adds a viewer after its handshake, and sends it the present channels, services and names.
+    /// Adds a viewer whose handshake is finished, and sends it the present channels and services.
     pub fn add(&self, viewer: &Arc<Viewer>) {
-        let shown = lock(&self.shown); // so that no change falls between
+        let shown = lock(&self.shown); // held until the viewer is in the list, so that it misses no change
         let name = format!("Gantry, domain {}", self.node.domain_id());
         viewer.outbox.answer(protocol::server_info(&name, &self.session, self.options.may_write));
         shown.all().into_iter().for_each(|message| viewer.outbox.answer(message));
         lock(&self.viewers).insert(viewer.id, viewer.clone());
     }
 
-    /// Ends all connections: viewers get their waiting answers and a close frame. Returns the connections. New
-    /// connections are refused from then on.
+    /// Ends all connections: each viewer gets its waiting answers and a close frame. Returns the connections. Later
+    /// connections are refused.
     #[must_use]
     pub fn close(&self) -> Vec<Arc<Viewer>> {
         let connections = lock(&self.connections).take().unwrap_or_default();
@@ -168,7 +167,8 @@ impl Hub {
         connections.into_values().collect()
     }
 
-    /// The report on the present viewers. Also sends a status to each viewer for which further messages were dropped.
+    /// Makes the report on the present viewers. Also sends a status to each viewer for which more messages were
+    /// dropped.
     #[must_use]
     pub fn report(&self) -> Report {
         let viewers: Vec<Arc<Viewer>> = lock(&self.viewers).values().cloned().collect();
@@ -180,7 +180,7 @@ impl Hub {
 
     fn report_of(&self, viewer: &Viewer) -> ViewerReport {
         if viewer.outbox.is_closed() {
-            viewer.close(); // its threads may wait for the socket
+            viewer.close(); // ends its threads, which may wait for the socket
         }
         let dropped = viewer.outbox.dropped();
         let shown = lock(&self.shown);
@@ -200,7 +200,8 @@ impl Hub {
         }
     }
 
-    /// Sends a viewer the numbers of dropped messages of the topics to which it subscribes, if they have changed.
+    /// Sends a viewer the numbers of messages that were dropped from its subscribed topics, if these numbers have
+    /// changed.
     fn tell_drops(&self, viewer: &Viewer, dropped: &Counts) {
         let mut said = lock(&self.said);
         let drops = drops(dropped).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The parameters of nodes: the viewers' requests for them, and their changes.
+//! The parameters of nodes: viewers' requests for them, and changes that are sent to viewers.
 
 use super::Hub;
 use crate::{
@@ -18,7 +18,7 @@ use std::{sync::Arc, thread, time::Duration};
 
 /// The topic on which nodes publish changes of parameters.
 const EVENTS: &str = "/parameter_events";
-/// The period of the check whether viewers still want changes of parameters.
+/// The time between two checks whether viewers still want changes of parameters.
 const PERIOD: Duration = Duration::from_millis(200);
 
 impl Hub {
@@ -31,7 +31,7 @@ impl Hub {
         answer(viewer, set(&self.node, parameters), id);
     }
 
-    /// Starts the thread that follows changes of parameters, unless it exists already.
+    /// Starts the thread that follows changes of parameters, unless it is already running.
     pub(super) fn watch_parameters(self: &Arc<Self>) -> std::result::Result<(), String> {
         let mut has_events = lock(&self.has_events);
         if !*has_events {
@@ -42,7 +42,8 @@ impl Hub {
         Ok(())
     }
 
-    /// Follows changes until no viewer wants them. After an error, which is printed once, it tries again.
+    /// Sends changes of parameters to viewers until no viewer wants them. After an error, it prints the error once and
+    /// tries again.
     fn follow_parameters(&self) {
         let mut said = String::new();
         while !self.end_events() {
@@ -57,8 +58,8 @@ impl Hub {
         }
     }
 
-    /// If no viewer wants changes, notes that the thread ends, and returns `true`. A later request starts
-    /// another thread.
+    /// If no viewer wants changes, marks the thread as ended and returns `true`. A later request then starts a new
+    /// thread.
     fn end_events(&self) -> bool {
         let mut has_events = lock(&self.has_events);
         *has_events = self.are_changes_wanted();
@@ -69,7 +70,7 @@ impl Hub {
         gantry::ok() && lock(&self.viewers).values().any(|viewer| !lock(&viewer.parameters).is_empty())
     }
 
-    /// Sends the changes from one subscription to the viewers, as long as viewers want changes.
+    /// Subscribes to `/parameter_events` and sends the changes to viewers, as long as viewers want them.
     fn show_changes(&self) -> Result<()> {
         let Some(description) = self.graph.type_named("rcl_interfaces/msg/ParameterEvent", EVENTS)? else {
             thread::sleep(PERIOD); // no node has parameters yet
@@ -85,8 +86,8 @@ impl Hub {
         Ok(())
     }
 
-    /// Sends the available changes to the viewers. A malformed message is skipped, because only its publisher
-    /// is at fault.
+    /// Sends the available changes to the viewers. Skips a malformed message, because it is only the fault of its
+    /// publisher.
     fn show_taken(&self, event_type: &TopicType, subscription: &mut GenericSubscription) -> Result<()> {
         while let Some(sample) = subscription.take()? {
             match event_type.view(sample.bytes()) {

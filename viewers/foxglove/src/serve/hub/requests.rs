@@ -15,11 +15,11 @@ use std::{
     sync::{Arc, Mutex, atomic::Ordering::Relaxed},
 };
 
-/// The most publishers of one viewer.
+/// The largest number of channels on which one viewer publishes.
 const MAX_PUBLICATIONS: usize = 128;
 
 impl Hub {
-    /// Does what the viewer asks for.
+    /// Carries out a viewer's JSON request.
     ///
     /// # Errors
     /// The reason, as a sentence for the viewer.
@@ -62,14 +62,15 @@ impl Hub {
         Ok(())
     }
 
-    /// Handles a binary message of the viewer: a message to publish, or a call of a service.
+    /// Carries out a viewer's binary request: a message to publish, or a call of a service.
     ///
     /// # Errors
     /// The reason, as a sentence for the viewer.
     pub fn take(self: &Arc<Self>, viewer: &Arc<Viewer>, message: Binary<'_>) -> Result<(), String> {
         match message {
             Binary::Message { channel_id, payload } => {
-                // The lock of the list is released here, so that no other viewer waits while this one publishes.
+                // This statement releases the lock of the list, so that other viewers need not wait while this one
+                // publishes.
                 let publication = lock(&self.publications).get(&(viewer.id, channel_id)).cloned();
                 let publication = publication.ok_or_else(|| format!("channel {channel_id} is not advertised"))?;
                 let published = lock(&publication).publish(payload);
@@ -123,8 +124,8 @@ impl Hub {
     }
 
     fn unsubscribe(&self, viewer: &Viewer, id: u32) {
-        // `Hub::update` locks `shown` before a viewer's `subscriptions`, so this thread must not hold the lock of
-        // `subscriptions` below.
+        // Lock order: `Hub::update` locks `shown` before a viewer's `subscriptions`. So this thread must release
+        // `subscriptions` before it locks `shown` below.
         let channel_id = lock(&viewer.subscriptions).remove(&id);
         if let Some(channel_id) = channel_id
             && let Some(feed) = lock(&self.shown).feed(channel_id)
@@ -146,7 +147,7 @@ impl Hub {
         Ok(())
     }
 
-    /// Starts a thread that runs a task for the viewer.
+    /// Starts a thread that runs a task for the viewer, unless the viewer has too many tasks.
     fn spawn_task(
         self: &Arc<Self>,
         viewer: &Arc<Viewer>,
