@@ -14,6 +14,7 @@ sys.dont_write_bytecode = True
 
 import documents
 from ledger import Ledger
+from readme import FrontPage
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # A log is a large tree of lists without cycles, and the garbage collector would traverse it again and again.
@@ -53,7 +54,7 @@ def main():
         if not any(documents.rules(folder)):
             parser.error(f"{folder} has no document with tables: give a folder with results, as results/2026-11-22-epyc")
     start, ledger, failures = time.monotonic(), Ledger(), []
-    front_page = ROOT / "README.md" if not folders else None
+    front_page = FrontPage(ROOT / "README.md") if not folders else None
     folders = [folder.resolve() for folder in folders] or sorted(path for path in (ROOT / "results").iterdir() if path.is_dir())
     with tempfile.TemporaryDirectory() as into:
         unpacked = {}

@@ -3,7 +3,6 @@ a rule is an error."""
 
 import matrix
 import middlewares
-import readme
 import robots
 import micro
 import ros
@@ -22,8 +21,8 @@ OF_WORDS = {
 def of_versus(ledger, folder, logs, front_page):
     rule = middlewares if middlewares.is_one(markdown(folder / "versus.md")) else versus
     found = rule.check(ledger, folder / "versus.md", logs)
-    if front_page and folder.name == readme.QUOTED:
-        readme.check(ledger, front_page, found)
+    if front_page:
+        front_page.quote(ledger, folder, found)
 
 
 def of_sweep(name):
@@ -125,7 +124,7 @@ def rule_of(file):
 
 def rules(folder):
     """Yields the documents of a folder and its subfolders, each as its folder and its rule. A rule is a function of the
-    ledger, the folder, its unpacked logs, and the README.md that quotes the document (or None)."""
+    ledger, the folder, its unpacked logs, and the FrontPage that may quote the document (or None)."""
     for file in sorted(folder.rglob("*")):
         if file.is_file() and file.suffix in (".md", ".txt") and (rule := rule_of(file)):
             yield file.parent, rule

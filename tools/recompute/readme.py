@@ -1,15 +1,16 @@
-"""The table "What it costs" of README.md. It quotes the published table of contestants whose subscriptions block."""
+"""The table "What it costs" of README.md. It quotes the published tables of contestants whose subscriptions block."""
 
 from ledger import Checked
 from figures import median, span
 from tables import markdown
 
 TITLE = "What it costs"
-# The folder of results that the table quotes.
-QUOTED = "block"
+# The folders of results that the table quotes. Each has one case.
+QUOTED = ("4mb", "256b")
 # The contestant of each row. The key is the middleware's name in the row, before its version.
 ROWS = {
-    "Gantry": "gantry:best", "iceoryx2": "iceoryx2:best", "iceoryx": "iceoryx:best",
+    "Gantry": "gantry:best", "iceoryx2": "iceoryx2:best", "iceoryx by its listener": "iceoryx-listener:best",
+    "iceoryx": "iceoryx:best",
     "Cyclone DDS": "cyclonedds-listener:best", "Fast DDS": "fastdds-listener:best", "Zenoh": "zenoh-callback:best",
     "rclcpp": "rclcpp:best",
 }
@@ -30,8 +31,23 @@ def lost(runs, has_sum):
     return f"{sum(run.lost() for run in runs):,}" + (f" of {sum(run.sum('sent') for run in runs):,}" if has_sum else "")
 
 
+class FrontPage:
+    """README.md, and the cases that it quotes as far as they are recomputed."""
+
+    def __init__(self, file):
+        self.file = file
+        self.cases = {}
+
+    def quote(self, ledger, folder, cases):
+        """Adds the cases of a folder. Once it has those of all quoted folders, it checks the table."""
+        if folder.name in QUOTED:
+            self.cases.update(cases)
+            if len(self.cases) == len(QUOTED):
+                check(ledger, self.file, self.cases)
+
+
 def check(ledger, file, cases):
-    """Compares the table with the cases of the quoted folder."""
+    """Compares the table with the quoted cases."""
     table = next((table for table in markdown(file) if table.title == TITLE), None)
     if table is None:
         raise ValueError(f"{file} has no table under `{TITLE}`: tools/recompute/readme.py names it")
