@@ -105,8 +105,8 @@ fn limit_missing(condition: &Condition, root: &Root) -> Result<Option<String>, S
     }
     if !root.exists(LATENCY_DEVICE) {
         return Ok(Some(format!(
-            "/{LATENCY_DEVICE} is not there (in a container: --device /{LATENCY_DEVICE}; elsewhere boot with `idle=poll`, and give the \
-             condition `boot` instead)"
+            "/{LATENCY_DEVICE} does not exist (in a container: --device /{LATENCY_DEVICE}; elsewhere boot with \
+             `idle=poll`, and give the condition `boot` instead)"
         )));
     }
     writable(root, LATENCY_DEVICE)?;
