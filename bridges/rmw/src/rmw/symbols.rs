@@ -32,7 +32,7 @@ impl Symbols {
             // SAFETY: not null, and a string that stays until the next call of this thread.
             unsafe { CStr::from_ptr(error) }.to_string_lossy().into_owned()
         };
-        Err(format!("{} cannot be loaded: {why}; is the setup.bash of your ROS 2 sourced?", path.display()))
+        Err(format!("{} cannot be loaded: {why}; source the setup.bash of your ROS 2 before the start", path.display()))
     }
 
     /// The address of a symbol of the library or of a library that it is linked to.
