@@ -131,7 +131,7 @@ fn only_perf_test_starts_the_program() {
     for (arguments, code, words) in [
         (&["check", &spec][..], 0, r#"{"daemons":[]}"#),
         (&["describe"], 0, r#""version":"1.0""#),
-        (&["clean-up", "nothing"], 1, "install both of one version"),
+        (&["clean-up", "nothing"], 1, "install both programs from one version"),
         (&[], 2, "only perf_test starts perf_test_example: run `perf_test -c example`"),
         (&["sing"], 2, "only perf_test starts perf_test_example"),
     ] {

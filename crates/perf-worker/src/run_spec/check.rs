@@ -37,8 +37,8 @@ impl Capabilities {
         let publishers = spec.publishers.max(spec.expected_publishers);
         if !self.sources && publishers > 1 {
             return Err(format!(
-                "{name} does not tell the publishers of a topic apart, and this run has {publishers}: give -p 1, or \
-                 --expected-num-pubs 1 for those of another program"
+                "{name} does not distinguish the publishers of a topic, and this run has {publishers}: give -p 1, or \
+                 --expected-num-pubs 1 for a publisher of another program"
             ));
         }
         Ok(())
@@ -166,7 +166,7 @@ mod tests {
                 |run| run.wait = Wait::Spin,
                 "echo has no --wait spin: give --wait block or --wait adaptive",
             ),
-            (|of| of.delivery = DeliveryKind::Push, |run| run.wait = Wait::Block, "cannot --wait block"),
+            (|of| of.delivery = DeliveryKind::Push, |run| run.wait = Wait::Block, "do not support --wait block"),
             (|of| of.delivery = DeliveryKind::Push, |run| run.strategy = Strategy::IntraThread, "give -e INTER_THREAD"),
             (|of| of.delivery = DeliveryKind::Push, |run| run.roundtrip = Roundtrip::Both, "--roundtrip-mode Both"),
             (|of| of.delivery = DeliveryKind::Push, |run| run.roundtrip = Roundtrip::Relay, "--roundtrip-mode Relay"),
