@@ -210,7 +210,7 @@ impl Machine {
     /// Makes an isolated partition and moves this process into it. Workers are started in it.
     fn isolate(&mut self, cpus: &[u32], root: &Root) -> Result<(), String> {
         let (Some(mount), Some(own)) = (cpuset_mount(root), own_group(root)) else {
-            return Err("control groups of version 2 have gone".to_owned());
+            return Err("control groups of version 2 are no longer mounted".to_owned());
         };
         let home = format!("{mount}/{}", own.trim_start_matches('/'));
         let path = format!("{mount}/{GROUP}-{}", std::process::id());
