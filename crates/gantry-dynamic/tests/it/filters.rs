@@ -150,8 +150,8 @@ const ERRORS: &[(&str, &str)] = &[
     ("ranges[x] = 1", "column 1 of the filter, at `ranges[x] = 1`: `ranges[x]` has no index as in `ranges[0]`"),
     (
         "tags[2] = 'c'",
-        "column 1 of the filter, at `tags[2] = 'c'`: `tags` is a string[2], so `tags[1]` is its last possible element and \
-             `tags[2]` is none",
+        "column 1 of the filter, at `tags[2] = 'c'`: `tags` is a string[2], so `tags[1]` is its last possible element, \
+         and `tags[2]` does not exist",
     ),
     (
         "count = 'x'",
